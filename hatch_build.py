@@ -1,8 +1,9 @@
-"""Writes the commit that a build was made from into it, for `handrail --version`."""
+"""Writes what is generated into a build: stubs for type checkers, and its commit for `handrail --version`."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PLACE = {"wheel": "handrail/commit.txt", "sdist": "src/handrail/commit.txt"}
 
 
-class CommitHook(BuildHookInterface[Any]):
+class GeneratedFiles(BuildHookInterface[Any]):
     """An sdist keeps the file, so that a wheel which is built from it later knows the commit as well."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """An editable install is the clone itself and asks git when it is asked."""
         root = Path(self.root)
+        write_stubs(root)
         if version == "editable" or (root / "src" / "handrail" / "commit.txt").exists():
             return
         if commit := commit_of(root):
@@ -30,6 +32,11 @@ class CommitHook(BuildHookInterface[Any]):
         """Nothing stays behind."""
         if written := getattr(self, "written", None):
             written.unlink(missing_ok=True)
+
+
+def write_stubs(root: Path) -> None:
+    """In a process of its own: a build backend serves several builds, and must not keep modules of one."""
+    subprocess.run([sys.executable, root / "build_stubs.py"], check=True)  # noqa: S603
 
 
 def commit_of(root: Path) -> str:

@@ -1,7 +1,7 @@
-"""uvicorn as every HTTP door runs it: deadlines for what clients send, a bound for how many there are.
+"""uvicorn with deadlines for what clients send and a limit on their number.
 
-A client has to send a head and a body in time and is dropped otherwise, however busily it trickles. Answers
-may take as long as they like. Signals are the program's own affair.
+A client has to send a head and a body in time, however busily it trickles. Answers may take as long as they
+need. Signals are left to the program.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def door_server(app: ASGIApp, **options: Any) -> DoorServer:
         "server_header": False,
         "h11_max_incomplete_event_size": MOST_HEAD,
     }
-    logging.getLogger("uvicorn.error").addFilter(_is_ours)
+    logging.getLogger("uvicorn.error").addFilter(_is_not_client_fault)
     return DoorServer(uvicorn.Config(PlainHeads(app), http=BoundedProtocol, **{**shared, **options}))
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
-    """What clients do wrong, and that they were refused, is no news for the log of a server."""
+def _is_not_client_fault(record: logging.LogRecord) -> bool:
+    """Drops lines about what clients do wrong."""
     return not record.getMessage().startswith(("Invalid UTF-8", "ASGI callable returned without"))
 
 
@@ -76,9 +76,9 @@ class PlainHeads:
 
 
 def _refused(status: int, code: str, message: str, hint: str) -> JSONResponse:
-    """Nothing that follows on the same line is believed: where the request ends is in doubt."""
-    told = {"code": code, "message": message, "hint": hint, "retryable": False}
-    return JSONResponse(told, status, {"Connection": "close"})
+    """Closes the connection: where the request ends is in doubt, so nothing after it is read."""
+    error = {"code": code, "message": message, "hint": hint, "retryable": False}
+    return JSONResponse(error, status, {"Connection": "close"})
 
 
 class BoundedProtocol(H11Protocol):
@@ -111,7 +111,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _look(self) -> None:
-        """What the client owes now. A line that rests between two requests is uvicorn's own to close."""
+        """What the client has to send now. uvicorn closes lines that are idle between two requests."""
         state = self.conn.their_state
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             self._await(None)
@@ -131,7 +131,7 @@ class BoundedProtocol(H11Protocol):
             self._deadline = self.loop.call_later(seconds, self._too_late)
 
     def _too_late(self) -> None:
-        """Said to whoever has said something, if no answer has begun."""
+        """Answers 408 to a client that has sent something, if no answer has begun."""
         began = bool(self.conn.trailing_data[0]) or self._awaited == "body"
         if began and self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             headers = [("connection", "close"), ("content-length", "0")]

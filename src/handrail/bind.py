@@ -1,6 +1,6 @@
-"""Where a server may listen: on this machine, or for others with a token that can't be guessed and with TLS.
+"""Where a server may listen: on this machine, or for others with a long token and TLS.
 
-And under which name its pages live, so that no other process was ever, or is, of the same origin.
+Also the host name of its pages, which gives every process an origin of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ SHORTEST_TOKEN = 16
 
 
 def is_loopback(host: str) -> bool:
-    """Only this machine can reach it."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -40,13 +39,13 @@ def is_loopback(host: str) -> bool:
 
 
 def hosts_at(host: str, port: int) -> frozenset[str]:
-    """The Host headers of whoever comes by this machine's own names, or by the name that was given."""
+    """Host headers with this machine's own names, or with the name that was given."""
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
     return frozenset(f"{name}:{port}" for name in (*LOOPBACK, shown))
 
 
 def literal_host(host: str, server: tuple[str, int | None] | None) -> str:
-    """A Host header; where it is `localhost`, the number and port that really answered."""
+    """A Host header; `localhost` is replaced by the address that answered."""
     name, _, port = host.rpartition(":")
     if name.lower().rstrip(".") != "localhost" or server is None or server[1] is None:
         return host
@@ -59,7 +58,7 @@ def check_bind(
 ) -> None:
     """Another address than this machine's own needs a token and TLS, and a token has to be long.
 
-    `is_plain`: whoever serves says that the network is theirs alone, so TLS may be left out.
+    `is_plain`: the network is trusted, so TLS may be left out.
     """
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise InvalidAction(
@@ -84,7 +83,7 @@ def check_bind(
 
 
 def read_certificate(cert: Path | None, key: Path | None) -> Certificate | None:
-    """Both files, or none. Raises `InvalidAction` before anything is served with what is no certificate."""
+    """Both files, or None. Raises `InvalidAction` for files that can't be used for TLS."""
     if cert is None and key is None:
         return None
     if cert is None or key is None:
@@ -105,7 +104,7 @@ def read_certificate(cert: Path | None, key: Path | None) -> Certificate | None:
 
 
 def trusting(certificate: Path) -> ssl.SSLContext:
-    """For the owner's own programs: exactly this certificate counts, by whatever name it is reached."""
+    """For the owner's own programs: trusts exactly this certificate, under any name."""
     import ssl  # noqa: PLC0415
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -127,7 +126,7 @@ def read_public(address: str | None) -> str | None:
         good = None
     if not good or not address.isascii():
         raise InvalidAction(
-            f"--public {address!r:.100} is no address such as https://desk.example.org",
+            f"--public {address!r:.100} is not an address such as https://desk.example.org",
             path="public",
             hint="Give what the tunnel shows, with https and without a path.",
         )
@@ -139,7 +138,7 @@ def public_host(tunnel: str | None, host: str, port: int, cert: Path | None) -> 
     if tunnel is not None or cert is None:
         return read_public(tunnel)
     names = [host] if not is_loopback(host) and host.strip("[]") not in ("0.0.0.0", "::") else _names_in(cert)  # noqa: S104
-    shown = next((one for one in names if "*" not in one and not is_loopback(one)), None)
+    shown = next((name for name in names if "*" not in name and not is_loopback(name)), None)
     if shown is None:
         return None
     bare = shown.strip("[]")
@@ -148,16 +147,15 @@ def public_host(tunnel: str | None, host: str, port: int, cert: Path | None) -> 
 
 
 def _names_in(cert: Path) -> list[str]:
-    """Names and numbers that a certificate is for."""
     from cryptography import x509  # noqa: PLC0415  (one server in many has a certificate)
 
     read = x509.load_pem_x509_certificate(cert.read_bytes())
     try:
-        said = read.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        alternative_names = read.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return []
-    numbers = [str(one) for one in said.get_values_for_type(x509.IPAddress)]
-    return [*said.get_values_for_type(x509.DNSName), *numbers]
+    numbers = [str(address) for address in alternative_names.get_values_for_type(x509.IPAddress)]
+    return [*alternative_names.get_values_for_type(x509.DNSName), *numbers]
 
 
 def listen(host: str, port: int) -> socket.socket:

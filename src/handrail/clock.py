@@ -24,7 +24,7 @@ class Clock(Protocol):
 
     @property
     def timer(self) -> str:
-        """Names what `monotonic_ms` counts on: readings of one timer can be compared, whoever took them."""
+        """Names what `monotonic_ms` counts on: readings of one timer are comparable across processes."""
 
     async def sleep_ms(self, duration_ms: float) -> None: ...
 
@@ -39,7 +39,7 @@ _SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def ago(then_ms: int, now_ms: int) -> str:
-    """As people say it: `just now`, `40 seconds ago`, `2 minutes ago`."""
+    """`just now`, `40 seconds ago`, `2 minutes ago`."""
     seconds = max(0, now_ms - then_ms) // 1000
     if seconds < 10:
         return "just now"
@@ -136,7 +136,7 @@ class ManualClock:
         return self._elapsed_ms
 
     def set_wall(self, now_ms: int) -> None:
-        """As somebody sets a clock: no time passes."""
+        """Sets the time of day; no time passes."""
         self._start_ms = now_ms - int(self._elapsed_ms)
 
     async def sleep_ms(self, duration_ms: float) -> None:
@@ -149,7 +149,7 @@ class ManualClock:
         await wake
 
     async def advance(self, duration_ms: float) -> None:
-        """Let time pass. Whoever wakes has done all that it can before the next one wakes."""
+        """Lets time pass. A sleeper that wakes runs as far as it can before the next one wakes."""
         end = self._elapsed_ms + duration_ms
         await _quiet()
         while self._sleepers and self._sleepers[0][0] <= end:
@@ -160,7 +160,7 @@ class ManualClock:
         self._elapsed_ms = end
 
     def wake_next(self) -> bool:
-        """Time goes on to when the next one wakes; False when nobody sleeps."""
+        """Goes on to when the next sleeper wakes; False when there is none."""
         while self._sleepers:
             until, _, wake = heapq.heappop(self._sleepers)
             if not wake.done():
@@ -176,7 +176,7 @@ MOST_TURNS = 100_000
 
 
 async def _quiet() -> None:
-    """Until nobody else can go on without time, a thread or another process.
+    """Returns when nothing can run without time, a thread or another process.
 
     The loop keeps its list of what it can run to itself, and has no other way to say that it is empty.
     """

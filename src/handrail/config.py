@@ -1,6 +1,6 @@
-"""What the environment says: one table of variables, one frozen value read from it, the places under home.
+"""The configuration: one table of variables, one frozen value read from them, the paths under home.
 
-Reads the mapping that it is given, and touches no disk before it is asked to.
+Reads the mapping that it is given, and no disk before `make_home`.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeVar, get_args
+from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 from urllib.parse import urlsplit
 
 from handrail.errors import InvalidAction
-from handrail.owned import check_folder
-from handrail.places import home_folder
+from handrail.local_socket import home_folder
+from handrail.trusted_file import check_folder
 
 T = TypeVar("T")
 Helper = Literal["auto", "u2", "http", "none"]
@@ -110,7 +110,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("TRACEPARENT", "with telemetry: the trace that a command belongs to, as W3C writes it"),
     Variable(
         "HANDRAIL_NO_DAEMON",
-        "1: every command runs in its own process; no resident one is used or started",
+        "1: every command runs in its own process; the daemon is neither used nor started",
         "0",
     ),
     Variable("HANDRAIL_FLEET_TOKEN", "the token of the fleet's head that `--fleet` names"),
@@ -144,6 +144,16 @@ VARIABLES: tuple[Variable, ...] = (
 
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
+
+
+class _Place:
+    """An attribute: a path in the home."""
+
+    def __init__(self, *parts: str) -> None:
+        self._parts = parts
+
+    def __get__(self, config: Config, _: type[Config]) -> Path:
+        return config.home.joinpath(*self._parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,47 +204,21 @@ class Config:
             sim_apps=tuple(read.each("HANDRAIL_SIM_APPS", str)) or None,
         )
 
-    @property
-    def db(self) -> Path:
-        return self.home / "handrail.db"
-
-    @property
-    def blobs(self) -> Path:
-        return self.home / "blobs"
-
-    @property
-    def runs(self) -> Path:
-        return self.home / "runs"
-
-    @property
-    def storage(self) -> Path:
-        return self.home / "storage"
-
-    @property
-    def apps(self) -> Path:
-        return self.home / "apps"
-
-    @property
-    def permissions(self) -> Path:
-        return self.home / "config" / "permissions.json"
-
-    @property
-    def policy(self) -> Path:
-        return self.home / "config" / "policy.toml"
-
-    @property
-    def desk(self) -> Path:
-        """Address and tokens of the server that runs, mode 0600."""
-        return self.home / "config" / "desk.json"
-
-    @property
-    def secrets(self) -> Path:
-        return self.home / "config" / "secrets"
+    db = _Place("handrail.db")
+    blobs = _Place("blobs")
+    runs = _Place("runs")
+    storage = _Place("storage")
+    apps = _Place("apps")
+    permissions = _Place("config", "permissions.json")
+    policy = _Place("config", "policy.toml")
+    desk = _Place("config", "desk.json")
+    """Address and tokens of the running server, mode 0600."""
+    secrets = _Place("config", "secrets")
 
     def make_home(self) -> Path:
-        """The folder, there and its owner's only; its parents keep the modes they have.
+        """Creates the folder with mode 0700; its parents keep their modes.
 
-        What others could only read is closed. What they could write to is not believed: `PolicyUnusable`.
+        A folder that others can read is closed. One that they can write to raises `PolicyUnusable`.
         """
         try:
             self.home.parent.mkdir(parents=True, exist_ok=True)
@@ -252,7 +236,7 @@ class Config:
 
 
 def switch(env: Mapping[str, str], name: str) -> bool:
-    """Whether a variable of the table that is 1 or 0 is set to 1, in either of its spellings."""
+    """Whether a flag of the table is set, in either of its spellings."""
     return _Reader(env).flag(name)
 
 
@@ -263,13 +247,13 @@ def metro(env: Mapping[str, str]) -> tuple[str, int]:
 
 
 def host_port(text: str) -> tuple[str, int] | None:
-    """`host:port`, `[v6]:port`; None where the text is no such address."""
-    found = _ADDRESS.fullmatch(text)
-    return (found[1].strip("[]"), int(found[2])) if found and _is_port(found[2]) else None
+    """`host:port` or `[v6]:port`; None for anything else."""
+    match = _ADDRESS.fullmatch(text)
+    return (match[1].strip("[]"), int(match[2])) if match and _is_port(match[2]) else None
 
 
 def _witness(text: str) -> str | None:
-    """Both kinds of places; anything else that looks like an address is a slip of the pen."""
+    """A folder or a web address."""
     if not text:
         return None
     if "://" not in text:
@@ -279,7 +263,7 @@ def _witness(text: str) -> str | None:
 
 
 def _notify(text: str) -> str | None:
-    """https, or this machine itself: nothing of ours goes elsewhere in plain text."""
+    """https, or http to this machine: nothing is sent elsewhere in plain text."""
     url = text.removeprefix("json+")
     good = not text or _web_host(url, "https") or _web_host(url, "http") in LOOPBACK
     wanted = "an https address such as https://ntfy.sh/TOPIC, or json+https://… for a webhook"
@@ -287,7 +271,7 @@ def _notify(text: str) -> str | None:
 
 
 def _web_host(text: str, scheme: str) -> str:
-    """The host of an address with this scheme, '' where it is none."""
+    """The host of an address with this scheme, else ''."""
     try:
         place = urlsplit(text)
         return place.hostname or "" if place.scheme == scheme and (place.port or 1) in PORTS else ""
@@ -317,7 +301,7 @@ class _Reader:
     env: Mapping[str, str]
 
     def text(self, name: str) -> str:
-        also = next(one.also for one in VARIABLES if one.name == name)
+        also = next(variable.also for variable in VARIABLES if variable.name == name)
         return self.env.get(name, "").strip() or self.env.get(also, "").strip()
 
     def path(self, name: str) -> Path | None:
@@ -348,13 +332,9 @@ class _Reader:
 
     def choice(self, name: str, kind: Any, default: T) -> T:
         text = self.text(name).lower()
-        for value in get_args(kind):
-            if value == text:
-                found: T = value
-                return found
-        if text:
+        if text and text not in get_args(kind):
             _bad(name, text, ", ".join(get_args(kind)))
-        return default
+        return cast(T, text) if text else default
 
     def each(self, name: str, check: Callable[[str], str]) -> Iterator[str]:
         for part in filter(None, (part.strip() for part in self.text(name).split(","))):

@@ -26,7 +26,7 @@ class DeviceNames:
         self._names: dict[str, str] = {}
 
     def get(self, serial: str) -> str:
-        """'' where nobody gave one."""
+        """'' where it has none."""
         return self.all().get(canonical(serial), "")
 
     def shown(self, serial: str) -> str:
@@ -35,7 +35,7 @@ class DeviceNames:
         return f"{name} ({serial})" if name else serial
 
     def all(self) -> dict[str, str]:
-        """By serial. A file that is none of ours names nothing."""
+        """By serial. A file that is not valid names nothing."""
         try:
             facts = self._path.stat()
         except OSError:
@@ -46,11 +46,24 @@ class DeviceNames:
         return dict(self._names)
 
     def give(self, serial: str, name: str) -> None:
-        """An empty name takes it away. Raises `InvalidAction` for one that could mislead."""
+        """Names a device; an empty name removes the old one. Raises `InvalidAction` for a name that another
+        device has, or that reads like a serial."""
         key, wanted = canonical(serial), name.strip()
         others = {other: said for other, said in self.all().items() if other != key}
         if wanted:
-            _check(wanted, others)
+            if not _is_plain(wanted):
+                raise InvalidAction(
+                    f"A phone's name has 1 to {LONGEST} characters that can be seen, and single spaces",
+                    path="name",
+                    hint="Give a name such as Kitchen phone.",
+                )
+            taken = {said.casefold() for said in others.values()} | {other.casefold() for other in others}
+            if wanted.casefold() in taken or host_port(wanted) is not None or is_browser(wanted):
+                raise InvalidAction(
+                    f"{wanted} is what another device is called",
+                    path="name",
+                    hint="Give a name that no other phone has, and no address.",
+                )
             others[key] = wanted
         self._path.parent.mkdir(parents=True, exist_ok=True)
         handle, fresh = tempfile.mkstemp(dir=self._path.parent, prefix=FILE)
@@ -60,29 +73,13 @@ class DeviceNames:
 
     def _parse(self) -> dict[str, str]:
         try:
-            found = json.loads(self._path.read_text("utf-8"))
+            stored = json.loads(self._path.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
-        pairs = found.items() if isinstance(found, dict) else ()
-        return {key: said for key, said in pairs if isinstance(said, str) and _is_plain(said)}
+        pairs = stored.items() if isinstance(stored, dict) else ()
+        return {key: name for key, name in pairs if isinstance(name, str) and _is_plain(name)}
 
 
 def _is_plain(name: str) -> bool:
     """No control, direction or invisible characters: two names that look the same are the same."""
     return 0 < len(name) <= LONGEST and name.isprintable() and name == " ".join(name.split())
-
-
-def _check(name: str, others: dict[str, str]) -> None:
-    if not _is_plain(name):
-        raise InvalidAction(
-            f"A phone's name has 1 to {LONGEST} characters that can be seen, and single spaces",
-            path="name",
-            hint="Give a name such as Kitchen phone.",
-        )
-    taken = {said.casefold() for said in others.values()} | {other.casefold() for other in others}
-    if name.casefold() in taken or host_port(name) is not None or is_browser(name):
-        raise InvalidAction(
-            f"{name} is what another device is called",
-            path="name",
-            hint="Give a name that no other phone has, and no address.",
-        )

@@ -1,47 +1,7 @@
-"""Every failure Handrail reports: one tree, one code per class, one table to the doors' own numbers.
-
-HandrailError                  UNKNOWN
-├─ InvalidAction               INVALID_ACTION              path of the bad field
-├─ Unsupported                 UNSUPPORTED                 this device or channel can't
-├─ Refused
-│  ├─ ActionRejected           ACTION_REJECTED             policy, denied, expired
-│  ├─ ModelRefused             MODEL_REFUSED               a model that will not work on the task
-│  ├─ PolicyUnusable           POLICY_UNUSABLE             rules that can't be read or trusted
-│  └─ DeviceBusy               DEVICE_BUSY                 somebody else holds the device
-├─ TargetError
-│  ├─ ElementNotFound          ELEMENT_NOT_FOUND           selector, candidates spelt like it
-│  │  └─ StaleReference        STALE_REFERENCE             the element behind a ref is gone
-│  ├─ AmbiguousTarget          AMBIGUOUS_TARGET            candidates
-│  ├─ ElementNotInteractable   ELEMENT_NOT_INTERACTABLE    disabled, covered, zero-size, off-screen
-│  └─ SemanticMismatch         SEMANTIC_MISMATCH           wrong kind of element
-├─ OutcomeError
-│  ├─ Timeout                  TIMEOUT                     wait_for, or a deadline
-│  ├─ IdleTimeout              IDLE_TIMEOUT                wait_for_stable
-│  ├─ NavigationNoChange       NAVIGATION_NO_CHANGE        the screen did not move
-│  ├─ VerificationFailed       VERIFICATION_FAILED         `expect`, read-back
-│  ├─ AssertionFailed          ASSERTION_FAILED            expect_visible, _absent, _text
-│  ├─ ExpectStateMismatch      EXPECT_STATE_MISMATCH       expect_state, _screen, _app
-│  ├─ ControlConvergenceFailed CONTROL_CONVERGENCE_FAILED  set_value
-│  ├─ ScriptFailed             SCRIPT_FAILED               a Maestro flow's JavaScript
-│  └─ AppCrashed               APP_CRASHED                 the app died under the action
-├─ DeviceError
-│  ├─ AdbConnectionError       ADB_CONNECTION_ERROR
-│  ├─ AdbCommandError          ADB_COMMAND_ERROR           command
-│  ├─ DeviceOffline            DEVICE_OFFLINE
-│  ├─ AppNotInstalled          APP_NOT_INSTALLED
-│  ├─ TreeParseError           TREE_PARSE_ERROR            position in the dump
-│  ├─ SecureScreen             SECURE_SCREEN               FLAG_SECURE: nothing to see
-│  ├─ PictureUnreadable        PICTURE_UNREADABLE          too large to be opened, or damaged
-│  ├─ GrpcConnectionError      GRPC_CONNECTION_ERROR
-│  ├─ GrpcRpcError             GRPC_RPC_ERROR              rpc_method
-│  ├─ BrowserConnectionError   BROWSER_CONNECTION_ERROR    no browser, or it is gone
-│  └─ BrowserCommandError      BROWSER_COMMAND_ERROR       method
-├─ StoreUnusable               STORE_UNUSABLE              what is kept on this machine can't be used
-│  └─ StoreFull                STORE_FULL                  no room is left on its disk
-├─ ModelUnavailable            MODEL_UNAVAILABLE           no answer from a model that could be used
-└─ Cancelled                   CANCELLED                   stopped by a person or a closed door
+"""Every failure that Handrail reports: one tree of classes, one code per class, one table of exit codes.
 
 Codes are API: they never change their meaning. A message carries values; `hint` says what to do next.
+`docs/errors.md` lists them all.
 """
 
 from __future__ import annotations
@@ -98,8 +58,8 @@ class HandrailError(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """The failure as data: the same keys at every door, details last."""
-        told = {"code": self.code, "message": self.message, "hint": self.hint, "retryable": self.retryable}
-        return {**told, **self.details}
+        fields = {"code": self.code, "message": self.message, "hint": self.hint, "retryable": self.retryable}
+        return {**fields, **self.details}
 
 
 def _detail(name: str) -> Any:
@@ -113,6 +73,13 @@ class InvalidAction(HandrailError):
     code = "INVALID_ACTION"
     family = "invalid"
     hint = "Correct the field named in `path`; `handrail actions` lists every action and its fields."
+
+
+class Misused(InvalidAction, TypeError):
+    """The Python API was called in a way that can't work, for example after its block ended."""
+
+    def __str__(self) -> str:
+        return f"{self.message}. {self.hint}"
 
 
 class Unsupported(HandrailError):
@@ -393,7 +360,7 @@ class Cancelled(HandrailError):
 
 
 def _classes(root: type[HandrailError] = HandrailError) -> Iterator[type[HandrailError]]:
-    yield from (root, *(one for child in root.__subclasses__() for one in _classes(child)))
+    yield from (root, *(descendant for child in root.__subclasses__() for descendant in _classes(child)))
 
 
 ERRORS: dict[str, type[HandrailError]] = {cls.code: cls for cls in _classes() if "code" in vars(cls)}

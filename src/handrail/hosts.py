@@ -23,13 +23,13 @@ _HOLDS_IPV4 = tuple(IPv6Network(net) for net in ("::/96", "::ffff:0:0:0/96", "64
 
 
 def host_of(url: str) -> str | None:
-    """The host of an http(s) address as a browser would dial it; None for what is none."""
+    """The host of an http(s) address as a browser would dial it; None for anything else."""
     read = read_address(url)
     return read[0] if read else None
 
 
 def read_address(url: str) -> tuple[str, int] | None:
-    """Host and port of an http(s) address, without its spelling; None for everything else."""
+    """Host and port of an http(s) address as a browser would dial it; None for anything else."""
     if re.search(r"[\x00-\x20\\\x7f]", url):
         return None
     try:
@@ -44,7 +44,7 @@ def read_address(url: str) -> tuple[str, int] | None:
 
 
 def dialled(host: str) -> str | None:
-    """A host without its spelling: escapes, wide letters, and numbers in whatever base. None: it is none."""
+    """Resolves escapes, wide letters, and numbers in any base. None for what is not a host."""
     if ":" in host:
         return str(IPv6Address(host)) if "%" not in host else None
     try:
@@ -58,11 +58,11 @@ def dialled(host: str) -> str | None:
 
 
 def _number(parts: list[str]) -> str | None:
-    """One to four numbers, decimal, octal or hexadecimal; the last fills the bytes that are left."""
+    """One to four numbers, decimal, octal or hexadecimal; the last fills the remaining bytes."""
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         return None
     try:
-        values = [_whole(part) for part in parts]
+        values = [_integer_part(part) for part in parts]
     except ValueError:  # 08 is no octal number
         return None
     *firsts, last = values
@@ -71,14 +71,14 @@ def _number(parts: list[str]) -> str | None:
     return str(IPv4Address(last + sum(value << (8 * (3 - at)) for at, value in enumerate(firsts))))
 
 
-def _whole(part: str) -> int:
+def _integer_part(part: str) -> int:
     if part[:2] in ("0x", "0X"):
         return int(part[2:] or "0", 16)
     return int(part, 8 if part[0] == "0" and len(part) > 1 else 10)
 
 
 def why_private(host: str) -> str | None:
-    """Why a host, as dialled, may be of this machine or of a private network; None for a public one.
+    """Why a host, as dialled, may belong to this machine or a private network; None for a public one.
 
     A name with a dot can still lead anywhere: whoever looks it up asks again about the numbers.
     """

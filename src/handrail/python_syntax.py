@@ -10,12 +10,12 @@ _LOCK = threading.Lock()
 
 
 def syntax_of(text: str) -> ast.Module:
-    """Of a file. Raises `SyntaxError`."""
+    """Raises `SyntaxError`."""
     with _LOCK:
         return ast.parse(text)
 
 
 def expression_of(text: str) -> ast.expr:
-    """Of one expression. Raises `SyntaxError`."""
+    """Raises `SyntaxError`."""
     with _LOCK:
         return ast.parse(text, mode="eval").body

@@ -11,46 +11,42 @@ import asyncio
 import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from handrail.adb.device import AdbDevice
-from handrail.android.choose import open_device, pick
-from handrail.android.discovery import Listing, discover
-from handrail.android.facts import ask_facts
-from handrail.android.routing import Helper, connect
+from handrail.android.adb_channel import ask_facts
+from handrail.android.choose import match, open_device, pick
+from handrail.android.discovery import DiscoveredDevice, Listing, discover
+from handrail.android.driver import Helper, connect
 from handrail.android.surface import AndroidSurface
-from handrail.awaited import OpenUse, async_block, in_words
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config, is_browser
-from handrail.engine.approval import Approvals, Notify
+from handrail.config import Config, canonical, is_browser
 from handrail.engine.desk_runner import DeskHere, DeskRunner
-from handrail.engine.events import Caller
-from handrail.engine.hold import Stops
-from handrail.engine.hold_queue import HoldQueue
-from handrail.engine.journal import Journal
-from handrail.engine.journal.journal import witness_of
-from handrail.engine.leases import Leases
-from handrail.engine.memory import Known, Memory, Refs
-from handrail.engine.policy.live import LivePolicy
-from handrail.engine.policy.permissions import Gate, Permissions
-from handrail.engine.secrets import Secrets, system_keyring
-from handrail.engine.session import Parts, Session
-from handrail.engine.taint.store import Taints
+from handrail.engine.ref_store import BlockRegistry, RefState, RefStore
+from handrail.engine.session import Session, SessionServices, stop_devices, write_control
 from handrail.errors import Unsupported
-from handrail.protocol.traits import Capability
+from handrail.journal import Journal
+from handrail.journal.journal import witness_of
+from handrail.safety.approvals import Approvals, Notify
+from handrail.safety.caller import Caller
+from handrail.safety.leases import LeaseQueue, Leases, StopRequests
+from handrail.safety.permissions import AnsweredPolicy, Permissions
+from handrail.safety.policy_file import LivePolicy
+from handrail.safety.secret_fields import SecretFieldStore
+from handrail.safety.secrets import Secrets, system_keyring
 from handrail.store import Store
-from handrail.surface.capabilities import Surface, WindowsCapability
+from handrail.surface.capabilities import DeskWindows, Surface
 from handrail.surface.values import Facts
-from handrail.waiting import beside
+from handrail.waiting import OpenUse, beside
 
 if TYPE_CHECKING:
     from handrail.browser.files import WebFiles
     from handrail.desk.desk import Desk
-    from handrail.engine.script import ScriptExecutor
+    from handrail.engine.script_executor import ScriptExecutor
     from handrail.telemetry import Telemetry
 
 
@@ -58,9 +54,11 @@ LABELS = "app-names.json"
 """In the home: what apps are called, by version."""
 
 
-@in_words("runtime", made_by="async with Runtime.open() as runtime:")
 class Runtime:
     """One home in one process: shared parts, and a session per device."""
+
+    is_shared = False
+    """Whether it serves all clients of a daemon, and so outlives each of them."""
 
     def __init__(
         self, config: Config, clock: Clock, env: Mapping[str, str], caller: Caller, *, counts: bool = False
@@ -82,8 +80,8 @@ class Runtime:
         )
         self.store.committer = self.journal.keep
         self.leases = Leases(self.store, clock)
-        self.hold_queue = HoldQueue(self.store, clock, self.leases)
-        self._parts = Parts(
+        self.hold_queue = LeaseQueue(self.store, clock, self.leases)
+        self._parts = SessionServices(
             clock=clock,
             journal=self.journal,
             approvals=self.approvals,
@@ -92,9 +90,9 @@ class Runtime:
             script_shell=lambda: self.policy.current().script.shell,
             leases=self.leases,
             hold_queue=self.hold_queue,
-            memory=Memory(self.store),
-            stops=Stops(self.store),
-            taints=Taints(self.store),
+            ref_store=RefStore(self.store),
+            stops=StopRequests(self.store),
+            taints=SecretFieldStore(self.store),
         )
         self._sessions: dict[str, Session] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -106,7 +104,7 @@ class Runtime:
         self._use = OpenUse("This runtime")
 
     @classmethod
-    @async_block("Runtime.open() as runtime")
+    @asynccontextmanager
     async def open(
         cls,
         config: Config | None = None,
@@ -118,10 +116,10 @@ class Runtime:
         raise_on_failure: bool = False,
         counts: bool = False,
     ) -> AsyncIterator[Runtime]:
-        """Everything that is needed to act; closed, with every session, at the end of the block.
+        """Closed, with every session, at the end of the block.
 
-        `raise_on_failure`: an action that fails raises its error instead of answering with its envelope.
-        `counts`: what is done is counted, also where no collector is named.
+        `raise_on_failure`: a failed action raises its error instead of returning its envelope.
+        `counts`: keeps metrics, also where no collector is named.
         """
         env = os.environ if env is None else env
         config = config or Config.from_env(env)
@@ -136,18 +134,16 @@ class Runtime:
             await runtime.close()
 
     def _script_executor(self) -> ScriptExecutor:
-        from handrail.engine.script import ScriptExecutor  # noqa: PLC0415 - most runtimes run none
-        from handrail.engine.script.allow import DEFAULT  # noqa: PLC0415
+        from handrail.engine.script_executor import ScriptExecutor  # noqa: PLC0415 - most runtimes run none
 
-        allow = lambda: (*DEFAULT, *self.policy.current().script.allow)  # noqa: E731
-        return ScriptExecutor(self.config.runs, allow=allow, clock=self.clock, env=self.env)
+        programs = lambda: self.policy.current().script.allow  # noqa: E731
+        return ScriptExecutor(self.config.runs, programs=programs, clock=self.clock, env=self.env)
 
     def _keep_secret(self, name: str, value: str) -> str:
         self.secrets.add(name, value)
         return f"${{secret:{name}}}"
 
     async def devices(self) -> Listing:
-        """Every device there is, usable or not."""
         self._use.check()
         return await discover(self.config, self.clock, self.env)
 
@@ -156,11 +152,29 @@ class Runtime:
         """Those that are open now, by serial."""
         return dict(self._sessions)
 
+    def opened(self, name: str | None) -> Session | None:
+        """The open session with this name, else the only one."""
+        if name and is_browser(name):
+            return self._sessions.get(name)
+        listed = [
+            DiscoveredDevice(serial, model=session.facts.model) for serial, session in self._sessions.items()
+        ]
+        matches = match(listed, name) if name else listed
+        return self._sessions[matches[0].serial] if len(matches) == 1 else None
+
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
         self._use.check()
-        if is_browser(named := serial or self.config.device or ""):
-            return await self._browser_session(named)
+        if is_browser(name := serial or self.config.device or ""):
+            async with self._opening[name]:
+                if name not in self._sessions:
+                    from handrail.browser.surface import open_browser  # noqa: PLC0415
+
+                    surface = await open_browser(
+                        name, self.config, self.clock, self.env, self._windows(), self.knows_host, self.files
+                    )
+                    await self.session_with(surface)
+                return self._sessions[name]
         chosen = (await pick(serial, self.config, self.clock, self.env)).serial
         async with self._opening[chosen]:
             if chosen not in self._sessions:
@@ -168,20 +182,9 @@ class Runtime:
                 self._sessions[chosen] = await self._open(device, helper)
             return self._sessions[chosen]
 
-    async def _browser_session(self, name: str) -> Session:
-        async with self._opening[name]:
-            if name not in self._sessions:
-                from handrail.browser.open import open_browser  # noqa: PLC0415 - most runtimes have none
-
-                surface = await open_browser(
-                    name, self.config, self.clock, self.env, self._windows(), self.knows_host, self.files
-                )
-                await self.session_with(surface)
-            return self._sessions[name]
-
     async def new_browser(self, name: str, profile: Path) -> Session:
         """A browser of its own with this folder as its profile; it ends with the runtime."""
-        from handrail.browser.launch import launch  # noqa: PLC0415 - most runtimes have none
+        from handrail.browser.process import launch  # noqa: PLC0415
         from handrail.browser.surface import BrowserSurface  # noqa: PLC0415
         from handrail.cdp.connection import Connection  # noqa: PLC0415
 
@@ -191,7 +194,7 @@ class Runtime:
             Connection(started.wire, self.clock),
             self.clock,
             self._windows(),
-            known=self.knows_host,
+            is_listed=self.knows_host,
             files=self.files,
             end=started.close,
         )
@@ -203,12 +206,12 @@ class Runtime:
         return await self.session_with(surface)
 
     def knows_host(self, host: str) -> bool:
-        """Whether the owner of the policy has listed it, at this moment."""
+        """Whether the policy lists this host at the moment."""
         return self.policy.current().knows(host)
 
     @property
     def files(self) -> WebFiles:
-        """What pages may be given and may bring, by the policy of the moment."""
+        """Which files pages may get and save, by the policy of the moment."""
         from handrail.browser.files import WebFiles  # noqa: PLC0415 - most runtimes have no browser
 
         return WebFiles(
@@ -216,7 +219,7 @@ class Runtime:
         )
 
     async def session_with(self, surface: Surface) -> Session:
-        """A session on a surface that is open already; it is closed with the runtime."""
+        """A session on an open surface; it is closed with the runtime."""
 
         async def opened() -> tuple[Surface, Facts | None]:
             try:
@@ -227,19 +230,24 @@ class Runtime:
 
         name = surface.name
         session = await Session.open(name, opened(), self._parts, self._gate(), caller=self.caller)
-        self._sessions[name] = self._heard(session)
+        self._sessions[name] = self._with_listeners(session)
         return session
 
     def attach_desk(self, desk: Desk) -> Session:
-        """A desk of this process, for its own actions and for those that sessions opened from now on take."""
-        from handrail.desk.surface import DeskSurface  # noqa: PLC0415 - most runtimes have none
+        """Sessions that are opened from now on use this desk."""
+        from handrail.desk.desk import DeskSurface  # noqa: PLC0415 - most runtimes have none
 
         session = Session(
-            DeskSurface(desk), self._parts, self._gate(), Known(Refs()), None, caller=self.caller
+            DeskSurface(desk), self._parts, self._gate(), RefState(BlockRegistry()), None, caller=self.caller
         )
-        self.desk, self.session_on_desk = desk, self._heard(session)
+        self.desk, self.session_on_desk = desk, self._with_listeners(session)
         self._desk_runner = DeskHere(session)
         return session
+
+    async def detach_desk(self) -> None:
+        session, self.session_on_desk, self.desk, self._desk_runner = self.session_on_desk, None, None, None
+        if session is not None:
+            await session.close()
 
     def use_desk_of(self, runner: DeskRunner) -> None:
         """The desk of another process: a server of the same home."""
@@ -272,31 +280,59 @@ class Runtime:
 
         try:
             session = Session.open(device.serial, opened(), self._parts, self._gate(), caller=self.caller)
-            return self._heard(await session)
+            return self._with_listeners(await session)
         except BaseException:
             await device.close()
             raise
 
-    def _heard(self, session: Session) -> Session:
-        """With an ear on it, where somebody wants to know."""
+    def count(self) -> None:
+        """Keeps metrics from now on."""
+        if self.telemetry is None:
+            self.telemetry = _telemetry(self.env, counts=True)
+            for session in self._sessions.values():
+                self._with_listeners(session)
+
+    def _with_listeners(self, session: Session) -> Session:
         if self.telemetry is not None:
             self.telemetry.listen(session)
         return session
 
-    def _gate(self) -> Gate:
-        return Gate(self.policy, self.permissions)
+    def _gate(self) -> AnsweredPolicy:
+        return AnsweredPolicy(self.policy, self.permissions)
 
-    def _windows(self) -> WindowsCapability | None:
+    def _windows(self) -> DeskWindows | None:
         desk = self.session_on_desk
-        return cast("WindowsCapability", desk.surface.capability(Capability.WINDOWS)) if desk else None
+        return desk.surface.need(DeskWindows) if desk else None
 
-    async def stop(self) -> int:
-        """End everything that is in flight in this process; how much that was. Each answers for itself."""
+    async def stop(self, device: str | None = None, *, by: Caller | None = None) -> int:
+        """Ends what is done on one device, or on all, in every process; how many actions that were.
+
+        A device is held until it is handed back. Without one the desk's actions end too.
+        """
+        name = canonical(device) if device else None
+        sessions = [
+            session for session in self._sessions.values() if name in (None, canonical(session.serial))
+        ]
+        ended = await stop_devices(self._parts, sessions, device, by or self.caller)
+        if device is None and self.session_on_desk is not None:
+            ended += await self.session_on_desk.end_actions()
+        return ended
+
+    async def hand_back(self, device: str | None = None, *, by: Caller | None = None) -> None:
+        """Ends the stop of one device, or of all."""
+        if device is None:
+            await self.leases.hand_back_all()
+        else:
+            await self.leases.hand_back(device)
+        await write_control(self._parts, "handed_back", device, by or self.caller)
+
+    async def end_actions(self) -> int:
+        """Ends every action in flight in this process; how many there were. Nothing is held."""
         desk = [self.session_on_desk] if self.session_on_desk else []
-        return sum([await session.stop() for session in [*self._sessions.values(), *desk]])
+        return sum([await session.end_actions() for session in [*self._sessions.values(), *desk]])
 
     async def close(self) -> None:
-        """Sessions first: their last words still go into the journal. What fails keeps nothing else open."""
+        """Closes sessions first, as they still write to the journal. A failure keeps nothing else open."""
         self._use.end()
         async with AsyncExitStack() as ends:
             if self.telemetry is not None:
@@ -306,7 +342,7 @@ class Runtime:
             await self.close_sessions()
 
     async def close_sessions(self) -> None:
-        """Refs are kept and devices are free when this returns: whoever comes next waits for nobody."""
+        """Refs are kept and devices are free when this returns."""
         desk = [self.session_on_desk] if self.session_on_desk else []
         async with AsyncExitStack() as ends:
             for session in [*desk, *self._sessions.values()]:
@@ -315,7 +351,7 @@ class Runtime:
 
 
 def _telemetry(env: Mapping[str, str], counts: bool) -> Telemetry | None:
-    """None, and nothing of it imported, unless the owner asked for it."""
+    """None, and nothing of it imported, unless a collector is named or counts are wanted."""
     if not counts and not env.get("HANDRAIL_OTLP_ENDPOINT", "").strip():
         return None
     from handrail.telemetry import Telemetry  # noqa: PLC0415 - most runtimes tell nobody

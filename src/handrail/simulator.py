@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from handrail.awaited import async_block
 from handrail.errors import AppNotInstalled, HandrailError, InvalidAction, TreeParseError, Unsupported
 
 if TYPE_CHECKING:
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
     from handrail_sim.phone import Phone
 
 HOW_TO_INSTALL = (
-    "pip install 'handrail[sim]', or in a clone of the repository: pip install ./sim. "
+    "pip install 'handrail[sim]', or in a clone of the repository: pip install ./packages/sim. "
     "A real phone needs nothing of it: handrail devices."
 )
 
 
 @contextmanager
 def simulator() -> Iterator[None]:
-    """Its absence and its refusals become errors with a code."""
+    """Turns a missing simulator and its refusals into errors with a code."""
     try:
         yield
     except ModuleNotFoundError as missing:
@@ -49,14 +48,14 @@ def _with_code(refused: Exception) -> HandrailError:
         UnreadableDump: TreeParseError,
     }
     kind = kinds.get(type(refused), InvalidAction)
-    told = kind(refused.message, hint=refused.hint or None)
+    error = kind(refused.message, hint=refused.hint or None)
     if refused.path:
-        told.details["path"] = refused.path
-    return told
+        error.details["path"] = refused.path
+    return error
 
 
 def need_simulator() -> None:
-    """For a program that will want many phones: fail before anything else is begun."""
+    """Fails before anything else is begun, for a program that will need many phones."""
     with simulator():
         importlib.import_module("handrail_sim")
 
@@ -91,7 +90,7 @@ async def simulated_phones(
 def simulated_daemon(
     *, clock: SimClock, seed: int = 1, serial: str = "handrail-sim", world: Mapping[str, Any] | None = None
 ) -> tuple[Phone, Adbd]:
-    """A phone without a port: its daemon takes whatever line it is given."""
+    """A phone without a port: its daemon takes any connection."""
     with simulator():
         from handrail_sim.adbd.daemon import Adbd  # noqa: PLC0415
         from handrail_sim.phone import Phone  # noqa: PLC0415
@@ -102,9 +101,9 @@ def simulated_daemon(
         return phone, Adbd(phone)
 
 
-@async_block("simulated_phone() as serial")
+@asynccontextmanager
 async def simulated_phone(*, seed: int = 1, apps: Sequence[str] | None = None) -> AsyncIterator[str]:
-    """A phone for the length of a block: its address, which is a serial. The same seed is the same phone."""
+    """The address of a phone for the length of a block. The same seed gives the same phone."""
     with simulator():
         from handrail_sim import served  # noqa: PLC0415
 

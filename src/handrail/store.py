@@ -1,4 +1,4 @@
-"""`handrail.db`: how every part opens the one embedded store. Each part owns its tables, nobody owns all.
+"""`handrail.db`, the embedded store. Each part of the program owns its tables in it.
 
 WAL lets other processes read while one writes; synchronous FULL makes a commit survive a power cut.
 """
@@ -26,6 +26,7 @@ Companion = Callable[[sqlite3.Connection], Committed]
 """Writes what its part has to keep now, inside somebody's transaction."""
 BUSY_MS = 10_000
 """How long a writer waits for another process's transaction."""
+_PARTS = "CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -53,7 +54,7 @@ _LITTLE = 64 * 1024
 
 
 def store_error(error: Exception, what: str, path: Path | None = None) -> StoreUnusable:
-    """The failure of a disk or a database with its name: full, no database, or not ours to write."""
+    """Names the failure of a disk or a database: full, damaged, or not writable."""
     if isinstance(error, StoreUnusable):
         return error
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -66,14 +67,14 @@ def store_error(error: Exception, what: str, path: Path | None = None) -> StoreU
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return StoreUnusable(
             why,
-            hint="It is damaged or no database of Handrail. `handrail journal verify` says how far it can be "
+            hint="It is damaged, or not ours. `handrail journal verify` says how far it can be "
             "read; move it away to begin a new one.",
         )
     return StoreUnusable(why)
 
 
 def disk_failure(error: Exception) -> StoreUnusable | None:
-    """The failure with its name if a disk is what failed; None where something else did."""
+    """None where something else than a disk or the database failed."""
     if isinstance(error, OSError) and error.errno in (*_NO_ROOM, errno.EROFS, errno.EIO):
         return store_error(error, "it can't be written down")
     if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
@@ -90,15 +91,11 @@ def _is_full(folder: Path) -> bool:
 
 
 def migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
-    """Bring one part's tables up to date: `steps` only ever grows, each step runs once in a store's life."""
+    """Brings one part's tables up to date: `steps` only grows, and each step runs once."""
     with reading(db):
-        _migrate(db, part, steps)
-
-
-def _migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
-    db.execute("CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT")
-    with_version = "SELECT version FROM parts WHERE name = ?"
-    row = db.execute(with_version, (part,)).fetchone()
+        db.execute(_PARTS)
+        with_version = "SELECT version FROM parts WHERE name = ?"
+        row = db.execute(with_version, (part,)).fetchone()
     if row is not None and row[0] >= len(steps):
         return
     with transaction(db):
@@ -111,7 +108,7 @@ def _migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing. A full disk ends a transaction by itself: then there is nothing to take back."""
+    """Commits all of it or nothing. A full disk ends a transaction by itself."""
     with reading(db):
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -125,21 +122,16 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def reading(db: sqlite3.Connection) -> Iterator[None]:
-    """What a disk or a damaged database raises inside gets its name."""
+    """Turns failures of the disk and the database into `StoreUnusable`."""
     try:
         yield
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise  # a defect of ours, not of the disk
     except sqlite3.DatabaseError as error:
-        path = _path(db)
+        path = None
+        with suppress(sqlite3.Error):
+            path = Path(db.execute("PRAGMA database_list").fetchone()[2])
         raise store_error(error, f"{path or 'the store'} can't be used", path) from None
-
-
-def _path(db: sqlite3.Connection) -> Path | None:
-    """Also of a database that can't be read."""
-    with suppress(sqlite3.Error):
-        return Path(db.execute("PRAGMA database_list").fetchone()[2])
-    return None
 
 
 class Store:
@@ -161,8 +153,12 @@ class Store:
             migrate(self._db, part, steps)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def look() -> T:
+            with reading(self._db):
+                return work(self._db)
+
         self._is_used = True
-        return await asyncio.get_running_loop().run_in_executor(self._worker, self._look, work)
+        return await asyncio.get_running_loop().run_in_executor(self._worker, look)
 
     async def write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
         """`work` in one transaction: all of it or nothing. It survives any process's end at once.
@@ -173,10 +169,6 @@ class Store:
         self._is_used = True
         transact = self._transact if durable else self._transact_soon
         return await asyncio.get_running_loop().run_in_executor(self._worker, transact, work)
-
-    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with reading(self._db):
-            return work(self._db)
 
     def keep(self, companion: Companion) -> None:
         """Have it written soon: with the journal's next commit, before what is answered next."""

@@ -16,19 +16,18 @@ HINT = (
 
 
 def need_posix(what: str) -> None:
-    """The journal, the hold on a device and the doors between processes rest on POSIX locks and sockets."""
+    """The journal, leases and local sockets need POSIX locks and sockets."""
     if not IS_POSIX:
         raise Unsupported(f"{what} needs file locks and sockets that Windows has not", hint=HINT)
 
 
 def lacking() -> list[str]:
-    """What of Handrail does not work on this system, in words for `handrail doctor`."""
+    """What does not work on this system, for `handrail doctor`."""
     if not IS_POSIX:
         return [f"on Windows only {', '.join(sorted(ANYWHERE))} work"]
     if sys.platform != "linux":
         return [
             "scripts are not kept in by Landlock, and what they leave behind is ended by group only",
             "phones on the USB bus are seen by adb alone",
-            "no resident process: every command starts by itself",
         ]
     return []

@@ -19,33 +19,18 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class _IdleSelector(selectors.BaseSelector):
+class _IdleSelector(selectors.DefaultSelector):
     """Asks `idle` before it waits."""
 
     def __init__(self, idle: Callable[[], bool]) -> None:
-        self._inner = selectors.DefaultSelector()
+        super().__init__()
         self._idle = idle
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = self._inner.select(0)
+        ready = super().select(0)
         if ready or timeout == 0 or self._idle():
             return ready
-        return self._inner.select(timeout)
-
-    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        return self._inner.register(fileobj, events, data)
-
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        return self._inner.unregister(fileobj)
-
-    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        return self._inner.modify(fileobj, events, data)
-
-    def get_map(self) -> Any:
-        return self._inner.get_map()
-
-    def close(self) -> None:
-        self._inner.close()
+        return super().select(timeout)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -67,7 +52,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     @contextmanager
     def moving(self, clock: ManualClock) -> Iterator[None]:
-        """For the length of a block. Whoever sleeps by a clock that does not move sleeps on."""
+        """Lets this clock advance by itself in a block. Sleeps on a clock that does not advance never end."""
         self._running.append(clock)
         try:
             yield

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, cast, overload
 
 from handrail.clock import Clock, SystemClock
-from handrail.errors import Timeout
+from handrail.errors import Misused, Timeout
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -39,14 +39,12 @@ class Deadline:
     async def __aenter__(self) -> None:
         self._task = cast("asyncio.Task[object]", asyncio.current_task())
         self._cancelling = self._task.cancelling()
-        self._timer = self._start()
-
-    def _start(self) -> asyncio.TimerHandle | asyncio.Task[None]:
-        """The loop's own timer for the loop's own time: a task for each command costs a tenth of it."""
-        if isinstance(self._clock, SystemClock):
+        self._timer: asyncio.TimerHandle | asyncio.Task[None]
+        if isinstance(self._clock, SystemClock):  # a task for each command would cost a tenth of it
             loop = asyncio.get_running_loop()
-            return loop.call_later(self._duration_ms / 1000, self._strike)
-        return asyncio.create_task(self._sleep(), name="deadline")
+            self._timer = loop.call_later(self._duration_ms / 1000, self._strike)
+        else:
+            self._timer = asyncio.create_task(self._sleep(), name="deadline")
 
     async def _sleep(self) -> None:
         await self._clock.sleep_ms(self._duration_ms)
@@ -82,7 +80,7 @@ async def within(clock: Clock, timeout_ms: float | None, work: Awaitable[T]) -> 
 
 
 async def wait_for_event(clock: Clock, event: asyncio.Event, timeout_ms: float) -> bool:
-    """Whether it was set before the time was over."""
+    """Whether it was set in time."""
     with suppress(Expired):
         async with Deadline(clock, timeout_ms):
             await event.wait()
@@ -90,7 +88,7 @@ async def wait_for_event(clock: Clock, event: asyncio.Event, timeout_ms: float) 
 
 
 async def wait_for_end(clock: Clock, task: asyncio.Future[Any], timeout_ms: float) -> bool:
-    """Whether it ended, in whatever way, before the time was over. It belongs to others: it goes on."""
+    """Whether it ended in time, in whatever way. It is not cancelled."""
     with suppress(Expired):
         async with Deadline(clock, timeout_ms):
             await asyncio.wait({task})
@@ -98,24 +96,24 @@ async def wait_for_end(clock: Clock, task: asyncio.Future[Any], timeout_ms: floa
 
 
 async def cancel(*tasks: asyncio.Future[Any]) -> None:
-    """Cancel them and wait for their ends. Whoever is cancelled meanwhile hears of it after those."""
-    told: asyncio.CancelledError | None = None
+    """Cancels them and waits for their ends. A cancellation of the caller is raised after that."""
+    own: asyncio.CancelledError | None = None
     for task in tasks:
         task.cancel()
     while running := [task for task in tasks if not task.done()]:
         try:
             await asyncio.wait(running)
         except asyncio.CancelledError as error:
-            told = error
-    if told is not None:
-        raise told
+            own = error
+    if own is not None:
+        raise own
 
 
 @overload
-async def first(one: Work[T], two: Work[S], /) -> tuple[asyncio.Task[T], asyncio.Task[S]]: ...
+async def first(left: Work[T], right: Work[S], /) -> tuple[asyncio.Task[T], asyncio.Task[S]]: ...
 @overload
 async def first(
-    one: Work[T], two: Work[T], three: Work[T], /, *more: Work[T]
+    work: Work[T], second: Work[T], third: Work[T], /, *more: Work[T]
 ) -> tuple[asyncio.Task[T], ...]: ...
 async def first(*works: Work[Any]) -> tuple[asyncio.Task[Any], ...]:
     """Run them side by side until one ends; the others are cancelled.
@@ -132,7 +130,7 @@ async def first(*works: Work[Any]) -> tuple[asyncio.Task[Any], ...]:
 
 @asynccontextmanager
 async def beside(work: Work[T], name: str) -> AsyncIterator[asyncio.Task[T]]:
-    """The work runs while the block does; it is cancelled at the block's end, and has ended then.
+    """Runs the work while the block runs; it is cancelled at the block's end, and has ended then.
 
     The block may await it. A failure that nobody asked for is logged by asyncio, as of any task.
     """
@@ -150,11 +148,10 @@ class Background:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def __len__(self) -> int:
-        """How many run."""
         return len(self._tasks)
 
     def start(self, work: Work[T], name: str, *, log_failure: bool = True) -> asyncio.Task[T]:
-        """Begin it. Its failure is logged once, unless whoever awaits the task hears of it."""
+        """Logs a failure once, unless whoever awaits the task handles it."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -163,12 +160,12 @@ class Background:
         return task
 
     async def wait(self) -> None:
-        """Until everything has ended by itself."""
+        """Waits until everything has ended by itself."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
     async def close(self) -> None:
-        """Cancel everything and wait for its end, also what is started meanwhile. As often as one likes."""
+        """Cancels everything and waits for its end, also of what is started meanwhile."""
         while running := [task for task in self._tasks if not task.done()]:
             await cancel(*running)
 
@@ -185,7 +182,7 @@ def _log_failure(task: asyncio.Task[Any]) -> None:
 
 
 async def uninterrupted(work: Work[T]) -> T:
-    """To its end, however often whoever waits is told to stop. Only for callers that end anyway."""
+    """Runs to its end although the caller is cancelled. Only for callers that are ending anyway."""
     task = asyncio.create_task(work)
     while not task.done():
         try:
@@ -193,3 +190,27 @@ async def uninterrupted(work: Work[T]) -> T:
         except asyncio.CancelledError:
             continue
     return task.result()
+
+
+class OpenUse:
+    """Between opening and closing, and on one event loop: `check` raises `Misused` outside of that."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended = False
+
+    def check(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._loop = self._loop or loop
+        if self._ended or self._loop is not loop:
+            state = "is closed" if self._ended else "belongs to another event loop"
+            raise Misused(
+                f"{self._what} {state}, so nothing was done",
+                hint="Use it inside the `async with Runtime.open()` that it comes from, in one "
+                "`asyncio.run(main())`. Code without await uses handrail.sync: "
+                "`from handrail.sync import phone`.",
+            )
+
+    def end(self) -> None:
+        self._ended = True

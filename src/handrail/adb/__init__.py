@@ -1,1 +1,1 @@
-"""The ADB protocol: what the client of phones and the simulated phone have in common."""
+"""The ADB protocol: packets, connections, shell, files, and the adb server."""

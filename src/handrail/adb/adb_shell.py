@@ -1,4 +1,4 @@
-"""The `Shell` over a `Link`: which service runs a command, its input and output, and its end on the device.
+"""`DeviceShell` over a `Link`: the service that runs a command, its input and output, and its end.
 
 Closing a v2 stream makes adbd hang up the shell's own pid and nothing else. So a program takes the shell's
 place (`exec`), and a script carries a mark by which its whole process group is found and killed.
@@ -22,15 +22,15 @@ from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout
 from handrail.waiting import Deadline, Expired, beside
 
 KILL_MS = 1_000
-"""How long the end of a script may take on the device before we go on without an answer."""
+"""Time for ending a script on the device before we go on without an answer."""
 NO_INPUT = " </dev/null"
-"""For a program without input: it saves a packet and its answer, and serves devices without v2 too."""
+"""For a program without input: saves a round trip, and works on devices without v2."""
 SHOWN = 120
-"""Characters of a command that an error shows."""
+"""Characters of a command in an error."""
 
 
 class AdbShell:
-    """Runs commands on one device."""
+    """Runs commands on one device over its `Link`."""
 
     def __init__(self, link: Link, clock: Clock | None = None) -> None:
         self._link = link
@@ -91,7 +91,7 @@ class AdbShell:
         return _Running((AdbProcess if v2 else RawProcess)(stream, line, self._link, limit), stream, mark)
 
     async def _open_marked(self, service: str, mark: str) -> Stream:
-        """Cancelled in between, the script may run already: it is let in, so that it can be killed."""
+        """After a cancellation the script may already run, so it is accepted in order to be killed."""
         async with beside(self._link.open(service), "opening a shell") as opening:
             try:
                 return await asyncio.shield(opening)
@@ -104,7 +104,7 @@ class AdbShell:
                 raise
 
     async def _end(self, running: _Running) -> None:
-        """A script is killed before its stream closes: afterwards its children have lost the mark."""
+        """A script is killed before its stream closes, because its children lose the mark afterwards."""
         try:
             if running.mark and not running.process.ended:
                 await self._kill(running.mark)
@@ -112,7 +112,7 @@ class AdbShell:
             await running.stream.close()
 
     async def _kill(self, mark: str) -> None:
-        """adbd starts every shell as the leader of a group; the pattern does not match its own command."""
+        """adbd starts every shell as a group leader; the pattern does not match its own command."""
         script = f"for p in $(pgrep -f '{mark[:-1]}[{mark[-1]}]'); do kill -9 -$p; done 2>/dev/null"
         with suppress(Expired, DeviceError):
             async with Deadline(self._clock, KILL_MS):
@@ -125,7 +125,6 @@ class AdbShell:
 
 
 def command_line(command: Command) -> str:
-    """The text that the device's shell gets."""
     if isinstance(command, str) and not isinstance(command, Script):
         raise InvalidAction(
             f"{shown(command)!r} is a bare string",
@@ -136,7 +135,7 @@ def command_line(command: Command) -> str:
     try:
         data = line.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise InvalidAction(f"{shown(line)!r} is no text: {error.reason}", path="command") from None
+        raise InvalidAction(f"{shown(line)!r} is not valid text: {error.reason}", path="command") from None
     if not data or b"\0" in data:
         raise InvalidAction("a command is empty or contains a NUL character", path="command")
     return line
@@ -145,7 +144,7 @@ def command_line(command: Command) -> str:
 def too_slow(line: str, timeout_ms: float, delivery: str) -> Timeout:
     """Past its deadline: ended on the device, or never sent."""
     began = "It was ended on the device. Give it more time, or look at what it waits for."
-    waited = "It was never sent: there was no connection in time. `handrail devices` shows the phone's state."
+    waited = "It was never sent: the connection took too long. `handrail devices` shows the phone's state."
     return Timeout(
         f"`{shown(line)}` did not end within {timeout_ms:g} ms",
         hint=began if delivery == "unknown" else waited,
@@ -156,10 +155,9 @@ def too_slow(line: str, timeout_ms: float, delivery: str) -> Timeout:
 
 
 def failed(line: str, output: Output) -> AdbCommandError:
-    """A command's own failure, with what it said."""
-    said = (output.stderr or output.stdout)[:500].decode("utf-8", "replace").strip()
+    output_text = (output.stderr or output.stdout)[:500].decode("utf-8", "replace").strip()
     return AdbCommandError(
-        f"`{shown(line)}` ended with {output.exit_code}: {said or 'it said nothing'}",
+        f"`{shown(line)}` ended with {output.exit_code}: {output_text or 'it said nothing'}",
         command=shown(line),
         exit_code=output.exit_code,
         delivery="delivered",
@@ -167,7 +165,6 @@ def failed(line: str, output: Output) -> AdbCommandError:
 
 
 def shown(line: str) -> str:
-    """As much of a command as an error has room for."""
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
 
 
@@ -207,7 +204,7 @@ class AdbProcess:
         return Output(self._out.value(), self._err.value(), self._code, self._out.dropped + self._err.dropped)
 
     async def talk(self, stdin: bytes) -> Output:
-        """Give it all its input while its output is read: neither side waits for the other."""
+        """Writes all input while output is read, so that neither side blocks."""
         if not stdin:
             await self._feed(b"")
             return await self.wait()
@@ -215,7 +212,7 @@ class AdbProcess:
             return await self.wait()
 
     async def _feed(self, stdin: bytes) -> None:
-        """A command that ends without reading its input is no failure."""
+        """A command that ends without reading its input has not failed."""
         with suppress(DeviceError):
             await self.write(stdin)
             await self.end_input()
@@ -227,7 +224,7 @@ class AdbProcess:
         return self._ready.popleft() if self._ready else b""
 
     async def _more(self) -> None:
-        """Take what the stream has next: stdout is laid ready, stderr and the exit code are put aside."""
+        """Reads from the stream: stdout is queued, stderr and the exit code are stored."""
         data = await self._stream.read()
         if not data:
             await self._broke_off()
@@ -241,7 +238,7 @@ class AdbProcess:
                 self.ended = True
 
     async def _broke_off(self) -> None:
-        """Every v2 command ends with its exit code: without one the answer is not whole."""
+        """Every v2 command ends with its exit code, so without one the output is incomplete."""
         self.ended = True
         try:
             await self._link.check()
@@ -257,7 +254,7 @@ class AdbProcess:
 
 
 class _Running(NamedTuple):
-    """A command on the device. The mark is by what a script is found again."""
+    """A command on the device. `mark` finds a script again."""
 
     process: AdbProcess
     stream: Stream
@@ -265,9 +262,9 @@ class _Running(NamedTuple):
 
 
 class RawProcess(AdbProcess):
-    """A command behind `exec:`, on devices without v2: stderr is in stdout, nobody tells the exit code.
+    """A command behind `exec:`, on devices without v2: stderr is in stdout and there is no exit code.
 
-    Its input has no end of its own: only closing the stream ends it.
+    Only closing the stream ends its input.
     """
 
     async def write(self, data: bytes) -> None:
@@ -283,7 +280,7 @@ class RawProcess(AdbProcess):
 
 
 class KeptOutput:
-    """The first `limit` bytes of what came."""
+    """The first `limit` bytes."""
 
     __slots__ = ("_limit", "_parts", "dropped", "size")
 

@@ -1,4 +1,4 @@
-"""One TCP connection to adbd: handshake, packets, who gets which. Connecting again is `direct`'s business."""
+"""One TCP connection to adbd: handshake, packets and their streams. `direct` reconnects."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ if TYPE_CHECKING:
     from handrail.adb.keys import PrivateKey
 
 FEATURES = ("shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "sendrecv_v2")
-"""What this side can do. Without delayed_ack, every WRTE waits for its OKAY."""
+"""Features of this side. Without delayed_ack, every WRTE waits for its OKAY."""
 
 
 class AdbdConnection(asyncio.Protocol):
-    """A connection from its CNXN to the end of its socket. `welcome` is done when the device has answered."""
+    """A connection from its CNXN to the end of its socket. `welcome` resolves when the device has
+    answered."""
 
     def __init__(self, name: str, keys: Callable[[], Sequence[PrivateKey]]) -> None:
         self.name = name
         self.max_payload = MAX_PAYLOAD_V1
         self.online = False
         self.offered = False
-        """Whether our public key was sent: a person has to accept it now."""
+        """Whether our public key was sent, so a person has to accept it."""
         self.banner = Banner("", {}, ())
         self.welcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._keys = keys
@@ -60,12 +61,12 @@ class AdbdConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         raw = self._transport.get_extra_info("socket")
-        if raw is not None:  # a line within this process has none
+        if raw is not None:  # a transport within this process has no socket
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.send(Command.CNXN, VERSION, MAX_PAYLOAD, encode_banner(Banner("host", {}, FEATURES)))
 
     def data_received(self, data: bytes) -> None:
-        """All answers to one read leave in one write, and most reads need none: writes are what costs."""
+        """All answers to one read leave in one write, because writes are expensive."""
         self._outbox = []
         try:
             for packet in self._parser.feed(data):
@@ -84,7 +85,6 @@ class AdbdConnection(asyncio.Protocol):
         self._lose(f"{self.name} dropped the connection{f': {exc}' if exc else ''}", retryable=True)
 
     def abort(self) -> None:
-        """End it; streams learn that the line is gone."""
         self._lose(f"the connection to {self.name} was closed")
 
     @property
@@ -94,7 +94,7 @@ class AdbdConnection(asyncio.Protocol):
     # services
 
     async def open(self, service: str) -> DirectStream:
-        """The caller has seen that the line is usable; from here on the service may reach the device."""
+        """The caller has checked the connection; from here on the service may reach the device."""
         payload = service.encode("utf-8", "surrogateescape") + b"\0"
         if len(payload) > self.max_payload:
             raise too_long(len(payload), self.max_payload)
@@ -104,7 +104,12 @@ class AdbdConnection(asyncio.Protocol):
         try:
             await stream.taken
         except asyncio.CancelledError:
-            self._abandon(stream)
+            # Nobody waits for it: it is closed as soon as the device's id is known.
+            if stream.remote:
+                self.send(Command.CLSE, stream.local, stream.remote)
+            elif self._streams.get(stream.local) is stream:
+                self._abandoned.add(stream.local)
+            self.forget(stream)
             raise
         return stream
 
@@ -121,30 +126,33 @@ class AdbdConnection(asyncio.Protocol):
     def forget(self, stream: DirectStream) -> None:
         self._streams.pop(stream.local, None)
 
-    def _abandon(self, stream: DirectStream) -> None:
-        """Nobody waits for it any more; it is closed as soon as the device's id is known."""
-        if stream.remote:
-            self.send(Command.CLSE, stream.local, stream.remote)
-        elif self._streams.get(stream.local) is stream:
-            self._abandoned.add(stream.local)
-        self.forget(stream)
-
     # packets
 
     def _handle(self, packet: Packet) -> None:
         if packet.command == Command.CNXN:
-            self._connected(packet)
+            # A CNXN resets the connection: open streams are lost.
+            self._end_streams(f"{self.name} started its connection anew", None)
+            self._summed = self._parser.summed = packet.arg0 < VERSION
+            self.max_payload = max(MAX_PAYLOAD_V1, min(packet.arg1, MAX_PAYLOAD))
+            self.banner = decode_banner(packet.payload)
+            self.online = True
+            if not self.welcome.done():
+                self.welcome.set_result(None)
         elif packet.command == Command.AUTH:
             self._authenticate(packet)
         elif packet.command == Command.STLS:
-            self._lose(f"{self.name} wants TLS (wireless debugging)", "Use the adb server for this phone.")
+            self._lose(f"{self.name} requires TLS (wireless debugging)", "Use the adb server for this phone.")
         elif packet.arg1 in self._abandoned:
-            self._answer_abandoned(packet)
+            # The device accepted an abandoned stream, which is closed now, or refused it.
+            if packet.command in (Command.OKAY, Command.CLSE):
+                self._abandoned.remove(packet.arg1)
+            if packet.command == Command.OKAY:
+                self.send(Command.CLSE, packet.arg1, packet.arg0)
         else:
             self._to_stream(packet)
 
     def _to_stream(self, packet: Packet) -> None:
-        """Ids that nobody knows are left without an answer, and so is CLSE: the protocol wants none."""
+        """Unknown ids and CLSE get no answer, as the protocol demands."""
         stream = self._streams.get(packet.arg1)
         if stream is None or stream.remote not in (0, packet.arg0 or stream.remote):
             return
@@ -155,25 +163,8 @@ class AdbdConnection(asyncio.Protocol):
         elif packet.command == Command.CLSE:
             stream.hang_up()
 
-    def _answer_abandoned(self, packet: Packet) -> None:
-        """The device has taken it, and is told that nobody wants it any more; or it has refused."""
-        if packet.command in (Command.OKAY, Command.CLSE):
-            self._abandoned.remove(packet.arg1)
-        if packet.command == Command.OKAY:
-            self.send(Command.CLSE, packet.arg1, packet.arg0)
-
-    def _connected(self, packet: Packet) -> None:
-        """A CNXN starts anew, also in the middle: what was open is gone."""
-        self._end_streams(f"{self.name} started its connection anew", None)
-        self._summed = self._parser.summed = packet.arg0 < VERSION
-        self.max_payload = max(MAX_PAYLOAD_V1, min(packet.arg1, MAX_PAYLOAD))
-        self.banner = decode_banner(packet.payload)
-        self.online = True
-        if not self.welcome.done():
-            self.welcome.set_result(None)
-
     def _authenticate(self, packet: Packet) -> None:
-        """Keys come from files, or are made, which takes a while: not in the loop's time."""
+        """Runs in a thread, because reading or creating keys takes time."""
         if packet.arg0 != Auth.TOKEN or self.offered:
             return
         if len(packet.payload) != TOKEN_SIZE:
@@ -184,7 +175,7 @@ class AdbdConnection(asyncio.Protocol):
         self._ring.add_done_callback(lambda ring: self._sign(ring, packet.payload))
 
     def _sign(self, ring: asyncio.Future[list[PrivateKey]], token: bytes) -> None:
-        """Every key signs once; then the device's person is asked to accept the first."""
+        """Each key signs once; then the person is asked to accept the first."""
         if ring.cancelled():
             return
         if isinstance(error := ring.exception(), DeviceError):
@@ -192,7 +183,7 @@ class AdbdConnection(asyncio.Protocol):
         elif error is not None:
             self._lose(f"this host's adb keys can't be used: {error!r}")
         elif not (keys := ring.result()):
-            self._lose(f"{self.name} asks for a key, and this link was given none")
+            self._lose(f"{self.name} requires a key, and this link has none")
         elif self._tried < len(keys):
             self.send(Command.AUTH, Auth.SIGNATURE, 0, keys[self._tried].sign(token))
             self._tried += 1
@@ -212,7 +203,7 @@ class AdbdConnection(asyncio.Protocol):
             self._transport.abort()
         if not self.welcome.done():
             self.welcome.set_exception(error)
-            self.welcome.exception()  # nobody may be waiting any more
+            self.welcome.exception()  # marks it as retrieved: there may be no waiter
 
     def _end_streams(self, why: str, hint: str | None) -> None:
         self._abandoned.clear()
@@ -222,7 +213,6 @@ class AdbdConnection(asyncio.Protocol):
 
 
 def too_long(size: int, limit: int) -> InvalidAction:
-    """A service that does not fit into one request."""
     return InvalidAction(
         f"a command of {size} bytes is too long, {limit} fit into one request",
         hint="Send the data on stdin, or push it as a file.",

@@ -1,4 +1,4 @@
-"""One device with all that adb gives of it: shell, files, services."""
+"""One device: shell, files and services."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from handrail.clock import Clock, SystemClock
 
 
 class AdbDevice:
-    """What the driver is built on."""
+    """One device: shell, files and services over a `Link`."""
 
     def __init__(self, link: Link, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()

@@ -1,6 +1,6 @@
-"""A device by its own TCP port: one connection, many streams, made anew when it is lost.
+"""A device at its own TCP port: one connection with many streams, which reconnects.
 
-A service is never opened twice: once its OPEN was written, a lost line is the caller's to judge.
+A service is never opened twice: once its OPEN was written, the caller decides after a lost connection.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from handrail.adb.keys import PrivateKey
 
 PATIENCE_MS = 10_000
-"""How long one `open` tries to get a connection, and waits for a person to accept our key."""
+"""Time that one `open` may take to connect, and to wait for a person to accept our key."""
 REFUSED_MS = 3_000
-"""How long it tries where nobody listens any more: adbd itself starts again faster than that."""
+"""Time if nobody listens: adbd restarts faster than that."""
 FIRST_PAUSE_MS = 50.0
 LONGEST_PAUSE_MS = 2_000.0
 
 
 def _host_keys() -> Sequence[PrivateKey]:
-    """Called in a thread: the library behind keys takes its time to load, and most links need none."""
-    from handrail.adb.keys import load_keys  # noqa: PLC0415
+    """Runs in a thread: the cryptography library loads slowly, and most links do not need it."""
+    from handrail.adb.keys import load_or_make_keys  # noqa: PLC0415
 
-    return load_keys()
+    return load_or_make_keys()
 
 
 class Direct:
-    """A `Link` to `host:port`. Keys are looked for when a device asks for them first."""
+    """A `Link` to `host:port`. Keys are loaded when a device asks for them."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Direct:
 
     @property
     def connected(self) -> bool:
-        """Whether a connection is up at the moment; one that isn't is made by the next `open`."""
+        """The next `open` connects if it is not."""
         return self._line is not None and self._line.usable
 
     async def features(self) -> frozenset[str]:
@@ -86,7 +86,7 @@ class Direct:
             await asyncio.sleep(0)  # the transport closes its socket in the loop's next turn
 
     async def _connected(self) -> AdbdConnection:
-        """The line, which all who wait for it at the same time get by one attempt."""
+        """Concurrent callers share one attempt."""
         if self._line is not None and self._line.usable:
             return self._line
         if self._closed:
@@ -111,7 +111,7 @@ class Direct:
         return AdbConnectionError(f"the link to {self.serial} was closed", delivery="not_delivered")
 
     async def _connect(self) -> AdbdConnection:
-        """Try until it works, pausing longer each time; somebody who never was there is not waited for."""
+        """Retries with growing pauses, unless the address has never answered."""
         start, pause = self._clock.monotonic_ms(), FIRST_PAUSE_MS
         while True:
             left = self._patience_ms - (self._clock.monotonic_ms() - start)
@@ -121,7 +121,12 @@ class Direct:
                 tried = self._clock.monotonic_ms() - start
                 most = min(self._patience_ms, REFUSED_MS) if "refused" in error.details else self._patience_ms
                 if not error.retryable or tried + pause >= most:
-                    raise self._given_up(error, tried) from None
+                    message = error.message
+                    if tried >= FIRST_PAUSE_MS:
+                        message += f" (tried for {tried / 1000:.1f} s)"
+                    details = {name: value for name, value in error.details.items() if name != "refused"}
+                    details["tried_ms"] = round(tried)
+                    raise type(error)(message, hint=error.hint, **details) from None
             else:
                 self._was_up = True
                 return self._line
@@ -129,7 +134,7 @@ class Direct:
             pause = min(pause * 2, LONGEST_PAUSE_MS)
 
     async def _once(self, left_ms: float) -> AdbdConnection:
-        """One connection and its handshake. Errors are `retryable` when another try may help by itself."""
+        """One connection and its handshake. Errors are `retryable` if another attempt may help."""
         line = AdbdConnection(self.serial, self._keys)
         loop = asyncio.get_running_loop()
         try:
@@ -137,7 +142,7 @@ class Direct:
                 await loop.create_connection(lambda: line, self.host, self.port)
                 await line.welcome
         except OSError as error:
-            why = f"nobody answers at {self.serial}: {os.strerror(error.errno) if error.errno else error}"
+            why = f"nothing answers at {self.serial}: {os.strerror(error.errno) if error.errno else error}"
             raise AdbConnectionError(
                 why, retryable=self._was_up, delivery="not_delivered", refused=True
             ) from None
@@ -150,18 +155,10 @@ class Direct:
         return line
 
     def _silent(self, line: AdbdConnection) -> DeviceOffline:
-        """It took the connection and never welcomed us."""
+        """The connection was accepted, but there was no CNXN."""
         if line.offered:
             why = f"{self.serial} has not authorised this host"
             return DeviceOffline(why, hint=ACCEPT_HINT, state="unauthorized", delivery="not_delivered")
         why = f"{self.serial} takes connections and does not answer"
         hint = "It may be starting up; try again, or reconnect it."
         return DeviceOffline(why, hint=hint, state="offline", delivery="not_delivered")
-
-    def _given_up(self, error: DeviceError, tried_ms: float) -> DeviceError:
-        """The last failure, with how long was tried."""
-        message = error.message + (
-            f" (tried for {tried_ms / 1000:.1f} s)" if tried_ms >= FIRST_PAUSE_MS else ""
-        )
-        details = {name: value for name, value in error.details.items() if name != "refused"}
-        return type(error)(message, hint=error.hint, **{**details, "tried_ms": round(tried_ms)})

@@ -1,6 +1,6 @@
-"""Files to and from a device by the `sync:` service. Knows records, not packets; no file is held whole.
+"""Files to and from a device by the `sync:` service, streamed in blocks.
 
-Version 2 requests are used where the device offers them, as the stock client does.
+Version 2 requests are used if the device offers them, as in the stock client.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from handrail.errors import AdbCommandError, InvalidAction, Timeout
 from handrail.waiting import Deadline, Expired
 
 Progress = Callable[[int, int], None]
-"""Called with bytes done and bytes in all."""
+"""Called with bytes done and bytes in total."""
 BLOCK = 4 * SYNC_DATA_MAX
-"""Bytes that are read from a file, and written to the stream, in one go."""
+"""Bytes per read of the local file and per write to the stream."""
 STALL_MS = 30_000
-"""How long the device may take for one step."""
+"""Time that the device may take for one step."""
 REGULAR = 0o100000
 
 
 class Files:
-    """The files of one device, as the shell's user sees them."""
+    """Files of one device, as the shell's user sees them."""
 
     def __init__(self, link: Link, clock: Clock, *, stall_ms: float = STALL_MS) -> None:
         self._link = link
@@ -49,7 +49,7 @@ class Files:
         self._stall_ms = stall_ms
 
     async def stat(self, remote: str) -> FileStat:
-        """What a path is; links are followed where the device can. Raises when there is nothing."""
+        """Follows links if the device can. Raises if nothing is there."""
         async with self._session(remote) as sync:
             return await sync.stat(remote)
 
@@ -58,7 +58,7 @@ class Files:
             return await sync.find(remote) is not None
 
     async def list(self, remote: str) -> list[FolderEntry]:
-        """What is in a folder, without the two dots. A folder that can't be read looks empty to adbd."""
+        """Without `.` and `..`. To adbd an unreadable folder looks empty."""
         async with self._session(remote) as sync:
             return [entry async for entry in sync.entries(remote) if entry.name not in (".", "..")]
 
@@ -71,16 +71,20 @@ class Files:
         mtime: int | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Write a file with this mode; its time is that of the local file, or `mtime`, or now.
+        """Writes a file with this mode; its time is that of the local file, or `mtime`, or now.
 
-        Gives the bytes sent. A folder as `remote` is refused by the device.
+        Returns the bytes sent. The device refuses a folder as `remote`.
         """
         total, when = _facts(source, mtime, self._clock)
         async with self._session(remote) as sync:
             await sync.write(_send_request(remote, mode, v2="sendrecv_v2" in sync.features))
             sent = 0
             async for block in _blocks(source):
-                await sync.write(_records(block))
+                parts = []
+                for at in range(0, len(block), SYNC_DATA_MAX):
+                    piece = block[at : at + SYNC_DATA_MAX]
+                    parts += [SYNC_HEADER.pack(b"DATA", len(piece)), piece]
+                await sync.write(b"".join(parts))
                 sent += len(block)
                 if progress is not None:
                     progress(sent, total)
@@ -89,7 +93,7 @@ class Files:
         return sent
 
     async def pull(self, remote: str, sink: Path | BinaryIO, *, progress: Progress | None = None) -> int:
-        """Read a file into `sink`; a path gets the file's time, and nothing is left of half a file."""
+        """Reads a file into `sink`. A path gets the file's time; a partial file is removed."""
         async with self._session(remote) as sync:
             about = await sync.stat(remote)
             if not isinstance(sink, Path):
@@ -116,7 +120,7 @@ class Files:
             yield SyncSession(stream, features, remote, self._limit)
         except Expired:
             raise Timeout(
-                f"the device said nothing about {remote!r} for {self._stall_ms:g} ms",
+                f"the device did not answer about {remote!r} for {self._stall_ms:g} ms",
                 retryable=False,
                 delivery="unknown" if stream is not None else "not_delivered",
             ) from None
@@ -129,7 +133,6 @@ class Files:
 
 
 def _facts(source: bytes | Path, mtime: int | None, clock: Clock) -> tuple[int, int]:
-    """Size and time."""
     if isinstance(source, bytes):
         return len(source), clock.now_ms() // 1000 if mtime is None else mtime
     try:
@@ -144,7 +147,7 @@ def _unusable(path: Path, error: OSError) -> InvalidAction:
 
 
 async def _blocks(source: bytes | Path) -> AsyncIterator[bytes]:
-    """A file is read in a thread and only as fast as the device takes it."""
+    """Reads the file in a thread, only as fast as the device takes it."""
     if isinstance(source, bytes):
         for at in range(0, len(source), BLOCK):
             yield source[at : at + BLOCK]
@@ -152,15 +155,6 @@ async def _blocks(source: bytes | Path) -> AsyncIterator[bytes]:
     with source.open("rb") as file:
         while block := await asyncio.to_thread(file.read, BLOCK):
             yield block
-
-
-def _records(block: bytes) -> bytes:
-    """DATA records of at most 64 KiB each."""
-    parts = []
-    for at in range(0, len(block), SYNC_DATA_MAX):
-        piece = block[at : at + SYNC_DATA_MAX]
-        parts += [SYNC_HEADER.pack(b"DATA", len(piece)), piece]
-    return b"".join(parts)
 
 
 def _send_request(remote: str, mode: int, *, v2: bool) -> bytes:
@@ -200,12 +194,12 @@ async def _receive(
 
 
 TEXT_MAX = 1 << 16
-"""A FAIL's text; a longer one means that records are out of step."""
+"""Longest text of a FAIL; more means that records are out of step."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileStat:
-    """What is known of a file. Sizes above 4 GiB are right with version 2 only."""
+    """Sizes above 4 GiB need version 2."""
 
     mode: int
     size: int
@@ -224,11 +218,11 @@ class FolderEntry(FileStat):
 
 
 def encode_path(path: str) -> bytes:
-    """A path as it goes over the wire; adbd takes 1,024 bytes."""
+    """adbd accepts 1,024 bytes."""
     data = path.encode("utf-8", "surrogateescape")
     if not data or b"\0" in data or len(data) > SYNC_PATH_MAX:
         raise InvalidAction(
-            f"{path[:80]!r} is no path that a device takes: 1 to {SYNC_PATH_MAX} bytes without NUL",
+            f"{path[:80]!r} is not a path that a device accepts: 1 to {SYNC_PATH_MAX} bytes without NUL",
             path="path",
             delivery="not_delivered",
         )
@@ -236,7 +230,7 @@ def encode_path(path: str) -> bytes:
 
 
 class SyncSession:
-    """A sync session about one path. Every step has a limit of time."""
+    """A sync session about one path, with a time limit for every step."""
 
     def __init__(
         self,
@@ -256,13 +250,13 @@ class SyncSession:
             await self._stream.write(data)
 
     async def stat(self, remote: str) -> FileStat:
-        found = await self.find(remote)
-        if found is None:
+        entry = await self.find(remote)
+        if entry is None:
             raise self._failed(os.strerror(errno.ENOENT))
-        return found
+        return entry
 
     async def find(self, remote: str) -> FileStat | None:
-        """None when nothing is there. Other reasons raise, where the device tells them."""
+        """None if nothing is there. Other reasons raise, if the device reports them."""
         path = encode_path(remote)
         if "stat_v2" not in self.features:
             await self.write(SYNC_HEADER.pack(b"STAT", len(path)) + path)
@@ -302,7 +296,6 @@ class SyncSession:
         return await self._exactly(length)
 
     async def okay(self) -> None:
-        """The device's word that the file is whole."""
         letters, length = SYNC_HEADER.unpack(await self._exactly(SYNC_HEADER.size))
         if letters == b"FAIL":
             raise await self._fail(length)
@@ -319,9 +312,9 @@ class SyncSession:
             if not data:
                 raise self._failed("the device closed the stream in the middle of its answer")
             self._held += data
-        found = bytes(memoryview(self._held)[:size])
+        taken = bytes(memoryview(self._held)[:size])
         del self._held[:size]
-        return found
+        return taken
 
     async def _fail(self, length: int) -> AdbCommandError:
         text = await self._exactly(min(length, TEXT_MAX))

@@ -1,7 +1,7 @@
-"""This host's adb keys: where they lie, how they are read, made and used. Knows no connections.
+"""This host's adb keys: reading, creating and signing.
 
-A key is a PEM file as adb writes it: PKCS#8, in older files plain PKCS#1; both are read.
-Importing this module loads `cryptography`; `direct` does so when a device asks for a key first.
+A key is a PEM file as adb writes it: PKCS#8, or PKCS#1 in older files. Importing this module loads
+`cryptography`, so `direct` imports it only when a device asks for a key.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class PrivateKey:
         return f"PrivateKey({self.name!r})"
 
     def sign(self, token: bytes) -> bytes:
-        """The answer to AUTH TOKEN: the token's 20 bytes are signed as if they were a SHA-1 digest.
+        """Answers AUTH TOKEN: the token's 20 bytes are signed as if they were a SHA-1 digest.
 
         Raises `ValueError` for a token of another size.
         """
         return self.rsa.sign(token, PKCS1v15(), Prehashed(SHA1()))  # noqa: S303  (adbd's choice)
 
     def public(self) -> bytes:
-        """The payload of AUTH RSAPUBLICKEY: base64 of Android's own struct, a name, NUL."""
+        """Payload of AUTH RSAPUBLICKEY: base64 of Android's own struct, a name, NUL."""
         numbers = self.rsa.public_key().public_numbers()
         raw = _PUBLIC.pack(
             _MODULUS_SIZE // 4,
@@ -68,16 +68,25 @@ class PrivateKey:
         return base64.b64encode(raw) + b" " + (self.name or "handrail").encode() + b"\0"
 
 
-def load_keys(env: Mapping[str, str] = os.environ) -> list[PrivateKey]:
-    """Every key this host has, adb's own first; one is made where there is none."""
-    homes = _homes(env)
-    given = [Path(part) for part in env.get("ADB_VENDOR_KEYS", "").split(os.pathsep) if part]
-    found = [read_key(path) for path in (*homes, *given) if os.path.isfile(path)]
-    if found:
-        return found
+def load_or_make_keys(env: Mapping[str, str] = os.environ) -> list[PrivateKey]:
+    """All keys of this host, adb's own first; one is created if there is none."""
+    # adb's own file in one of two folders, and Handrail's.
+    home = Path(env.get("HOME") or Path.home())
+    data = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
+    folders = [Path(env["ANDROID_USER_HOME"])] if env.get("ANDROID_USER_HOME") else []
+    folders += [home / ".android", Path(env.get("HANDRAIL_HOME") or data / "handrail")]
+    homes = [folder / "adbkey" for folder in folders]
+    extra = [Path(part) for part in env.get("ADB_VENDOR_KEYS", "").split(os.pathsep) if part]
+    keys = [read_key(path) for path in (*homes, *extra) if os.path.isfile(path)]
+    if keys:
+        return keys
     for path in homes:
         with suppress(OSError):
-            return [_make_or_read(path)]
+            try:
+                return [make_key(path)]
+            except FileExistsError:  # another link has just created it
+                if path.is_file():
+                    return [read_key(path)]
     raise AdbConnectionError(
         "no adb key can be read or written on this host",
         hint="Make ~/.android writable, or set ANDROID_USER_HOME to a folder that is.",
@@ -85,23 +94,14 @@ def load_keys(env: Mapping[str, str] = os.environ) -> list[PrivateKey]:
     )
 
 
-def _homes(env: Mapping[str, str]) -> list[Path]:
-    """Adb's own file, which may lie in either of two folders, and Handrail's."""
-    home = Path(env.get("HOME") or Path.home())
-    data = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
-    folders = [Path(env["ANDROID_USER_HOME"])] if env.get("ANDROID_USER_HOME") else []
-    folders += [home / ".android", Path(env.get("HANDRAIL_HOME") or data / "handrail")]
-    return [folder / "adbkey" for folder in folders]
-
-
 def read_key(path: Path) -> PrivateKey:
-    """Raises `AdbConnectionError` when the file is no RSA-2048 key in PEM."""
+    """Raises `AdbConnectionError` if the file is not an RSA-2048 key in PEM."""
     try:
         rsa = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise _unreadable(path, str(error)) from None
     if not isinstance(rsa, RSAPrivateKey) or rsa.key_size != BITS:
-        raise _unreadable(path, f"it is no RSA key of {BITS} bits")
+        raise _unreadable(path, f"it is not an RSA key of {BITS} bits")
     return PrivateKey(rsa, _name(path))
 
 
@@ -114,7 +114,7 @@ def _unreadable(path: Path, why: str) -> AdbConnectionError:
 
 
 def _name(path: Path) -> str:
-    """What stands behind the key in adb's .pub file, else who is working here."""
+    """The comment in adb's .pub file, else the current user."""
     with suppress(OSError):
         _, _, name = path.with_name(path.name + ".pub").read_text("utf-8", "replace").strip().partition(" ")
         if name:
@@ -130,20 +130,10 @@ def _user_and_host() -> str:
     return f"{user}@{socket.gethostname()}"
 
 
-def _make_or_read(path: Path) -> PrivateKey:
-    """Of several links that find no key at the same time, one makes it and all use it."""
-    try:
-        return make_key(path)
-    except FileExistsError:
-        if path.is_file():
-            return read_key(path)
-        raise
-
-
 def make_key(path: Path) -> PrivateKey:
-    """A new key, and its public half beside it; nobody but the owner may read the file.
+    """Writes the key, readable by its owner only, and its public half.
 
-    It appears whole, and one that is there already is never written over.
+    The file appears atomically, and an existing one is never overwritten.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = generate(_user_and_host())
@@ -160,5 +150,4 @@ def make_key(path: Path) -> PrivateKey:
 
 
 def generate(name: str) -> PrivateKey:
-    """RSA-2048 from the system's randomness."""
     return PrivateKey(generate_private_key(EXPONENT, BITS), name)

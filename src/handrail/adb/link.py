@@ -1,6 +1,6 @@
-"""The seam between bytes and devices: a `Link` opens services on one device, a `Stream` is one of them.
+"""The interface between connections and devices: a `Link` opens services, a `Stream` is one of them.
 
-Two things fill it: `direct` (a connection to adbd itself) and `server` (the adb server's smart socket).
+It has two implementations: `direct` (a connection to adbd) and `server` (the adb server's smart socket).
 Their errors carry `delivery`: "not_delivered" while no byte of the service can have reached the device,
 "unknown" from then on.
 """
@@ -13,19 +13,20 @@ ACCEPT_HINT = 'Unlock the phone and accept the debugging prompt (tick "always al
 
 
 class Stream(Protocol):
-    """One open service: bytes both ways. Several writers take turns, and so do several readers."""
+    """One open service: bytes both ways. Concurrent writers are serialised, and so are readers."""
 
     async def read(self) -> bytes:
-        """What came next; b"" once the other side has closed. Raises `DeviceError` when the line broke."""
+        """The next bytes; b"" once the other side has closed. Raises `DeviceError` if the connection
+        broke."""
 
     async def write(self, data: bytes) -> None:
-        """Sends when the other side has taken what was written before: a slow reader slows its writer.
+        """Waits until the other side has taken what was written before.
 
         Raises `DeviceError` once the other side has closed.
         """
 
     async def close(self) -> None:
-        """Hangs up; as often as one likes."""
+        """May be called repeatedly."""
 
 
 class Link(Protocol):
@@ -35,12 +36,12 @@ class Link(Protocol):
     def serial(self) -> str: ...
 
     async def features(self) -> frozenset[str]:
-        """What the device's banner offers, such as `shell_v2`."""
+        """Features of the device's banner, such as `shell_v2`."""
 
     async def open(self, service: str) -> Stream:
-        """Raises `DeviceOffline`, `AdbConnectionError`, or `AdbCommandError` when the device refuses."""
+        """Raises `DeviceOffline`, `AdbConnectionError`, or `AdbCommandError` if the device refuses."""
 
     async def check(self) -> None:
-        """Raises `DeviceOffline` or `AdbConnectionError` when the device can't be used at the moment."""
+        """Raises `DeviceOffline` or `AdbConnectionError` if the device can't be used now."""
 
     async def close(self) -> None: ...

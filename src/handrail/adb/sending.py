@@ -1,6 +1,6 @@
-"""What one piece of work has sent to a device so far, so that its failure can say whether anything arrived.
+"""Tracks what one action has sent to a device, so that its failure can report whether anything arrived.
 
-A command that only asks delivers nothing. One that the device refused has changed nothing either.
+A command that only reads delivers nothing. One that the device refused has changed nothing either.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ QUESTIONS = (
     ("settings", "get"),
     ("tail",),
 )
-"""How commands begin that change nothing. Whatever is not listed may change something."""
+"""Prefixes of read-only commands. Any other command may change something."""
 
 _sent: ContextVar[list[str] | None] = ContextVar("sent", default=None)
-"""What became of each command of the work that is going on, in the words of an envelope's `delivery`."""
+"""Outcome of each command of the current work, in the words of `delivery`."""
 
 
 def tells_delivery(work: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """Whatever it raises says in `delivery` what the device got of it."""
+    """Errors of the wrapped function get `delivery`: what the device received."""
 
     @wraps(work)
-    async def told(*args: P.args, **options: P.kwargs) -> T:
+    async def wrapper(*args: P.args, **options: P.kwargs) -> T:
         sent: list[str] = []
         before = _sent.set(sent)
         try:
@@ -54,12 +54,12 @@ def tells_delivery(work: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]
         finally:
             _sent.reset(before)
 
-    return told
+    return wrapper
 
 
 @contextmanager
 def sending(command: Command) -> Iterator[Callable[[bool], None]]:
-    """Around one command. In doubt until it is answered: by success, or by a refusal."""
+    """Wraps one command. Its outcome is unknown until it is answered, by success or by a refusal."""
     sent = _sent.get()
     if sent is None or only_asks(command):
         yield lambda _: None
@@ -68,7 +68,7 @@ def sending(command: Command) -> Iterator[Callable[[bool], None]]:
     sent.append("unknown")
 
     def answered(ok: bool) -> None:
-        # A script may have done half of its work.
+        # A script may have run partly.
         sent[at] = "delivered" if ok else "unknown" if isinstance(command, Script) else "not_delivered"
 
     try:
@@ -80,15 +80,15 @@ def sending(command: Command) -> Iterator[Callable[[bool], None]]:
 
 
 def was_refused() -> None:
-    """The device's words, not its exit code, say that the last command changed nothing."""
+    """Marks the last command as refused, for devices that report a failure only by their output."""
     sent = _sent.get()
     if sent:
         sent[-1] = "not_delivered"
 
 
 def only_asks(command: Command) -> bool:
-    """Nothing on the device is another after it."""
+    """Whether the command is read-only."""
     if isinstance(command, str):
         return False
     words = tuple(command[2:] if command[0] == "run-as" else command)  # as the app's own user
-    return any(words[: len(one)] == one for one in QUESTIONS)
+    return any(words[: len(question)] == question for question in QUESTIONS)

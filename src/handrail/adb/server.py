@@ -1,6 +1,6 @@
-"""The adb server: where its program is, which devices it knows, and a `Link` to one of them.
+"""The adb server: its program, its devices, and a `Link` to one of them.
 
-For USB and shared phones. One socket per request; nothing is kept open but what somebody reads.
+For USB and shared phones. Each request has its own socket.
 """
 
 from __future__ import annotations
@@ -9,34 +9,36 @@ import asyncio
 import os
 import re
 import shutil
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from handrail.adb.connection import too_long
-from handrail.adb.smart_socket import REQUEST_MAX, SmartSocket, refusal
+from handrail.adb.link import ACCEPT_HINT
+from handrail.adb.stream import UNREAD_MAX, ByteQueue
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
 from handrail.waiting import Deadline, Expired
 
 PORT = 5037
 START_MS = 15_000
-"""How long `adb start-server` may take; it looks at USB first."""
+"""Time for `adb start-server`, which scans USB first."""
 ANSWER_MS = 15_000
-"""How long the server may take for an answer of its own; services on a device have the caller's limit."""
+"""Time for the server's own answers; services on a device have the caller's limit."""
 
 
 T = TypeVar("T")
 Revive = Callable[[], Awaitable[str | None]]
-"""Gives the present name of a device that the server has lost, or None."""
+"""The current serial of a device that the server has lost, or None."""
 _PAIRED = re.compile(r"Successfully paired to .*\[guid=([^\]]+)\]")
 
 
 class Server:
-    """An adb server on `host:port`, which is started when it is ours to start."""
+    """An adb server on `host:port`, started if it is on this machine."""
 
     def __init__(
         self,
@@ -53,11 +55,11 @@ class Server:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ, clock: Clock | None = None) -> Server:
-        """Where adb itself would look: ADB_SERVER_SOCKET, else ANDROID_ADB_SERVER_ADDRESS and _PORT."""
+        """As adb: ADB_SERVER_SOCKET, else ANDROID_ADB_SERVER_ADDRESS and _PORT."""
         host = env.get("ANDROID_ADB_SERVER_ADDRESS") or "127.0.0.1"
         port = env.get("ANDROID_ADB_SERVER_PORT") or str(PORT)
-        if given := env.get("ADB_SERVER_SOCKET"):
-            kind, _, rest = given.partition(":")
+        if address := env.get("ADB_SERVER_SOCKET"):
+            kind, _, rest = address.partition(":")
             before, _, port = rest.rpartition(":")
             host = before or "127.0.0.1"
             port = port if kind == "tcp" else ""
@@ -72,7 +74,7 @@ class Server:
     # the server itself
 
     async def start(self) -> None:
-        """Nothing to do when somebody answers; else the adb binary starts a server, which stays."""
+        """Does nothing if a server answers; else the adb binary starts one, which stays."""
         if await self.running():
             return
         adb = find_adb(self._env)
@@ -83,21 +85,7 @@ class Server:
                 hint="Install adb (`pip install adbutils` brings one), or set HANDRAIL_ADB to its path.",
                 delivery="not_delivered",
             )
-        await self._launch(adb)
-
-    async def running(self) -> bool:
-        try:
-            await self.version()
-        except AdbConnectionError:
-            return False
-        return True
-
-    async def version(self) -> int:
-        """Of the protocol: 41 for all adb programs of the last years."""
-        return int(await self.ask("host:version"), 16)
-
-    async def _launch(self, adb: Path) -> None:
-        """The program returns when its server listens, or with a code; then another may have been faster."""
+        # The program returns when its server listens, or fails if another was faster.
         env = {**self._env, "ANDROID_ADB_SERVER_PORT": str(self.port)}
         env.pop("ADB_SERVER_SOCKET", None)
         nowhere = asyncio.subprocess.DEVNULL
@@ -121,13 +109,24 @@ class Server:
                 delivery="not_delivered",
             )
 
+    async def running(self) -> bool:
+        try:
+            await self.version()
+        except AdbConnectionError:
+            return False
+        return True
+
+    async def version(self) -> int:
+        """Protocol version: 41 for all adb programs of the last years."""
+        return int(await self.ask("host:version"), 16)
+
     # devices
 
     async def devices(self) -> list[Listed]:
         return parse_devices(await self.ask("host:devices-l"))
 
     async def track(self) -> AsyncIterator[list[Listed]]:
-        """All devices, now and after every change; an error when the server ends. Old servers tell less."""
+        """All devices now and after every change; raises when the server ends."""
         for request in ("host:track-devices-l", "host:track-devices"):
             try:
                 stream = await self.dial([request])
@@ -141,32 +140,38 @@ class Server:
         raise AdbConnectionError(f"the adb server at {self.host}:{self.port} can't watch devices")
 
     async def connect(self, address: str) -> None:
-        """Add a device by TCP. The server says OKAY to a failure as well: only its words tell."""
-        said = await self.ask(f"host:connect:{address}")
-        if not said.startswith(("connected to", "already connected to")):
-            raise _not_connected(said, address)
+        """Adds a device by TCP. The server also answers a failure with OKAY, so its text decides."""
+        answer = await self.ask(f"host:connect:{address}")
+        if not answer.startswith(("connected to", "already connected to")):
+            if "authenticate" in answer:
+                raise refusal(answer, "host:connect", address)
+            raise AdbConnectionError(
+                f"adb could not connect to {address}: {answer}",
+                hint="Check address and port; the phone must be on the same network with `adb tcpip` on.",
+                delivery="not_delivered",
+            )
 
     async def pair(self, address: str, code: str) -> str:
-        """With the code that a phone shows, or that it read; the name that it announces from now on.
+        """Pairs with the code that a phone shows or has read; returns the name that it announces from now on.
 
-        The code is in no error: a wrong one may be right for another phone.
+        Errors omit the code: a wrong one may be right for another phone.
         """
         try:
-            said = await self.ask(f"host:pair:{code}:{address}")
+            answer = await self.ask(f"host:pair:{code}:{address}")
         except DeviceError as error:
             error.message = error.message.replace(code, "******")
             error.details.pop("command", None)
             raise error from None
-        if found := _PAIRED.search(said):
-            return found[1]
+        if match := _PAIRED.search(answer):
+            return match[1]
         raise AdbConnectionError(
-            f"{address} was not paired: {said.replace(code, '******')}",
+            f"{address} was not paired: {answer.replace(code, '******')}",
             hint="Open the pairing dialog on the phone again: it shows another code and another port.",
             delivery="not_delivered",
         )
 
     async def disconnect(self, address: str) -> None:
-        """Forget a device that was added by TCP; one that isn't there is no failure."""
+        """Removes a device that was added by TCP; a missing one is not an error."""
         with suppress(AdbCommandError, AdbConnectionError):
             await self.ask(f"host:disconnect:{address}")
 
@@ -176,7 +181,6 @@ class Server:
     # sockets
 
     async def ask(self, request: str, serial: str = "") -> str:
-        """One request and its answer."""
         try:
             async with Deadline(self._clock, ANSWER_MS):
                 stream = await self.dial([request], serial)
@@ -192,7 +196,7 @@ class Server:
             ) from None
 
     async def dial(self, requests: Sequence[str], serial: str = "") -> SmartSocket:
-        """A socket on which all requests are granted; the caller closes it."""
+        """A socket on which all requests were granted; the caller closes it."""
         stream = SmartSocket(requests, serial)
         try:
             await asyncio.get_running_loop().create_connection(lambda: stream, self.host, self.port)
@@ -201,7 +205,7 @@ class Server:
             why = os.strerror(error.errno) if error.errno else str(error)
             raise AdbConnectionError(
                 f"no adb server answers at {self.host}:{self.port}: {why}",
-                hint="`handrail doctor` tells what is missing.",
+                hint="`handrail doctor` shows what is missing.",
                 delivery="not_delivered",
             ) from None
         except (DeviceError, asyncio.CancelledError):
@@ -210,20 +214,10 @@ class Server:
         return stream
 
 
-def _not_connected(said: str, address: str) -> DeviceError:
-    if "authenticate" in said:
-        return refusal(said, "host:connect", address)
-    return AdbConnectionError(
-        f"adb could not connect to {address}: {said}",
-        hint="Check address and port; the phone must be on the same network with `adb tcpip` switched on.",
-        delivery="not_delivered",
-    )
-
-
 class ServerLink:
     """A `Link` to one device of a server: a socket per service.
 
-    A phone without a cable may come back under another name: `revive` finds it, and its link goes on.
+    A wireless phone may return under another name: `revive` finds it, and the link continues.
     """
 
     def __init__(self, server: Server, serial: str, revive: Revive | None = None) -> None:
@@ -234,10 +228,10 @@ class ServerLink:
         self._features: frozenset[str] | None = None
 
     async def features(self) -> frozenset[str]:
-        """Asked once: they come from the device's build."""
+        """Asked once, because they come from the device's build."""
         if self._features is None:
-            said = await self._again(lambda now: self._server.ask(f"host-serial:{now}:features", now))
-            self._features = frozenset(said.split(","))
+            answer = await self._again(lambda now: self._server.ask(f"host-serial:{now}:features", now))
+            self._features = frozenset(answer.split(","))
         return self._features
 
     async def open(self, service: str) -> SmartSocket:
@@ -251,12 +245,12 @@ class ServerLink:
             raise refusal(f"device {state}", "get-state", self._now)
 
     async def _again(self, ask: Callable[[str], Awaitable[T]]) -> T:
-        """Once more by the name that the phone has now, where nothing can have reached it before."""
+        """Retries with the phone's current name if nothing can have reached it before."""
         try:
             return await ask(self._now)
         except (AdbConnectionError, DeviceOffline) as error:
-            gone = error.details.get("delivery") == "not_delivered"
-            if not gone or self._revive is None or (now := await self._revive()) is None:
+            undelivered = error.details.get("delivery") == "not_delivered"
+            if not undelivered or self._revive is None or (now := await self._revive()) is None:
                 raise
             self._now = now
         return await ask(self._now)
@@ -271,7 +265,7 @@ _TWO_WORDS = "no permissions"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A device as the server lists it; only those in state `device` can be used."""
+    """A device as the server lists it; only state `device` can be used."""
 
     serial: str
     state: str
@@ -279,7 +273,7 @@ class Listed:
 
 
 def parse_devices(text: str) -> list[Listed]:
-    """`SERIAL STATE key:value …` a line; the one state of two words brings its explanation along."""
+    """`SERIAL STATE key:value …` per line; the state of two words includes an explanation."""
     return [_listed(*line.split(None, 1)) for line in text.splitlines() if len(line.split(None, 1)) == 2]
 
 
@@ -290,7 +284,7 @@ def _listed(serial: str, rest: str) -> Listed:
 
 
 def find_adb(env: Mapping[str, str] = os.environ) -> Path | None:
-    """HANDRAIL_ADB and nothing else where it is set; else PATH, the Android SDK, the adbutils wheel."""
+    """Only HANDRAIL_ADB if it is set; else PATH, the Android SDK, the adbutils wheel."""
     if chosen := env.get("HANDRAIL_ADB"):
         return Path(chosen) if _runs(Path(chosen)) else None
     return next((path for path in _places(env) if _runs(path)), None)
@@ -309,3 +303,180 @@ def _places(env: Mapping[str, str]) -> Iterator[Path]:
 
 def _runs(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
+
+
+REQUEST_MAX = 0xFFFF
+
+
+class SmartSocket(asyncio.Protocol):
+    """Sends its requests one by one; becomes a `Stream` once the last one is granted.
+
+    Answers are handled as they arrive, without another turn of the event loop.
+    """
+
+    def __init__(self, requests: Sequence[str], serial: str = "") -> None:
+        self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.sent_count = 0
+        self._requests = requests
+        self._serial = serial
+        self._answer = b""
+        self._inbox = ByteQueue()
+        self._held = b""
+        self._transport: asyncio.Transport | None = None
+        self._writing = asyncio.Lock()
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    # asyncio's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        raw = self._transport.get_extra_info("socket")
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        if not self.granted.done():
+            self._answer += data
+            data = self._read_answers()
+        self._inbox.put(data)
+        if self._inbox.size > UNREAD_MAX and self._transport is not None:
+            self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        self._over(None)
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._over(None if exc is None else lost(f"the adb server hung up: {exc}"))
+        self.resume_writing()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    # the stream
+
+    async def read(self) -> bytes:
+        data = await self._inbox.get()
+        if self._inbox.size <= UNREAD_MAX and self._transport is not None:
+            self._transport.resume_reading()
+        return data
+
+    async def write(self, data: bytes) -> None:
+        async with self._writing:
+            await self._writable.wait()
+            if self._transport is None or self._inbox.ended:
+                raise lost("the device or the adb server closed the stream and accepts no more input")
+            self._transport.write(data)
+
+    async def close(self) -> None:
+        self._inbox.end()
+        self._inbox.drop()
+        if self._transport is not None:
+            self._transport.close()
+
+    # requests
+
+    def _ask(self) -> None:
+        data = self._requests[self.sent_count].encode("utf-8", "surrogateescape")
+        self.sent_count += 1
+        if self._transport is not None:
+            self._transport.write(b"%04x" % len(data) + data)
+
+    def _read_answers(self) -> bytes:
+        """OKAY sends the next request; what follows the last one belongs to the service."""
+        while self._answer.startswith(b"OKAY"):
+            self._answer = self._answer[4:]
+            if self.sent_count == len(self._requests):
+                self.granted.set_result(None)
+                return self._answer
+            self._ask()
+        if len(self._answer) >= 4:
+            self._read_refusal(self._answer[:4], self._answer[4:8], self._answer[8:])
+        return b""
+
+    def _read_refusal(self, word: bytes, digits: bytes, rest: bytes) -> None:
+        """FAIL, four hex digits, that many bytes of text; part of it may still be missing."""
+        try:
+            if word != b"FAIL":
+                raise no_server(word)
+            if len(digits) == 4 and len(rest) >= (size := hex_number(digits)):
+                reason = rest[:size].decode("utf-8", "replace")
+                raise refusal(reason, self._requests[self.sent_count - 1], self._serial)
+        except DeviceError as error:
+            self._fail(error)
+
+    def _over(self, error: DeviceError | None) -> None:
+        """Before the last request was sent, nothing can have reached a device."""
+        early = error or lost("the adb server closed the connection in the middle of its answer")
+        if self.sent_count < len(self._requests):
+            early.details["delivery"] = "not_delivered"
+        self._fail(early)
+        self._inbox.end(error)
+
+    def _fail(self, error: DeviceError) -> None:
+        if not self.granted.done():
+            self.granted.set_exception(error)
+            self.granted.exception()  # marks it as retrieved: the caller may have been cancelled
+
+    # answers of the server itself
+
+    async def text(self) -> str:
+        """A string prefixed by its length."""
+        return (await self._exactly(hex_number(await self._exactly(4)))).decode("utf-8", "replace")
+
+    async def _exactly(self, size: int) -> bytes:
+        while len(self._held) < size:
+            data = await self._inbox.get()
+            if not data:
+                raise lost("the adb server closed the connection in the middle of its answer")
+            self._held += data
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
+
+
+def hex_number(digits: bytes) -> int:
+    try:
+        return int(digits, 16)
+    except ValueError:
+        raise no_server(digits) from None
+
+
+def no_server(answer: bytes) -> DeviceError:
+    return lost(f"what listens there is not an adb server: it answered {answer!r}")
+
+
+def lost(why: str) -> DeviceError:
+    """The connection is lost; whether the device received something is unknown."""
+    return AdbConnectionError(
+        why, hint="`handrail devices` shows whether the phone is still there.", delivery="unknown"
+    )
+
+
+def refusal(text: str, request: str, serial: str) -> DeviceError:
+    """The server answered FAIL, so nothing of the request ran on a device."""
+    reason = " ".join(text.split())
+    name = serial or "the adb server"
+    if "unauthorized" in reason or "authorizing" in reason or "failed to authenticate" in reason:
+        why = f"{name} has not authorised this host: {reason}"
+        return DeviceOffline(why, hint=ACCEPT_HINT, state="unauthorized", delivery="not_delivered")
+    if "permissions" in reason:
+        why = f"{name} can't be opened by the adb server: {reason}"
+        hint = "Give your user access to the USB device (udev rules, the plugdev group), then reconnect it."
+        return DeviceOffline(why, hint=hint, state="no permissions", delivery="not_delivered")
+    if "offline" in reason or "still connecting" in reason:
+        return DeviceOffline(f"{name} is offline: {reason}", state="offline", delivery="not_delivered")
+    if "not found" in reason or "no devices" in reason or "more than one" in reason:
+        return AdbConnectionError(f"{name}: {reason}", delivery="not_delivered")
+    return AdbCommandError(
+        f"{name} refused {request[:80]!r}: {reason}",
+        hint="`closed` means that nothing on the phone serves it."
+        if reason == "closed"
+        else "Read the text after the colon.",
+        command=request[:80],
+        delivery="not_delivered",
+    )

@@ -1,6 +1,6 @@
-"""Commands on a device: argument lists in, bytes and an exit code out. The only boundary to processes.
+"""Commands on a device: argument lists in, bytes and an exit code out.
 
-Seed 003 calls it ShellExecutor. Commands are quoted for the device in one place, `quote`.
+Commands are quoted for the device in one place, `quote`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from handrail.errors import InvalidAction
 
 TIMEOUT_MS = 30_000
 OUTPUT_LIMIT = 16 << 20
-"""Bytes of each of stdout and stderr that are kept; the rest is read, counted and dropped."""
+"""Bytes of stdout and of stderr that are kept; the rest is counted and dropped."""
 
 
 class Script(str):
@@ -30,15 +30,15 @@ _PLAIN = re.compile(r"[A-Za-z0-9_@%+:,./-]+")
 
 
 def quote(argv: Sequence[str]) -> str:
-    """Words that mksh reads back as exactly these arguments, whatever is in them."""
+    """mksh reads the result back as exactly these arguments."""
     return " ".join([word if _PLAIN.fullmatch(word) else _quoted(word) for word in argv])
 
 
 def _quoted(word: str) -> str:
-    """Inside single quotes nothing is special; a single quote itself goes between double ones."""
+    """Nothing is special inside single quotes; a single quote goes between double ones."""
     if "\0" in word:
         raise InvalidAction(
-            f"{word[:80]!r} contains a NUL character, which no command can get",
+            f"{word[:80]!r} contains a NUL character, which no command can receive",
             hint="Take it out, or send the data on stdin.",
             path="command",
             delivery="not_delivered",
@@ -48,12 +48,12 @@ def _quoted(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command left."""
+    """Outcome of a command."""
 
     stdout: bytes
     stderr: bytes
     exit_code: int | None
-    """None where the device can't tell: shells before v2."""
+    """None before shell v2."""
     dropped: int = 0
     """Bytes beyond the limit."""
 
@@ -67,7 +67,7 @@ class Output:
 
 
 class Process(Protocol):
-    """A command that is running on the device."""
+    """A running command on the device."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         """Pieces of stdout as they come."""
@@ -77,7 +77,7 @@ class Process(Protocol):
     async def end_input(self) -> None: ...
 
     async def wait(self) -> Output:
-        """Its end; stdout that was iterated over is not in it."""
+        """Without the stdout that was iterated over."""
 
 
 class DeviceShell(Protocol):
@@ -92,10 +92,10 @@ class DeviceShell(Protocol):
         limit: int = OUTPUT_LIMIT,
         check: bool = True,
     ) -> Output:
-        """Start, wait, collect. With `check`, an exit code other than 0 raises `AdbCommandError`.
+        """With `check`, an exit code other than 0 raises `AdbCommandError`.
 
-        Past the deadline, and on cancellation, the command is ended on the device too.
+        After a timeout or a cancellation, the command is also ended on the device.
         """
 
     def start(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """A command to talk to; leaving the block ends it on the device."""
+        """Leaving the block ends the command on the device."""

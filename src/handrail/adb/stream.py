@@ -1,6 +1,6 @@
-"""One service on a direct connection: flow control and the end of it. Knows no handshake and no sockets.
+"""One service on a direct connection: flow control and its end.
 
-`ByteQueue` keeps what has arrived and was not read yet; the adb server's sockets use it too.
+`ByteQueue` holds unread data; the adb server's sockets use it too.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from handrail.adb.wire import Command
 from handrail.errors import AdbCommandError, AdbConnectionError
 
 UNREAD_MAX = 256 << 10
-"""Unread bytes above which the device gets no OKAY: a reader that never reads fills no memory."""
+"""With more unread bytes the device gets no OKAY, which bounds memory."""
 WRITE_SIZE = 256 << 10
-"""Most bytes of one WRTE, so that streams take turns on the connection."""
+"""Largest WRTE, so that streams share the connection."""
 
 
 class Carrier(Protocol):
-    """What a stream needs of its connection."""
+    """The part of a connection that a stream needs."""
 
     max_payload: int
 
     def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None: ...
 
     def answer_soon(self, stream: DirectStream) -> None:
-        """Calls the stream's `answer` when all that came with a packet has been handled."""
+        """Calls the stream's `answer` after all data of the current packets was handled."""
 
     def forget(self, stream: DirectStream) -> None: ...
 
 
 class DirectStream:
-    """A stream that this side opened. `remote` is 0 until the device has taken it."""
+    """A stream that this side opened. `remote` is 0 until the device has accepted it."""
 
     def __init__(self, carrier: Carrier, local: int, service: str) -> None:
         self.local = local
@@ -46,7 +46,7 @@ class DirectStream:
         self._error: Exception | None = None
         self._writing = asyncio.Lock()
         self._credit = asyncio.Event()
-        """Set when the device has taken the last WRTE, and when no WRTE will go any more."""
+        """Set when the device has taken the last WRTE, and when no WRTE will follow."""
 
     # the user's side
 
@@ -57,7 +57,7 @@ class DirectStream:
         return data
 
     async def write(self, data: bytes) -> None:
-        """All of it, or an error. Several writers get their turns in the order in which they came."""
+        """All of it, or an error. Concurrent writers are served in order."""
         view = memoryview(data)
         step = min(self._carrier.max_payload, WRITE_SIZE)
         async with self._writing:
@@ -77,36 +77,50 @@ class DirectStream:
     # the connection's side
 
     def acknowledge(self, remote: int) -> None:
-        """An OKAY: the first one takes the stream, every one lets the next WRTE go."""
+        """The first OKAY accepts the stream, each one allows the next WRTE."""
         self.remote = self.remote or remote
         if not self.taken.done():
             self.taken.set_result(None)
         self._credit.set()
 
     def deliver(self, data: bytes) -> None:
-        """A WRTE. It is answered when it is known whether the stream goes on.
+        """Handles a WRTE; it is answered once it is known whether the stream goes on.
 
-        A device that writes on while its OKAY is withheld would fill the memory: it is cut off.
+        A device that keeps writing without an OKAY would fill the memory, so it is cut off.
         """
         if self._owed and self._inbox.size > UNREAD_MAX:
             self._carrier.send(Command.CLSE, self.local, self.remote)
-            self.hang_up(_flood(self.service))
+            self.hang_up(
+                AdbConnectionError(
+                    f"the device sends more of {self.service[:80]!r} than was asked for",
+                    hint="What listens there breaks adb's rules: reconnect the phone.",
+                    delivery="unknown",
+                )
+            )
             return
         self._inbox.put(data)
         self._owed = True
         self._carrier.answer_soon(self)
 
     def answer(self) -> None:
-        """The OKAY for a WRTE; it waits while too much lies unread."""
+        """Sends the OKAY for a WRTE, unless too much is unread."""
         if self._owed and not self._closed and self._inbox.size <= UNREAD_MAX:
             self._owed = False
             self._carrier.send(Command.OKAY, self.local, self.remote)
 
     def hang_up(self, error: Exception | None = None) -> None:
-        """The device closed it, or the line broke with `error`."""
+        """The device closed the stream, or the connection broke with `error`."""
         if not self.taken.done():
-            self.taken.set_exception(error or _refused(self.service))
-            self.taken.exception()  # whoever opened it may have been cancelled
+            self.taken.set_exception(
+                error
+                or AdbCommandError(
+                    f"the device refused to open {self.service[:80]!r}",
+                    hint="Nothing on the phone serves it: check the service, or start what listens there.",
+                    command=self.service[:80],
+                    delivery="not_delivered",
+                )
+            )
+            self.taken.exception()  # marks it as retrieved: the caller may have been cancelled
         self._finish(error)
 
     def _finish(self, error: Exception | None) -> None:
@@ -117,28 +131,11 @@ class DirectStream:
         self._credit.set()
 
 
-def _refused(service: str) -> AdbCommandError:
-    return AdbCommandError(
-        f"the device refused to open {service[:80]!r}",
-        hint="Nothing on the phone serves it: check the service, or start what listens there.",
-        command=service[:80],
-        delivery="not_delivered",
-    )
-
-
 def _over(service: str) -> AdbCommandError:
     return AdbCommandError(
-        f"the device closed {service[:80]!r} and takes no more input",
-        hint="Read what it said before it closed.",
+        f"the device closed {service[:80]!r} and accepts no more input",
+        hint="Read its output from before it closed.",
         command=service[:80],
-        delivery="unknown",
-    )
-
-
-def _flood(service: str) -> AdbConnectionError:
-    return AdbConnectionError(
-        f"the device sends more of {service[:80]!r} than was asked for",
-        hint="What listens there breaks adb's rules: reconnect the phone.",
         delivery="unknown",
     )
 
@@ -162,14 +159,13 @@ class ByteQueue:
             self._news.set()
 
     def end(self, error: Exception | None = None) -> None:
-        """Nothing follows; what is there can still be read, then `error` is raised."""
+        """What is queued can still be read, then `error` is raised."""
         if not self.ended:
             self.ended = True
             self._error = error
             self._news.set()
 
     def drop(self) -> None:
-        """Nobody will read what is left."""
         self._parts.clear()
         self.size = 0
 

@@ -1,4 +1,4 @@
-"""Bytes of the ADB protocol: packets, shell v2 packets, sync records. Pure; knows no sockets and no services.
+"""Encoding of the ADB protocol: packets, shell v2 packets, sync records.
 
 A packet is six little-endian u32 (command, arg0, arg1, length, checksum, command ^ 0xffffffff) and a payload.
 """
@@ -11,22 +11,22 @@ from struct import Struct
 from typing import NamedTuple
 
 VERSION = 0x01000001
-"""From this version on the checksum is not looked at; both sides announce theirs, the lower one counts."""
+"""From this version on checksums are ignored; the lower version of both sides counts."""
 VERSION_WITH_CHECKSUM = 0x01000000
 MAX_PAYLOAD = 1 << 20
 MAX_PAYLOAD_V1 = 4096
-"""What every peer takes before it has announced more in its CNXN."""
+"""Limit until a peer has announced more in its CNXN."""
 
 HEADER = Struct("<6I")
 _INVERT = 0xFFFFFFFF
 
 
 class BadPacket(ValueError):
-    """The bytes are not ADB, or more than was agreed: the connection can't be trusted any more."""
+    """The bytes are not ADB, or more than was agreed; the connection is unusable."""
 
 
 class Command(IntEnum):
-    """Four ASCII letters, read as a little-endian number."""
+    """Four ASCII letters as a little-endian number."""
 
     CNXN = 0x4E584E43
     AUTH = 0x48545541
@@ -38,7 +38,7 @@ class Command(IntEnum):
 
 
 TOKEN_SIZE = 20
-"""Bytes that a device wants to have signed."""
+"""Bytes that a device wants signed."""
 
 
 class Auth(IntEnum):
@@ -50,7 +50,7 @@ class Auth(IntEnum):
 
 
 class Packet(NamedTuple):
-    """One message, in either direction. `command` may be a number that Command does not know."""
+    """One message in either direction. `command` may be a number that Command does not know."""
 
     command: int
     arg0: int
@@ -64,14 +64,14 @@ def checksum(payload: bytes | memoryview) -> int:
 
 
 def encode(packet: Packet, *, summed: bool = False) -> bytes:
-    """A packet as it goes over the wire; `summed` for peers older than VERSION."""
+    """`summed` adds the checksum, for peers older than VERSION."""
     command, arg0, arg1, payload = packet
     total = checksum(payload) if summed else 0
     return HEADER.pack(command, arg0, arg1, len(payload), total, command ^ _INVERT) + payload
 
 
 class Parser:
-    """Cuts a stream of bytes into packets. `limit` is the longest payload that is agreed at the moment."""
+    """Splits a byte stream into packets. `limit` is the agreed maximum payload."""
 
     def __init__(self, limit: int = MAX_PAYLOAD_V1, *, summed: bool = False) -> None:
         self.limit = limit
@@ -79,12 +79,15 @@ class Parser:
         self._held = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """The packets that are complete now; a bad header raises before its payload is waited for."""
+        """Complete packets; a bad header raises before its payload has arrived."""
         held = self._held
         held += data
         while len(held) >= HEADER.size:
             command, arg0, arg1, length, total, magic = HEADER.unpack_from(held)
-            self._check(command, length, magic)
+            if command ^ _INVERT != magic:
+                raise BadPacket(f"magic {magic:08x} does not fit command {command:08x}")
+            if length > self.limit:
+                raise BadPacket(f"a payload of {length} bytes was announced, {self.limit} are agreed")
             end = HEADER.size + length
             if len(held) < end:
                 return
@@ -94,15 +97,9 @@ class Parser:
                 raise BadPacket(f"checksum {total:08x} does not fit the payload")
             yield Packet(command, arg0, arg1, payload)
 
-    def _check(self, command: int, length: int, magic: int) -> None:
-        if command ^ _INVERT != magic:
-            raise BadPacket(f"magic {magic:08x} does not fit command {command:08x}")
-        if length > self.limit:
-            raise BadPacket(f"a payload of {length} bytes was announced, {self.limit} are agreed")
-
 
 class Banner(NamedTuple):
-    """The payload of CNXN: `device::ro.product.name=N;…;features=a,b`."""
+    """Payload of CNXN: `device::ro.product.name=N;…;features=a,b`."""
 
     kind: str
     props: dict[str, str]
@@ -110,13 +107,13 @@ class Banner(NamedTuple):
 
 
 def encode_banner(banner: Banner) -> bytes:
-    """Text that ends with its features; adbd sends no NUL."""
+    """The features come last; adbd sends no NUL."""
     props = "".join(f"{name}={value};" for name, value in banner.props.items())
     return f"{banner.kind}::{props}features={','.join(banner.features)}".encode()
 
 
 def decode_banner(payload: bytes) -> Banner:
-    """Read what the peer says of itself; old peers say nothing after the colons."""
+    """Old peers send nothing after the colons."""
     kind, _, rest = payload.rstrip(b"\0").decode("utf-8", "replace").partition(":")
     pairs = [part.partition("=")[::2] for part in rest.partition(":")[2].split(";") if part]
     props = dict(pairs)
@@ -139,14 +136,13 @@ _SHELL_HEADER = Struct("<BI")
 
 
 def encode_shell(kind: ShellKind, data: bytes | memoryview) -> bytes:
-    """One shell v2 packet."""
     return _SHELL_HEADER.pack(kind, len(data)) + data
 
 
 class ShellParser:
-    """Cuts the content of a v2 shell stream into packets, however WRTEs split or joined them.
+    """Splits the content of a v2 shell stream into packets, however WRTEs split or joined them.
 
-    Data is handed on as it arrives, so that a packet may announce more than fits into memory.
+    Data is passed on as it arrives, so a packet may announce more than fits into memory.
     """
 
     def __init__(self) -> None:
@@ -173,7 +169,7 @@ class ShellParser:
 
 
 SYNC_HEADER = Struct("<4sI")
-"""A sync record: four letters and a number, most often the length of what follows."""
+"""A sync record: four letters and a number, mostly the length of what follows."""
 SYNC_DATA_MAX = 65536
 SYNC_PATH_MAX = 1024
 SYNC_STAT = Struct("<4s3I")

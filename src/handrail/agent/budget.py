@@ -23,10 +23,10 @@ class Budget:
     """Counts only where the price of the model is known."""
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if value is not None and value <= 0:
-                raise InvalidAction(f"{one.name}: {value} is no limit; give more than 0", path=one.name)
+                raise InvalidAction(f"{field.name}: {value} is no limit; give more than 0", path=field.name)
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -53,9 +53,8 @@ class Spend:
         return self.input_tokens + self.output_tokens
 
     def plus(self, usage: Usage) -> Spend:
-        """After one more call."""
-        known = usage.cost_usd is not None
-        cost = (self.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else self.cost_usd
+        has_cost = usage.cost_usd is not None
+        cost = (self.cost_usd or 0.0) + (usage.cost_usd or 0.0) if has_cost else self.cost_usd
         return Spend(
             self.steps,
             self.calls + 1,
@@ -82,7 +81,6 @@ def reached(budget: Budget, spend: Spend) -> Limit | None:
 
 
 def says(limit: Limit, budget: Budget) -> str:
-    """Why the run ended, for a person."""
     match limit:
         case "out_of_steps":
             return f"All {budget.steps} steps were used."

@@ -28,7 +28,7 @@ from handrail.protocol.observe import Wait
 from handrail.protocol.traits import Capability, Pressed
 from handrail.surface.picture import size_of
 
-KEPT = 8
+MAX_EXCHANGES = 8
 """Answers of the model that one talk holds, each with a picture."""
 _PLACE = re.compile(r"\((\d{1,5}), (\d{1,5})\)", re.ASCII)
 _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
@@ -45,7 +45,7 @@ class PictureRule:
     pixels: int
 
     def factor(self, size: Size) -> float:
-        """By what a picture of this size has to be multiplied; at most 1."""
+        """The scale for a picture of this size, at most 1."""
         width, height = max(1, size[0]), max(1, size[1])
         sides = self.long_side / max(width, height), self.short_side / min(width, height)
         return min(1.0, *sides, math.sqrt(self.pixels / (width * height)))
@@ -62,8 +62,8 @@ def _tools() -> tuple[Tool, ...]:
     traits = {kind: ACTIONS[kind].traits for kind in DEFAULT}
     return tool_schemas(
         kind
-        for kind, one in traits.items()
-        if one.presses is Pressed.NOTHING and not one.aims and one.needs is not Capability.LOOK
+        for kind, trait in traits.items()
+        if trait.presses is Pressed.NOTHING and not trait.aims and trait.needs is not Capability.LOOK
     )
 
 
@@ -103,11 +103,11 @@ class ComputerSpeech(Speech):
     opening: PromptTurn | None = None
     exchanges: list[Exchange] = field(default_factory=list)
     _sees: bool = True
-    _said: tuple[Mapping[str, Any], ...] = ()
+    _blocks: tuple[Mapping[str, Any], ...] = ()
     _open: list[_OpenCall] = field(default_factory=list)
     _owners: deque[_OpenCall] = field(default_factory=deque)
     """To which call each action belongs that was read and is not done yet, the current one first."""
-    _told: int = 0
+    _read_notes: int = 0
     """Notes of the person that the model has heard."""
 
     @classmethod
@@ -125,17 +125,17 @@ class ComputerSpeech(Speech):
         return RULES[self.own.name].factor(size)
 
     def look(self, view: ScreenLook) -> None:
-        """Numbers stay about the picture that was shown; on a screen that has turned they mean nothing."""
-        size = (view.seen.screen.width, view.seen.screen.height) if view.seen else self.talk.frame.screen
+        """Coordinates refer to the picture that was shown last; a rotated screen makes them meaningless."""
+        size = (view.look.screen.width, view.look.screen.height) if view.look else self.talk.frame.screen
         if size != self.talk.frame.screen:
             self._owners.clear()
             self.waiting.clear()
 
     def shown(self, view: ScreenLook) -> None:
         """From now on numbers are about this picture; without one, about what its size would be."""
-        if view.seen is None:
+        if view.look is None:
             return
-        size = (view.seen.screen.width, view.seen.screen.height)
+        size = (view.look.screen.width, view.look.screen.height)
         factor = self.scale(size)
         would = (max(1, round(size[0] * factor)), max(1, round(size[1] * factor)))
         picture = would if view.picture is None else size_of(view.picture)
@@ -147,10 +147,10 @@ class ComputerSpeech(Speech):
 
     @property
     def begins(self) -> bool:
-        return self.opening is None or len(self.exchanges) >= KEPT
+        return self.opening is None or len(self.exchanges) >= MAX_EXCHANGES
 
     def open(self, words: str, image: bytes | None) -> None:
-        """A new talk; of the old one only the words tell."""
+        """Start a new conversation; the old one survives only in `words`."""
         self.opening = PromptTurn("user", words, image)
         self.exchanges.clear()
         self._forget()
@@ -160,29 +160,27 @@ class ComputerSpeech(Speech):
 
         A call whose checks nobody has confirmed is not sent back: that would have to acknowledge them.
         """
-        results = [one.result for one in self._open]
-        if any(one.call.checks and not one.acknowledged for one in self._open):
-            told = [UNCONFIRMED, *(result.text for result in results)]
-            self.exchanges.append(Exchange((), (), "\n".join([*told, words]), image))
+        results = [open_call.result for open_call in self._open]
+        if any(open_call.call.checks and not open_call.acknowledged for open_call in self._open):
+            lines = [UNCONFIRMED, *(result.text for result in results)]
+            self.exchanges.append(Exchange((), (), "\n".join([*lines, words]), image))
         else:
-            self.exchanges.append(Exchange(self._said, tuple(results), words, image))
+            self.exchanges.append(Exchange(self._blocks, tuple(results), words, image))
         self._forget()
 
     def _forget(self) -> None:
-        self._said, self._open = (), []
+        self._blocks, self._open = (), []
         self._owners.clear()
         self.waiting.clear()
 
-    def asked_again(self, prompt: Prompt, reply: Reply, problem: str) -> Prompt:
-        """The same question after an answer that could not be run."""
+    def after_problem(self, prompt: Prompt, reply: Reply, problem: str) -> Prompt:
         del reply
         image = self.exchanges[-1].image if self.exchanges else prompt.turns[0].image
         self.answer(f"That could not be run. {problem}", image)
         return replace(prompt, exchanges=tuple(self.exchanges))
 
     def new_notes(self, notes: tuple[str, ...]) -> tuple[str, ...]:
-        """What the person has said since the model was asked last."""
-        new, self._told = notes[self._told :], len(notes)
+        new, self._read_notes = notes[self._read_notes :], len(notes)
         return new
 
     def in_picture(self, words: str) -> str:
@@ -203,7 +201,7 @@ class ComputerSpeech(Speech):
     def read(self, reply: Reply) -> Choice:
         """The first action; the others wait. What follows a call that can't be read is not done."""
         self._forget()
-        self._said = reply.said
+        self._blocks = reply.blocks
         self._open = [_OpenCall(call, left=len(call.parts)) for call in reply.calls]
         if not reply.calls:
             return read_reply(reply)
@@ -218,53 +216,49 @@ class ComputerSpeech(Speech):
 
     def _read_all(self) -> tuple[list[AnyAction], str]:
         actions: list[AnyAction] = []
-        for one in self._open:
-            for part in one.call.parts:
+        for open_call in self._open:
+            for part in open_call.call.parts:
                 try:
-                    made = self._read_part(one, part)
+                    part_actions = self._read_part(open_call, part)
                 except HandrailError as error:
-                    one.problem = f"{error.message}. {error.hint}"
-                    return actions, one.problem
-                one.left += len(made) - 1
-                actions += made
-                self._owners.extend([one] * len(made))
+                    open_call.problem = f"{error.message}. {error.hint}"
+                    return actions, open_call.problem
+                open_call.left += len(part_actions) - 1
+                actions += part_actions
+                self._owners.extend([open_call] * len(part_actions))
         return actions, ""
 
-    def _read_part(self, one: _OpenCall, part: Any) -> list[AnyAction]:
-        if one.call.tool:
-            return [_function(one.call.tool, part)]
+    def _read_part(self, open_call: _OpenCall, part: Any) -> list[AnyAction]:
+        if open_call.call.tool:
+            if not isinstance(part, Mapping):
+                raise InvalidAction(
+                    f"The arguments of {open_call.call.tool[:60]} are not a JSON object", path=""
+                )
+            # Many models write null for what they leave out.
+            fields = {key: value for key, value in part.items() if key != "type" and value is not None}
+            choice = read_reply(Reply("", {"type": kind_of(open_call.call.tool), **fields}, ""))
+            if choice.action is None:
+                raise InvalidAction(choice.problem.rstrip("."), path="", hint="Correct it and call it again.")
+            return [choice.action]
         reading = self.own.read(part, self.talk)
         if any(map(nowhere, reading.actions)):
             raise InvalidAction("(0, 0) is no place to touch", path="", hint="Point at what you see.")
         self.notes += reading.notes
-        one.lines += [reading.reply] if reading.reply else []
+        open_call.lines += [reading.reply] if reading.reply else []
         return list(reading.actions)
 
     # what came of it
 
-    def came(self, outcome: StepOutcome, told: str, image: bytes | None) -> None:
-        """The action that was chosen last has ended."""
+    def came(self, outcome: StepOutcome, line: str, image: bytes | None) -> None:
         if not self._owners:
             return
-        one = self._owners.popleft()
-        one.left -= 1
-        one.lines.append(self.in_picture(told))
+        open_call = self._owners.popleft()
+        open_call.left -= 1
+        open_call.lines.append(self.in_picture(line))
         if outcome not in BAD:
-            one.acknowledged = True
-            one.image = image or one.image
+            open_call.acknowledged = True
+            open_call.image = image or open_call.image
             return
-        one.failed = True
+        open_call.failed = True
         self._owners.clear()
         self.waiting.clear()
-
-
-def _function(tool: str, given: Any) -> AnyAction:
-    """A call of a tool of ours. Raises `InvalidAction` with what is wrong."""
-    if not isinstance(given, Mapping):
-        raise InvalidAction(f"The arguments of {tool[:60]} are not a JSON object", path="")
-    # Many models write null for what they leave out.
-    fields = {key: value for key, value in given.items() if key != "type" and value is not None}
-    choice = read_reply(Reply("", {"type": kind_of(tool), **fields}, ""))
-    if choice.action is None:
-        raise InvalidAction(choice.problem.rstrip("."), path="", hint="Correct it and call it again.")
-    return choice.action

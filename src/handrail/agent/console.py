@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from handrail.agent.budget import DEFAULT, Budget, Spend
+from handrail.agent.budget import DEFAULT, Budget
 from handrail.agent.desk_windows import Presenter, spent_text
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel
-from handrail.agent.run_data import Phase, RunProgress, RunResult, Tell
-from handrail.agent.run_folder import new_folder
+from handrail.agent.run_data import Phase, RunProgress, RunResult, Tell, new_folder
 from handrail.agent.task import Task
 from handrail.clock import Clock
 from handrail.engine.desk_runner import DeskRunner
@@ -84,11 +83,10 @@ class AgentConsole:
         self._place = place
         self._stop: asyncio.Event | None = None
         self._notes: list[str] = []
-        self._heard = 0
+        self._read_notes = 0
         """Notes that the model was told."""
 
     async def run(self) -> None:
-        """Until it is cancelled."""
         inbox = self._desk.inbox(NAME)
         self._say("idle", "")
         while True:
@@ -109,17 +107,20 @@ class AgentConsole:
 
         A failure to begin is told like any other: the console lives on.
         """
-        self._stop, self._notes, self._heard = asyncio.Event(), [], 0
+        self._stop, self._notes, self._read_notes = asyncio.Event(), [], 0
         try:
             async with beside(self._listen(inbox), "notes to the agent"):
                 result = await self._run(Task.of(words))
         except HandrailError as error:
             self._say("failed", f"{error.message}. {error.hint}", error.code)
         else:
-            self._say(_ended(result), f"{result.message} ({spent_text(result.spend)})")
+            self._say(
+                {"finished": "finished", "stopped": "stopped"}.get(result.outcome, "failed"),
+                f"{result.message} ({spent_text(result.spend)})",
+            )
         finally:
             self._stop = None
-        return self._notes[self._heard :]
+        return self._notes[self._read_notes :]
 
     async def _run(self, task: Task) -> RunResult:
         model = self._model_of()
@@ -148,13 +149,19 @@ class AgentConsole:
 
     @asynccontextmanager
     async def _shown(self, run: str, words: str) -> AsyncIterator[Tell]:
-        """Where progress is told: here, and in windows, which show the end before this ends."""
+        """Reports progress here and in desk windows; a window shows the end before this returns."""
         if self._windows is None:
             yield self._tell
             return
         presenter = Presenter(self._windows, run, words)
         async with beside(presenter.run(), "agent's windows") as presenting:
-            yield _each([self._tell, presenter.tell])
+            tells = [self._tell, presenter.tell]
+
+            def tell(progress: RunProgress) -> None:
+                for one in tells:
+                    one(progress)
+
+            yield tell
             await presenting
 
     async def _listen(self, inbox: Messages) -> None:
@@ -164,10 +171,13 @@ class AgentConsole:
 
     def _tell(self, progress: RunProgress) -> None:
         if progress.phase == "thinking":
-            self._heard = len(self._notes)  # the prompt is made next, with all of them
+            self._read_notes = len(self._notes)  # the prompt is made next, with all of them
         if progress.phase in _STATUS:
-            said = progress.thought if progress.phase != "step" else progress.doing
-            self._say(_STATUS[progress.phase], said or _so_far(progress.spend))
+            message = progress.thought if progress.phase != "step" else progress.doing
+            self._say(
+                _STATUS[progress.phase],
+                message or (spent_text(progress.spend) if progress.spend.steps else ""),
+            )
 
     def _say(self, status: str, message: str, code: str = "") -> None:
         words = {"message": message[:100_000]} if message else {}
@@ -177,21 +187,5 @@ class AgentConsole:
 
 def _messages(messages: list[dict[str, Any]]) -> list[str]:
     """The words of people; clicks and the like are not for a conversation."""
-    said = [str(one.get("content", "")) for one in messages if one.get("type") == "user_message"]
-    return [words for words in said if words.strip()]
-
-
-def _each(tells: list[Tell]) -> Tell:
-    def tell(progress: RunProgress) -> None:
-        for one in tells:
-            one(progress)
-
-    return tell
-
-
-def _ended(result: RunResult) -> str:
-    return {"finished": "finished", "stopped": "stopped"}.get(result.outcome, "failed")
-
-
-def _so_far(spend: Spend) -> str:
-    return spent_text(spend) if spend.steps else ""
+    texts = [str(message.get("content", "")) for message in messages if message.get("type") == "user_message"]
+    return [words for words in texts if words.strip()]

@@ -12,12 +12,12 @@ from typing import Any
 from handrail.agent.budget import Spend
 from handrail.agent.run_data import RunProgress, RunResult
 from handrail.engine.desk_runner import DeskRunner
-from handrail.engine.events import Caller
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.content import TableContent, TableContentData, TextContent
 from handrail.protocol.desk import CloseWindow, CreateWindow, SetWindowContent, WindowBounds
-from handrail.tree.quote import clean, cut
+from handrail.safety.caller import Caller
+from handrail.screen.text import clean, cut
 
 STATUS = WindowBounds(x=24, y=24, w=420, h=220)
 RESULT = WindowBounds(x=120, y=80, w=720, h=420)
@@ -33,7 +33,6 @@ _WORDS = {
 
 
 def opening(run: str, task: str) -> AnyAction:
-    """The status window of a new run."""
     return CreateWindow(
         window_id=f"{run}-status",
         title=f"Agent: {cut(clean(task), _TITLE)}",
@@ -43,7 +42,6 @@ def opening(run: str, task: str) -> AnyAction:
 
 
 def status(progress: RunProgress) -> AnyAction:
-    """What it shows at this moment."""
     words = [
         f"Step {progress.number}: the agent {_WORDS[progress.phase]}.",
         clean(progress.thought),
@@ -57,7 +55,6 @@ def status(progress: RunProgress) -> AnyAction:
 
 
 def closing(result: RunResult) -> list[AnyAction]:
-    """The status goes, a table of what was done stays."""
     title = f"{result.outcome.replace('_', ' ').capitalize()}: {cut(clean(result.message), _TITLE)}"
     table = TableContent(renderer="table", data=TableContentData(**result_table(result)))
     return [
@@ -67,7 +64,6 @@ def closing(result: RunResult) -> list[AnyAction]:
 
 
 def result_table(result: RunResult) -> dict[str, Any]:
-    """One row per step."""
     rows = [(str(step.number), clean(step.thought), clean(step.told), step.outcome) for step in result.steps]
     return {"headers": ("#", "Why", "What was done", "Outcome"), "rows": tuple(rows)}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from handrail.agent.run_data import GOOD, AgentStep, StepOutcome
-from handrail.engine.journal import Journal
 from handrail.errors import HandrailError
 from handrail.film.scene import FilmScene, FilmTone, Picture, touch_of
+from handrail.journal import Journal
 
 _WORDS: dict[StepOutcome, str] = {
     "changed": "done, not verified",
@@ -24,7 +24,6 @@ _NO_PICTURE = "The screen is not shown: a secret was used, or no picture was tak
 
 
 def agent_scenes(steps: Sequence[AgentStep], folder: Path, journal: Journal) -> list[FilmScene]:
-    """One for each step."""
     envelopes = [_envelope(journal, step) for step in steps]
     pictures = [_picture(step, folder, _size(journal, step)) for step in steps]
     began = _moment(steps[0]) if steps else 0.0
@@ -54,9 +53,9 @@ def _envelope(journal: Journal, step: AgentStep) -> dict[str, Any]:
 
 def _size(journal: Journal, step: AgentStep) -> tuple[int, int]:
     """Of the screen: the details of the step's own picture say it."""
-    for one in step.action_ids:
+    for action_id in step.action_ids:
         try:
-            details = (journal.show(one).envelope or {}).get("details") or {}
+            details = (journal.show(action_id).envelope or {}).get("details") or {}
         except HandrailError:
             continue
         if "width" in details and "region" not in details:
@@ -73,8 +72,8 @@ def _picture(step: AgentStep, folder: Path, size: tuple[int, int]) -> Picture:
 
 def _title(step: AgentStep) -> str:
     """What was done, without what came of it: that is the verdict."""
-    said = step.told.partition(": ")[0] if step.code else step.told.rpartition(": ")[0]
-    words = said or step.told or step.kind
+    title = step.told.partition(": ")[0] if step.code else step.told.rpartition(": ")[0]
+    words = title or step.told or step.kind
     return words[:1].upper() + words[1:]
 
 

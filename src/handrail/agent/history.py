@@ -6,7 +6,7 @@ The device's words in it are quoted and cut: they are data. What nobody may read
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,15 @@ from handrail.agent.model import Usage
 from handrail.agent.phone import ScreenLook
 from handrail.agent.run_data import GOOD, AgentStep, StepOutcome
 from handrail.dialects.interaction import sentence
-from handrail.engine.answer import answer_text
-from handrail.engine.approval.request import MASKED
+from handrail.engine.envelope_text import envelope_text
+from handrail.engine.snapshot import UiSnapshot
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import Finish, RequestHumanAuth
-from handrail.tree.quote import clean, cut, quoted
+from handrail.safety.approval_request import MASKED
+from handrail.screen.node import Screen
+from handrail.screen.text import clean, cut, quoted
 
 if TYPE_CHECKING:
     from handrail.agent.prompt import ModelAnswer
@@ -41,7 +43,6 @@ _WORDS: dict[StepOutcome, str] = {
 
 
 def came_of(action: AnyAction, envelope: Envelope) -> StepOutcome:
-    """How an action ended, as far as anybody can tell."""
     if not envelope.success:
         return "refused" if envelope.failure_code == "ACTION_REJECTED" else "failed"
     verified = envelope.verification is not None and envelope.verification.outcome == "verified"
@@ -72,7 +73,7 @@ def answer_of(action: AnyAction, envelope: Envelope) -> str:
         return ""  # the new screen is shown anyway
     if envelope.success and action.effect not in ("read", "desk") and not (changes or envelope.details):
         return ""
-    return cut(answer_text(action, envelope), _ANSWER)
+    return cut(envelope_text(action, envelope), _ANSWER)
 
 
 def _done(action: AnyAction, envelope: Envelope) -> str:
@@ -100,8 +101,8 @@ def _answer(action: AnyAction, envelope: Envelope) -> str:
 
 
 def _label(envelope: Envelope) -> str | None:
-    found = envelope.target.resolved if envelope.target else None
-    label = (found.text or found.accessibility_id or found.ref) if found else None
+    element = envelope.target.resolved if envelope.target else None
+    label = (element.text or element.accessibility_id or element.ref) if element else None
     return quoted(cut(clean(label), _LABEL))[1:-1] if label else None
 
 
@@ -109,20 +110,19 @@ def is_hidden(action: TypeText, envelope: Envelope) -> bool:
     """Typed into a password field, or nobody knows into what: then it is written nowhere."""
     if "${secret:" in action.text:
         return False
-    details, told = envelope.details or {}, envelope.verification
-    is_masked = told is not None and told.expected == f"{len(action.text)} characters"
+    details, verification = envelope.details or {}, envelope.verification
+    is_masked = verification is not None and verification.expected == f"{len(action.text)} characters"
     return details.get("password") is True or is_masked or not envelope.success
 
 
 def history_text(steps: Sequence[AgentStep], last: int = LAST) -> str:
-    """Everything so far, short."""
     if not steps:
         return "Nothing was done yet."
     older, recent = steps[:-last], steps[-last:]
-    return "\n".join([*([summary(older)] if older else []), *map(_told, recent)])
+    return "\n".join([*([summary(older)] if older else []), *map(_step_line, recent)])
 
 
-def _told(step: AgentStep) -> str:
+def _step_line(step: AgentStep) -> str:
     thought = f" (you thought: {quoted(cut(clean(step.thought), _THOUGHT))})" if step.thought else ""
     return f"{step.number}. {step.told}{thought}"
 
@@ -152,7 +152,7 @@ class UnfinishedStep:
     began_ms: float
     view: ScreenLook = field(default_factory=lambda: ScreenLook(""))
     picture: str | None = None
-    asked: ModelAnswer | None = None
+    model_answer: ModelAnswer | None = None
     usages: list[Usage] = field(default_factory=list)
     """What each call to the model has cost, also one that was cut off."""
     action: AnyAction | None = None
@@ -160,13 +160,15 @@ class UnfinishedStep:
     @property
     def thought(self) -> str:
         """The model's own; a tool call may have it as the action's reason alone."""
-        said = (self.asked.choice.thought or self.asked.reply.thought) if self.asked else ""
+        said = (
+            (self.model_answer.choice.thought or self.model_answer.reply.thought) if self.model_answer else ""
+        )
         return said.strip() or ((self.action.reason or "") if self.action else "")
 
     def step(
         self,
         outcome: StepOutcome,
-        told: str,
+        line: str,
         *,
         ids: list[str],
         ms: float,
@@ -181,7 +183,7 @@ class UnfinishedStep:
             thought=thought,
             action=action,
             outcome=outcome,
-            told=told,
+            told=line,
             raw=raw,
             code=code,
             action_id=envelope.action_id if envelope else None,
@@ -194,14 +196,14 @@ class UnfinishedStep:
             input_tokens=sum(one.input_tokens for one in usages),
             output_tokens=sum(one.output_tokens for one in usages),
             cost_usd=sum(costs) if costs else None,
-            estimated_tokens=sum(one.tokens for one in usages if one.is_estimate),
+            estimated_tokens=sum(usage.tokens for usage in usages if usage.is_estimate),
             at=self.at,
             ms=ms,
         )
 
     def _words(self, envelope: Envelope | None) -> tuple[str, dict[str, Any] | None, str]:
         """Thought, action and answer, without what was typed into a password field."""
-        raw = self.asked.reply.raw[:RAW] if self.asked else ""
+        raw = self.model_answer.reply.raw[:RAW] if self.model_answer else ""
         if self.action is None:
             return self.thought, None, raw
         written = self.action.to_dict()
@@ -210,3 +212,133 @@ class UnfinishedStep:
             masked = self.thought.replace(typed, MASKED) if typed else self.thought
             return masked, {**written, "text": MASKED}, ""
         return self.thought, written, raw
+
+
+REPEATS = 2
+"""The same act on the same screen without any effect, before the model is told."""
+PATIENT_REPEATS = 5
+"""The same for acts that only wait: something may still come."""
+LONGEST_ROUND = 4
+"""Steps of a cycle: A-B-A-B has rounds of two."""
+ROUNDS = 2
+"""Equal rounds, acts included, before the model is told."""
+LOOSE_ROUNDS = 3
+"""Rounds of the same screens with other acts on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One act, and the screen on which it was done."""
+
+    place: int
+    act: str
+    waits: bool = False
+
+
+class StuckGuard:
+    """The trail of one run."""
+
+    def __init__(self) -> None:
+        self._trail: list[Moment] = []
+        self._warned: frozenset[tuple[int, str]] = frozenset()
+        self._told_screens = False
+
+    def note(self, moment: Moment) -> None:
+        self._trail.append(moment)
+        del self._trail[: -2 * LONGEST_ROUND * LOOSE_ROUNDS]
+
+    def warning(self, place: int) -> str:
+        """A warning for the model before its next action on this screen; '' for none."""
+        if count := self._repeats(place):
+            last = self._trail[-1]
+            self._warned |= {(last.place, last.act)}
+            return f"You did the same {count} times and the screen did not change. Do something else."
+        if length := self._round(place):
+            self._warned |= {(moment.place, moment.act) for moment in self._trail[-length:]}
+            return (
+                f"Your last {length * ROUNDS} steps went round in a circle of {length} and ended where they "
+                "began. Try another way, or finish and say why it can't be done."
+            )
+        if length := self._loose_round(place, LOOSE_ROUNDS):
+            self._told_screens = True
+            return (
+                f"The same {length} screens came {LOOSE_ROUNDS} times in turn. "
+                "Try another way, or finish and say why it can't be done."
+            )
+        return ""
+
+    def stuck(self, moment: Moment) -> str:
+        """Why this action must not be repeated after the model was warned; '' when it may."""
+        if (moment.place, moment.act) in self._warned:
+            if self._repeats(moment.place) and self._trail[-1].act == moment.act:
+                return "the same act again on a screen that does not change"
+            length = self._round(moment.place)
+            if length and self._trail[-length] == moment:
+                return "the same round of steps again"
+        if self._told_screens and self._loose_round(moment.place, LOOSE_ROUNDS + 1):
+            return "the same screens again"
+        return ""
+
+    def forget(self) -> None:
+        self._trail.clear()
+        self._warned = frozenset()
+        self._told_screens = False
+
+    def _repeats(self, place: int) -> int:
+        """How often the last act was done here without effect; 0 when that is not yet too often."""
+        if not self._trail:
+            return 0
+        last = self._trail[-1]
+        count = 0
+        for moment in reversed(self._trail):
+            if moment != last or moment.place != place:
+                break
+            count += 1
+        return count if count >= (PATIENT_REPEATS if last.waits else REPEATS) else 0
+
+    def _round(self, place: int) -> int:
+        """The length of the round that was walked twice and ends where it began."""
+        for length in range(2, LONGEST_ROUND + 1):
+            steps = self._trail[-length * ROUNDS :]
+            if len(steps) < length * ROUNDS or steps[0].place != place:
+                continue
+            if steps[:length] == steps[length:] and len(set(steps)) > 1:
+                return length
+        return 0
+
+    def _loose_round(self, place: int, rounds: int) -> int:
+        places = (*(moment.place for moment in self._trail), place)
+        for length in range(2, LONGEST_ROUND + 1):
+            walked = places[-length * rounds - 1 : -1]
+            if len(walked) < length * rounds or walked[0] != place:
+                continue
+            first = walked[:length]
+            if walked == first * rounds and len(set(first)) > 1:
+                return length
+        return 0
+
+
+MAX_SCREENS = 24
+"""Screens that are remembered: a guard that looks for rounds needs no more."""
+Same = Callable[[Screen, Screen], bool]
+
+
+class ScreenNumbers:
+    """Every screen that a run has been on lately."""
+
+    def __init__(self, same: Same) -> None:
+        self._same = same
+        self._numbered: list[tuple[int, UiSnapshot]] = []
+        self._next = 0
+
+    def of(self, look: UiSnapshot) -> int:
+        """Its number. Fingerprints are compared first: they cost nothing and nearly always decide."""
+        for at, (number, other) in enumerate(reversed(self._numbered)):
+            if other.fingerprint == look.fingerprint and self._same(other.screen, look.screen):
+                index = len(self._numbered) - 1 - at
+                self._numbered.append(self._numbered.pop(index))
+                return number
+        self._next += 1
+        self._numbered.append((self._next, look))
+        del self._numbered[:-MAX_SCREENS]
+        return self._next

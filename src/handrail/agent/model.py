@@ -58,7 +58,7 @@ class CallResult:
 class Exchange:
     """An answer of the model in its maker's own form, and what it was told after it."""
 
-    said: tuple[Mapping[str, Any], ...]
+    blocks: tuple[Mapping[str, Any], ...]
     results: tuple[CallResult, ...]
     words: str
     image: bytes | None = None
@@ -123,7 +123,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     problem: str = ""
     """Why there is no action, in words that can be told to the model."""
-    said: tuple[Mapping[str, Any], ...] = ()
+    blocks: tuple[Mapping[str, Any], ...] = ()
     """The answer as the maker's protocol has it, where it has to be sent back so."""
     calls: tuple[ModelCall, ...] = ()
     refusal: str = ""
@@ -157,7 +157,7 @@ class BilledModel(Protocol):
     """A model whose answers cost something, also those that never came to their end."""
 
     def bill(self) -> list[Usage]:
-        """Of the newest question, for each request that was sent; at any moment, also after a failure."""
+        """The usage of each request for the newest question; also valid after a failure."""
         ...
 
 

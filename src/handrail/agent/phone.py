@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from handrail.engine.desk_runner import DeskRunner
-from handrail.engine.events import Caller, Listener
-from handrail.engine.look.looks import Look
 from handrail.engine.session import Session
+from handrail.engine.snapshot import UiSnapshot
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import GetUiTree, Screenshot
+from handrail.safety.caller import Caller
 from handrail.surface.picture import size_of
 
 MOST_LINES = 200
@@ -40,7 +40,7 @@ class ScreenLook:
 
     text: str
     """Compact text with refs, or why there is none."""
-    seen: Look | None = None
+    look: UiSnapshot | None = None
     """None where the screen could not be read."""
     revision: str = ""
     device: str = ""
@@ -51,11 +51,11 @@ class ScreenLook:
 
     @property
     def app(self) -> str:
-        return self.seen.screen.package if self.seen else ""
+        return self.look.screen.package if self.look else ""
 
     @property
     def fingerprint(self) -> str:
-        return self.seen.fingerprint if self.seen else ""
+        return self.look.fingerprint if self.look else ""
 
     @property
     def shows_secret(self) -> bool:
@@ -64,7 +64,6 @@ class ScreenLook:
 
 
 async def look(session: Session, act: Act) -> ScreenLook:
-    """The screen as it is now."""
     envelope = await act(GetUiTree(max_lines=MOST_LINES))
     if not envelope.success or not envelope.details:
         why = f"The screen could not be read: {envelope.failure_code}, {envelope.message}"
@@ -72,7 +71,7 @@ async def look(session: Session, act: Act) -> ScreenLook:
     details = envelope.details
     return ScreenLook(
         str(details["text"]),
-        session.looks.last,
+        session.screens.last,
         str(details["revision"]),
         session.serial,
         envelope.timestamp,
@@ -95,7 +94,6 @@ async def photograph_by(act: Act, size: tuple[int, int], factor: Factor) -> byte
 
 
 def picture_in(envelope: Envelope) -> bytes | None:
-    """What a screenshot has answered."""
     data = (envelope.details or {}).get("screenshotBase64") if envelope.success else None
     return base64.b64decode(data) if data else None
 
@@ -118,7 +116,6 @@ class ActionRunner:
         self.ids = []
 
     async def act(self, action: AnyAction, reason: str = "") -> Envelope:
-        """One action; whoever stops it still finds its id."""
         why = (action.reason or reason).strip()[:REASON] or None
         if isinstance(action, DeskAct) and self.desk is not None:
             return self._keep(await self.desk.run(action, reason=why, caller=self.caller))
@@ -127,13 +124,9 @@ class ActionRunner:
         try:
             return self._keep(await self.session.run(action, reason=why, caller=self.caller))
         except asyncio.CancelledError:
-            self.ids.append(await _first(life))
+            self.ids.append((await anext(life)).action_id)
             raise
 
     def _keep(self, envelope: Envelope) -> Envelope:
         self.ids.append(envelope.action_id)
         return envelope
-
-
-async def _first(life: Listener) -> str:
-    return (await anext(life)).action_id

@@ -35,7 +35,6 @@ class Choice:
 
 
 def read_reply(reply: Reply) -> Choice:
-    """Exactly one of both is there."""
     if reply.action is None:
         return Choice(None, reply.problem or "There was no action in your answer.")
     if not isinstance(reply.action, Mapping):
@@ -53,7 +52,10 @@ def _choose(given: dict[str, Any]) -> Choice:
     if not isinstance(kind, str):
         return Choice(None, "The action has no `type`.")
     try:
-        return Choice(_native(kind, given))
+        if kind not in ACTIONS:
+            return Choice(action_from(given))
+        fields = {name: value for name, value in given.items() if name != "type"}
+        return Choice(action_from({"type": kind, **spelled(kind, fields)}))
     except InvalidAction as error:
         native = error
     seed = TOOL_NAMES.get(kind, kind)
@@ -62,27 +64,20 @@ def _choose(given: dict[str, Any]) -> Choice:
     return _by_seed({**given, "type": seed})
 
 
-def _native(kind: str, given: dict[str, Any]) -> AnyAction:
-    if kind not in ACTIONS:
-        return action_from(given)
-    fields = {name: value for name, value in given.items() if name != "type"}
-    return action_from({"type": kind, **spelled(kind, fields)})
-
-
 def _by_seed(given: dict[str, Any]) -> Choice:
-    made = normalise(given)
-    if made.native is None:
+    normalised = normalise(given)
+    if normalised.native is None:
         return Choice(
-            None, f"{given['type']}: {made.not_executable}. Name an element by its ref, such as @b1."
+            None, f"{given['type']}: {normalised.not_executable}. Name an element by its ref, such as @b1."
         )
-    invented = [name for name in made.defaulted if name not in _HARMLESS]
+    invented = [name for name in normalised.defaulted if name not in _HARMLESS]
     if invented:
         return Choice(None, f"{given['type']}: {', '.join(invented)} is missing or invalid.")
-    return Choice(made.native)
+    return Choice(normalised.native)
 
 
 def nowhere(action: AnyAction) -> str:
-    """(0, 0) is what a model or its wrapper writes when it knows no place."""
+    """Why the action's point is not believed; empty if it is. Models write (0, 0) when they know no place."""
     points = [end for end in (getattr(action, name, None) for name in _ENDS) if isinstance(end, Point)]
     if points and all(point.x == 0 and point.y == 0 for point in points):
         return f"{action.type}: (0, 0) is no place to touch. Name an element by its ref, such as @b1."
@@ -109,7 +104,6 @@ class FoundAction:
 
 
 def read_text(text: str) -> FoundAction:
-    """The first action in the text."""
     answer = _answer(text[:LONGEST])
     found = find_action(answer, KINDS)
     if found is None or (_WORDED in found[2] and not _LINE.search(answer)):

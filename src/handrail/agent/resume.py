@@ -13,11 +13,10 @@ from datetime import datetime
 from typing import Any
 
 from handrail.agent.history import line_of
-from handrail.agent.run_data import AgentStep, StepOutcome
-from handrail.agent.run_folder import RunFolder
+from handrail.agent.run_data import AgentStep, RunFolder, StepOutcome
 from handrail.clock import iso_time
-from handrail.engine.journal import Journal
 from handrail.errors import InvalidAction
+from handrail.journal import Journal
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import Envelope
@@ -42,10 +41,16 @@ def load_run(folder: RunFolder, journal: Journal) -> SavedRun:
     """Read a run's folder, and write into it what the journal has besides."""
     task, steps = folder.task(), folder.steps()
     folder.mend()
-    known = {id_ for step in steps for id_ in step.action_ids}
-    lost = _lost(folder.id, known, journal, _since(task))
+    action_ids = {id_ for step in steps for id_ in step.action_ids}
+    lives: dict[str, list[dict[str, Any]]] = {}
+    for line in journal.export(since=_since(task)):
+        event = json.loads(line)
+        if "action_id" not in event or (event.get("actor") or {}).get("id") != folder.id:
+            continue
+        if event["action_id"] not in action_ids:
+            lives.setdefault(event["action_id"], []).append(event)
     number = steps[-1].number if steps else 0
-    made = _recovered(lost, number)
+    made = _recovered(list(lives.values()), number)
     for step in made:
         folder.add(step)
     return SavedRun(task, (*steps, *made), len(made))
@@ -59,25 +64,13 @@ def _since(task: Mapping[str, Any]) -> int | None:
         return None
 
 
-def _lost(run: str, known: set[str], journal: Journal, since: int | None) -> list[list[dict[str, Any]]]:
-    """The lives of the run's actions that no step knows, oldest first."""
-    lives: dict[str, list[dict[str, Any]]] = {}
-    for line in journal.export(since=since):
-        event = json.loads(line)
-        if "action_id" not in event or (event.get("actor") or {}).get("id") != run:
-            continue
-        if event["action_id"] not in known:
-            lives.setdefault(event["action_id"], []).append(event)
-    return list(lives.values())
-
-
 def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[AgentStep]:
     """One step per act, with the looks before it; looks that led to nothing go with the last one."""
     made: list[AgentStep] = []
     looks: list[str] = []
     for events in lives:
         first = events[0]
-        if ACTIONS.get(_kind(first)) in _LOOKS:
+        if ACTIONS.get(str((first.get("action") or {}).get("type"))) in _LOOKS:
             looks.append(first["action_id"])
             continue
         number += 1
@@ -89,21 +82,17 @@ def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[Agent
     return made
 
 
-def _kind(event: Mapping[str, Any]) -> str:
-    return str((event.get("action") or {}).get("type"))
-
-
 def _step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> AgentStep:
     first, last = events[0], events[-1]
     action = first.get("action") or {}
     envelope = last.get("envelope")
-    told, came, code = _told(action, envelope)
+    line, came, code = _line_outcome_code(action, envelope)
     return AgentStep(
         number=number,
         thought=str(first.get("reason") or ""),
         action=action,
         outcome=came,
-        told=told,
+        told=line,
         code=code,
         action_id=first["action_id"],
         action_ids=ids,
@@ -111,7 +100,7 @@ def _step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> Ag
     )
 
 
-def _told(
+def _line_outcome_code(
     action: Mapping[str, Any], envelope: Mapping[str, Any] | None
 ) -> tuple[str, StepOutcome, str | None]:
     kind = str(action.get("type"))
@@ -119,10 +108,10 @@ def _told(
         return f"{kind}: interrupted, it may have been done; look before you repeat it", "unfinished", None
     ended = Envelope.model_validate(envelope)
     try:
-        told = line_of(action_from(dict(action)), ended)
+        line = line_of(action_from(dict(action)), ended)
     except InvalidAction:  # written by another version
-        told = kind
+        line = kind
     came: StepOutcome = (
         "verified" if ended.lifecycle_state == "verified" else "done" if ended.success else "failed"
     )
-    return f"{told} (before an interruption)", came, ended.failure_code
+    return f"{line} (before an interruption)", came, ended.failure_code

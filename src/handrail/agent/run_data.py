@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from handrail.agent.budget import Limit, Spend
+from handrail.clock import Clock, iso_time
+from handrail.errors import InvalidAction
+
+ASKER, TASK, STEPS = ".asker", "task.json", "steps.jsonl"
+RESULT, REPORT, PICTURES = "result.json", "report.html", "screenshots"
 
 StepOutcome = Literal[
     "verified", "changed", "unchanged", "done", "failed", "refused", "malformed", "blocked", "unfinished"
@@ -61,9 +74,9 @@ class AgentStep:
     @classmethod
     def read(cls, line: Mapping[str, Any]) -> AgentStep:
         """What an older or newer version wrote besides is left out."""
-        known = {one.name for one in fields(cls)}
-        given = {name: value for name, value in line.items() if name in known}
-        return cls(**{**given, "action_ids": tuple(line.get("action_ids", ()))})
+        names = {field.name for field in fields(cls)}
+        values = {name: value for name, value in line.items() if name in names}
+        return cls(**{**values, "action_ids": tuple(line.get("action_ids", ()))})
 
 
 Outcome = Literal["finished", "failed", "refused", "stuck", "stopped"] | Limit
@@ -142,3 +155,192 @@ Tell = Callable[[RunProgress], None]
 
 def silent(_: RunProgress) -> None:
     """Nobody watches."""
+
+
+def new_folder(runs: Path, clock: Clock) -> Path:
+    """A name that sorts by time; the folder is made when the run begins."""
+    moment = iso_time(clock.now_ms())
+    stamp = moment[:19].replace("-", "").replace(":", "").replace("T", "-")
+    return runs / f"agent-{stamp}-{secrets.token_hex(3)}"
+
+
+class RunFolder:
+    """One run on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def asker(self) -> str:
+        """By what the engine knows this run again when it goes on after its process died. Made once."""
+        file = self.path / ASKER
+        try:
+            return file.read_text(encoding="ascii")
+        except (OSError, ValueError):
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            token = secrets.token_hex(16)
+            file.touch(mode=0o600)
+            file.write_text(token, encoding="ascii")
+            return token
+
+    def begin(self, task: Mapping[str, Any]) -> None:
+        """Screens are private, so only the owner may read the folder."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.path / PICTURES).mkdir(exist_ok=True)
+        self._write(TASK, task)
+
+    def add(self, step: AgentStep) -> None:
+        """The step is on disk when this returns."""
+        line = json.dumps(step.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        with (self.path / STEPS).open("a", encoding="utf-8", errors="replace") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def keep_picture(self, number: int, png: bytes) -> str:
+        name = f"{PICTURES}/{number:03d}.png"
+        (self.path / name).write_bytes(png)
+        return name
+
+    def end(self, result: Mapping[str, Any], report: str) -> None:
+        self._write(RESULT, result)
+        (self.path / REPORT).write_text(report, encoding="utf-8", errors="replace")
+
+    def _write(self, name: str, value: Mapping[str, Any]) -> None:
+        """Readers see the old file or the new one, never half of one."""
+        draft = self.path / f".{name}.{os.getpid()}"
+        draft.write_text(
+            json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", errors="replace"
+        )
+        draft.replace(self.path / name)
+
+    # reading
+
+    def task(self) -> dict[str, Any]:
+        try:
+            value = json.loads((self.path / TASK).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise InvalidAction(
+                f"{self.path} is not the folder of a run",
+                path="resume",
+                hint="Give the name of a run, or the path of a folder with task.json.",
+            ) from None
+        return dict(value)
+
+    def steps(self) -> list[AgentStep]:
+        """All that were written whole; a half line at the end is what a killed process leaves."""
+        file = self.path / STEPS
+        if not file.exists():
+            return []
+        read: list[AgentStep] = []
+        for line in file.read_bytes().split(b"\n"):
+            try:
+                read.append(AgentStep.read(json.loads(line)))
+            except (ValueError, TypeError):
+                continue
+        return read
+
+    def mend(self) -> None:
+        """Cut a half line at the end off: what is added next must begin at a new one."""
+        file = self.path / STEPS
+        if file.exists():
+            data = file.read_bytes()
+            file.write_bytes(data[: data.rfind(b"\n") + 1])
+
+
+MOST_BYTES = 12_000_000
+"""Of all pictures; a browser still opens such a page at once."""
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Controls, and marks that turn the direction of what follows."""
+
+
+def report(result: RunResult, folder: Path | None = None) -> str:
+    style = files("handrail.agent").joinpath("report.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'"
+    steps = _steps(result.steps, folder)
+    return (
+        "<!doctype html>\n"
+        '<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{_text(result.outcome)} · {_text(result.task[:80])} · Handrail</title>"
+        f"<style>{style}</style></head><body>"
+        f"{_header(result)}<main><ol>{steps}</ol></main></body></html>\n"
+    )
+
+
+def _text(value: object) -> str:
+    """What can't be seen becomes its code; the rest is escaped for content and attributes."""
+    shown = _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", str(value))
+    return html.escape(shown, quote=True)
+
+
+def _header(result: RunResult) -> str:
+    spend = result.spend
+    about = f" ({spend.estimated_tokens:,} of them estimated)" if spend.estimated_tokens else ""
+    facts = {
+        "Run": result.run,
+        "Model": result.model,
+        "Phone": result.device,
+        "Steps": spend.steps,
+        "Tokens": f"{spend.input_tokens:,} in, {spend.output_tokens:,} out{about}",
+        "Cost": "unknown" if spend.cost_usd is None else f"${spend.cost_usd:.4f}",
+        "Time": f"{spend.ms / 1000:.1f} s",
+    }
+    listed = "".join(
+        f"<div><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>" for name, value in facts.items()
+    )
+    verdict, outcome = "good" if result.success else "bad", result.outcome.replace("_", " ").capitalize()
+    return (
+        f'<header><p class="brand">Handrail agent run</p><h1>{_text(result.task)}</h1>'
+        f'<p class="verdict {verdict}"><b>{_text(outcome)}</b> {_text(result.message)}</p>'
+        f"<dl>{listed}</dl></header>"
+    )
+
+
+def _steps(steps: tuple[AgentStep, ...], folder: Path | None) -> str:
+    room = MOST_BYTES
+    made: list[str] = []
+    for step in steps:
+        picture = _picture(step, folder, room)
+        room -= len(picture)
+        made.append(_step(step, picture))
+    return "".join(made) or "<li>Nothing was done.</li>"
+
+
+def _step(step: AgentStep, picture: str) -> str:
+    kind = "good" if step.outcome in GOOD else "bad"
+    action = json.dumps(step.action, ensure_ascii=False, indent=1) if step.action else "none"
+    ids = ", ".join(step.action_ids)
+    tokens = f"{step.input_tokens + step.output_tokens:,} tokens" if step.input_tokens else ""
+    beside = " · ".join(
+        part for part in (step.app, tokens, f"{step.ms / 1000:.2f} s", step.code or "") if part
+    )
+    thought = f'<p class="thought">{_text(step.thought)}</p>' if step.thought else ""
+    return (
+        f'<li class="{kind}" value="{step.number}"><div class="words">'
+        f'<p class="chip">{step.number} · {_text(step.outcome)}</p>{thought}'
+        f'<p class="told">{_text(step.told)}</p><p class="beside">{_text(beside)}</p>'
+        f"<details><summary>Action and journal</summary><pre>{_text(action)}</pre><p>{_text(ids)}</p>"
+        f"</details></div>{picture}</li>"
+    )
+
+
+def _picture(step: AgentStep, folder: Path | None, room: int) -> str:
+    """What the model saw, or nothing: a picture is never a reason to fail."""
+    if folder is None or step.picture is None:
+        return ""
+    try:
+        data = (folder / step.picture).read_bytes()
+    except OSError:
+        return ""
+    if len(data) * 4 // 3 > room:
+        return '<p class="beside">The picture was left out: the page would be too large.</p>'
+    alt = f"The screen before step {step.number}"
+    return f'<img alt="{alt}" src="data:image/png;base64,{base64.b64encode(data).decode()}">'

@@ -21,7 +21,7 @@ from handrail.dialects.frame import CoordinateFrame, Unit
 from handrail.dialects.parts import Conversation
 from handrail.dialects.registry import dialect
 from handrail.dialects.table import Dialect
-from handrail.engine.acts.reads import picture_size
+from handrail.engine.actions.observations import picture_size
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.observe import Wait
@@ -48,21 +48,19 @@ class Speech:
 
     @property
     def guide(self) -> str:
-        """How to answer."""
         if self.own.guide:
             return self.own.guide
         return f"Answer with one action of {self.own.title}, in its maker's own form and nothing else."
 
     def look(self, view: ScreenLook) -> None:
         """What the model sees now: its numbers are about this screen and this picture."""
-        if view.seen is None:
+        if view.look is None:
             return
-        size = (view.seen.screen.width, view.seen.screen.height)
+        size = (view.look.screen.width, view.look.screen.height)
         self.talk.frame = CoordinateFrame(self.talk.frame.unit, size, picture_size(*size))
         self.talk.elements = list(dict.fromkeys(_REF.findall(view.text)))
 
     def elements(self) -> str:
-        """The list that numbers are places in; empty for dialects without them."""
         if not self.own.numbers:
             return ""
         return "\n".join(f"{number}: {ref}" for number, ref in enumerate(self.talk.elements))
@@ -72,25 +70,25 @@ class Speech:
         if not reply.raw and reply.action is not None:  # a model that is a program ends in our own words
             return read_reply(reply)
         try:
-            reading = self.own.read(_given(reply.raw, self.own), self.talk)
+            reading = self.own.read(_parsed(reply.raw, self.own), self.talk)
         except (InvalidAction, Unsupported) as error:
             return Choice(None, f"{error.message}. {error.hint}")
         self.notes = [*reading.notes, *([reading.reply] if reading.reply else [])]
         # A word that does nothing on a phone is a step all the same.
         first, *rest = reading.actions or (Wait(duration_ms=0),)
-        if why := next((why for one in reading.actions if (why := nowhere(one))), ""):
+        if why := next((why for action in reading.actions if (why := nowhere(action))), ""):
             return Choice(None, why)
         self.waiting = deque(rest)
         return Choice(first, thought=reading.thought)
 
-    def came(self, outcome: StepOutcome, told: str, image: bytes | None) -> None:
-        """The chosen action has ended. What was to follow a bad end was meant for another screen."""
-        del told, image
+    def came(self, outcome: StepOutcome, line: str, image: bytes | None) -> None:
+        """After a failure the queued actions are dropped: they were meant for another screen."""
+        del line, image
         if outcome in BAD:
             self.waiting.clear()
 
 
-def _given(raw: str, own: Dialect) -> Any:
+def _parsed(raw: str, own: Dialect) -> Any:
     """JSON where a dialect is some, else the text as it is."""
     if own.is_text:
         return raw

@@ -38,8 +38,8 @@ class Task:
         return cls(words, None if until is None else read_condition(until))
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"task": self.text}
-        return told | ({"until": self.until.to_dict()} if self.until else {})
+        fields: dict[str, Any] = {"task": self.text}
+        return fields | ({"until": self.until.to_dict()} if self.until else {})
 
 
 def read_condition(given: str | Mapping[str, Any]) -> Condition:
@@ -58,7 +58,7 @@ def read_condition(given: str | Mapping[str, Any]) -> Condition:
 
 
 def _mapping(text: str) -> Any:
-    """JSON is YAML, too."""
+    """Reads JSON, too, which is YAML."""
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -32,7 +32,7 @@ def tool_schemas(kinds: Iterable[str] = DEFAULT) -> tuple[Tool, ...]:
     return tuple(map(_tool, wanted))
 
 
-def told_as_text(kinds: Iterable[str] = DEFAULT) -> str:
+def tools_as_text(kinds: Iterable[str] = DEFAULT) -> str:
     """The same for a model without tools: a line per action, fields that may be left out marked with `?`."""
     return "\n".join(_line(tool) for tool in tool_schemas(kinds))
 
@@ -51,7 +51,7 @@ def answer_schema() -> Mapping[str, Any]:
 
 def _form(tool: Tool) -> Mapping[str, Any]:
     schema = tool["input_schema"]
-    fields = {name: one for name, one in schema["properties"].items() if name != "reason"}
+    fields = {name: field for name, field in schema["properties"].items() if name != "reason"}
     needed = [name for name in schema.get("required", ()) if name != "reason"]
     return {
         **schema,
@@ -74,8 +74,8 @@ def _line(tool: Tool) -> str:
     schema = tool["input_schema"]
     required = schema.get("required", ())
     fields = [
-        f"{name}{'' if name in required else '?'}: {_meaning(one)}"
-        for name, one in schema["properties"].items()
+        f"{name}{'' if name in required else '?'}: {_meaning(field)}"
+        for name, field in schema["properties"].items()
         if name != "reason"
     ]
     return f"- {kind_of(tool['name'])} {{{'; '.join(fields)}}}: {tool['description']}"
@@ -84,5 +84,5 @@ def _line(tool: Tool) -> str:
 def _meaning(field: Mapping[str, Any]) -> str:
     if "enum" in field:
         return "|".join(field["enum"])
-    said = field.get("description")
-    return f"{field.get('type', 'any')}, {said}" if said else str(field.get("type", "any"))
+    description = field.get("description")
+    return f"{field.get('type', 'any')}, {description}" if description else str(field.get("type", "any"))

@@ -1,1 +1,1 @@
-"""The surface of an Android device: screens, input, apps, state, logs, files. Reached through `adb` alone."""
+"""An Android device as a surface, reached through adb."""

@@ -1,8 +1,4 @@
-"""Which apps a person can start, and what they are called: from their APKs, read in parts over adb.
-
-Of each APK only the end of its directory, the manifest and the table of resources are read, and only once for
-each version of the app. What can't be read is called by its package.
-"""
+"""Names of the installed apps as the launcher shows them, read from their APKs on the phone."""
 
 from __future__ import annotations
 
@@ -11,93 +7,96 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.adb.shell import DeviceShell
-from handrail.android.apk_label import LabelRef, label_in_manifest, texts_of
 from handrail.android.apps import LAUNCHER, MAIN
-from handrail.android.fallbacks import took_fallback
+from handrail.android.dumpsys import note_fallback
 from handrail.android.packages import current_user
 from handrail.errors import HandrailError
 from handrail.surface.values import InstalledApp
 
 MANIFEST, RESOURCES = b"AndroidManifest.xml", b"resources.arsc"
 TAIL = 66_000
-"""Bytes at the end of a zip that hold where its directory stands: 22, and a comment of at most 65,535."""
+"""Bytes at the end of a zip that contain its end record: 22, and a comment of at most 65,535."""
 MOST = 48 << 20
-"""Bytes of one part; a larger one is not read."""
+"""Largest part in bytes that is read."""
 BLOCK = 4096
-"""Bytes; every `dd` can skip whole blocks, and few can skip bytes."""
+"""Bytes. Every `dd` can skip whole blocks; few can skip bytes."""
 AT_ONCE = 4
-"""APKs that are read side by side."""
+"""APKs that are read in parallel."""
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/(\S+)\s*$", re.MULTILINE)
 _LISTED = re.compile(r"^package:(?P<path>/.*?)=(?P<name>[\w.]+)\s.*?versionCode:(?P<code>\d+)", re.MULTILINE)
 
 Labels = Mapping[str, str]
-"""By language; "" is the one that counts where no other does."""
+"""By language; "" is the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launchable:
-    """An app that has an icon."""
+    """An app with a launcher icon."""
 
     package: str
     activity: str
     path: str = ""
     version: str = ""
 
+    @property
+    def key(self) -> str:
+        return f"{self.package}@{self.version}:{self.path}"
+
 
 class LabelMemory:
-    """What was read, by package and version, in a file where there is one."""
+    """Cache of labels by package and version, optionally in a file."""
 
-    def __init__(self, file: Path | None = None) -> None:
+    def __init__(self, file: Path | None) -> None:
         self._file = file
-        self._known: dict[str, dict[str, str]] = {}
+        self._labels: dict[str, dict[str, str]] = {}
         if file is not None:
-            self._known = _read(file)
+            with suppress(OSError, ValueError, AttributeError):
+                for key, labels in json.loads(file.read_bytes()).items():
+                    self._labels[str(key)] = {str(language): str(text) for language, text in labels.items()}
 
     def get(self, app: Launchable) -> Labels | None:
-        return self._known.get(_key(app))
+        return self._labels.get(app.key)
 
     def keep(self, app: Launchable, labels: Labels) -> None:
-        """Older versions of it are forgotten."""
-        old = [key for key in self._known if key.partition("@")[0] == app.package]
+        """Replaces the labels of older versions."""
+        old = [key for key in self._labels if key.partition("@")[0] == app.package]
         for key in old:
-            del self._known[key]
-        self._known[_key(app)] = dict(labels)
+            del self._labels[key]
+        self._labels[app.key] = dict(labels)
 
     def write(self) -> None:
-        """A file that can't be written costs the next process a reading, nothing else."""
+        """A failed write is ignored: the next process reads the labels again."""
         if self._file is None:
             return
         fresh = self._file.with_suffix(".new")
-        try:
+        with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_text(json.dumps(self._known, ensure_ascii=False))
+            fresh.write_text(json.dumps(self._labels, ensure_ascii=False))
             fresh.replace(self._file)
-        except OSError:
-            return
-
-
-def _read(file: Path) -> dict[str, dict[str, str]]:
-    """What is broken is read from the phone again."""
-    try:
-        found = json.loads(file.read_bytes())
-        return {str(key): {str(one): str(text) for one, text in told.items()} for key, told in found.items()}
-    except (OSError, ValueError, AttributeError):
-        return {}
-
-
-def _key(app: Launchable) -> str:
-    return f"{app.package}@{app.version}:{app.path}"
 
 
 async def installed_apps(shell: DeviceShell, memory: LabelMemory) -> list[InstalledApp]:
-    """Each once, by its first icon."""
-    apps = await _launchable(shell)
-    unread = [one for one in apps if memory.get(one) is None]
+    """Each app once, by its first icon."""
+    user = str(await current_user(shell))
+    query = ["cmd", "package", "query-activities", "--brief", "--user", user, "-a", MAIN, "-c", LAUNCHER]
+    listing = ["cmd", "package", "list", "packages", "-f", "-U", "--show-versioncode", "--user", user]
+    icons, packages = await asyncio.gather(shell.run(query), shell.run(listing))
+    places = {line["name"]: line for line in _LISTED.finditer(packages.text)}
+    launchables: dict[str, Launchable] = {}
+    for line in _COMPONENT.finditer(icons.text):
+        package, activity = line[1], line[2]
+        full_activity = package + activity if activity.startswith(".") else activity
+        place = places.get(package)
+        path, version = (place["path"], place["code"]) if place else ("", "")
+        launchables.setdefault(package, Launchable(package, full_activity, path, version))
+    apps = list(launchables.values())
+    unread = [launchable for launchable in apps if memory.get(launchable) is None]
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def read(app: Launchable) -> None:
@@ -109,44 +108,30 @@ async def installed_apps(shell: DeviceShell, memory: LabelMemory) -> list[Instal
     if unread:
         memory.write()
     language = await _language(shell)
-    return [_named(one, memory.get(one) or {}, language) for one in apps]
+    return [_named(launchable, memory.get(launchable) or {}, language) for launchable in apps]
 
 
 def _named(app: Launchable, labels: Labels, language: str) -> InstalledApp:
-    """In the phone's language, as Android chooses: the country's own, the language's, the one without."""
+    """Chooses the language as Android does: with country, without country, default."""
     order = (language, language.partition("-")[0], "", "en")
-    label = next((labels[one] for one in order if labels.get(one)), "") or next(iter(labels.values()), "")
+    label = next((labels[candidate] for candidate in order if labels.get(candidate)), "") or next(
+        iter(labels.values()), ""
+    )
     others = tuple(dict.fromkeys(text for text in labels.values() if text and text != label))
     return InstalledApp(app.package, label or app.package, others)
 
 
-async def _launchable(shell: DeviceShell) -> list[Launchable]:
-    user = str(await current_user(shell))
-    query = ["cmd", "package", "query-activities", "--brief", "--user", user, "-a", MAIN, "-c", LAUNCHER]
-    listing = ["cmd", "package", "list", "packages", "-f", "-U", "--show-versioncode", "--user", user]
-    icons, packages = await asyncio.gather(shell.run(query), shell.run(listing))
-    places = {one["name"]: one for one in _LISTED.finditer(packages.text)}
-    found: dict[str, Launchable] = {}
-    for one in _COMPONENT.finditer(icons.text):
-        package, activity = one[1], one[2]
-        whole = package + activity if activity.startswith(".") else activity
-        place = places.get(package)
-        path, version = (place["path"], place["code"]) if place else ("", "")
-        found.setdefault(package, Launchable(package, whole, path, version))
-    return list(found.values())
-
-
 async def _language(shell: DeviceShell) -> str:
     for name in ("persist.sys.locale", "ro.product.locale"):
-        said = (await shell.run(["getprop", name], check=False)).text.strip()
-        if said:
-            language, _, country = said.replace("_", "-").partition("-")
+        locale = (await shell.run(["getprop", name], check=False)).text.strip()
+        if locale:
+            language, _, country = locale.replace("_", "-").partition("-")
             return f"{language}-{country.rpartition('-')[2]}" if country else language
     return ""
 
 
 async def _labels(shell: DeviceShell, app: Launchable) -> Labels:
-    """Empty where nothing could be read: that is said once, and tried again another time."""
+    """Empty if nothing could be read; the next call tries again."""
     try:
         parts = await _Zip.open(shell, app.path)
         label = label_in_manifest(await parts.member(MANIFEST), app.activity)
@@ -154,27 +139,27 @@ async def _labels(shell: DeviceShell, app: Launchable) -> Labels:
             return texts_of(await parts.member(RESOURCES), label)
         return {"": label} if label else {}
     except (HandrailError, _UnreadableZip) as error:
-        took_fallback(shell, f"apps: the name of {app.package} could not be read: {error}")
+        note_fallback(shell, f"apps: the name of {app.package} could not be read: {error}")
         return {}
 
 
 class _UnreadableZip(Exception):
-    """It is no zip, or one of a kind that no APK is."""
+    """Not a zip, or a zip of a kind that no APK uses."""
 
 
 class _Zip:
-    """A file on the phone of which only parts are read."""
+    """A zip on the phone of which only parts are read."""
 
     def __init__(self, shell: DeviceShell, path: str, members: Mapping[bytes, tuple[int, int, int]]) -> None:
         self._shell = shell
         self._path = path
         self._members = members
-        """By name: where its own head stands, how long its data is, how it is packed."""
+        """By name: offset of the local header, size of the data, compression method."""
 
     @classmethod
     async def open(cls, shell: DeviceShell, path: str) -> _Zip:
         if not path:
-            raise _UnreadableZip("the phone does not tell where its APK is")
+            raise _UnreadableZip("the phone does not report where its APK is")
         tail = (await shell.run(["tail", "-c", str(TAIL), path])).stdout
         end = tail.rfind(b"PK\x05\x06")
         if end < 0 or len(tail) < end + 22:
@@ -184,7 +169,16 @@ class _Zip:
             directory = tail[end - size : end]
         else:
             directory = await _range(shell, path, start, size)
-        return cls(shell, path, _read_directory(directory))
+        entries: dict[bytes, tuple[int, int, int]] = {}
+        at = 0
+        while directory[at : at + 4] == b"PK\x01\x02" and at + 46 <= len(directory):
+            (method,) = struct.unpack_from("<H", directory, at + 10)
+            (size,) = struct.unpack_from("<I", directory, at + 20)
+            names, extra, comment = struct.unpack_from("<3H", directory, at + 28)
+            (start,) = struct.unpack_from("<I", directory, at + 42)
+            entries[directory[at + 46 : at + 46 + names]] = (start, size, method)
+            at += 46 + names + extra + comment
+        return cls(shell, path, entries)
 
     async def member(self, name: bytes) -> bytes:
         if name not in self._members:
@@ -203,19 +197,6 @@ class _Zip:
             raise _UnreadableZip(str(error)) from None
 
 
-def _read_directory(data: bytes) -> dict[bytes, tuple[int, int, int]]:
-    found: dict[bytes, tuple[int, int, int]] = {}
-    at = 0
-    while data[at : at + 4] == b"PK\x01\x02" and at + 46 <= len(data):
-        (method,) = struct.unpack_from("<H", data, at + 10)
-        (size,) = struct.unpack_from("<I", data, at + 20)
-        names, extra, comment = struct.unpack_from("<3H", data, at + 28)
-        (start,) = struct.unpack_from("<I", data, at + 42)
-        found[data[at + 46 : at + 46 + names]] = (start, size, method)
-        at += 46 + names + extra + comment
-    return found
-
-
 async def _range(shell: DeviceShell, path: str, start: int, size: int) -> bytes:
     if size > MOST:
         raise _UnreadableZip(f"a part of {size:,} bytes is too large")
@@ -223,3 +204,190 @@ async def _range(shell: DeviceShell, path: str, start: int, size: int) -> bytes:
     command = ["dd", f"if={path}", f"bs={BLOCK}", f"skip={first}", f"count={last - first}"]
     blocks = (await shell.run(command, limit=MOST + 2 * BLOCK)).stdout
     return blocks[start - first * BLOCK :][:size]
+
+
+_STRINGS, _IDS, _OPENS = 0x0001, 0x0180, 0x0102
+_PACKAGE, _TYPE = 0x0200, 0x0201
+_REFERENCE, _STRING = 0x01, 0x03
+_LABEL, _NAME = 0x01010001, 0x01010003
+"""Attributes are matched by resource id, because packers may remove their names."""
+_SCREENS = ("activity", "activity-alias")
+_UTF8 = 1 << 8
+_SPARSE, _SHORT_OFFSETS = 0x01, 0x02
+_COMPLEX, _COMPACT = 0x0001, 0x0008
+_NOWHERE = 0xFFFFFFFF
+MOST_STEPS = 8
+"""Longest chain of references."""
+_BROKEN = (struct.error, IndexError, UnicodeDecodeError, ValueError)
+
+Chunk = tuple[int, int, int, int]
+"""Kind, offset, header size, total size."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRef:
+    """Number of an entry in the resource table."""
+
+    number: int
+
+
+Attribute = str | int | LabelRef
+
+
+def label_in_manifest(manifest: bytes, activity: str = "") -> str | LabelRef | None:
+    """The label of this activity, else of the application."""
+    label: str | LabelRef | None = None
+    try:
+        for tag, attributes in manifest_tags(manifest):
+            own = attributes.get(_LABEL)
+            if isinstance(own, int):
+                continue
+            if tag == "application":
+                label = own
+            elif tag in _SCREENS and own is not None and activity:
+                name = attributes.get(_NAME)
+                if isinstance(name, str) and activity.endswith(name):  # `.Main` is com.example.Main
+                    return own
+    except _BROKEN:
+        return None
+    return label
+
+
+def texts_of(table: bytes, ref: LabelRef) -> dict[str, str]:
+    """The texts of a resource by language ("" for none, "de", "pt-BR")."""
+    try:
+        pool = next(at for kind, at, _, _ in _inside(table, 0) if kind == _STRINGS)
+        return dict(_texts(table, pool, ref.number, MOST_STEPS))
+    except (*_BROKEN, StopIteration):
+        return {}
+
+
+def _texts(table: bytes, pool: int, number: int, steps: int) -> Iterator[tuple[str, str]]:
+    for language, kind, value in _values(table, number):
+        if kind == _STRING:
+            yield language, _string_at(table, pool, value)
+        elif kind == _REFERENCE and steps:
+            for inner, text in _texts(table, pool, value, steps - 1):
+                yield language or inner, text
+
+
+def _values(table: bytes, number: int) -> Iterator[tuple[str, int, int]]:
+    """Language, kind and value of every entry with this number."""
+    package, group, entry = number >> 24, number >> 16 & 0xFF, number & 0xFFFF
+    for chunk_kind, at, _, _ in _inside(table, 0):
+        if chunk_kind != _PACKAGE or struct.unpack_from("<I", table, at + 8)[0] != package:
+            continue
+        for inner, place, head, _ in _inside(table, at):
+            if inner == _TYPE and table[place + 8] == group:
+                value = _entry(table, place, head, entry)
+                if value is not None:
+                    yield _value_language(table[place + 28 : place + 32]), *value
+
+
+def _value_language(config: bytes) -> str:
+    """Languages of three letters are packed into the two bytes that otherwise hold two letters."""
+    if config[:1] >= b"\x80":
+        first, second = config[0], config[1]
+        packed = (second & 0x1F, ((second & 0xE0) >> 5) | ((first & 0x03) << 3), (first & 0x7C) >> 2)
+        language = "".join(chr(ord("a") + letter) for letter in packed)
+    else:
+        language = config[:2].rstrip(b"\0").decode("ascii", "replace")
+    country = config[2:4].rstrip(b"\0").decode("ascii", "replace")
+    return f"{language}-{country}" if language and country else language
+
+
+def _entry(table: bytes, at: int, head: int, wanted: int) -> tuple[int, int] | None:
+    flags = table[at + 9]
+    count, start = struct.unpack_from("<2I", table, at + 12)
+    offset = _offset(table, at + head, flags, count, wanted)
+    if offset is None:
+        return None
+    place = at + start + offset
+    _, marks = struct.unpack_from("<2H", table, place)
+    if marks & _COMPACT:
+        return marks >> 8, int(struct.unpack_from("<I", table, place + 4)[0])
+    if marks & _COMPLEX:
+        return None
+    return table[place + 11], int(struct.unpack_from("<I", table, place + 12)[0])
+
+
+def _offset(table: bytes, at: int, flags: int, count: int, wanted: int) -> int | None:
+    if flags & _SPARSE:  # pairs of number and offset
+        pairs = (struct.unpack_from("<2H", table, at + 4 * index) for index in range(count))
+        return next((int(place) * 4 for number, place in pairs if number == wanted), None)
+    if wanted >= count:
+        return None
+    if flags & _SHORT_OFFSETS:
+        (short,) = struct.unpack_from("<H", table, at + 2 * wanted)
+        return None if short == 0xFFFF else int(short) * 4
+    (offset,) = struct.unpack_from("<I", table, at + 4 * wanted)
+    return None if offset == _NOWHERE else int(offset)
+
+
+def _chunks(data: bytes, at: int, end: int) -> Iterator[Chunk]:
+    while at + 8 <= end:
+        kind, head, size = struct.unpack_from("<HHI", data, at)
+        if size < 8 or at + size > end:
+            raise ValueError(f"a chunk of {size} bytes at {at}")
+        yield kind, at, head, size
+        at += size
+
+
+def _inside(data: bytes, at: int) -> Iterator[Chunk]:
+    _, head, size = struct.unpack_from("<HHI", data, at)
+    return _chunks(data, at + head, min(at + size, len(data)))
+
+
+def manifest_tags(manifest: bytes) -> Iterator[tuple[str, dict[int | str, Attribute]]]:
+    """Tags of a compiled manifest; attributes by resource id, else by name. Raises one of `_BROKEN`."""
+    strings: list[str] = []
+    ids: tuple[int, ...] = ()
+    for kind, at, _, size in _chunks(manifest, 8, len(manifest)):
+        if kind == _STRINGS:
+            (count,) = struct.unpack_from("<I", manifest, at + 8)
+            strings = [_string_at(manifest, at, number) for number in range(min(count, len(manifest)))]
+        elif kind == _IDS:
+            ids = struct.unpack_from(f"<{(size - 8) // 4}I", manifest, at + 8)
+        elif kind == _OPENS:
+            name = strings[struct.unpack_from("<I", manifest, at + 20)[0]]
+            start, attribute_size, attribute_count = struct.unpack_from("<3H", manifest, at + 24)
+            attributes: dict[int | str, Attribute] = {}
+            for number in range(attribute_count):
+                _, key, raw, value_kind, value = struct.unpack_from(
+                    "<5I", manifest, at + 16 + start + number * attribute_size
+                )
+                resource: int | str = ids[key] if key < len(ids) else strings[key]
+                if value_kind >> 24 == _REFERENCE:
+                    attributes[resource] = LabelRef(value)
+                elif value_kind >> 24 == _STRING:
+                    attributes[resource] = strings[raw if raw < len(strings) else value]
+                else:
+                    attributes[resource] = int(value)
+            yield name, attributes
+
+
+def _string_at(data: bytes, at: int, number: int) -> str:
+    count, _, flags, start = struct.unpack_from("<4I", data, at + 8)
+    if number >= count:
+        raise ValueError(f"string {number} of {count}")
+    (offset,) = struct.unpack_from("<I", data, at + 28 + 4 * number)
+    return (_utf8 if flags & _UTF8 else _utf16)(data, at + start + offset)
+
+
+def _utf8(data: bytes, at: int) -> str:
+    """The number of characters, then the number of bytes; each takes one byte, or two with the top bit
+    set."""
+    at += 2 if data[at] & 0x80 else 1
+    size = data[at]
+    if size & 0x80:
+        return data[at + 2 : at + 2 + ((size & 0x7F) << 8 | data[at + 1])].decode("utf-8", "replace")
+    return data[at + 1 : at + 1 + size].decode("utf-8", "replace")
+
+
+def _utf16(data: bytes, at: int) -> str:
+    (size,) = struct.unpack_from("<H", data, at)
+    at += 2
+    if size & 0x8000:
+        size = (size & 0x7FFF) << 16 | struct.unpack_from("<H", data, at)[0]
+        at += 2
+    return data[at : at + size * 2].decode("utf-16-le", "replace")

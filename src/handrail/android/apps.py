@@ -1,22 +1,27 @@
-"""Apps as a whole: start, stop, restart, reset. Which app is in front is known by `foreground`."""
+"""Starts, stops, resets, installs and uninstalls apps, and opens URLs."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from pathlib import Path
 
-from handrail.adb.sending import was_refused
+from handrail.adb.sending import sending, was_refused
 from handrail.adb.shell import DeviceShell
-from handrail.android.fallbacks import took_fallback
+from handrail.android.dumpsys import note_fallback
+from handrail.android.http_over_adb import Opens
 from handrail.android.packages import check_package, current_user, require_package
-from handrail.errors import AdbCommandError, InvalidAction
+from handrail.clock import Clock, SystemClock
+from handrail.errors import AdbCommandError, InvalidAction, Timeout
+from handrail.waiting import Deadline, Expired
 
 _ACTIVITY = re.compile(r"[A-Za-z0-9_.$]+")
 
 
 def component(package: str, activity: str) -> str:
-    """`.Main`, `Main` and `com.example.Main` are all understood."""
+    """Accepts `.Main`, `Main` and `com.example.Main`."""
     if len(activity) > 255 or not _ACTIVITY.fullmatch(activity):
         raise InvalidAction(f"{activity!r} is not an activity's name", path="activity")
     return f"{check_package(package)}/{activity if '.' in activity else '.' + activity}"
@@ -27,23 +32,41 @@ async def start(
     package: str,
     activity: str | None = None,
     extras: Mapping[str, bool | float | str] | None = None,
-) -> Started:
-    """Start an app, or bring it to the front; `AppNotInstalled` names what is spelt alike."""
+) -> str:
+    """Starts an app or brings it to the front; `AppNotInstalled` names similar packages."""
     named = component(package, activity) if activity else None
     user = await current_user(shell, package)
     target = named or await _launcher_activity(shell, package, user)
     if target is None:
-        return await _by_monkey(shell, package, user)
+        # `monkey` also chooses among several icons, but only for the current user.
+        await require_package(shell, package, user)
+        note_fallback(shell, f"apps: the launcher activity of {package} was not reported; monkey started it")
+        command = ["monkey", "-p", package, "-c", LAUNCHER, "1"]
+        answer = await shell.run(command, check=False)
+        if not answer.ok or "No activities found" in answer.text:
+            was_refused()
+            raise AdbCommandError(
+                f"{package} has no launcher activity",
+                hint="It is a package without an icon; start one of its activities by name.",
+                command=command,
+            )
+        return ""
     as_icon = [] if named else ["-a", MAIN, "-c", LAUNCHER, "-f", AS_LAUNCHER]
     try:
         return await start_intent(shell, [*as_icon, "-n", target, *_carried(extras or {})], user)
     except NotStarted as refusal:
         await require_package(shell, package, user)
-        raise _not_started(target, refusal) from None
+        hint = None
+        if refusal.missing:
+            hint = "Check the activity's name, or leave it out to start the app as its icon does."
+        elif refusal.private:
+            hint = "This activity is not open to other apps; start the app without an activity and go there."
+        reason = f"{target} was not started: {refusal.text}"
+        raise AdbCommandError(reason, hint=hint, command=["am", "start"]) from None
 
 
 def _carried(extras: Mapping[str, bool | float | str]) -> list[str]:
-    """Each value in the intent's own type."""
+    """Passes each extra with its own type."""
     words: list[str] = []
     for name, value in extras.items():
         match value:
@@ -58,72 +81,40 @@ def _carried(extras: Mapping[str, bool | float | str]) -> list[str]:
     return words
 
 
-def _not_started(target: str, refusal: NotStarted) -> AdbCommandError:
-    hint = None
-    if refusal.missing:
-        hint = "Check the activity's name, or leave it out to start the app as its icon does."
-    elif refusal.private:
-        hint = "This activity is not open to other apps; start the app without an activity and go there."
-    return AdbCommandError(f"{target} was not started: {refusal.text}", hint=hint, command=["am", "start"])
-
-
 async def _launcher_activity(shell: DeviceShell, package: str, user: int) -> str | None:
-    """What the icon starts; None when there is none or several, which only the system can choose from."""
+    """The activity of the icon; None if there is none or several, because only the system can choose."""
     check_package(package)
     resolve = ["cmd", "package", "resolve-activity", "--brief", "--user", str(user)]
     answer = await shell.run([*resolve, "-a", MAIN, "-c", LAUNCHER, "-p", package], check=False)
-    return read_resolved(answer.text, package)
-
-
-def read_resolved(text: str, package: str) -> str | None:
-    """The last line of `resolve-activity --brief`; a chooser's own activity is no answer."""
-    last = text.strip().rpartition("\n")[2].strip()
-    return last if last.startswith(f"{package}/") else None
-
-
-async def _by_monkey(shell: DeviceShell, package: str, user: int) -> Started:
-    """The oldest way, which also chooses among several icons; it knows the present user alone."""
-    await require_package(shell, package, user)
-    took_fallback(shell, f"apps: the launcher activity of {package} was not told; monkey started it")
-    command = ["monkey", "-p", package, "-c", LAUNCHER, "1"]
-    answer = await shell.run(command, check=False)
-    if not answer.ok or "No activities found" in answer.text:
-        was_refused()
-        raise AdbCommandError(
-            f"{package} has no launcher activity",
-            hint="It is a package without an icon; start one of its activities by name.",
-            command=command,
-        )
-    return Started("", "", None, "started by monkey")
+    last = answer.text.strip().rpartition("\n")[2].strip()
+    return last if last.startswith(f"{package}/") else None  # the chooser's own activity does not count
 
 
 async def stop(shell: DeviceShell, package: str) -> int:
-    """All its processes of the present user, who is returned; the device itself says nothing when there is no
-    such package.
-    """
+    """Stops all processes of the current user and returns that user's number. The device does not complain
+    about an unknown package."""
     user = await current_user(shell, package)
     await require_package(shell, package, user)
     await shell.run(["am", "force-stop", "--user", str(user), package])
     return user
 
 
-async def restart(shell: DeviceShell, package: str) -> Started:
-    """Its data stays."""
+async def restart(shell: DeviceShell, package: str) -> None:
     await stop(shell, package)
-    return await start(shell, package)
+    await start(shell, package)
 
 
 async def reset(shell: DeviceShell, package: str) -> None:
-    """Delete all its data and permissions, as if newly installed."""
+    """Deletes all data and permissions of the app."""
     user = await current_user(shell, package)
     await require_package(shell, package, user)
     command = ["pm", "clear", "--user", str(user), package]
     answer = await shell.run(command, check=False)
-    said = (answer.text + answer.stderr.decode("utf-8", "replace")).strip()
-    if not answer.ok or "Success" not in said:
+    output = (answer.text + answer.stderr.decode("utf-8", "replace")).strip()
+    if not answer.ok or "Success" not in output:
         was_refused()
         raise AdbCommandError(
-            f"the data of {package} was not cleared: {said or 'no answer'}",
+            f"the data of {package} was not cleared: {output or 'no answer'}",
             hint="A device's owner can forbid it (work profile, vendor lock); uninstall and install instead.",
             command=command,
         )
@@ -133,26 +124,14 @@ MAIN = "android.intent.action.MAIN"
 VIEW = "android.intent.action.VIEW"
 LAUNCHER = "android.intent.category.LAUNCHER"
 AS_LAUNCHER = "0x10200000"
-"""FLAG_ACTIVITY_NEW_TASK and RESET_TASK_IF_NEEDED: what a launcher's icon sends."""
+"""FLAG_ACTIVITY_NEW_TASK and RESET_TASK_IF_NEEDED, as a launcher's icon sends them."""
 
-_FIELD = re.compile(r"^(Status|LaunchState|Activity|TotalTime|ThisTime): *(.*)$", re.MULTILINE)
+_STARTED = re.compile(r"^Activity: *(.*)$", re.MULTILINE)
 _PROBLEM = re.compile(r"^(?:Error: |Exception occurred |java\.lang\.|Security exception: ).*", re.MULTILINE)
 
 
-class Started(NamedTuple):
-    """An activity that was started or came to the front."""
-
-    component: str
-    """package/.Activity as the device names it; empty where it does not."""
-    launch: str
-    """COLD, WARM, HOT; empty before Android 10 and where nothing had to be launched."""
-    took_ms: int | None
-    note: str
-    """The device's own warning, such as that the task was only brought to the front."""
-
-
 class NotStarted(Exception):
-    """The device said why; the caller knows what was meant."""
+    """The device refused to start the activity."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -160,7 +139,7 @@ class NotStarted(Exception):
 
     @property
     def missing(self) -> bool:
-        """No such activity, or nothing that handles the intent."""
+        """True if there is no such activity, or none that handles the intent."""
         return "does not exist" in self.text or "unable to resolve" in self.text
 
     @property
@@ -168,26 +147,19 @@ class NotStarted(Exception):
         return "Permission Denial" in self.text or "not exported" in self.text
 
 
-def read_started(text: str) -> Started:
-    """The report of `am start -W`; old versions give an exit code of 0 whatever happened."""
+def read_started(text: str) -> str:
+    """The component that `am start -W` reports; may be empty. Old versions exit with 0 even after a
+    failure."""
     problem = _PROBLEM.search(text)
     if problem:
         was_refused()
         raise NotStarted(" ".join(text[problem.start() :].split()))
-    fields = dict(_FIELD.findall(text))
-    took = fields.get("TotalTime") or fields.get("ThisTime") or ""
-    launch = fields.get("LaunchState", "")
-    note = re.search(r"^Warning: *(.+)$", text, re.MULTILINE)
-    return Started(
-        fields.get("Activity", "").strip(),
-        "" if launch.startswith("UNKNOWN") else launch.strip(),
-        int(took) if took.strip().isdigit() else None,
-        note[1].strip() if note else "",
-    )
+    started = _STARTED.search(text)
+    return started[1].strip() if started else ""
 
 
-async def start_intent(shell: DeviceShell, intent: Sequence[str], user: int) -> Started:
-    """Raises `NotStarted` with the device's words."""
+async def start_intent(shell: DeviceShell, intent: Sequence[str], user: int) -> str:
+    """Raises `NotStarted` with the device's message."""
     command = ["am", "start", "-W", "--user", str(user), *intent]
     answer = await shell.run(command, check=False)
     text = answer.text + "\n" + answer.stderr.decode("utf-8", "replace")
@@ -200,23 +172,112 @@ async def start_intent(shell: DeviceShell, intent: Sequence[str], user: int) -> 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 
 
-def check_url(url: str) -> str:
-    """The address itself; without a scheme Android would read it as a package."""
+async def open_url(shell: DeviceShell, url: str) -> str:
+    """The device chooses the app. Android reads an address without a scheme as a package."""
     if len(url) > 8_192 or not _URL.fullmatch(url):
         raise InvalidAction(f"{url[:200]!r} is not an address with a scheme", path="url")
-    return url
-
-
-async def open_url(shell: DeviceShell, url: str, package: str | None = None) -> Started:
-    """Let the device choose the app, or name it."""
-    to = ["-p", check_package(package)] if package else []
     try:
-        return await start_intent(shell, ["-a", VIEW, "-d", check_url(url), *to], await current_user(shell))
+        return await start_intent(shell, ["-a", VIEW, "-d", url], await current_user(shell))
     except NotStarted as refusal:
-        if package:
-            await require_package(shell, package)
         scheme = url.partition(":")[0]
         hint = f"No installed app handles {scheme}: addresses like this one." if refusal.missing else None
         raise AdbCommandError(
             f"{url[:200]} was not opened: {refusal.text[:500]}", hint=hint, command=["am", "start"]
         ) from None
+
+
+CHUNK = 1 << 20
+ANSWER_MS = 120_000
+"""The device is silent while it verifies and optimises after the last byte."""
+ZIP_MAGIC = b"PK\x03\x04"
+
+_FAILURE = re.compile(r"Failure \[(?P<code>[A-Z_0-9]*)(?:: *)?(?P<text>.*?)\]?\s*$", re.DOTALL)
+_HINTS = {
+    "INSTALL_FAILED_UPDATE_INCOMPATIBLE": "The one on the device has another signature; uninstall it first.",
+    "INSTALL_FAILED_VERSION_DOWNGRADE": "The one on the device is newer; uninstall it, or allow a downgrade.",
+    "INSTALL_FAILED_INSUFFICIENT_STORAGE": "The device is full; remove something first.",
+    "INSTALL_FAILED_OLDER_SDK": "The APK needs a newer Android than the device has.",
+    "INSTALL_FAILED_TEST_ONLY": "It is a test APK, and this device does not install those.",
+    "INSTALL_FAILED_NO_MATCHING_ABIS": "The APK has no native code for this device's processor.",
+    "INSTALL_FAILED_MISSING_SPLIT": "It is one part of an app bundle; the other parts are needed too.",
+    "INSTALL_FAILED_USER_RESTRICTED": "Allow `Install via USB` in the developer options.",
+    "INSTALL_FAILED_VERIFICATION_FAILURE": "Turn off `Verify apps over USB` in the developer options.",
+    "INSTALL_FAILED_DEPRECATED_SDK_VERSION": "The app targets an Android too old for this device.",
+    "INSTALL_PARSE_FAILED_NO_CERTIFICATES": "The APK is not signed; sign it, or build the debug variant.",
+    "INSTALL_PARSE_FAILED_NOT_APK": "The file is not an APK.",
+}
+
+
+async def install(device: Opens, path: Path) -> None:
+    """Installs a local file; a file that is not an APK is refused before anything is sent."""
+    size = await asyncio.to_thread(check_apk, path)
+    service = f"exec:cmd package install -r -t -S {size}"
+    with sending([service]) as answered:
+        answer = await _stream_apk(device, service, path, SystemClock())
+        answered(True)
+    check_answer(answer.decode("utf-8", "replace"), path.name)
+
+
+async def _stream_apk(device: Opens, service: str, path: Path, clock: Clock) -> bytes:
+    stream = await device.open(service)
+    try:
+        with path.open("rb") as file:
+            while part := await asyncio.to_thread(file.read, CHUNK):
+                try:
+                    async with Deadline(clock, ANSWER_MS):
+                        await stream.write(part)
+                except AdbCommandError:
+                    break  # an installer that refuses stops reading; its reason can be read
+        async with Deadline(clock, ANSWER_MS):
+            parts: list[bytes] = []
+            while part := await stream.read():
+                parts.append(part)
+            return b"".join(parts)
+    except Expired:
+        raise Timeout(
+            f"the installer was silent for {ANSWER_MS // 1000} s",
+            hint="Look at the phone: it may ask a person to allow the installation.",
+            retryable=False,
+            command=service,
+        ) from None
+    finally:
+        await stream.close()
+
+
+def check_apk(path: Path) -> int:
+    """The size of a file that starts like a zip."""
+    try:
+        with path.open("rb") as file:
+            start, size = file.read(4), os.fstat(file.fileno()).st_size
+    except OSError as problem:
+        raise InvalidAction(f"{path} can't be read: {problem.strerror}", path="path") from None
+    if start != ZIP_MAGIC:
+        raise InvalidAction(
+            f"{path.name} is not an APK: it begins with {start!r}",
+            hint="Give the .apk file itself; an app bundle (.aab) has to be built into APKs first.",
+            path="path",
+        )
+    return size
+
+
+def check_answer(answer: str, what: str) -> None:
+    """Raises unless the answer starts with `Success`; common failures get a hint."""
+    if answer.lstrip().startswith("Success"):
+        return
+    was_refused()
+    failure = _FAILURE.search(answer)
+    code = failure["code"] if failure else ""
+    text = (failure["text"] if failure else answer).strip()
+    raise AdbCommandError(
+        f"{what}: {code or 'no success'}{': ' + text if text else ''}",
+        hint=_HINTS.get(code),
+        command=["cmd", "package"],
+        install_code=code or None,
+    )
+
+
+async def uninstall(shell: DeviceShell, package: str) -> None:
+    """Removes a package; one of the system stays, and the error says so."""
+    await require_package(shell, check_package(package))
+    answer = await shell.run(["cmd", "package", "uninstall", package], check=False)
+    check_answer(answer.text + answer.stderr.decode("utf-8", "replace"), package)

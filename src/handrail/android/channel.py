@@ -1,6 +1,7 @@
-"""What a way into the phone besides adb may offer: a channel overrides what it can do, `can` lists it.
+"""Base class of all channels into a phone, and `ManagedChannel`, which opens one again after a failure.
 
-Routing asks `can` before it calls. Input methods raise with `delivery` among the error's details.
+A channel overrides what it can do; `can` lists it, and the driver asks `can` before it calls. Input methods
+raise errors with `delivery` among their details.
 """
 
 from __future__ import annotations
@@ -10,129 +11,122 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar, NoReturn
 
 from handrail.android.constants import (
+    CHANNEL_DOUBLE_TAP_GAP_MS,
     CHANNEL_OPENING_WAIT_MS,
     CHANNEL_PAUSE_FIRST_MS,
     CHANNEL_PAUSE_GROWTH,
     CHANNEL_PAUSE_LAST_MS,
+    LARGE_DUMP_BYTES,
 )
+from handrail.android.dumpsys import turned_size
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
+from handrail.screen.node import Bounds, Screen
+from handrail.screen.parse import parse
+from handrail.surface.gesture import Gesture, GestureKind
 from handrail.surface.values import IdleResult
-from handrail.tree.node import Screen
 from handrail.waiting import Background, wait_for_end
 
 
 class Channel:
-    """A door that is open. Errors are `DeviceError` or `Timeout`; `name` is the word of `driver.Channel`."""
+    """A connected channel. Errors are `DeviceError` or `Timeout`; `name` appears in `Driver.channels`."""
 
     name: ClassVar[str] = ""
+    gestures: ClassVar[frozenset[GestureKind]] = frozenset()
     can: ClassVar[frozenset[str]] = frozenset()
-    """The names of the methods that this kind of channel has of its own."""
+    """Gestures, and names of the methods that this class overrides."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.can = frozenset(one for one in OFFERS if getattr(cls, one) is not getattr(Channel, one))
-
-    def has(self, *primitives: Callable[..., object]) -> bool:
-        """Whether it has all of these methods of its own: `channel.has(Channel.paste)`."""
-        return all(one.__name__ in self.can for one in primitives)
+        own = {offer for offer in OFFERS if getattr(cls, offer) is not getattr(Channel, offer)}
+        cls.can = cls.gestures | own
 
     # reads
 
     async def look(self) -> Screen:
-        self._refuse(Channel.look)
+        self._refuse("look")
 
     async def screenshot(self) -> bytes:
-        """PNG, upright. What FLAG_SECURE hides is black here, or even visible: ask before."""
-        self._refuse(Channel.screenshot)
+        """PNG, upright. FLAG_SECURE windows are black or even visible, so the caller checks for them
+        first."""
+        self._refuse("screenshot")
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult:
-        """Needs an event stream: a channel that would have to poll has no such method."""
-        self._refuse(Channel.wait_idle, timeout_ms)
+        """Needs an event stream; a channel that would have to poll does not implement it."""
+        self._refuse("wait_idle", timeout_ms)
 
     async def get_clipboard(self) -> str:
-        self._refuse(Channel.get_clipboard)
+        self._refuse("get_clipboard")
 
     # fingers and keys
 
-    async def tap(self, x: int, y: int) -> None:
-        self._refuse(Channel.tap, x, y)
-
-    async def double_tap(self, x: int, y: int) -> None:
-        self._refuse(Channel.double_tap, x, y)
-
-    async def long_press(self, x: int, y: int, duration_ms: int) -> None:
-        self._refuse(Channel.long_press, x, y, duration_ms)
-
-    async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        self._refuse(Channel.swipe, x1, y1, x2, y2, duration_ms)
-
-    async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        self._refuse(Channel.drag, x1, y1, x2, y2, duration_ms)
-
-    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
-        self._refuse(Channel.path, points, duration_ms)
-
-    async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
-        self._refuse(Channel.pinch, cx, cy, start_radius, end_radius, duration_ms)
-
-    async def rotate(
-        self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
-    ) -> None:
-        self._refuse(Channel.rotate, cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
+    async def perform(self, gesture: Gesture) -> None:
+        """`gesture.kind` is one of `gestures`."""
+        self._refuse(gesture.kind)
 
     async def key(self, code: int) -> None:
-        """One of Android's key codes; `Unsupported` for a key that this channel has no name for."""
-        self._refuse(Channel.key, code)
+        """Raises `Unsupported` for a key that this channel has no name for."""
+        self._refuse("key", code)
 
     async def chord(self, keys: Sequence[str]) -> None:
-        """Keys together, by any spelling."""
-        self._refuse(Channel.chord, keys)
+        """Presses keys together, in any spelling."""
+        self._refuse("chord", keys)
 
     # text
 
     async def type_ascii(self, text: str) -> None:
-        """Key events for printable ASCII, at the cursor. `Unsupported`, before anything is sent, for more."""
-        self._refuse(Channel.type_ascii, text)
+        """Sends key events at the cursor. Raises `Unsupported`, before anything is sent, for more than
+        ASCII."""
+        self._refuse("type_ascii", text)
 
     async def set_text(self, text: str) -> None:
-        """Any Unicode, in place of all that the focused field has; no keyboard is needed."""
-        self._refuse(Channel.set_text, text)
+        """Replaces all text of the focused field, with any Unicode and without a keyboard."""
+        self._refuse("set_text", text)
 
     async def clear_field(self) -> None:
-        """Empty the focused field."""
-        self._refuse(Channel.clear_field)
+        self._refuse("clear_field")
 
     async def set_clipboard(self, text: str) -> None:
-        self._refuse(Channel.set_clipboard, text)
+        self._refuse("set_clipboard", text)
 
     async def paste(self) -> None:
-        """The clipboard, at the cursor of the focused field."""
-        self._refuse(Channel.paste)
+        """Pastes at the cursor of the focused field."""
+        self._refuse("paste")
 
     async def stop(self) -> None:
-        """Ends what it runs on the phone, which is in the way of other channels; then it is closed."""
+        """Ends what the channel runs on the phone, because it blocks other channels; then closes it."""
         await self.close()
 
     async def close(self) -> None:
-        """Lets go of it; as often as one likes. What it runs on the phone may stay for the next one."""
+        """May be called repeatedly. What the channel runs on the phone may stay for the next session."""
 
     def _need_keys(self, text: str) -> None:
-        """Only characters that every keyboard has: what has no key is lost without a word on the phone."""
-        lost = sum(not " " <= one <= "~" for one in text)
+        """Refuses characters without a key, because the phone would drop them silently."""
+        lost = sum(not " " <= character <= "~" for character in text)
         if lost:
             reason = f"the {self.name} channel types by keys, and {lost} of {len(text)} characters have none"
             raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
-    def _refuse(self, primitive: Callable[..., object], *_: object) -> NoReturn:
-        reason = f"the {self.name} channel has no {primitive.__name__}"
+    async def _tap_twice(self, tap: Callable[[], Awaitable[None]], clock: Clock) -> None:
+        """After the first tap the gesture must not be sent again by another channel."""
+        await tap()
+        try:
+            await clock.sleep_ms(CHANNEL_DOUBLE_TAP_GAP_MS)
+            await tap()
+        except HandrailError as error:
+            error.details["delivery"] = "unknown"
+            raise
+
+    def _refuse(self, primitive: str, *_: object) -> NoReturn:
+        reason = f"the {self.name} channel has no {primitive}"
         raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
 
 OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - {
     "name",
+    "gestures",
+    "perform",
     "can",
-    "has",
     "close",
     "stop",
 }
@@ -140,11 +134,11 @@ OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) -
 
 Say = Callable[[str], None]
 Opener = Callable[[Say], Awaitable[Channel | None]]
-"""Opens the channel, or says in one line why not."""
+"""Opens the channel, or reports in one line why it can't."""
 
 
-class Door:
-    """Open while `channel` is one. Whoever wants it asks `ready`, whoever saw it fail calls `put_aside`."""
+class ManagedChannel:
+    """Owns one channel: opens it, closes it after a failure, and reopens it after a pause."""
 
     def __init__(self, name: str, opener: Opener, clock: Clock, say: Say) -> None:
         self.name = name
@@ -159,34 +153,35 @@ class Door:
         self._opening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """The first time; a door that stays shut then is not knocked at again."""
+        """A channel that fails to open the first time is not tried again."""
         self.channel = await self._try()
         if self.channel is None:
             self._say(f"{self.name}: not in use: {self.reason}")
             self._again_ms = float("inf")
 
     async def ready(self, primitive: str) -> Channel | None:
-        """The channel if it is in use and can do this; a pause that is over ends here.
+        """The channel if it is open and can do this. Starts to reopen it once its pause is over.
 
-        A look waits a little for a channel that is opening: adb's own dump would be in its way.
+        A look waits briefly for a channel that is opening, because adb's own dump would block it.
         """
         if self.channel is None:
-            self._open_again()
+            if self._opening is None and self._clock.monotonic_ms() >= self._again_ms:
+                self._opening = self._tasks.start(self._reopen(), f"opening {self.name}")
             if primitive == "look" and self._opening is not None:
                 await wait_for_end(self._clock, self._opening, CHANNEL_OPENING_WAIT_MS)
         return self.channel if self.channel and primitive in self.channel.can else None
 
     async def put_aside(self, channel: Channel, error: HandrailError) -> None:
-        """Say it once, close it, leave it alone for a while."""
+        """Closes a failed channel and starts its pause."""
         if self.channel is not channel:
             return
         self.channel = None
-        pause_ms = self._pause(f"{error.code}: {error.message}")
+        pause_ms = self._back_off(f"{error.code}: {error.message}")
         self._say(f"{self.name}: put aside, tried again after {pause_ms / 1000:g} s: {self.reason}")
         await self._end(channel.stop)
 
     def works(self) -> None:
-        """A call came back: the next pause is a short one again."""
+        """Resets the pause after a successful call."""
         self._pause_ms = CHANNEL_PAUSE_FIRST_MS
 
     async def close(self) -> None:
@@ -198,16 +193,12 @@ class Door:
             self.reason = "closed"
             await self._end(channel.close)
 
-    def _open_again(self) -> None:
-        if self._opening is None and self._clock.monotonic_ms() >= self._again_ms:
-            self._opening = self._tasks.start(self._reopen(), f"opening {self.name}")
-
     async def _reopen(self) -> None:
-        """In the background; plain adb serves meanwhile."""
+        """Runs in the background; plain adb serves meanwhile."""
         try:
             self.channel = await self._try()
             if self.channel is None:
-                self._pause(self.reason)
+                self._back_off(self.reason)
             else:
                 self._say(f"{self.name}: in use again")
         finally:
@@ -224,7 +215,7 @@ class Door:
             self.reason = lines[-1] if lines else "it could not be opened"
         return channel
 
-    def _pause(self, reason: str) -> float:
+    def _back_off(self, reason: str) -> float:
         self.reason = reason
         pause_ms = min(self._pause_ms, CHANNEL_PAUSE_LAST_MS)
         self._pause_ms = pause_ms * CHANNEL_PAUSE_GROWTH
@@ -236,3 +227,36 @@ class Door:
             await end()
         except HandrailError as error:
             self.reason += f" (closing it: {error.message})"
+
+
+SIZE_GUESSED = "the display size is a guess"
+"""Prefix of the warning by which `screen.parse` marks a guess, which the phone's own answer replaces."""
+
+
+class LastScreen:
+    """Caches the last dump of a channel, so that an unchanged one is not parsed again."""
+
+    def __init__(self) -> None:
+        self._raw = b""
+        self._natural: tuple[int, int] | None = None
+        self._screen: Screen | None = None
+
+    async def read(self, raw: bytes, natural: tuple[int, int] | None = None) -> Screen:
+        """`natural` is the size of the unrotated display, if known. Raises `TreeParseError`."""
+        if self._screen is not None and natural == self._natural and raw == self._raw:
+            return self._screen
+        screen = await asyncio.to_thread(parse, raw) if len(raw) > LARGE_DUMP_BYTES else parse(raw)
+        if natural is not None:
+            fit(screen, turned_size(natural, screen.rotation))
+        self._raw, self._natural, self._screen = raw, natural, screen
+        return screen
+
+
+def fit(screen: Screen, size: tuple[int, int]) -> None:
+    """Sets the display's size: a dump has windows, and a dialog is smaller. The virtual root spans the
+    display."""
+    screen.width, screen.height, screen.memo = *size, {}
+    screen.warnings = [warning for warning in screen.warnings if not warning.startswith(SIZE_GUESSED)]
+    root = screen.root
+    if not root.class_name and not root.flags:
+        root.bounds = Bounds(0, 0, *size)

@@ -1,7 +1,7 @@
-"""Numbers and names of the device surface in one place, most of them seed 003's; the unit is in the name.
+"""Numbers and names of Android devices; the unit is in the name.
 
-Each is followed by one line that says why; `docs/devices.md` lists them all from here. What tells loading is
-in `tree/loading.py`, keys are in `keys.py`, network presets in `settings.py`.
+Each is followed by its reason; `docs/devices.md` lists them from here. Signs of loading are in
+`screen/dialogs.py`, network presets in `settings.py`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""Which devices there are: those of the adb server and those at known addresses, each phone once.
-
-One look at a time: `watch` looks again, `choose` decides between devices, `reach` opens one.
-"""
+"""Lists devices: those of the adb server and those at configured addresses, each phone once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from handrail.adb.device import AdbDevice
@@ -17,22 +15,24 @@ from handrail.adb.shell import Script
 from handrail.clock import Clock
 from handrail.config import EMULATED, LOOPBACK, Config, Transport, canonical, host_port, transport
 from handrail.errors import AdbConnectionError, DeviceError, InvalidAction, OutcomeError
+from handrail.local_socket import open_in_daemon
+from handrail.waiting import Background
 
 PROBE_MS = 3_000
-"""How long a device at an address may take to answer before it is listed as offline."""
+"""A device at an address that does not answer within this time is listed as offline."""
 PROPERTIES = Script("getprop ro.product.model; getprop ro.product.name")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What was found, and why there may be more than was seen."""
+    """Devices, and notes on why some may be missing."""
 
-    devices: tuple[Found, ...]
+    devices: tuple[DiscoveredDevice, ...]
     notes: tuple[str, ...] = ()
 
 
 async def discover(config: Config, clock: Clock, env: Mapping[str, str]) -> Listing:
-    """Everything at once. An adb server is started where a binary is there and none runs."""
+    """Starts an adb server if there is a binary and no server runs."""
     served, direct = await asyncio.gather(
         list_server(server_of(config, clock, env)), probe_all(config, clock)
     )
@@ -40,26 +40,25 @@ async def discover(config: Config, clock: Clock, env: Mapping[str, str]) -> List
 
 
 def server_of(config: Config, clock: Clock, env: Mapping[str, str]) -> Server:
-    """The adb server that the configuration names."""
     return Server(config.adb_host, config.adb_port, env=env, clock=clock)
 
 
-def merge(found: Iterable[Found]) -> list[Found]:
-    """Each phone once, by the best of its names: usable, then direct, then the emulator's own."""
-    best: dict[str, Found] = {}
-    for one in found:
-        kept = best.setdefault(one.identity, one)
-        if _rank(one) < _rank(kept):
-            best[one.identity] = one
-    return sorted(best.values(), key=lambda one: (not one.usable, one.serial))
+def merge(all_devices: Iterable[DiscoveredDevice]) -> list[DiscoveredDevice]:
+    """Each phone once, by its best entry: usable, then direct, then the emulator's own serial."""
+    best: dict[str, DiscoveredDevice] = {}
+    for device in all_devices:
+        previous = best.setdefault(device.identity, device)
+        if _rank(device) < _rank(previous):
+            best[device.identity] = device
+    return sorted(best.values(), key=lambda device: (not device.usable, device.serial))
 
 
-def _rank(one: Found) -> tuple[bool, bool, bool]:
-    return not one.usable, one.via != "direct", one.transport != "emulator"
+def _rank(device: DiscoveredDevice) -> tuple[bool, bool, bool]:
+    return not device.usable, device.via != "direct", device.transport != "emulator"
 
 
 async def list_server(server: Server) -> Listing:
-    """The server's devices; that there is no server, and none can be started, is a note."""
+    """A server that can't be started becomes a note."""
     try:
         await server.start()
         return Listing(tuple(map(from_server, await server.devices())))
@@ -67,44 +66,44 @@ async def list_server(server: Server) -> Listing:
         return Listing((), (f"{error.message}. {error.hint}",))
 
 
-def from_server(listed: Listed) -> Found:
-    """A line of the server's list."""
+def from_server(listed: Listed) -> DiscoveredDevice:
     state = state_of(listed.state)
     props = listed.props
-    return Found(listed.serial, state, "server", props.get("model", ""), props.get("product", ""))
+    return DiscoveredDevice(listed.serial, state, "server", props.get("model", ""), props.get("product", ""))
 
 
-async def probe_all(config: Config, clock: Clock) -> list[Found]:
-    """The devices at the configured addresses."""
-    return await asyncio.gather(*(probe(one, clock) for one in addresses(config)))
+async def probe_all(config: Config, clock: Clock) -> list[DiscoveredDevice]:
+    """Devices at the configured addresses, and those that the daemon of this home has open."""
+    opened = [serial for serial in open_in_daemon(str(config.home)) if host_port(serial)]
+    places = {canonical(address): address for address in (*opened, *addresses(config))}
+    return await asyncio.gather(*(probe(address, clock) for address in places.values()))
 
 
 def addresses(config: Config) -> tuple[str, ...]:
-    """Where phones are asked directly: HANDRAIL_DEVICES, and HANDRAIL_DEVICE where it is an address."""
+    """HANDRAIL_DEVICES, and HANDRAIL_DEVICE if it is an address."""
     named = (config.device,) if config.device and host_port(config.device) else ()
     return tuple(dict.fromkeys((*config.devices, *named)))
 
 
-async def probe(serial: str, clock: Clock) -> Found:
-    """Who is at this address, asked directly; every failure is a state."""
+async def probe(serial: str, clock: Clock) -> DiscoveredDevice:
+    """Connects directly; a failure becomes the device's state."""
     place = host_port(serial)
     if place is None:
-        raise InvalidAction(f"{serial!r} is no address", hint="Give host:port.", path="device")
+        raise InvalidAction(f"{serial!r} is not a valid address", hint="Give host:port.", path="device")
     link = Direct(*place, clock=clock, patience_ms=PROBE_MS)
     try:
         await link.features()
         output = await AdbDevice(link, clock).shell.run(PROPERTIES, timeout_ms=PROBE_MS, check=False)
     except (DeviceError, OutcomeError) as error:
         state = str(error.details.get("state", "offline"))
-        return Found(serial, state, "direct", reason=error.message, remedy=_remedy(place, error))
+        return DiscoveredDevice(serial, state, "direct", reason=error.message, remedy=_remedy(place, error))
     finally:
         await link.close()
     model, product = (*output.text.splitlines(), "", "")[:2]
-    return Found(serial, "device", "direct", model.strip(), product.strip())
+    return DiscoveredDevice(serial, "device", "direct", model.strip(), product.strip())
 
 
 def _remedy(place: tuple[str, int], error: DeviceError | OutcomeError) -> str:
-    """Where nobody listens, how somebody will; else what the error says itself."""
     if not isinstance(error, AdbConnectionError):
         return error.hint
     host, port = place
@@ -118,55 +117,47 @@ def _remedy(place: tuple[str, int], error: DeviceError | OutcomeError) -> str:
 USABLE = "device"
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A state in which a device can't be used."""
-
-    meaning: str
-    remedy: str
-
-
-STATES: dict[str, Trouble] = {
-    "offline": Trouble(
-        "it is known and does not answer; it may be booting",
+STATES = {
+    "offline": (
+        "it does not answer; it may be booting",
         "Wait for the boot to end, or replug the cable, then run `adb reconnect offline`.",
     ),
-    "unauthorized": Trouble(
+    "unauthorized": (
         "the phone has not accepted this computer's key",
         "Unlock the phone and accept the prompt “Allow USB debugging?”.",
     ),
-    "no permissions": Trouble(
+    "no permissions": (
         "this user may not open the USB device",
         "Run `sudo apt install android-sdk-platform-tools-common` for its udev rules, then replug the phone.",
     ),
-    "recovery": Trouble("it runs the recovery system, not Android", "Run `adb reboot` to start Android."),
-    "sideload": Trouble("it waits for an update to be sideloaded", "Run `adb reboot` to start Android."),
-    "rescue": Trouble("it is in rescue mode", "Run `adb reboot` to start Android."),
-    "bootloader": Trouble("it is in its boot loader", "Run `fastboot reboot` to start Android."),
-    "authorizing": Trouble("keys are being exchanged", "Run `handrail devices` again in a few seconds."),
-    "connecting": Trouble("the connection is being made", "Run `handrail devices` again in a few seconds."),
-    "host": Trouble("it is a computer in gadget mode, not a phone", "Unplug it, or name another device."),
-    "detached": Trouble("another program keeps it", "Run `adb attach` to take it back."),
+    "recovery": ("it runs the recovery system, not Android", "Run `adb reboot` to start Android."),
+    "sideload": ("it waits for an update to be sideloaded", "Run `adb reboot` to start Android."),
+    "rescue": ("it is in rescue mode", "Run `adb reboot` to start Android."),
+    "bootloader": ("it is in its boot loader", "Run `fastboot reboot` to start Android."),
+    "authorizing": ("keys are being exchanged", "Run `handrail devices` again in a few seconds."),
+    "connecting": ("the connection is being made", "Run `handrail devices` again in a few seconds."),
+    "host": ("it is a computer in gadget mode, not a phone", "Unplug it, or name another device."),
+    "detached": ("another program keeps it", "Run `adb attach` to take it back."),
 }
-"""The adb server's words for a device that is not ready."""
+"""States in which a device can't be used, by the adb server's word: what each means, and what to do."""
 
-UNKNOWN = Trouble("adb gives it a state that Handrail does not know", "Replug the cable and look again.")
+UNKNOWN = ("adb gives it a state that Handrail does not know", "Replug the cable and look again.")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One device of a list."""
+class DiscoveredDevice:
+    """A listed device, usable or not."""
 
     serial: str
     state: str = USABLE
     via: Literal["server", "direct", "handrail"] = "server"
-    """`handrail`: only another Handrail that runs has it."""
+    """`handrail`: only another running Handrail has it."""
     model: str = ""
     product: str = ""
     reason: str = ""
-    """What the device or the way to it said, where a state alone tells too little."""
+    """The error message, if it says more than the state."""
     remedy: str = ""
-    """The one thing to do, where it is another than the state's own; empty for a usable device."""
+    """What to do, if it differs from the state's own remedy."""
 
     @property
     def usable(self) -> bool:
@@ -182,30 +173,92 @@ class Found:
 
     @property
     def problem(self) -> str:
-        """Why it can't be used; empty when it can."""
         if self.usable:
             return ""
-        return self.reason or STATES.get(self.state, UNKNOWN).meaning
+        return self.reason or STATES.get(self.state, UNKNOWN)[0]
 
     @property
     def what_to_do(self) -> str:
         if self.usable:
             return ""
-        return self.remedy or STATES.get(self.state, UNKNOWN).remedy
+        return self.remedy or STATES.get(self.state, UNKNOWN)[1]
 
     def __str__(self) -> str:
         model = f" ({self.model})" if self.model else ""
         return f"{self.serial}{model}" + ("" if self.usable else f": {self.state}, {self.problem}")
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON at every door; the last two only where there is a problem."""
-        known = {"serial": self.serial, "state": self.state, "usable": self.usable, "via": self.via}
-        known |= {"transport": self.transport, "model": self.model, "product": self.product}
-        return known if self.usable else {**known, "problem": self.problem, "what_to_do": self.what_to_do}
+        """`problem` and `what_to_do` are only present if it can't be used."""
+        fields = {"serial": self.serial, "state": self.state, "usable": self.usable, "via": self.via}
+        fields |= {"transport": self.transport, "model": self.model, "product": self.product}
+        return fields if self.usable else {**fields, "problem": self.problem, "what_to_do": self.what_to_do}
 
 
 def state_of(words: str) -> str:
-    """The server's state column: some versions explain themselves behind the word."""
+    """Some versions append an explanation to the state."""
     return next(
         (state for state in (USABLE, *STATES) if words == state or words.startswith(f"{state} ")), words
     )
+
+
+EVERY_MS = 2_000.0
+"""Pause between two rounds of probing addresses."""
+FIRST_PAUSE_MS, LONGEST_PAUSE_MS = 250.0, 8_000.0
+"""Pause between attempts to reach an adb server that ended."""
+
+
+async def watch(
+    config: Config, clock: Clock, env: Mapping[str, str]
+) -> AsyncGenerator[tuple[DiscoveredDevice, ...], None]:
+    """Yields the complete list now and after every change. Never ends by itself; close it."""
+    changed = asyncio.Event()
+    by_source: dict[str, Sequence[DiscoveredDevice]] = {}
+    last: tuple[DiscoveredDevice, ...] | None = None
+
+    def report(source: str, devices: Sequence[DiscoveredDevice]) -> None:
+        by_source[source] = devices
+        changed.set()
+
+    async def ask_addresses() -> None:
+        while True:
+            report("addresses", await probe_all(config, clock))
+            if not addresses(config):
+                await asyncio.Event().wait()
+            await clock.sleep_ms(EVERY_MS)
+
+    async with Background() as asking:
+        server = _follow_server(server_of(config, clock, env), clock, partial(report, "server"))
+        tasks = [
+            asking.start(server, "devices of the adb server", log_failure=False),
+            asking.start(ask_addresses(), "devices by address", log_failure=False),
+        ]
+        for task in tasks:
+            task.add_done_callback(lambda _: changed.set())
+        while True:
+            await changed.wait()
+            changed.clear()
+            for task in tasks:
+                if task.done():
+                    task.result()
+            if len(by_source) == len(tasks):
+                now = tuple(merge([*by_source["addresses"], *by_source["server"]]))
+                if now != last:
+                    last = now
+                    yield now
+
+
+async def _follow_server(
+    server: Server, clock: Clock, report: Callable[[Sequence[DiscoveredDevice]], None]
+) -> None:
+    """Starts the server only once: somebody who kills it later has a reason."""
+    report((await list_server(server)).devices)
+    pause = FIRST_PAUSE_MS
+    while True:
+        try:
+            async for listed in server.track():
+                pause = FIRST_PAUSE_MS
+                report([from_server(device) for device in listed])
+        except DeviceError:
+            pause = min(pause * 2, LONGEST_PAUSE_MS)
+        report([])
+        await clock.sleep_ms(pause)

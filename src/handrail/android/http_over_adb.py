@@ -1,7 +1,4 @@
-"""HTTP/1.1 to a port of the phone, through adb streams: one stream a call, no port on this machine.
-
-Framing is `h11`'s. Limits, deadlines and how far a request came are ours; knows no path.
-"""
+"""HTTP/1.1 over a stream of adb, one connection per request."""
 
 from __future__ import annotations
 
@@ -17,33 +14,26 @@ from handrail.waiting import Deadline, Expired
 
 MAX_HEAD = 64 << 10
 MAX_BODY = 64 << 20
-"""A screenshot in base64 is the largest answer."""
+"""A base64 screenshot is the largest answer."""
 
 
 class Opens(Protocol):
-    """The part of an `AdbDevice` or a `Link` that is needed here."""
+    """The part of `AdbDevice` and `Link` that is needed here."""
 
     async def open(self, service: str) -> Stream: ...
 
 
 class ServerGone(AdbConnectionError):
-    """Nothing listens on the port, or what listened hung up in the middle."""
+    """Nothing listens on the port, or the server hung up before it answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What came back; header names are lower case."""
+    """Header names are lower case."""
 
     status: int
     headers: dict[str, str]
     body: bytes
-
-
-@dataclass(slots=True)
-class _Progress:
-    """How far a request came, in the words of an error's `delivery`."""
-
-    delivery: str = "not_delivered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,7 @@ class HttpPort:
 
     device: Opens
     port: int | str
-    """Its number, or the whole name of a service that speaks HTTP, such as `localabstract:NAME`."""
+    """A number, or the name of a service that speaks HTTP, such as `localabstract:NAME`."""
     clock: Clock
     max_body: int = MAX_BODY
 
@@ -64,29 +54,24 @@ class HttpPort:
         return await self._ask("POST", path, body, timeout_ms)
 
     async def _ask(self, method: str, path: str, body: bytes, timeout_ms: float) -> HttpAnswer:
-        progress = _Progress()
+        delivery = "not_delivered"
         exchange = _Exchange(f"{method} {path}", self.max_body)
         request = exchange.request(method, path, self._host, body)
         try:
             async with Deadline(self.clock, timeout_ms):
-                return await self._exchange(exchange, request, progress)
-        except Expired:
-            sent = progress.delivery != "not_delivered"
-            reason = f"{exchange.what} on port {self.port} of the phone: no answer within {timeout_ms:.0f} ms"
-            raise Timeout(reason, retryable=not sent, delivery=progress.delivery) from None
-
-    async def _exchange(self, exchange: _Exchange, request: bytes, progress: _Progress) -> HttpAnswer:
-        try:
-            stream = await self._open()
-            try:
-                progress.delivery = "unknown"
-                await stream.write(request)
-                return await exchange.answer(stream)
-            finally:
-                await stream.close()
+                stream = await self._open()
+                try:
+                    delivery = "unknown"
+                    await stream.write(request)
+                    return await exchange.answer(stream)
+                finally:
+                    await stream.close()
         except DeviceError as error:
-            error.details.setdefault("delivery", progress.delivery)
+            error.details.setdefault("delivery", delivery)
             raise
+        except Expired:
+            reason = f"{exchange.what} on port {self.port} of the phone: no answer within {timeout_ms:.0f} ms"
+            raise Timeout(reason, retryable=delivery == "not_delivered", delivery=delivery) from None
 
     @property
     def _host(self) -> str:
@@ -102,7 +87,7 @@ class HttpPort:
 
 
 class _Exchange:
-    """One request and its answer. A stream serves one of them."""
+    """One request and its answer, on its own stream."""
 
     def __init__(self, what: str, max_body: int) -> None:
         self.what = what
@@ -111,7 +96,7 @@ class _Exchange:
         self._over = False
 
     def request(self, method: str, path: str, host: str, body: bytes) -> bytes:
-        """Head and body in one write: two would wait 40 ms for a delayed acknowledgement in between."""
+        """Head and body in one write, because two would wait 40 ms for a delayed acknowledgement."""
         headers = [("Host", host), ("Connection", "close")]
         if body:
             headers += [("Content-Type", "application/json; charset=utf-8")]
@@ -121,13 +106,20 @@ class _Exchange:
         return b"".join(self._framing.send(event) or b"" for event in events)
 
     async def answer(self, stream: Stream) -> HttpAnswer:
-        """All of it. Bytes after its end are left alone: nobody asked for them."""
+        """Bytes after the end are ignored."""
         head = await self._event(stream)
         while isinstance(head, h11.InformationalResponse):
             head = await self._event(stream)
         if not isinstance(head, h11.Response):
-            raise self._no_answer("no answer where one was due")
-        headers = self._headers(head)
+            raise self._no_answer("the answer is missing")
+        # Refuses what h11 accepts: two lengths at once, and oversized heads or bodies.
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+        if sum(len(name) + len(value) for name, value in head.headers) > MAX_HEAD:
+            raise self._no_answer(f"a head of more than {MAX_HEAD} bytes")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            raise self._no_answer("both Content-Length and Transfer-Encoding")
+        if "content-length" in headers:
+            self._check_size(int(headers["content-length"]))
         body = bytearray()
         while isinstance(part := await self._event(stream), h11.Data):
             self._check_size(len(body) + len(part.data))
@@ -135,7 +127,7 @@ class _Exchange:
         return HttpAnswer(head.status_code, headers, bytes(body))
 
     async def _event(self, stream: Stream) -> object:
-        """What `h11` makes of the bytes next; `b""` tells it that the server hung up."""
+        """The next event of h11; empty data tells it that the server hung up."""
         try:
             while (event := self._framing.next_event()) is h11.NEED_DATA:
                 data = await stream.read()
@@ -147,17 +139,6 @@ class _Exchange:
                 raise ServerGone(why) from None
             raise self._no_answer(str(error)) from None
         return event
-
-    def _headers(self, head: h11.Response) -> dict[str, str]:
-        """What `h11` lets pass and is refused all the same: two lengths at once, or too much of anything."""
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
-        if sum(len(name) + len(value) for name, value in head.headers) > MAX_HEAD:
-            raise self._no_answer(f"a head of more than {MAX_HEAD} bytes")
-        if "transfer-encoding" in headers and "content-length" in headers:
-            raise self._no_answer("both Content-Length and Transfer-Encoding")
-        if "content-length" in headers:
-            self._check_size(int(headers["content-length"]))
-        return headers
 
     def _check_size(self, size: int) -> None:
         if size > self._max_body:

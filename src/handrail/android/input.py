@@ -1,12 +1,13 @@
-"""Touches and keys by Android's `input`, one round trip each. Nothing here is ever sent twice."""
+"""Touch and key commands of adb's `input`, and the names of Android's keys."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from difflib import get_close_matches
 from typing import TypeVar
 
-from handrail.adb.shell import Command, DeviceShell, Output, Script
+from handrail.adb.shell import Command, DeviceShell, Script
 from handrail.android.constants import (
     DOUBLE_TAP_GAP_MS,
     LONG_PRESS_TIMEOUT_MS,
@@ -17,8 +18,19 @@ from handrail.android.constants import (
     SHELL_TIMEOUT_MS,
 )
 from handrail.clock import Clock
-from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, TreeParseError
+from handrail.errors import (
+    AdbCommandError,
+    AdbConnectionError,
+    DeviceOffline,
+    HandrailError,
+    InvalidAction,
+    TreeParseError,
+)
+from handrail.protocol.keys import CODES, KEYS, NAMES, code_of
+from handrail.surface.gesture import Gesture
 
+PATH_STEP_MS = 1_000
+"""Time that `input` may need to start."""
 _REFUSED = re.compile(r"SecurityException|INJECT_EVENTS|Unknown command|Invalid arguments|Error: ")
 _WENT_WRONG = re.compile(r"Exception|^Error|^Killed", re.MULTILINE)
 VENDOR_SWITCHES = (
@@ -27,67 +39,69 @@ VENDOR_SWITCHES = (
     'Vivo wants "USB debugging (Security settings)" on. '
     'Samsung wants "Auto Blocker" off in its security settings.'
 )
-"""What vendors keep adb from until a person allows it: injected input, permissions, settings."""
+"""Switches without which vendors block adb's input, permissions and settings."""
 _SECURITY_HINT = f"The phone forbids injected input (INJECT_EVENTS). {VENDOR_SWITCHES}"
 
 
-def tap(x: int, y: int) -> Command:
-    """One touch."""
-    return ("input", "tap", str(int(x)), str(int(y)))
+def command_of(gesture: Gesture) -> Command:
+    """Command for a gesture of one finger.
 
-
-def double_tap(x: int, y: int) -> Command:
-    """Two touches in one command.
-
-    `input` needs 50 to 800 ms to start, longer than a double tap may take. Both are started, the second one
-    gap later: their start-up times cancel out.
+    A double tap is one command, because `input` needs 50 to 800 ms to start, longer than a double tap may
+    take. Both taps are started, the second after a gap, so that their start-up times cancel out.
     """
-    one = f"input tap {int(x)} {int(y)}"
-    return Script(f"{one} & first=$!; sleep {DOUBLE_TAP_GAP_MS / 1000}; {one} && wait $first")
+    ends = (*gesture.start, *gesture.end)
+    match gesture.kind:
+        case "tap":
+            return ("input", "tap", *_numbers(*gesture.start))
+        case "double_tap":
+            one_tap = f"input tap {' '.join(_numbers(*gesture.start))}"
+            return Script(f"{one_tap} & first=$!; sleep {DOUBLE_TAP_GAP_MS / 1000}; {one_tap} && wait $first")
+        case "long_press" | "swipe":
+            return ("input", "swipe", *_numbers(*ends, gesture.duration_ms))
+        case "drag":  # `input` wants the time of the hold and of the move together
+            return ("input", "draganddrop", *_numbers(*ends, gesture.duration_ms + LONG_PRESS_TIMEOUT_MS))
+        case "path":
+            # Down, through every point, up; `motionevent` exists since Android 11. `input` starts for
+            # each point, so a path takes longer than requested. After a failure the finger is lifted,
+            # because a finger that stays down would disturb later gestures.
+            points = gesture.strokes[0]
+            words = ["DOWN", *["MOVE"] * (len(points) - 1), "UP"]
+            places = [*points, points[-1]]
+            pause = f"sleep {max(0.0, gesture.duration_ms / 1000 / max(1, len(points) - 1)):.3f}"
+            steps = [
+                f"input motionevent {word} {int(x)} {int(y)}"
+                for word, (x, y) in zip(words, places, strict=True)
+            ]
+            way = f" && {pause} && ".join(steps[:-1])
+            last_x, last_y = points[-1]
+            return Script(f"{way} && {steps[-1]} || {{ input motionevent CANCEL {last_x} {last_y}; false; }}")
+        case _:
+            raise AssertionError(f"{gesture.kind} needs two fingers")
 
 
-def swipe(x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> Command:
-    """A straight move; in place it is a long press."""
-    return ("input", "swipe", *(str(int(number)) for number in (x1, y1, x2, y2, duration_ms)))
+def lasts_ms(gesture: Gesture) -> float:
+    """Time that `input` may take besides its start-up; a path starts `input` once for each point."""
+    return gesture.duration_ms + (PATH_STEP_MS * len(gesture.strokes[0]) if gesture.kind == "path" else 0)
 
 
-def drag(x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> Command:
-    """Hold, then move; the whole of it is the duration that `input` wants, the move alone is ours."""
-    total = duration_ms + LONG_PRESS_TIMEOUT_MS
-    return ("input", "draganddrop", *(str(int(number)) for number in (x1, y1, x2, y2, total)))
+def _numbers(*numbers: float) -> list[str]:
+    return [str(int(number)) for number in numbers]
 
 
-def path(points: Sequence[tuple[int, int]], duration_ms: int) -> Command:
-    """Down, through every point, up; `motionevent` came with Android 11.
-
-    `input` needs a while to start each time, so that the way takes longer than it is asked to. Whatever goes
-    wrong on it, the finger is lifted: one that stays down would be everybody's.
-    """
-    words = ["DOWN", *["MOVE"] * (len(points) - 1), "UP"]
-    places = [*points, points[-1]]
-    pause = f"sleep {max(0.0, duration_ms / 1000 / max(1, len(points) - 1)):.3f}"
-    steps = [
-        f"input motionevent {word} {int(x)} {int(y)}" for word, (x, y) in zip(words, places, strict=True)
-    ]
-    way = f" && {pause} && ".join(steps[:-1])
-    last_x, last_y = points[-1]
-    return Script(f"{way} && {steps[-1]} || {{ input motionevent CANCEL {last_x} {last_y}; false; }}")
-
-
-def chord(codes: Sequence[int]) -> Command:
-    """Keys together; `keycombination` came with Android 12."""
+def chord_command(codes: Sequence[int]) -> Command:
+    """`keycombination` exists since Android 12."""
     return ("input", "keycombination", *map(str, codes))
 
 
-def key(code: int) -> Command:
-    """One key, down and up."""
+def key_command(code: int) -> Command:
     return ("input", "keyevent", str(code))
 
 
-async def send(shell: DeviceShell, command: Command, duration_ms: float = 0) -> None:
-    """Run it once. A failure says in `delivery` whether the phone may have got it."""
+async def send_input(shell: DeviceShell, command: Command, duration_ms: float = 0) -> None:
+    """Runs the command once. A failure says in `delivery` whether the phone may have received it."""
     output = await shell.run(command, timeout_ms=SHELL_TIMEOUT_MS + duration_ms, check=False)
-    words = _words(output)
+    # `input` prints nothing when all went well, its complaints to either stream.
+    words = (output.stderr + b"\n" + output.stdout).decode("utf-8", "replace").strip()
     if output.ok and not _WENT_WRONG.search(words):
         return
     refused = _REFUSED.search(words)
@@ -100,11 +114,6 @@ async def send(shell: DeviceShell, command: Command, duration_ms: float = 0) -> 
     )
 
 
-def _words(output: Output) -> str:
-    """`input` prints nothing when all went well, its complaints to either stream."""
-    return (output.stderr + b"\n" + output.stdout).decode("utf-8", "replace").strip()
-
-
 T = TypeVar("T")
 
 PASSING: tuple[type[HandrailError], ...] = (
@@ -113,13 +122,13 @@ PASSING: tuple[type[HandrailError], ...] = (
     DeviceOffline,
     TreeParseError,
 )
-"""What may be over in a moment. A timeout is not among them: its time is gone."""
+"""Errors that may be transient. A timeout is not among them: its time is used up."""
 
 
-async def read_again(
+async def retry_read(
     read: Callable[[float], Awaitable[T]], clock: Clock, *, deadline_ms: float = READ_DEADLINE_MS
 ) -> T:
-    """What `read` gives at its first good attempt; it is told how many milliseconds are left."""
+    """Retries a read; `read` receives the milliseconds that are left."""
     end = clock.monotonic_ms() + deadline_ms
     pause_ms = float(READ_RETRY_FIRST_MS)
     for attempt in range(1, READ_ATTEMPTS + 1):
@@ -127,9 +136,90 @@ async def read_again(
             return await read(end - clock.monotonic_ms())
         except PASSING as error:
             error.details["attempts"] = attempt
-            gave_up = "tried_ms" in error.details  # the link has tried again and again itself
+            gave_up = "tried_ms" in error.details  # the link has already retried
             if gave_up or attempt == READ_ATTEMPTS or clock.monotonic_ms() + pause_ms >= end:
                 raise
         await clock.sleep_ms(pause_ms)
         pause_ms *= READ_RETRY_GROWTH
     raise AssertionError("the last attempt returns or raises")
+
+
+def last_line(output: str) -> str:
+    """The last meaningful line of a program's output; at most 200 characters."""
+    lines = [line.strip() for line in output.splitlines()]
+    telling = [line for line in lines if line and not line.startswith(("at ", "... "))]  # no stack frames
+    return telling[-1][:200] if telling else "it said nothing"
+
+
+W3C: dict[str, str] = {
+    "KEYCODE_BACK": "GoBack",
+    "KEYCODE_HOME": "GoHome",
+    "KEYCODE_APP_SWITCH": "AppSwitch",
+    "KEYCODE_ENTER": "Enter",
+    "KEYCODE_DEL": "Backspace",
+    "KEYCODE_FORWARD_DEL": "Delete",
+    "KEYCODE_TAB": "Tab",
+    "KEYCODE_ESCAPE": "Escape",
+    "KEYCODE_SPACE": " ",
+    "KEYCODE_DPAD_UP": "ArrowUp",
+    "KEYCODE_DPAD_DOWN": "ArrowDown",
+    "KEYCODE_DPAD_LEFT": "ArrowLeft",
+    "KEYCODE_DPAD_RIGHT": "ArrowRight",
+    "KEYCODE_MOVE_HOME": "Home",
+    "KEYCODE_MOVE_END": "End",
+    "KEYCODE_PAGE_UP": "PageUp",
+    "KEYCODE_PAGE_DOWN": "PageDown",
+    "KEYCODE_POWER": "Power",
+    "KEYCODE_MENU": "ContextMenu",
+    "KEYCODE_SEARCH": "BrowserSearch",
+    "KEYCODE_CAMERA": "Camera",
+    "KEYCODE_CUT": "Cut",
+    "KEYCODE_COPY": "Copy",
+    "KEYCODE_PASTE": "Paste",
+    "KEYCODE_INSERT": "Insert",
+    "KEYCODE_HELP": "Help",
+    "KEYCODE_SLEEP": "Standby",
+    "KEYCODE_WAKEUP": "WakeUp",
+    "KEYCODE_NOTIFICATION": "Notification",
+    "KEYCODE_CALL": "Call",
+    "KEYCODE_ENDCALL": "EndCall",
+    "KEYCODE_VOLUME_UP": "AudioVolumeUp",
+    "KEYCODE_VOLUME_DOWN": "AudioVolumeDown",
+    "KEYCODE_VOLUME_MUTE": "AudioVolumeMute",
+    "KEYCODE_MEDIA_PLAY_PAUSE": "MediaPlayPause",
+    "KEYCODE_MEDIA_STOP": "MediaStop",
+    "KEYCODE_MEDIA_NEXT": "MediaTrackNext",
+    "KEYCODE_MEDIA_PREVIOUS": "MediaTrackPrevious",
+    "KEYCODE_BRIGHTNESS_UP": "BrightnessUp",
+    "KEYCODE_BRIGHTNESS_DOWN": "BrightnessDown",
+    **{f"KEYCODE_F{number}": f"F{number}" for number in range(1, 13)},
+}
+"""`KeyboardEvent.key` values."""
+
+_FROM_W3C = {name: constant for constant, name in W3C.items()} | {"Space": "KEYCODE_SPACE"}
+
+
+def key_code(key: str | int) -> int:
+    """Accepts any spelling; raises `InvalidAction` for an unknown key."""
+    text = str(key)
+    code = code_of(_FROM_W3C.get(text, text))
+    if code is None:
+        near = get_close_matches(text, [*KEYS, *CODES, *_FROM_W3C], n=3)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "Use a name such as back, or a key code."
+        raise InvalidAction(f"unknown key {text[:60]!r}", hint=hint, path="key", delivery="not_delivered")
+    return code
+
+
+def key_name(key: str | int) -> str:
+    """The KEYCODE_* constant, or the number of a key without a name."""
+    code = key_code(key)
+    return NAMES.get(code, str(code))
+
+
+def w3c_name(key: str | int) -> str | None:
+    """The W3C name, including letters and digits; None if there is none."""
+    name = key_name(key)
+    if name in W3C:
+        return W3C[name]
+    character = name.removeprefix("KEYCODE_").lower()
+    return character if len(character) == 1 and character.isascii() and name.startswith("KEYCODE_") else None

@@ -1,17 +1,19 @@
-"""The device's settings: tables of texts, how the screen stands, and the network. Each is read back."""
+"""Device settings, orientation, network, appearance, location and media. Every change is read back."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from handrail.adb.sending import was_refused
+from handrail.adb.device import AdbDevice
+from handrail.adb.sending import sending, was_refused
 from handrail.adb.shell import TIMEOUT_MS, DeviceShell
-from handrail.android.console import console_port, open_console, read_status
-from handrail.android.display import read_display
+from handrail.android.dumpsys import orientation_of, read_display
+from handrail.android.emulator_console import console_port, open_console, read_status
 from handrail.android.input import VENDOR_SWITCHES
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported, VerificationFailed
@@ -29,13 +31,13 @@ def _check(name: str) -> str:
 
 
 async def get_setting(shell: DeviceShell, table: Table, name: str) -> str | None:
-    """None when it was never set: the device prints `null`."""
+    """None if it was never set: the device prints `null`."""
     text = (await shell.run(["settings", "get", table, _check(name)])).text.strip("\r\n")
     return None if text == "null" else text
 
 
 async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -> None:
-    """Write and read back: a vendor's lock is silent about what it ignores."""
+    """Reads back, because a vendor's lock ignores writes silently."""
     command = ["settings", "put", table, _check(name), value]
     answer = await shell.run(command, check=False)
     if not answer.ok:
@@ -44,73 +46,49 @@ async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -
             hint=VENDOR_SWITCHES,
             command=command,
         )
-    found = await get_setting(shell, table, name)
-    if found != value:
-        raise VerificationFailed(f"{table}/{name} is {in_words(found)}", expected=value, observed=found)
+    current = await get_setting(shell, table, name)
+    if current != value:
+        raise VerificationFailed(f"{table}/{name} is {in_words(current)}", expected=value, observed=current)
 
 
 Orientation = Literal["portrait", "landscape", "auto"]
 TURN_MS = 3_000.0
-"""How long a screen may need to turn."""
+"""Time that a screen may need to rotate."""
 _LOOK_AGAIN_MS = 100.0
 
 
-class Turned(NamedTuple):
-    """The screen as it stands now."""
-
-    orientation: Literal["portrait", "landscape"]
-    rotation: int
-    """Quarter turns, 0 to 3."""
-    held: bool
-    """False: it turns with the phone."""
-
-
-def stands(display: Display) -> Literal["portrait", "landscape"]:
-    """The word for a screen's shape."""
-    return "landscape" if display.width > display.height else "portrait"
-
-
-async def set_orientation(shell: DeviceShell, orientation: Orientation, clock: Clock) -> Turned:
-    """Hold the screen or free it, and wait until it stands so."""
+async def set_orientation(
+    shell: DeviceShell, orientation: Orientation, clock: Clock
+) -> Literal["portrait", "landscape"]:
+    """Locks or unlocks the rotation and waits until the screen has rotated."""
     if orientation not in ("portrait", "landscape", "auto"):
         raise InvalidAction(f"{orientation!r} is not an orientation", path="orientation")
     if orientation == "auto":
         await put_setting(shell, "system", "accelerometer_rotation", "1")
-        return await read_orientation(shell)
+        return orientation_of(await read_display(shell, TIMEOUT_MS))
     rotation = quarter_for(await read_display(shell, TIMEOUT_MS), orientation)
     await put_setting(shell, "system", "accelerometer_rotation", "0")
     await put_setting(shell, "system", "user_rotation", str(rotation))
-    return await _until(shell, orientation, clock)
-
-
-def quarter_for(display: Display, orientation: Orientation) -> int:
-    """The turn that gives this shape; a tablet is often wide when it is not turned."""
-    wide_by_nature = (display.width > display.height) != bool(display.rotation % 2)
-    return int((orientation == "landscape") != wide_by_nature)
-
-
-async def _until(shell: DeviceShell, orientation: Orientation, clock: Clock) -> Turned:
     deadline = clock.monotonic_ms() + TURN_MS
-    while (now := await read_orientation(shell)).orientation != orientation:
+    while (now := orientation_of(await read_display(shell, TIMEOUT_MS))) != orientation:
         if clock.monotonic_ms() >= deadline:
             raise VerificationFailed(
-                f"the screen stays {now.orientation}",
+                f"the screen stays {now}",
                 hint="The app in front fixes its orientation; leave it, or turn the screen before it starts.",
                 expected=orientation,
-                observed=now.orientation,
+                observed=now,
             )
         await clock.sleep_ms(_LOOK_AGAIN_MS)
     return now
 
 
-async def read_orientation(shell: DeviceShell) -> Turned:
-    """As it stands at this moment."""
-    display = await read_display(shell, TIMEOUT_MS)
-    held = await get_setting(shell, "system", "accelerometer_rotation") == "0"
-    return Turned(stands(display), display.rotation, held)
+def quarter_for(display: Display, orientation: Orientation) -> int:
+    """Rotation for this orientation; a tablet is often landscape by default."""
+    wide_by_nature = (display.width > display.height) != bool(display.rotation % 2)
+    return int((orientation == "landscape") != wide_by_nature)
 
 
-LIKE: dict[str, tuple[str, str]] = {
+NETWORK_PRESETS: dict[str, tuple[str, str]] = {
     "gsm": ("gsm", "gprs"),
     "gprs": ("gprs", "gprs"),
     "edge": ("edge", "edge"),
@@ -126,15 +104,15 @@ DELAYS = frozenset({"none", "gprs", "edge", "umts"})
 UNLIMITED = frozenset({"full", "none"})
 
 
-def spelt_out(change: NetworkChange) -> NetworkChange:
-    """A preset as its parts; what is said beside it wins."""
+def expand_preset(change: NetworkChange) -> NetworkChange:
+    """Expands a preset; explicit parts win."""
     if change.preset is None:
         return change
     if change.preset == "offline":
         return replace(change, preset=None, airplane_mode=_or(change.airplane_mode, True))
-    if change.preset not in LIKE:
+    if change.preset not in NETWORK_PRESETS:
         raise InvalidAction(f"{change.preset!r} is not a kind of network", path="preset")
-    speed, delay = LIKE[change.preset]
+    speed, delay = NETWORK_PRESETS[change.preset]
     on = True if change.preset == "full" else None
     return NetworkChange(
         None, change.speed or speed, change.delay or delay, _or(change.wifi, on), _or(change.data, on),
@@ -146,16 +124,26 @@ def _or(value: bool | None, otherwise: bool | None) -> bool | None:
     return otherwise if value is None else value
 
 
-async def set_network(
-    shell: DeviceShell, serial: str, change: NetworkChange, clock: Clock, *, home: Path | None = None
-) -> Applied:
-    """Apply everything that was asked for, or raise before anything is changed where it can't be."""
-    wanted = spelt_out(change)
+async def set_network(shell: DeviceShell, serial: str, change: NetworkChange, clock: Clock) -> Applied:
+    """Applies all changes, or raises before the first one if any is impossible."""
+    wanted = expand_preset(change)
     port = console_port(serial)
     shaping = wanted.speed is not None or wanted.delay is not None
     unlimited = change.preset == "full" and port is None and change.speed is None and change.delay is None
     shaping = shaping and not unlimited
-    _check_network(wanted, serial, shaping, port)
+    for limit, names, path in ((wanted.speed, SPEEDS, "speed"), (wanted.delay, DELAYS, "delay")):
+        if limit is not None and limit not in names and not re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", limit):
+            raise InvalidAction(f"{limit!r} is not a network {path}", path=path)
+    if shaping and port is None:
+        raise Unsupported(
+            f"{serial} is not an emulator of this machine: only an emulator's console sets speed and delay",
+            hint="On a phone use wifi, airplane_mode, or the presets full and offline.",
+        )
+    if over_the_air(serial) and (wanted.wifi is False or wanted.airplane_mode):
+        raise Unsupported(
+            f"{serial} is reached through the network that this would turn off",
+            hint="Connect the phone by cable first.",
+        )
     done = Applied()
     # Airplane mode first: leaving it brings radios back, entering it takes them away.
     if wanted.airplane_mode is not None:
@@ -164,84 +152,63 @@ async def set_network(
         if on is not None:
             await switch_radio(shell, name, on, clock, done)
     if shaping and port is not None:
-        await _shape(port, wanted, clock, done, home)
+        async with open_console(port, clock) as console:
+            for name, value in (("speed", wanted.speed), ("delay", wanted.delay)):
+                if value is not None:
+                    await console.say(f"network {name} {value}")
+            now = read_status(await console.say("network status"))
+        _compare("speed", wanted.speed, 1_000, (now.up_bps, now.down_bps), done)
+        _compare("delay", wanted.delay, 1, (now.least_ms, now.most_ms), done)
     elif unlimited:
         done.notes.append("a phone's speed is not limited")
     return done
 
 
-def _check_network(wanted: NetworkChange, serial: str, shaping: bool, port: int | None) -> None:
-    for value, names, path in ((wanted.speed, SPEEDS, "speed"), (wanted.delay, DELAYS, "delay")):
-        if value is not None and value not in names and not re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", value):
-            raise InvalidAction(f"{value!r} is not a network {path}", path=path)
-    if shaping and port is None:
-        raise Unsupported(
-            f"{serial} is no emulator of this machine: speed and delay are set at an emulator's console",
-            hint="On a phone use wifi, airplane_mode, or the presets full and offline.",
-        )
-    if over_the_air(serial) and (wanted.wifi is False or wanted.airplane_mode):
-        raise Unsupported(
-            f"{serial} is reached through the network that this would turn off",
-            hint="Connect the phone by cable first.",
-        )
-
-
-async def _shape(port: int, wanted: NetworkChange, clock: Clock, done: Applied, home: Path | None) -> None:
-    async with open_console(port, clock, home) as console:
-        if wanted.speed is not None:
-            await console.say(f"network speed {wanted.speed}")
-        if wanted.delay is not None:
-            await console.say(f"network delay {wanted.delay}")
-        now = read_status(await console.say("network status"))
-    _compare("speed", wanted.speed, 1_000, (now.up_bps, now.down_bps), done)
-    _compare("delay", wanted.delay, 1, (now.least_ms, now.most_ms), done)
-
-
-def _compare(what: str, wanted: str | None, unit: int, found: tuple[int, int], done: Applied) -> None:
-    """Figures are compared exactly; what a name means differs from one emulator to the next."""
+def _compare(what: str, wanted: str | None, unit: int, actual: tuple[int, int], done: Applied) -> None:
+    """Numbers are compared exactly; the meaning of names differs between emulators."""
     if wanted is None:
         return
     first, colon, second = wanted.partition(":")
     if colon:
-        holds = found == (int(first) * unit, int(second) * unit)
+        holds = actual == (int(first) * unit, int(second) * unit)
     else:
-        holds = (found == (0, 0)) == (wanted in UNLIMITED)
+        holds = (actual == (0, 0)) == (wanted in UNLIMITED)
     if not holds:
         raise VerificationFailed(
-            f"the emulator's {what} is {in_words(found)}", expected=wanted, observed=list(found)
+            f"the emulator's {what} is {in_words(actual)}", expected=wanted, observed=list(actual)
         )
     done.applied[what] = wanted
 
 
 SWITCH_MS = 5_000.0
-"""A radio may need as long to say that it is on or off."""
+"""Time that a radio may need to report its state."""
 _RADIO_AGAIN_MS = 100.0
 _SETTINGS = {"wifi": "wifi_on", "data": "mobile_data", "airplane_mode": "airplane_mode_on"}
-"""The global setting that tells how a radio stands."""
+"""The global setting that holds a radio's state."""
 
 
 @dataclass(slots=True)
 class Applied:
-    """What holds now, as it was read back."""
+    """Changes that were confirmed by reading back."""
 
     applied: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
     def message(self) -> str:
-        words = [f"{name} {_said(value)}" for name, value in self.applied.items()]
+        words = [f"{name} {_on_or_off(value)}" for name, value in self.applied.items()]
         return "; ".join([", ".join(words) or "nothing changed", *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
         return {"applied": self.applied, "message": self.message}
 
 
-def _said(value: object) -> object:
+def _on_or_off(value: object) -> object:
     return ("on" if value else "off") if isinstance(value, bool) else value
 
 
 def over_the_air(serial: str) -> bool:
-    """Whether adb itself needs the device's network: wireless debugging, an address of another machine."""
+    """Whether adb depends on the device's network: wireless debugging or the address of another machine."""
     if "_adb-tls-connect._tcp" in serial:
         return True
     host, colon, _ = serial.rpartition(":")
@@ -262,8 +229,8 @@ async def switch_radio(shell: DeviceShell, radio: str, on: bool, clock: Clock, d
     command = ["svc", radio, "enable" if on else "disable"]
     answer = await shell.run(command, check=False)
     if not answer.ok:
-        said = answer.stderr.decode("utf-8", "replace").strip()
-        raise AdbCommandError(f"{radio} was not switched: {said}", command=command)
+        complaint = answer.stderr.decode("utf-8", "replace").strip()
+        raise AdbCommandError(f"{radio} was not switched: {complaint}", command=command)
     await _until_radio(shell, radio, on, clock)
     done.applied[radio] = on
 
@@ -272,13 +239,13 @@ async def set_airplane_mode(shell: DeviceShell, on: bool, clock: Clock, done: Ap
     """By command from Android 11 on; before, both radios are turned off in its place."""
     command = ["cmd", "connectivity", "airplane-mode", "enable" if on else "disable"]
     answer = await shell.run(command, check=False)
-    known = answer.ok and b"Unknown command" not in answer.stderr + answer.stdout
-    if not known:
+    has_command = answer.ok and b"Unknown command" not in answer.stderr + answer.stdout
+    if not has_command:
         was_refused()
-    if known:
+    if has_command:
         await _until_radio(shell, "airplane_mode", on, clock)
     elif on:
-        done.notes.append("this Android sets no airplane mode by command: Wi-Fi and data are off instead")
+        done.notes.append("this Android can't set airplane mode by command: Wi-Fi and data are off instead")
         await switch_radio(shell, "wifi", False, clock, done)
         await switch_radio(shell, "data", False, clock, done)
         return
@@ -295,9 +262,87 @@ async def _until_radio(shell: DeviceShell, radio: str, on: bool, clock: Clock) -
     while await is_on(shell, radio) != on:
         if clock.monotonic_ms() >= deadline:
             raise VerificationFailed(
-                f"{radio} is still {_said(not on)}",
+                f"{radio} is still {_on_or_off(not on)}",
                 hint="A device's owner can forbid it.",
                 expected=on,
                 observed=not on,
             )
         await clock.sleep_ms(_RADIO_AGAIN_MS)
+
+
+_NIGHT = re.compile(r"Night mode:\s*(\w+)")
+_FOLDERS = {
+    ".png": "Pictures", ".jpg": "Pictures", ".jpeg": "Pictures", ".gif": "Pictures", ".webp": "Pictures",
+    ".mp4": "Movies",
+}  # fmt: skip
+_SHARED = "/sdcard"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._ -]")
+_PROVIDER = "gps"
+MOCKED_BY = "com.android.shell"
+"""The package whose mock locations the phone must accept."""
+
+
+async def set_appearance(shell: DeviceShell, appearance: Literal["dark", "light"]) -> str:
+    """Returns the appearance that the phone reports afterwards."""
+    word = "yes" if appearance == "dark" else "no"
+    await _run_checked(shell, ["cmd", "uimode", "night", word])
+    night = _NIGHT.search(await _run_checked(shell, ["cmd", "uimode", "night"]))
+    now = "" if night is None else "dark" if night[1] == "yes" else "light"
+    if now != appearance:
+        raise VerificationFailed(
+            f"the phone stays {now or 'as it is'}",
+            hint="Battery saver and schedules of night mode decide before this does.",
+            expected=appearance,
+            observed=now,
+        )
+    return now
+
+
+async def set_location(shell: DeviceShell, latitude: float, longitude: float) -> str:
+    """Uses a test provider, which needs Android 12."""
+    place = f"{latitude:.6f},{longitude:.6f}"
+    await shell.run(["appops", "set", MOCKED_BY, "android:mock_location", "allow"], check=False)
+    start = ["cmd", "location", "providers"]
+    added = await shell.run([*start, "add-test-provider", _PROVIDER], check=False)
+    if not added.ok or "Unknown command" in added.text:
+        raise Unsupported(
+            "this Android does not accept mock locations by command",
+            hint="It needs Android 12; on an emulator use its own location panel.",
+        )
+    await _run_checked(shell, [*start, "set-test-provider-enabled", _PROVIDER, "true"])
+    await _run_checked(shell, [*start, "set-test-provider-location", _PROVIDER, "--location", place])
+    dump = (await shell.run(["dumpsys", "location"], check=False)).text
+    if place not in dump:
+        raise VerificationFailed("the phone does not say that it is there", expected=place, observed=None)
+    return place
+
+
+async def add_media(device: AdbDevice, shell: DeviceShell, path: Path) -> str:
+    """Copies into the shared folder that galleries show, and registers it with the media store."""
+    folder = _FOLDERS.get(path.suffix.lower())
+    if folder is None:
+        raise InvalidAction(
+            f"{path.name} is neither an image nor a video",
+            path="path",
+            hint=f"Give one of {', '.join(_FOLDERS)}.",
+        )
+    if not path.is_file():
+        raise InvalidAction(f"{path} is not a file", path="path", hint="Give a file that exists.")
+    remote = posixpath.join(_SHARED, folder, _UNSAFE.sub("_", path.name))
+    with sending(["push", remote]) as answered:
+        size = await device.files.push(path, remote)
+        answered(True)
+    scan = ["content", "call", "--uri", "content://media/", "--method", "scan_file", "--arg", remote]
+    await shell.run(scan, check=False)  # old versions scan by themselves
+    copied = (await device.files.stat(remote)).size
+    if copied != size:
+        raise VerificationFailed(f"{remote} has {copied} bytes", expected=size, observed=copied)
+    return remote
+
+
+async def _run_checked(shell: DeviceShell, command: list[str]) -> str:
+    answer = await shell.run(command, check=False)
+    if not answer.ok:
+        complaint = answer.stderr.decode("utf-8", "replace").strip() or answer.text.strip()
+        raise AdbCommandError(f"{' '.join(command[:3])}: {complaint[:300]}", command=command)
+    return answer.text

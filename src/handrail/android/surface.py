@@ -1,27 +1,47 @@
-"""A phone as a surface: its capabilities, each filled by the driver or by functions over a shell.
-
-What few actions need is imported by the capability that needs it: a command line pays for every import.
-"""
+"""A phone as a surface: its capabilities, implemented by the driver and by functions over a shell."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.sending import tells_delivery
 from handrail.adb.shell import Command, Script
-from handrail.android import apps
+from handrail.android import app_data, apps, logs, settings
+from handrail.android.app_labels import LabelMemory, installed_apps
 from handrail.android.driver import Driver
-from handrail.android.packages import cleared_by, grant, is_installed, pid_of, revoke
-from handrail.android.text.field import readable
+from handrail.android.dumpsys import paragraph, read_state
+from handrail.android.packages import (
+    cleared_by,
+    grant,
+    is_installed,
+    pid_of,
+    require_changeable_permission,
+    revoke,
+)
+from handrail.android.text_methods import readable
 from handrail.android.video import ScreenVideo
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
-from handrail.protocol.traits import Capability
-from handrail.surface.capabilities import WindowsCapability
+from handrail.screen.node import Screen
+from handrail.screen.windows import SYSTEM_DIALOGS, SYSTEM_UI, app_windows
+from handrail.surface.capabilities import (
+    PROTOCOLS,
+    Activation,
+    Apps,
+    C,
+    ClipboardAccess,
+    ControlValues,
+    DeskWindows,
+    KeyPresses,
+    ScreenReader,
+    Touch,
+    Video,
+)
 from handrail.surface.values import (
     CommandOutput,
     Facts,
@@ -33,21 +53,16 @@ from handrail.surface.values import (
     Told,
     Typed,
 )
-from handrail.tree.node import Screen
-from handrail.tree.windows import SYSTEM_DIALOGS, SYSTEM_UI, app_windows
-
-if TYPE_CHECKING:
-    from handrail.android.app_labels import LabelMemory
 
 SYSTEM_PACKAGES = SYSTEM_DIALOGS | {SYSTEM_UI}
-"""Who draws the dialogs that are not the app's own: prompts, crashes, choosers, the installer."""
+"""Packages that draw dialogs for others: prompts, crashes, choosers, the installer."""
 _ONE_COMMAND = re.compile(r"[\w. \t-]*")
-"""A script that is nothing but one command in plain words."""
+"""A script that consists of one plain command."""
 _HOME = ["-a", "android.intent.action.MAIN", "-c", "android.intent.category.HOME"]
 
 
 class AndroidSurface:
-    """One phone. `windows` is the desk beside it, where there is one; `labels` keeps what apps are called."""
+    """One phone. `windows` is the desk, if there is one; `labels` is the file that caches app labels."""
 
     is_exclusive = True
     entry = ""
@@ -57,27 +72,26 @@ class AndroidSurface:
         device: AdbDevice,
         driver: Driver,
         clock: Clock,
-        windows: WindowsCapability | None = None,
+        windows: DeskWindows | None = None,
         labels: Path | None = None,
     ) -> None:
         self.device = device
         self.driver = driver
         self.name = driver.serial
-        parts = _Parts(device, driver, clock)
-        self._filled: dict[Capability, object] = dict.fromkeys(Capability, parts)
-        for one in (Capability.LOOK, Capability.TOUCH, Capability.KEYS, Capability.CLIPBOARD):
-            self._filled[one] = driver
-        self._filled[Capability.VIDEO] = ScreenVideo(driver.shell, driver.display, clock)
-        self._filled[Capability.APPS] = _Apps(device, driver, labels)
-        self._filled[Capability.WINDOWS] = windows
+        parts = _PhoneCapabilities(device, driver, clock)
+        self._filled: dict[type, object] = dict.fromkeys(PROTOCOLS.values(), parts)
+        self._filled |= dict.fromkeys((ScreenReader, Touch, KeyPresses, Activation), driver)
+        self._filled[ClipboardAccess] = driver.text
+        self._filled[Video] = ScreenVideo(driver.shell, driver.display, clock)
+        self._filled[Apps] = _Apps(device, driver, labels)
+        self._filled[DeskWindows] = windows
 
-    def capability(self, which: Capability) -> object:
-        filled = self._filled[which]
-        if which is Capability.VALUES:
+    def need(self, kind: type[C]) -> C:
+        if kind is ControlValues:
             raise Unsupported("A phone's controls are set by fingers")
-        if filled is None:
+        if self._filled[kind] is None:
             raise Unsupported("This session has no desk", hint="Start `handrail serve` to get one.")
-        return filled
+        return cast("C", self._filled[kind])
 
     async def facts(self) -> Facts:
         return await self.driver.facts()
@@ -96,7 +110,7 @@ class AndroidSurface:
 
 
 class _Apps:
-    """Programs on the phone."""
+    """`Apps` of a phone."""
 
     def __init__(self, device: AdbDevice, driver: Driver, labels: Path | None) -> None:
         self._device = device
@@ -105,8 +119,6 @@ class _Apps:
         self._memory: LabelMemory | None = None
 
     async def installed(self) -> Sequence[InstalledApp]:
-        from handrail.android.app_labels import LabelMemory, installed_apps  # noqa: PLC0415
-
         self._memory = self._memory or LabelMemory(self._labels)
         return await installed_apps(self._shell, self._memory)
 
@@ -132,15 +144,15 @@ class _Apps:
 
     @tells_delivery
     async def install(self, path: Path) -> None:
-        from handrail.android.install import install  # noqa: PLC0415
-
-        await install(self._device, path.expanduser())
+        await apps.install(self._device, path.expanduser())
 
     @tells_delivery
     async def uninstall(self, package: str) -> None:
-        from handrail.android.install import uninstall  # noqa: PLC0415
+        await apps.uninstall(self._shell, package)
 
-        await uninstall(self._shell, package)
+    @tells_delivery
+    async def require_changeable_permission(self, package: str, permission: str) -> None:
+        await require_changeable_permission(self._shell, package, permission)
 
     @tells_delivery
     async def grant(self, package: str, permission: str) -> str:
@@ -152,13 +164,11 @@ class _Apps:
 
     @tells_delivery
     async def open_url(self, url: str) -> str | None:
-        from handrail.android.apps import open_url  # noqa: PLC0415
-
-        return (await open_url(self._shell, url)).component or None
+        return await apps.open_url(self._shell, url) or None
 
 
-class _Parts:
-    """Text, settings, data, logs, health, rest and shell: functions over one phone's shell and driver."""
+class _PhoneCapabilities:
+    """All other capabilities: text, settings, data, logs, health, idle detection and shell."""
 
     def __init__(self, device: AdbDevice, driver: Driver, clock: Clock) -> None:
         self._device = device
@@ -169,19 +179,19 @@ class _Parts:
     # text
 
     async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
-        if into is not None and "://" in into:  # a page can be asked; an app does not tell whose field it is
+        if into is not None and "://" in into:  # only pages report whose field it is
             if self._driver.webs is None:
                 raise Unsupported(
-                    f"Nobody can be asked whether the focus is in {into}", delivery="not_delivered"
+                    f"It can't be verified that the focus is in {into}", delivery="not_delivered"
                 )
             await self._driver.webs.require_focus(into)
-        return await self._driver.type_text(text, blind=blind)
+        return await self._driver.text.type_text(text, blind=blind)
 
     async def require_way(self, text: str) -> None:
-        await self._driver.require_way(text)
+        await self._driver.text.require_way(text)
 
     async def clear_text(self) -> Typed:
-        return await self._driver.clear_text()
+        return await self._driver.text.clear_text()
 
     def reads_back_as(self, text: str) -> str:
         return readable(text)
@@ -189,69 +199,47 @@ class _Parts:
     # settings
 
     async def state(self) -> Told:
-        from handrail.android.state import paragraph, read_state  # noqa: PLC0415
-
-        state = await read_state(self._shell, clipboard=await self._clipboard())
-        return Told(paragraph(state), state.to_dict())
-
-    async def _clipboard(self) -> str | None:
-        """What is on it, where a channel can tell."""
-        try:
-            return await self._driver.get_clipboard()
-        except HandrailError:
-            return None
+        clipboard = None
+        with suppress(HandrailError):
+            clipboard = await self._driver.text.get_clipboard()
+        state = await read_state(self._shell, clipboard=clipboard)
+        return Told(paragraph(state), dict(state))
 
     @tells_delivery
     async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
-        from handrail.android.settings import set_orientation  # noqa: PLC0415
-
-        return (await set_orientation(self._shell, orientation, self._clock)).orientation
+        return await settings.set_orientation(self._shell, orientation, self._clock)
 
     @tells_delivery
     async def set_network(self, change: NetworkChange) -> Told:
-        from handrail.android.settings import set_network  # noqa: PLC0415
-
-        applied = await set_network(self._shell, self._driver.serial, change, self._clock)
+        applied = await settings.set_network(self._shell, self._driver.serial, change, self._clock)
         return Told(applied.message, applied.to_dict())
 
     @tells_delivery
     async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
-        from handrail.android.surroundings import set_appearance  # noqa: PLC0415
-
-        return await set_appearance(self._shell, appearance)
+        return await settings.set_appearance(self._shell, appearance)
 
     @tells_delivery
     async def set_location(self, latitude: float, longitude: float) -> str:
-        from handrail.android.surroundings import set_location  # noqa: PLC0415
-
-        return await set_location(self._shell, latitude, longitude)
+        return await settings.set_location(self._shell, latitude, longitude)
 
     @tells_delivery
     async def add_media(self, path: Path) -> str:
-        from handrail.android.surroundings import add_media  # noqa: PLC0415
-
-        return await add_media(self._device, self._shell, path.expanduser())
+        return await settings.add_media(self._device, self._shell, path.expanduser())
 
     # an app's own data
 
     async def preferences(self, package: str, file: str) -> Mapping[str, Any]:
-        from handrail.android.app_data import read_prefs  # noqa: PLC0415
-
-        return (await read_prefs(self._shell, package, file)).to_dict()
+        return (await app_data.read_prefs(self._shell, package, file)).to_dict()
 
     @tells_delivery
     async def query(self, package: str, database: str, query: str, *, write: bool) -> Mapping[str, Any]:
-        from handrail.android.app_data import query as ask  # noqa: PLC0415
-
-        return (await ask(self._shell, package, database, query, write=write)).to_dict()
+        return (await app_data.query(self._shell, package, database, query, write=write)).to_dict()
 
     # logs and health
 
     async def log_lines(
         self, package: str | None, level: str | None, since: str | None, max_lines: int
     ) -> Sequence[str]:
-        from handrail.android import logs  # noqa: PLC0415
-
         lines = await logs.read(
             self._shell,
             package=package,
@@ -270,7 +258,7 @@ class _Parts:
     async def has_died(self, app: str) -> bool:
         if await pid_of(self._shell, app) is not None or not await is_installed(self._shell, app):
             return False
-        return not await self._is_launcher(app)  # the launcher is started anew whenever it is needed
+        return not await self._is_launcher(app)  # the launcher restarts on demand
 
     async def is_home(self, screen: Screen) -> bool:
         app = self.app_in_front(screen)
@@ -281,15 +269,13 @@ class _Parts:
         return f"{app}/" in home.text
 
     async def last_words(self, app: str, within_ms: float | None) -> LastWords | None:
-        from handrail.android.logs import crash_lines, device_now  # noqa: PLC0415
-
         since = None
         if within_ms is not None:  # by the phone's own clock
-            since = (await device_now(self._shell)).epoch_ms - int(within_ms)
-        crash = await crash_lines(self._shell, app, since)
+            since = (await logs.device_now(self._shell)).epoch_ms - int(within_ms)
+        crash = await logs.crash_lines(self._shell, app, since)
         return LastWords(crash.summary, tuple(crash.lines)) if crash else None
 
-    # rest
+    # idle detection
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
         return await self._driver.wait_idle(timeout_ms)
@@ -322,5 +308,5 @@ class _Parts:
 
     async def _run(self, command: Command, words: Sequence[str]) -> CommandOutput:
         output = await self._shell.run(command, check=False)
-        said = output.stderr.decode("utf-8", "replace")
-        return CommandOutput(output.exit_code, output.text, said, cleared_by(words, output.text))
+        stderr = output.stderr.decode("utf-8", "replace")
+        return CommandOutput(output.exit_code, output.text, stderr, cleared_by(words, output.text))

@@ -1,9 +1,4 @@
-"""The screen as a video, by `screenrecord`. One recording follows another without a gap.
-
-Android ends a recording after three minutes. It neither turns with the screen nor gives a key picture when it
-is asked. A new recording answers all three: it begins beside the old one, which ends when the new one has
-shown its first picture.
-"""
+"""Screen video by `screenrecord`, as H.264 access units."""
 
 from __future__ import annotations
 
@@ -13,8 +8,7 @@ from contextlib import suppress
 
 from handrail.adb.shell import DeviceShell, Process
 from handrail.android.constants import READ_DEADLINE_MS
-from handrail.android.h264 import AnnexB
-from handrail.android.picture import require_visible
+from handrail.android.screenshot import require_visible
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
 from handrail.surface.values import Display, VideoUnit
@@ -23,28 +17,28 @@ from handrail.waiting import Background, Deadline, Expired, cancel, wait_for_eve
 LIMIT_S = 180
 """Android's longest recording."""
 RENEW_MS = 165_000.0
-"""The next one begins so much later: its first picture may take seconds on a slow phone."""
+"""The next recording starts this much later: its first picture may take seconds on a slow phone."""
 BETWEEN_MS = 4_000.0
-"""Between two beginnings: an encoder is not started for every watcher who stumbles."""
+"""Minimum between two starts, because an encoder is expensive."""
 FIRST_MS = 6_000.0
-"""A phone whose first picture takes longer is shown by pictures."""
+"""A phone whose first picture takes longer is shown by screenshots."""
 LONG_SIDE = 1_280
-"""Pixels: what every phone's encoder has, and enough for a window."""
+"""Pixels: every phone's encoder supports it, and it is enough for a window."""
 STEP = 16
-"""Encoders want sides that are whole blocks."""
+"""Encoders need sides that are multiples of this."""
 BITS = 6_000_000
-"""A second, at most: small letters stay readable."""
+"""Maximum per second: small text stays readable."""
 SILENCE_SEC = 0.008
-"""After so much of it a picture is over; doubled for a phone that pauses within one."""
+"""After this much silence a picture is complete; doubled for a phone that pauses within one."""
 LONGEST_SILENCE_SEC = 0.1
 READ_ON_SEC = 0.002
-"""What has arrived at this machine by then and was not read yet is read first."""
+"""What has already arrived within this time is read first."""
 
 _News = tuple[int, VideoUnit | HandrailError | None]
 
 
 class ScreenVideo:
-    """What the screen shows, to people who watch."""
+    """Live video of the screen."""
 
     def __init__(self, shell: DeviceShell, display: Callable[[], Awaitable[Display]], clock: Clock) -> None:
         self._shell = shell
@@ -67,7 +61,7 @@ class ScreenVideo:
 
 
 class _Takes:
-    """Recordings by number. Pictures of the newest that has begun to show are taken, of no other."""
+    """Recordings by number. Only pictures of the newest that has begun are used."""
 
     def __init__(
         self,
@@ -92,7 +86,7 @@ class _Takes:
         self._running[number] = self.tasks.start(self._take(number), f"recording {number}")
 
     async def first(self) -> VideoUnit:
-        """Raises `Unsupported` where none comes."""
+        """Raises `Unsupported` if none comes."""
         with suppress(Expired):
             async with Deadline(self._clock, FIRST_MS):
                 while True:
@@ -101,16 +95,17 @@ class _Takes:
         raise _no_video(f"its first picture took longer than {FIRST_MS / 1000:g} s")
 
     async def next(self) -> VideoUnit | None:
-        """None: something else happened."""
+        """None if something else happened."""
         number, what = await self._news.get()
         if isinstance(what, VideoUnit):
             if number > self._shown and what.is_key:
-                await self._show(number)
+                self._shown = number
+                await cancel(*(self._running.pop(take) for take in list(self._running) if take < number))
             return what if number == self._shown else None
         self._running.pop(number, None)
         if isinstance(what, HandrailError) and not self._running:
             raise what
-        if not self._running:  # its time was over before the next one had begun
+        if not self._running:  # it ended before the next one started
             self.begin()
         return None
 
@@ -121,19 +116,16 @@ class _Takes:
             self._renew.clear()
             self.begin()
 
-    async def _show(self, number: int) -> None:
-        self._shown = number
-        old = [self._running.pop(one) for one in list(self._running) if one < number]
-        await cancel(*old)
-
     async def _take(self, number: int) -> None:
         problem: HandrailError | None = None
         try:
-            async with self._shell.start(_command(*fitted(await self._display()))) as process:
+            width, height = fitted(await self._display())
+            limits = ["--size", f"{width}x{height}", "--bit-rate", str(BITS), "--time-limit", str(LIMIT_S)]
+            async with self._shell.start(["screenrecord", "--output-format=h264", *limits, "-"]) as process:
                 if not await self._pictures(number, process):
                     ended = await process.wait()
-                    said = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip()
-                    problem = _no_video(f"`screenrecord` said {said[:200]!r}")
+                    complaint = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip()
+                    problem = _no_video(f"`screenrecord` answered {complaint[:200]!r}")
         except HandrailError as error:
             problem = error
         except ValueError as error:
@@ -141,7 +133,7 @@ class _Takes:
         self._news.put_nowait((number, problem))
 
     async def _pictures(self, number: int, process: Process) -> int:
-        """How many there were, to the recording's end."""
+        """Number of pictures up to the recording's end."""
         stream, count, torn = AnnexB(), 0, 0
         loop = asyncio.get_running_loop()
         timer: asyncio.TimerHandle | None = None
@@ -164,7 +156,7 @@ class _Takes:
                 if stream.torn > torn:
                     torn, self._silence_sec = stream.torn, min(LONGEST_SILENCE_SEC, self._silence_sec * 2)
                     self._renew.set()
-                # Pacing of a transport, not logic: the loop's own clock, also where time is simulated.
+                # Pacing of a transport: uses the loop's own clock, even if time is simulated.
                 timer = loop.call_later(self._silence_sec, silent)
         finally:
             if timer is not None:
@@ -174,14 +166,9 @@ class _Takes:
 
 
 def fitted(display: Display) -> tuple[int, int]:
-    """The size of its video: not enlarged, in whole blocks."""
+    """Size of the video: not enlarged, in multiples of `STEP`."""
     scale = min(1.0, LONG_SIDE / max(display.width, display.height))
     return _blocks(display.width * scale), _blocks(display.height * scale)
-
-
-def _command(width: int, height: int) -> list[str]:
-    limits = ["--bit-rate", str(BITS), "--time-limit", str(LIMIT_S)]
-    return ["screenrecord", "--output-format=h264", "--size", f"{width}x{height}", *limits, "-"]
 
 
 def _blocks(side: float) -> int:
@@ -190,3 +177,95 @@ def _blocks(side: float) -> int:
 
 def _no_video(why: str) -> Unsupported:
     return Unsupported(f"This phone gives no video: {why}", hint="Pictures are shown instead.")
+
+
+_CODE = b"\0\0\1"
+_LONG_CODE = b"\0\0\0\1"
+_SLICE, _KEY_SLICE, _SPS, _PPS = 1, 5, 7, 8
+_BEFORE_A_PICTURE = range(6, 10)
+"""NAL types that precede the first slice: messages, parameter sets, a delimiter."""
+MOST_BYTES = 16 << 20
+"""Largest picture; anything longer is not video."""
+
+
+class AnnexB:
+    """Splits an H.264 byte stream into pictures."""
+
+    def __init__(self) -> None:
+        self.torn = 0
+        """How often a picture was cut too early."""
+        self._bytes = bytearray()
+        self._searched = 0
+        self._begun = False  # whether the bytes start with a start code
+        self._parts: list[bytes] = []
+        self._has_slice = self._is_key = False
+        self._needs_key = True
+        self._parameters: dict[int, bytes] = {}
+
+    def feed(self, data: bytes) -> list[VideoUnit]:
+        """Complete pictures. Raises `ValueError` if it is not such a stream."""
+        self._bytes += data
+        if len(self._bytes) > MOST_BYTES:
+            raise ValueError(f"{len(self._bytes):,} bytes without an end are not a picture")
+        units: list[VideoUnit] = []
+        if not self._begun:  # what precedes the first start code belongs to a picture that was already sent
+            at = self._bytes.find(_CODE)
+            if at < 0:
+                return units
+            if bytes(self._bytes[:at]).strip(b"\0"):
+                self._tear()
+            del self._bytes[:at]
+            self._begun, self._searched = True, 0
+        while (at := self._bytes.find(_CODE, max(len(_CODE), self._searched))) >= 0:
+            self._part(bytes(self._bytes[len(_CODE) : at]), units)
+            del self._bytes[:at]
+            self._searched = 0
+        self._searched = max(0, len(self._bytes) - len(_CODE))
+        return units
+
+    def flush(self) -> list[VideoUnit]:
+        """The sender is silent, so the rest is complete."""
+        units: list[VideoUnit] = []
+        if self._begun:
+            self._part(bytes(self._bytes[len(_CODE) :]), units)
+            self._bytes.clear()
+            self._searched, self._begun = 0, False
+        if self._has_slice:
+            self._end(units)
+        return units
+
+    def _part(self, raw: bytes, units: list[VideoUnit]) -> None:
+        """One NAL unit; trailing zeros belong to the next start code."""
+        part = raw.rstrip(b"\0")
+        if not part:
+            return
+        kind = part[0] & 31
+        is_slice = kind in (_SLICE, _KEY_SLICE)
+        begins = kind in _BEFORE_A_PICTURE or (is_slice and (len(part) > 1 and part[1] & 0x80 != 0))
+        if self._has_slice and begins:
+            self._end(units)
+        if is_slice and not begins and not self._has_slice:
+            self._tear()
+            return
+        if kind in (_SPS, _PPS):
+            self._parameters[kind] = part
+        self._has_slice |= is_slice
+        self._is_key |= kind == _KEY_SLICE
+        self._parts.append(part)
+
+    def _end(self, units: list[VideoUnit]) -> None:
+        parts, is_key = self._parts, self._is_key
+        self._parts, self._has_slice, self._is_key = [], False, False
+        if self._needs_key and not (is_key and {_SPS, _PPS} <= self._parameters.keys()):
+            return
+        self._needs_key = False
+        if is_key:  # phones send the parameters once, but later viewers need them too
+            there = {part[0] & 31 for part in parts}
+            parts = [unit for kind, unit in sorted(self._parameters.items()) if kind not in there] + parts
+        data = b"".join(_LONG_CODE + part for part in parts)
+        profile = self._parameters[_SPS][1:4]  # profile, constraints and level
+        units.append(VideoUnit(data, is_key, f"avc1.{profile.hex().upper()}"))
+
+    def _tear(self) -> None:
+        self.torn += not self._needs_key
+        self._needs_key = True

@@ -1,1 +1,1 @@
-"""A browser as a surface: started or attached, its tabs, one look over all frames, mouse and keys."""
+"""A browser as a surface: started or attached to, its tabs, mouse and keys."""

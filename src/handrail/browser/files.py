@@ -1,7 +1,7 @@
-"""Files on their way: those that a page may be given, and those that it sends.
+"""Uploads and downloads, both only as the policy lists them.
 
-Both only as the policy lists them. What is kept is named in the answer and in a folder of its own, by a
-number instead of the name that the page has chosen, and nobody opens it.
+A download is stored in its own folder under a number instead of the name that the page chose, and is never
+opened.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handrail.browser.eyes import origin_of, unless_dialog
 from handrail.browser.page import WebPage
+from handrail.browser.screen_reader import origin_of, unless_dialog
 from handrail.cdp.connection import Answer, CdpSession
 from handrail.errors import ActionRejected, HandrailError, InvalidAction
 from handrail.page.reading import PagePart
@@ -26,61 +26,60 @@ MOST_NAME = 120
 
 @dataclass(frozen=True, slots=True)
 class WebFiles:
-    """What the owner of the policy has listed, at this moment."""
+    """What the policy allows at this moment."""
 
     gives: Callable[[str], bool]
-    """Whether a page may be given a file, by its whole path."""
+    """Whether a page may receive a file, by its absolute path."""
     saves: Callable[[str], bool]
-    """Whether what an origin sends is kept."""
+    """Whether downloads from an origin are kept."""
     folder: Path | None = None
-    """Where it is kept."""
 
 
 NO_FILES = WebFiles(lambda _: False, lambda _: False)
 
 
 def listed(path: str, files: WebFiles) -> Path:
-    """The file behind a path. Raises `ActionRejected` for one that policy does not list."""
+    """Raises `ActionRejected` for a file that the policy does not list."""
     if not path.startswith(("/", "~")):
         raise InvalidAction(
-            f"{path[:MOST_NAME]!r} is no whole path",
+            f"{path[:MOST_NAME]!r} is not an absolute path",
             hint="Give the file's path from the root.",
             path="value",
             delivery="not_delivered",
         )
     try:
-        found = Path(path).expanduser().resolve(strict=True)
-        is_file = found.is_file()
+        file = Path(path).expanduser().resolve(strict=True)
+        is_file = file.is_file()
     except (OSError, RuntimeError):
-        found, is_file = Path(path), False
-    # Whether there is such a file is told only of what is listed.
-    if not files.gives(str(found)) or not is_file:
+        file, is_file = Path(path), False
+    # Only for listed files is it revealed whether they exist.
+    if not files.gives(str(file)) or not is_file:
         raise ActionRejected(
-            f"{path[:MOST_NAME]!r} is no file that pages may be given",
+            f"{path[:MOST_NAME]!r} is not a file that pages may receive",
             hint="The owner of the policy lists such files under `uploads`.",
             delivery="not_delivered",
         )
-    return found
+    return file
 
 
 async def give(page: WebPage, part: PagePart, frame: str, number: int, path: Path) -> SetControl | None:
-    """Into the file field that this element is, or stands for, or that has asked for one last."""
+    """Sets the file of the field that this element is or labels, or that last opened a file chooser."""
     world = await page.world(part, frame)
-    asked = {"expression": f"handrail.fileField({number})", "contextId": world.context}
-    found = await part.session.call("Runtime.evaluate", asked)
-    place: dict[str, Any] = {"objectId": found.get("result", {}).get("objectId")}
+    request = {"expression": f"handrail.fileField({number})", "contextId": world.context}
+    evaluated = await part.session.call("Runtime.evaluate", request)
+    place: dict[str, Any] = {"objectId": evaluated.get("result", {}).get("objectId")}
     if place["objectId"] is None:
         if not page.wanted_files:
             return None
         place = {"backendNodeId": page.wanted_files[-1].backend_node_id}
-    told = {"files": [str(path)], **place}
-    await unless_dialog(page, part.session.call("DOM.setFileInputFiles", told))
+    files = {"files": [str(path)], **place}
+    await unless_dialog(page, part.session.call("DOM.setFileInputFiles", files))
     page.wanted_files.clear()
     return SetControl(path.name, is_set=True, offers=())
 
 
 class Downloads:
-    """Of a browser of our own."""
+    """Downloads of a browser that Handrail started."""
 
     def __init__(self, root: CdpSession, files: WebFiles, folder: Path) -> None:
         self._root = root
@@ -96,15 +95,15 @@ class Downloads:
         self._root.on("Browser.downloadProgress", self._goes_on)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder.chmod(0o700)
-        told = {"behavior": "allowAndName", "downloadPath": str(self._folder), "eventsEnabled": True}
-        await self._root.call("Browser.setDownloadBehavior", told)
+        behavior = {"behavior": "allowAndName", "downloadPath": str(self._folder), "eventsEnabled": True}
+        await self._root.call("Browser.setDownloadBehavior", behavior)
 
     async def close(self) -> None:
         await self._tasks.close()
 
-    def _begins(self, told: Answer) -> None:
-        guid, origin = str(told.get("guid", "")), origin_of(str(told.get("url", "")))
-        name = str(told.get("suggestedFilename", ""))[:MOST_NAME]
+    def _begins(self, event: Answer) -> None:
+        guid, origin = str(event.get("guid", "")), origin_of(str(event.get("url", "")))
+        name = str(event.get("suggestedFilename", ""))[:MOST_NAME]
         if self._files.saves(origin):
             self._names[guid] = f"{name!r} from {origin}"
             return
@@ -116,17 +115,17 @@ class Downloads:
         with suppress(HandrailError):
             await self._root.call("Browser.cancelDownload", {"guid": guid})
 
-    def _goes_on(self, told: Answer) -> None:
-        guid, state = str(told.get("guid", "")), told.get("state")
+    def _goes_on(self, event: Answer) -> None:
+        guid, state = str(event.get("guid", "")), event.get("state")
         if state == "inProgress":
             return
         if guid in self._unwanted:
             self._unwanted.discard(guid)
             if "/" not in guid:
-                (self._folder / guid).unlink(missing_ok=True)  # a small one was quicker than its refusal
+                (self._folder / guid).unlink(missing_ok=True)  # it may finish before it is cancelled
         elif named := self._names.pop(guid, ""):
-            kept = f"is kept as {self._folder / guid}" if state == "completed" else "has not arrived"
-            self._say(f"[download] {named} {kept}")
+            outcome = f"is kept as {self._folder / guid}" if state == "completed" else "has not arrived"
+            self._say(f"[download] {named} {outcome}")
 
     def _say(self, line: str) -> None:
         self.lines.append(line)

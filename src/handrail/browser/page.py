@@ -1,4 +1,4 @@
-"""One page of a browser: its session, its frames, its dialog, and what goes on in it. It acts on nothing."""
+"""One page of a browser: its session, frames, dialog, requests and documents."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from dataclasses import dataclass
 from handrail.cdp.connection import Answer, CdpSession, Connection
 from handrail.clock import Clock
 from handrail.errors import AppCrashed, HandrailError, Timeout
-from handrail.page.reading import PagePart, PageReader
+from handrail.page.reading import SCRIPT, WORLD, PagePart, PageReader
 from handrail.waiting import Background
 
 MOST_WISHES = 8
+MOST_DOCUMENTS = 256
+"""Documents of which it is known how they were asked for."""
 QUIET_KINDS = frozenset({"WebSocket", "EventSource", "Ping", "Media", "Prefetch"})
-"""Requests that nobody waits for."""
+"""Requests that do not delay idleness."""
 ANSWER_MS = 2_000.0
-"""For a page to show that its script is not busy without end."""
+"""Time for a page to prove that its script is not in an endless loop."""
 STALE_MS = 10_000.0
-"""A request that runs for longer holds nothing up."""
+"""A longer request no longer counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDialog:
-    """What a script asks, which stops the page until somebody answers."""
+    """A dialog of a script, which stops the page until it is answered."""
 
     kind: str
     message: str
@@ -32,14 +34,14 @@ class OpenDialog:
 
 @dataclass(frozen=True, slots=True)
 class FileWish:
-    """A field of a page that was pressed and wants a file."""
+    """A field of a page that has opened a file chooser."""
 
     backend_node_id: int
     takes_several: bool
 
 
 class WebPage(PageReader):
-    """One tab. Made by `Tabs`, which has attached to it."""
+    """One tab. Created by `Tabs`, which has attached to it."""
 
     def __init__(self, connection: Connection, session: CdpSession, clock: Clock, url: str = "") -> None:
         super().__init__(session, session.target_id)
@@ -51,37 +53,40 @@ class WebPage(PageReader):
         self.dialog: OpenDialog | None = None
         self.dialog_changed = asyncio.Event()
         """Set while a dialog is open."""
-        self.gone = asyncio.Event()
+        self.closed = asyncio.Event()
         """Set when its tab is closed."""
         self.crashed = ""
         self.wanted_files: list[FileWish] = []
-        """Fields of the page that have asked for a file, the last one last."""
+        """Fields that have asked for a file, the latest last."""
+        self.came_by_post = url.startswith("http")
+        """Whether a reload sends a form again. Nobody knows it of a page that was there before."""
+        self._methods: dict[str, str] = {}
         self.lines: list[str] = []
         """For diagnostics."""
         self.requests: dict[str, float] = {}
-        """Those under way, with when they began."""
+        """Start times of pending requests."""
         self.last_request_ms = 0.0
         self.loads = 0
-        """How often another document has come."""
+        """Number of documents so far."""
         self.loaded_ms = clock.monotonic_ms()
-        """When the present one came."""
+        """When the current document came."""
         self._tasks = Background()
         self._connection = connection
         self._listen(self.main)
 
-    # getting ready
+    # preparation
 
     async def prepare(self, size: tuple[int, int] | None = None) -> None:
-        """Everything that has to be switched on anew whenever the page is attached to."""
+        """Enables everything that each attachment needs."""
         await asyncio.gather(*(self._enable(part) for part in list(self.parts.values())))
         await asyncio.gather(
             self.session.call("Emulation.setFocusEmulationEnabled", {"enabled": True}),
-            # Never the machine's own dialog: it shows files that no policy was asked about.
+            # Never the system's dialog, which shows files that the policy does not list.
             self.session.call("Page.setInterceptFileChooserDialog", {"enabled": True}),
         )
         if size is not None:
-            told = {"width": size[0], "height": size[1], "deviceScaleFactor": 0, "mobile": False}
-            await self.session.call("Emulation.setDeviceMetricsOverride", told)
+            metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 0, "mobile": False}
+            await self.session.call("Emulation.setDeviceMetricsOverride", metrics)
         tree = (await self.session.call("Page.getFrameTree"))["frameTree"]
         self.main.frame, self.url = tree["frame"]["id"], tree["frame"]["url"]
 
@@ -89,6 +94,8 @@ class WebPage(PageReader):
         call = part.session.call
         await asyncio.gather(
             call("Page.enable"),
+            # Before the page's own scripts, so that it hears no input sooner.
+            call("Page.addScriptToEvaluateOnNewDocument", {"source": SCRIPT, "worldName": WORLD}),
             call("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
             call("Inspector.enable"),
             call(
@@ -99,10 +106,10 @@ class WebPage(PageReader):
 
     def _listen(self, part: PagePart) -> None:
         on = part.session.on
-        on("Page.frameNavigated", lambda told: self._navigated(part, told))
+        on("Page.frameNavigated", lambda event: self._navigated(part, event))
         on("Page.javascriptDialogOpening", self._dialog_opened)
         on("Page.javascriptDialogClosed", lambda _: self.dialog_closed())
-        on("Page.fileChooserOpened", self._file_asked)
+        on("Page.fileChooserOpened", self._file_chooser_opened)
         on("Network.requestWillBeSent", self._requested)
         on("Network.loadingFinished", self._request_ended)
         on("Network.loadingFailed", self._request_ended)
@@ -110,9 +117,9 @@ class WebPage(PageReader):
         on("Target.attachedToTarget", self._attached)
         on("Target.detachedFromTarget", self._detached)
 
-    def _attached(self, told: Answer) -> None:
-        info = told["targetInfo"]
-        session = self._connection.session(str(told["sessionId"]), str(info["targetId"]))
+    def _attached(self, event: Answer) -> None:
+        info = event["targetInfo"]
+        session = self._connection.session(str(event["sessionId"]), str(info["targetId"]))
         if info["type"] != "iframe":
             return
         part = self.parts[session.id] = PagePart(session, str(info["targetId"]))
@@ -124,39 +131,41 @@ class WebPage(PageReader):
         try:
             await self._enable(part)
         except HandrailError:
-            self.parts.pop(part.session.id, None)  # it was gone before it was there
+            self.parts.pop(part.session.id, None)  # it ended before it was attached
 
-    def _detached(self, told: Answer) -> None:
-        self.parts.pop(str(told.get("sessionId")), None)
+    def _detached(self, event: Answer) -> None:
+        self.parts.pop(str(event.get("sessionId")), None)
 
-    # what happens
+    # events
 
-    def _navigated(self, part: PagePart, told: Answer) -> None:
-        frame = told["frame"]
+    def _navigated(self, part: PagePart, event: Answer) -> None:
+        frame = event["frame"]
         if "parentId" not in frame and part is self.main:
             self.url, self.crashed = frame["url"], ""
+            address = str(frame.get("unreachableUrl") or frame["url"])  # a reload tries it again
+            loader = str(frame.get("loaderId"))
+            self.came_by_post = address.startswith("http") and self._methods.get(loader) != "GET"
             self.session.ended = None
             self.requests.clear()
             self.wanted_files.clear()
             self.loads += 1
             self.loaded_ms = self.clock.monotonic_ms()
 
-    def _dialog_opened(self, told: Answer) -> None:
+    def _dialog_opened(self, event: Answer) -> None:
         self.dialog = OpenDialog(
-            told.get("type", "alert"),
-            told.get("message", ""),
-            told.get("url", ""),
-            told.get("defaultPrompt", ""),
+            event.get("type", "alert"),
+            event.get("message", ""),
+            event.get("url", ""),
+            event.get("defaultPrompt", ""),
         )
         self.dialog_changed.set()
 
     def dialog_closed(self) -> None:
-        """The page goes on."""
         self.dialog = None
         self.dialog_changed.clear()
 
     async def answers(self) -> bool:
-        """False for a page whose script does not end; one that has crashed is loaded again by the browser."""
+        """False if a script does not end; the browser reloads a page that has crashed."""
         if self.crashed:
             return True
         try:
@@ -167,23 +176,27 @@ class WebPage(PageReader):
             return True
         return True
 
-    def _file_asked(self, told: Answer) -> None:
-        """Files come from policy alone; until somebody gives one, the page gets none."""
+    def _file_chooser_opened(self, event: Answer) -> None:
+        """Files come only from the policy, so the browser's own chooser never opens."""
         self.wanted_files.append(
-            FileWish(int(told.get("backendNodeId", 0)), told.get("mode") == "selectMultiple")
+            FileWish(int(event.get("backendNodeId", 0)), event.get("mode") == "selectMultiple")
         )
         del self.wanted_files[:-MOST_WISHES]
         self.lines.append("[files] the page asks for a file: set_value gives one that policy lists")
         del self.lines[:-MOST_WISHES]
 
-    def _requested(self, told: Answer) -> None:
-        if told.get("type") not in QUIET_KINDS and not str(told.get("documentURL", "")).startswith("data:"):
+    def _requested(self, event: Answer) -> None:
+        if event.get("type") == "Document":  # after a redirect, the last one counts
+            self._methods[str(event.get("loaderId"))] = str(event["request"]["method"])
+            for loader in list(self._methods)[:-MOST_DOCUMENTS]:
+                del self._methods[loader]
+        if event.get("type") not in QUIET_KINDS and not str(event.get("documentURL", "")).startswith("data:"):
             now = self.clock.monotonic_ms()
-            self.requests[str(told["requestId"])] = now
+            self.requests[str(event["requestId"])] = now
             self.last_request_ms = now
 
-    def _request_ended(self, told: Answer) -> None:
-        if self.requests.pop(str(told["requestId"]), None) is not None:
+    def _request_ended(self, event: Answer) -> None:
+        if self.requests.pop(str(event["requestId"]), None) is not None:
             self.last_request_ms = self.clock.monotonic_ms()
 
     def _crashed(self, part: PagePart) -> None:
@@ -200,9 +213,9 @@ class WebPage(PageReader):
         part.session.fail(error, for_good=False)
 
     async def mark(self) -> None:
-        """Tell the page that something is about to be done: what changes all the time is not its doing.
+        """Marks the start of an action, so that constant changes are not attributed to it.
 
-        Sent at once, so that it arrives before what is sent next. A page that can't be asked tells no noise.
+        Sent at once, so that it arrives before the input. A page that does not answer reports no noise.
         """
         calls = [
             part.session.call(

@@ -1,18 +1,20 @@
-"""The pages of one browser: which there are, which is in front, and how they come and go."""
+"""The tabs of one browser and the strip of tabs that is shown above the page."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from handrail.browser.page import WebPage
-from handrail.browser.strip import TabTitle
-from handrail.browser.wall import SCHEMES, Wall
+from handrail.browser.request_filter import SCHEMES, RequestFilter
 from handrail.cdp.connection import Answer, CdpSession, Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserCommandError, BrowserConnectionError, DeviceError, HandrailError, Timeout
-from handrail.page.rows import OWN_PAGE
+from handrail.page.reading import OWN_PAGE
+from handrail.screen.node import CLICKABLE, ENABLED, SELECTED, Bounds, Node, Screen
+from handrail.screen.text import cut
 from handrail.waiting import Background, Deadline, Expired, first
 
 BLANK = "about:blank"
@@ -23,12 +25,12 @@ HOLD_NEW = {
     "flatten": True,
     "filter": [{"type": "page"}],
 }
-"""A pop-up starts when it is listened to."""
+"""A pop-up starts once its events are handled."""
 ASK_MS = 2_000.0
-"""For a tab that was there before to say whose it is. One that does not say is not shown."""
+"""Time for an existing tab to report whose it is. A tab that does not answer is not shown."""
 
 FOCUS_MS = 400.0
-"""For the browser to say which tab has the focus."""
+"""Time for the browser to report the focused tab."""
 POLL_MS = 20.0
 
 
@@ -40,35 +42,39 @@ async def _has_focus(page: WebPage) -> bool:
 
 
 class Tabs:
-    """Attached to every page of the browser; a page that a page opens comes to the front, as browsers do."""
+    """Attached to every page of the browser; a page that a page opens comes to the front."""
 
     def __init__(
-        self, connection: Connection, clock: Clock, wall: Wall, shows: Callable[[str], bool] | None = None
+        self,
+        connection: Connection,
+        clock: Clock,
+        request_filter: RequestFilter,
+        shows: Callable[[str], bool] | None = None,
     ) -> None:
         """`shows`: which addresses of tabs that others opened are shown; None shows all."""
         self.connection = connection
-        self.wall = wall
+        self.request_filter = request_filter
         self._shows = shows
-        wall.is_persons = self.is_persons
+        request_filter.is_persons = self.is_persons
         self._persons: set[str] = set()
         """Tabs that no agent sees."""
         self._clock = clock
         self.pages: dict[str, WebPage] = {}
         """By target, the oldest first."""
         self._fronts: list[str] = []
-        """The last one is in front; behind it those that were."""
+        """Order of activation; the last one is in front."""
         self.size: tuple[int, int] | None = None
-        """Of every page, where nobody sees the window; None leaves it to the window."""
+        """Of every page in an invisible window; None leaves it to the window."""
         self._tasks = Background()
         self._releases = Background()
         self._holding: set[str] = set()
-        """Tabs that have not begun yet."""
+        """Tabs that have not started yet."""
         self._ready = asyncio.Event()
         self.lines: list[str] = []
         """For diagnostics."""
 
     async def open(self) -> None:
-        """Attach to what is there; a browser without a page gets one."""
+        """A browser without a page gets one."""
         root = self.connection.root
         root.on("Target.targetCreated", self._created)
         root.on("Target.targetDestroyed", self._destroyed)
@@ -76,8 +82,8 @@ class Tabs:
         root.on("Target.attachedToTarget", self._held)
         await root.call("Target.setDiscoverTargets", {"discover": True})
         await root.call("Target.setAutoAttach", HOLD_NEW)
-        found = (await root.call("Target.getTargets"))["targetInfos"]
-        for info in found:
+        targets = (await root.call("Target.getTargets"))["targetInfos"]
+        for info in targets:
             if info["type"] == "page":
                 await self._attach_if_shown(info)
         if not self.pages:
@@ -86,12 +92,12 @@ class Tabs:
             await self._find_front()
 
     async def _find_front(self) -> None:
-        """The tab that the last client left in front, as the browser has it: it alone has the focus.
+        """The tab that the last client left in front, which is the one with the focus.
 
-        A browser takes a moment to move the focus, and one whose window is behind others has none to tell.
+        A browser takes a moment to move the focus, and a window behind others has none.
         """
         pages = list(self.pages.values())
-        await self._emulate_focus(pages, is_on=False)  # or every one believes that it has it
+        await self._emulate_focus(pages, is_on=False)  # otherwise every page reports it
         deadline = self._clock.monotonic_ms() + FOCUS_MS
         while True:
             answers = await asyncio.gather(*map(_has_focus, pages))
@@ -104,17 +110,17 @@ class Tabs:
         await self._emulate_focus(pages, is_on=True)
 
     async def _emulate_focus(self, pages: Sequence[WebPage], *, is_on: bool) -> None:
-        told = {"enabled": is_on}
-        calls = (page.session.call("Emulation.setFocusEmulationEnabled", told) for page in pages)
+        params = {"enabled": is_on}
+        calls = (page.session.call("Emulation.setFocusEmulationEnabled", params) for page in pages)
         await asyncio.gather(*calls, return_exceptions=True)  # one may have crashed
 
     @property
     def front(self) -> WebPage:
-        """The page that is worked on. Raises `DeviceError` where there is none."""
-        for one in [one for one in self.pages.values() if self.wall.is_own(one.url)]:
-            self.hide(one)  # it came back from the browser's memory, without a request
-        known = [one for one in self._fronts if one in self.pages]
-        page = self.pages[known[-1]] if known else next(reversed(self.pages.values()), None)
+        """Raises `DeviceError` if there is no page."""
+        for tab in [tab for tab in self.pages.values() if self.request_filter.is_own(tab.url)]:
+            self.hide(tab)  # restored from the back/forward cache, without a request
+        open_fronts = [tab for tab in self._fronts if tab in self.pages]
+        page = self.pages[open_fronts[-1]] if open_fronts else next(reversed(self.pages.values()), None)
         if page is None:
             raise DeviceError(
                 "The browser shows no page", hint="open_url opens one.", delivery="not_delivered"
@@ -122,19 +128,18 @@ class Tabs:
         return page
 
     async def create(self) -> WebPage:
-        """Another tab, empty and in front: it is the agent's before it goes anywhere."""
-        made = await self.connection.root.call("Target.createTarget", {"url": BLANK})
-        self._persons.discard(made["targetId"])
-        return await self._attach({"targetId": made["targetId"], "url": BLANK, "type": "page"})
+        """An empty tab in front, which belongs to the agent."""
+        created = await self.connection.root.call("Target.createTarget", {"url": BLANK})
+        self._persons.discard(created["targetId"])
+        return await self._attach({"targetId": created["targetId"], "url": BLANK, "type": "page"})
 
     async def show(self, page: WebPage) -> None:
-        """Bring it to the front."""
         self._to_front(page.id)
         await self.connection.root.call("Target.activateTarget", {"targetId": page.id})
 
     async def drop(self, page: WebPage) -> None:
-        """Close it. Its page may ask before it goes: then its dialog is the screen. The last one stays open,
-        empty: a browser without a page ends."""
+        """Its page may ask before it closes: then its dialog is shown. The last tab stays open and empty,
+        because a browser without a page ends."""
         if len(self.pages) == 1:
             await self.create()
         is_stopped = page.dialog is not None and page.dialog.kind != "beforeunload"
@@ -142,86 +147,86 @@ class Tabs:
             if page.crashed or is_stopped:
                 raise Timeout("It can't be asked")
             await page.session.call("Page.close", timeout_ms=CLOSE_MS)
-        except Timeout:  # nor is one that is frozen
+        except Timeout:  # a frozen page
             await self.connection.root.call("Target.closeTarget", {"targetId": page.id})
             is_stopped = True
         if is_stopped:
             page.dialog_closed()
         with suppress(Expired):
             async with Deadline(self._clock, CLOSE_MS):
-                await first(page.gone.wait(), page.dialog_changed.wait())
+                await first(page.closed.wait(), page.dialog_changed.wait())
 
     def _to_front(self, target: str) -> None:
-        self._fronts = [one for one in self._fronts if one != target and one in self.pages] + [target]
+        self._fronts = [front for front in self._fronts if front != target and front in self.pages] + [target]
 
     async def refresh(self) -> None:
-        """What the tabs are called now: not every change is announced."""
+        """Reads the titles, because not every change is announced."""
         for info in (await self.connection.root.call("Target.getTargets"))["targetInfos"]:
             self._changed({"targetInfo": info})
 
     def titles(self) -> list[TabTitle]:
-        """All tabs, as they are shown."""
         front = self.front
-        return [TabTitle(one.id, one.title or one.url, one is front) for one in self.pages.values()]
+        return [TabTitle(page.id, page.title or page.url, page is front) for page in self.pages.values()]
 
     async def settled(self) -> None:
-        """Until every page that was announced has been attached to."""
+        """Until every announced page is attached."""
         await self._tasks.wait()
 
     async def _attach(self, info: Answer) -> WebPage:
-        known = self.pages.get(info["targetId"])
-        if known is not None:
-            return known
+        existing = self.pages.get(info["targetId"])
+        if existing is not None:
+            return existing
         target = str(info["targetId"])
-        told = await self.connection.root.call("Target.attachToTarget", {"targetId": target, "flatten": True})
-        if target in self.pages:  # somebody else was quicker
+        attached = await self.connection.root.call(
+            "Target.attachToTarget", {"targetId": target, "flatten": True}
+        )
+        if target in self.pages:  # attached meanwhile
             return self.pages[target]
-        session = self.connection.session(str(told["sessionId"]), target)
+        session = self.connection.session(str(attached["sessionId"]), target)
         page = self.pages[target] = WebPage(self.connection, session, self._clock, str(info.get("url", "")))
-        session.on("Network.responseReceivedExtraInfo", self.wall.told_address)
+        session.on("Network.responseReceivedExtraInfo", self.request_filter.note_address_space)
         page.title = str(info.get("title", ""))
         self._to_front(target)
         await page.prepare(self.size)
         return page
 
-    def _held(self, told: Answer) -> None:
-        """A new tab goes nowhere before it is listened to; this session holds it until then."""
-        target = str(told["targetInfo"]["targetId"])
-        if not told.get("waitingForDebugger") or target in self._holding:
-            return  # it is there already, or this is the session by which it is listened to
+    def _held(self, event: Answer) -> None:
+        """Holds a new tab until its events are handled."""
+        target = str(event["targetInfo"]["targetId"])
+        if not event.get("waitingForDebugger") or target in self._holding:
+            return  # already attached, or its own session
         self._holding.add(target)
-        session = self.connection.session(str(told["sessionId"]), target)
+        session = self.connection.session(str(event["sessionId"]), target)
         self._releases.start(self._release(session), f"release of {session.target_id}")
 
     async def _release(self, session: CdpSession) -> None:
-        """Listened to first, then let go: the browser takes both in this order, whenever it answers."""
-        session.on("Network.responseReceivedExtraInfo", self.wall.told_address)
+        """Enables events before the tab continues; the browser keeps this order."""
+        session.on("Network.responseReceivedExtraInfo", self.request_filter.note_address_space)
         with suppress(HandrailError):
             await asyncio.gather(
                 session.call("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
                 session.call("Runtime.runIfWaitingForDebugger"),
             )
-            await self.settled()  # the tab has a session of its own now, which hears the same
+            await self.settled()  # the tab has its own session now, with the same events
             await self.connection.root.call("Target.detachFromTarget", {"sessionId": session.id})
         self._holding.discard(session.target_id)
 
     # whose a tab is
 
     def is_persons(self, frame: str) -> bool:
-        """Whether it is the frame of a tab that is not shown."""
+        """Whether it is the frame of a hidden tab."""
         return frame in self._persons
 
     def hide(self, page: WebPage) -> None:
-        """It turned out to be none of the agent's business."""
-        self.wall.note_own(page.url)
+        self.request_filter.note_own(page.url)
         self.pages.pop(page.id, None)
         self._persons.add(page.id)
 
     async def _attach_if_shown(self, info: Answer) -> None:
-        """A tab that was there before, by what it says itself."""
+        """An existing tab, by what it reports itself."""
         target = str(info["targetId"])
         is_shown = self._shows is None or self._shows(str(info.get("url", "")))
-        if not is_shown or not _is_page(info) or self.wall.is_own(str(info["url"])):
+        if not is_shown or not _is_page(info) or self.request_filter.is_own(str(info["url"])):
             self._persons.add(target)
             return
         try:
@@ -233,12 +238,12 @@ class Tabs:
             self._persons.add(target)
             self.lines.append("[tabs] a tab that does not answer is not shown")
 
-    def _created(self, told: Answer) -> None:
-        info = told["targetInfo"]
+    def _created(self, event: Answer) -> None:
+        info = event["targetInfo"]
         target = str(info["targetId"])
         if info["type"] != "page" or target in self.pages:
             return
-        # What a page opens is the agent's. What others open is, in a browser that is the agent's.
+        # Tabs that a page opens belong to the agent; other tabs only in the agent's own browser.
         is_ours = info.get("openerId") in self.pages or (self._shows is None and not info.get("openerId"))
         if _is_page(info) and is_ours:
             self._tasks.start(self._attach_quietly(info), f"tab {target}")
@@ -252,16 +257,16 @@ class Tabs:
             self.pages.pop(str(info["targetId"]), None)
             self.lines.append(f"[tabs] a page could not be attached to: {error.message}")
 
-    def _destroyed(self, told: Answer) -> None:
-        self._persons.discard(str(told.get("targetId")))
-        page = self.pages.pop(str(told.get("targetId")), None)
+    def _destroyed(self, event: Answer) -> None:
+        self._persons.discard(str(event.get("targetId")))
+        page = self.pages.pop(str(event.get("targetId")), None)
         if page is not None:
-            page.gone.set()
+            page.closed.set()
             page.session.fail(BrowserConnectionError("The page was closed", delivery="unknown"))
             self._tasks.start(page.close(), f"end of tab {page.id}")
 
-    def _changed(self, told: Answer) -> None:
-        info = told["targetInfo"]
+    def _changed(self, event: Answer) -> None:
+        info = event["targetInfo"]
         page = self.pages.get(str(info["targetId"]))
         if page is not None:
             page.url, page.title = str(info["url"]), str(info.get("title", ""))
@@ -275,5 +280,85 @@ class Tabs:
 
 def _is_page(info: Answer) -> bool:
     """Not the browser's own pages, nor those of extensions and tools."""
-    scheme = str(info.get("url", "")).partition(":")[0]  # none yet: a page has just been opened
+    scheme = str(info.get("url", "")).partition(":")[0]  # empty for a page that was just opened
     return info["type"] == "page" and (not scheme or scheme in SCHEMES or scheme == "chrome-error")
+
+
+HEIGHT = 32
+_CLOSE = 28
+_TITLE = 40
+"""Characters of a title."""
+PACKAGE = "browser"
+
+
+class TabTitle(NamedTuple):
+    """A tab in the strip."""
+
+    id: str
+    title: str
+    is_front: bool
+
+
+class TabPress(NamedTuple):
+    """The meaning of a tap on the strip."""
+
+    id: str
+    closes: bool
+
+
+def with_tab_strip(page: Screen, tabs: Sequence[TabTitle]) -> Screen:
+    """The page's screen with its tabs below it."""
+    width, top = page.width, page.height
+    frame = Bounds(0, 0, width, top + HEIGHT)
+    root = Node("", "", "", "", page.package, frame, 0, "container", 0)
+    strip = Node("tabs", "", "", "", PACKAGE, Bounds(0, top, width, top + HEIGHT), ENABLED, "toolbar", 0)
+    for tab, box in zip(tabs, _boxes(page, len(tabs)), strict=True):
+        title = cut(tab.title, _TITLE)
+        flags = ENABLED | CLICKABLE | (SELECTED if tab.is_front else 0)
+        left = box._replace(right=box.right - _CLOSE)
+        _under(strip, Node("tab", "", title, "", PACKAGE, left, flags, "tab", 0, native_id=f"tab.{tab.id}"))
+        right = box._replace(left=box.right - _CLOSE)
+        closing = f"Close tab {title}"
+        _under(
+            strip,
+            Node(
+                "close", "", "", closing, PACKAGE, right, ENABLED | CLICKABLE, "button", 0,
+                native_id=f"close.{tab.id}",
+            ),
+        )  # fmt: skip
+    _under(root, page.root)
+    _under(root, strip)
+    nodes = [root, *page.nodes, strip, *strip.children]
+    for order, node in enumerate(nodes):
+        node.order = order
+    for node in reversed(nodes):
+        node.end = node.children[-1].end if node.children else node.order + 1
+    return Screen(
+        root,
+        nodes,
+        width,
+        top + HEIGHT,
+        page.package,
+        warnings=page.warnings,
+        active=page.root,
+        is_exact=True,
+    )
+
+
+def _boxes(page: Screen, count: int) -> list[Bounds]:
+    wide = max(_CLOSE * 2, min(220, page.width // max(1, count)))
+    return [Bounds(at * wide, page.height, (at + 1) * wide, page.height + HEIGHT) for at in range(count)]
+
+
+def strip_press(screen: Screen, x: int, y: int) -> TabPress | None:
+    """The part of the strip at this point, if any."""
+    for node in screen.nodes:
+        kind, _, target = node.native_id.partition(".")
+        if kind in ("tab", "close") and node.package_name == PACKAGE and node.bounds.holds(x, y):
+            return TabPress(target, kind == "close")
+    return None
+
+
+def _under(parent: Node, node: Node) -> None:
+    node.parent, node.position, node.index = parent, len(parent.children), len(parent.children)
+    parent.children.append(node)

@@ -1,1 +1,1 @@
-"""The DevTools protocol as bytes and calls: wires, a connection, its sessions. Knows no page, no screen."""
+"""The Chrome DevTools Protocol: messages, calls, sessions and events."""

@@ -1,6 +1,5 @@
 """Every action as a command, made from the index: `handrail tap @b1`, `handrail type-text Ada --target Name`.
 
-Reads words and options by the index alone and imports nothing of the vocabulary: help is answered at once.
 A wrong word goes on as it is: the vocabulary is the one place that says what is wrong.
 """
 
@@ -9,17 +8,27 @@ from __future__ import annotations
 import atexit
 import gc
 import json
+import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import click
+from pydantic import TypeAdapter
 
-from handrail.cli.index import ACTION_COMMANDS, SELECTOR, SHARED, ActionCommand, Field
-from handrail.cli.options import DeviceOptions, device_options
+from handrail.cli.options import DeviceOptions, device_options, json_option
+from handrail.cli.output import print_json, print_table
+from handrail.dialects.rules import unknown_name
 from handrail.errors import InvalidAction
+from handrail.invocation import current
+from handrail.protocol.act import SHARED_FIELDS, Act
+from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, json_schema
+from handrail.protocol.describe import DescribedField, describe, describe_fields, summary
+from handrail.protocol.keys import code_of
+from handrail.protocol.schema import schema_of
+from handrail.protocol.target import Selector
 
 _FIELD, _SELECT = "field_", "select_"
 _ALWAYS = "Options of every action"
@@ -35,35 +44,37 @@ _LONGEST = 30  # characters of words to choose from that stand beside an option'
 
 @cache
 def command_for(name: str) -> click.Command:
-    """The command of an action, by its name in the index."""
     action = ACTION_COMMANDS[name]
 
     @device_options
-    def run(*, target: DeviceOptions, as_json: bool, out: Path | None = None, **given: Any) -> None:
-        words = given.pop("words", ())
-        fields = fields_of(action, words, _given(given, _FIELD), _given(given, _SELECT))
-        # The process ends with the action: its garbage is not worth looking for, least of all at the end.
-        gc.disable()
-        atexit.register(gc.freeze)
-        from handrail.cli.perform import perform  # noqa: PLC0415  (pydantic, sqlite3, the engine)
+    def run(*, target: DeviceOptions, as_json: bool, out: Path | None = None, **values: Any) -> None:
+        words = values.pop("words", ())
+        fields = fields_of(action, words, _with_prefix(values, _FIELD), _with_prefix(values, _SELECT))
+        if current.get().daemon is None:
+            # The process ends with the action: its garbage is not worth looking for, least of all at the end.
+            gc.disable()
+            atexit.register(gc.freeze)
+        from handrail.cli.perform import perform  # noqa: PLC0415  (sqlite3, the engine)
 
         try:
             code = perform({"type": action.type, **fields}, target, as_json=as_json, out=out)
         except InvalidAction as error:
-            raise _with_example(action, error) from None
+            # Paths of fields mean nothing on a command line; a correct command helps more.
+            if error.hint == InvalidAction.hint:
+                error.hint = f"For example: {action.example}"
+            raise error from None
         sys.exit(code)
 
     # Behind the first word of `shell`, everything is the device's: `handrail shell pm list packages -3`.
     settings = {"allow_interspersed_args": "command" not in action.positional}
-    made = click.command(name, cls=_Command, help=action.text, context_settings=settings)(run)
-    made.equip(action)
-    return made
+    command = click.command(name, cls=_Command, help=action.text, context_settings=settings)(run)
+    command.equip(action)
+    return command
 
 
-def _given(values: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """What was said, by the field's own name."""
-    found = {name: value for name, value in values.items() if name.startswith(prefix) and value is not None}
-    return {name.removeprefix(prefix): value for name, value in found.items()}
+def _with_prefix(values: dict[str, Any], prefix: str) -> dict[str, Any]:
+    present = {name: value for name, value in values.items() if name.startswith(prefix) and value is not None}
+    return {name.removeprefix(prefix): value for name, value in present.items()}
 
 
 class _Command(click.Command):
@@ -75,19 +86,34 @@ class _Command(click.Command):
     def equip(self, action: ActionCommand) -> None:
         json = click.Option(["--json", "as_json"], is_flag=True, help="Print the envelope.")
         self.action = action
+        options: list[click.Parameter] = [
+            _option(field) for field in action.fields if field.name not in action.positional
+        ]
+        own = {field.name for field in action.fields}
+        if action.gives_picture:
+            out = click.Option(
+                ["--out"],
+                type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+                metavar="FILE",
+                help="Where the picture goes; - is standard output.  [default: a new temporary file]",
+            )
+            options.append(out)
+        selectors = selector_fields() if "target" in own else ()
         self.parts = {
-            "Options": _own_options(action),
-            "Describing the target": _target_options(action),
-            _ALWAYS: [*map(_option, SHARED), json, *self.params],
+            "Options": options,
+            "Describing the target": [
+                _option(field, _SELECT) for field in selectors if field.name not in own
+            ],
+            _ALWAYS: [*map(_option, shared_fields()), json, *self.params],
         }
         words = [click.Argument(["words"], nargs=-1, metavar=_usage(action))] if action.positional else []
-        self.params = [*words, *(one for part in self.parts.values() for one in part)]
+        self.params = [*words, *(option for part in self.parts.values() for option in part)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        fields = {one.name: one for one in self.action.fields}
+        fields = {field.name: field for field in self.action.fields}
         arguments = [(name.upper(), _help(fields[name])) for name in self.action.positional]
         options = {
-            title: [record for one in part if (record := one.get_help_record(ctx))]
+            title: [record for option in part if (record := option.get_help_record(ctx))]
             for title, part in self.parts.items()
         }
         if (help_option := self.get_help_option(ctx)) and (record := help_option.get_help_record(ctx)):
@@ -102,28 +128,18 @@ class _Command(click.Command):
             formatter.write_text(self.action.example)
 
 
-def _own_options(action: ActionCommand) -> list[click.Parameter]:
-    made: list[click.Parameter] = [_option(one) for one in action.fields if one.name not in action.positional]
-    return [*made, _out()] if action.gives_picture else made
-
-
-def _target_options(action: ActionCommand) -> list[click.Parameter]:
-    own = {one.name for one in action.fields}
-    return [_option(one, _SELECT) for one in SELECTOR if one.name not in own] if "target" in own else []
-
-
 def _usage(action: ActionCommand) -> str:
     """`TARGET VALUE`, `[PACKAGE]`, `COMMAND...`."""
-    required = {one.name for one in action.fields if one.presence == "required"}
+    required = {field.name for field in action.fields if field.presence == "required"}
     shown = [name.upper() if name in required else f"[{name.upper()}]" for name in action.positional]
     return " ".join(shown) + ("..." if "command" in action.positional else "")
 
 
-def _option(one: Field, prefix: str = _FIELD) -> click.Option:
-    flag = one.name.replace("_", "-")
-    if one.kind == "boolean":
-        return click.Option([f"--{flag}/--no-{flag}", prefix + one.name], default=None, help=_help(one))
-    return click.Option([f"--{flag}", prefix + one.name], metavar=_metavar(one.kind), help=_help(one))
+def _option(field: DescribedField, prefix: str = _FIELD) -> click.Option:
+    flag = field.name.replace("_", "-")
+    if field.kind == "boolean":
+        return click.Option([f"--{flag}/--no-{flag}", prefix + field.name], default=None, help=_help(field))
+    return click.Option([f"--{flag}", prefix + field.name], metavar=_metavar(field.kind), help=_help(field))
 
 
 def _metavar(kind: str) -> str:
@@ -133,22 +149,13 @@ def _metavar(kind: str) -> str:
     return "TEXT" if kind == "string" else kind.partition(" ")[0].upper()
 
 
-def _help(one: Field) -> str:
+def _help(field: DescribedField) -> str:
     """The meaning, with what a name and a metavar can't say."""
-    words = one.kind.replace(" | ", ", ") if " | " in one.kind else _FORMS.get(one.kind, "")
-    bounds = one.kind.partition(" ")[2] if "…" in one.kind and not words else ""
-    presence = one.presence if one.presence != "required" else ""
+    words = field.kind.replace(" | ", ", ") if " | " in field.kind else _FORMS.get(field.kind, "")
+    bounds = field.kind.partition(" ")[2] if "…" in field.kind and not words else ""
+    presence = field.presence if field.presence != "required" else ""
     beside = "; ".join(part for part in (words, bounds, presence) if part)
-    return f"{one.text}  [{beside}]" if beside else one.text
-
-
-def _out() -> click.Option:
-    return click.Option(
-        ["--out"],
-        type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-        metavar="FILE",
-        help="Where the picture goes; - is standard output.  [default: a new temporary file]",
-    )
+    return f"{field.text}  [{beside}]" if beside else field.text
 
 
 _OBJECTS = ("target", "condition", "selector", "point")
@@ -156,25 +163,28 @@ _OBJECTS = ("target", "condition", "selector", "point")
 
 
 def fields_of(
-    command: ActionCommand,
-    words: Sequence[str],
-    options: Mapping[str, Any],
-    selector: Mapping[str, Any],
+    command: ActionCommand, words: Sequence[str], options: Mapping[str, Any], selector: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """`options` and `selector` hold what was given, by field name."""
-    kinds = {one.name: one for one in (*command.fields, *SHARED)}
-    given: dict[str, Any] = {**_placed(command, words, bool(selector)), **options}
-    fields = {name: _value(value, kinds[name]) for name, value in given.items()}
-    if "command" in fields:
-        fields["command"] = _tokens(fields["command"], bool(fields.get("raw")))
+    """`options` and `selector` hold the words of the command line by field name."""
+    kinds = {field.name: field for field in (*command.fields, *shared_fields())}
+    texts: dict[str, Any] = {**_placed(command, words, bool(selector)), **options}
+    fields = {name: _value(value, kinds[name]) for name, value in texts.items()}
+    # A single word is a whole command line; `raw` hands all words to the device's shell.
+    if "command" in fields and (fields.get("raw") or len(fields["command"]) == 1):
+        fields["command"] = " ".join(fields["command"])
     if selector:
-        fields["target"] = _described(given.get("target"), selector)
-    _refuse_missing(command, fields)
+        fields["target"] = _described(texts.get("target"), selector)
+    for field in command.fields:
+        if field.presence == "required" and field.name not in fields:
+            more = "; a target is @b1, 540,750, a text, or --id, --role, …" if field.kind == "target" else ""
+            raise InvalidAction(
+                f"{field.name}: is required", path=field.name, hint=f"For example: {command.example}{more}"
+            )
     return fields
 
 
 def _placed(command: ActionCommand, words: Sequence[str], has_selector: bool) -> dict[str, Any]:
-    """Words in the order of the usage line; a target that options describe takes no place in it."""
+    """Words in the order of the usage line. A target that options describe is not among them."""
     names = list(command.positional)
     if has_selector and "target" in names and len(words) < len(names):
         names.remove("target")
@@ -190,7 +200,7 @@ def _placed(command: ActionCommand, words: Sequence[str], has_selector: bool) ->
     return dict(zip(names, words, strict=False))
 
 
-def _value(value: Any, field: Field) -> Any:
+def _value(value: Any, field: DescribedField) -> Any:
     if not isinstance(value, str):
         return value
     kind = field.kind
@@ -202,7 +212,7 @@ def _value(value: Any, field: Field) -> Any:
 
 
 def _scalar(text: str) -> Any:
-    """A number, true, false or a quoted text where it is one; any other word stays a word."""
+    """A number, true, false or a quoted text where it is valid JSON, else the word itself."""
     try:
         read = json.loads(text)
     except ValueError:
@@ -217,11 +227,6 @@ def _object(text: str, path: str) -> Any:
         raise InvalidAction(
             f"{path}: not valid JSON: {error}", hint='Quote it: \'{"text": "Save"}\'.', path=path
         ) from None
-
-
-def _tokens(words: list[str], raw: bool) -> list[str] | str:
-    """One word is a command line of its own; `raw` hands all of them to the device's shell."""
-    return " ".join(words) if raw or len(words) == 1 else words
 
 
 def _described(bare: Any, selector: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,17 +246,134 @@ def _selected(name: str, value: Any) -> Any:
     return _object(value, name) if value.startswith("{") else value
 
 
-def _with_example(command: ActionCommand, error: InvalidAction) -> InvalidAction:
-    """Who gives commands knows no paths of fields: a right command says more than the general hint."""
-    if error.hint == InvalidAction.hint:
-        error.hint = f"For example: {command.example}"
-    return error
+class ActionCommand(NamedTuple):
+    """One action: its line in the help, what its bare words mean, all its fields, a command line."""
+
+    type: str
+    text: str
+    positional: tuple[str, ...]
+    fields: tuple[DescribedField, ...]
+    example: str
+    gives_picture: bool = False
 
 
-def _refuse_missing(command: ActionCommand, fields: Mapping[str, Any]) -> None:
-    for one in command.fields:
-        if one.presence == "required" and one.name not in fields:
-            more = "; a target is @b1, 540,750, a text, or --id, --role, …" if one.kind == "target" else ""
-            raise InvalidAction(
-                f"{one.name}: is required", path=one.name, hint=f"For example: {command.example}{more}"
-            )
+@cache
+def _command_of(act: type[Act]) -> ActionCommand:
+    described = describe(act)
+    fields = tuple(field for field in described.fields if field.name not in SHARED_FIELDS)
+    # The field that a bare value fills, then all that are required.
+    required = [field.name for field in described.fields if field.presence == "required"]
+    short = act.traits.shorthand
+    positional = tuple([short, *required] if short and short not in required else required)
+    # The class's example as a person would type it, without what is the default anyway.
+    usual: dict[str, Any] = {"type": act.example["type"]}
+    for field in described.fields:
+        if default := field.presence.partition("default ")[2]:
+            usual[field.name] = json.loads(default)
+    shown = {name: value for name, value in act.example.items() if name not in usual or usual[name] != value}
+    first = [name for name in positional if name in shown]
+    words = [word for name in first for word in _words(shown[name])]
+    options = [word for name in shown if name not in first for word in _option_words(name, shown[name])]
+    example = shlex.join(["handrail", act.example["type"].replace("_", "-"), *words, *options])
+    return ActionCommand(
+        described.type, described.text, positional, fields, example, bool(act.traits.gives_picture)
+    )
+
+
+def _option_words(name: str, value: Any) -> list[str]:
+    flag = "--" + name.replace("_", "-")
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag[2:]}"]
+    return [flag, *_words(value)]
+
+
+def _words(value: Any) -> list[str]:
+    match value:
+        case {"ref": str(word)} | {"text": str(word)} if len(value) == 1:
+            return [word]
+        case {"x": x, "y": y}:
+            return [f"{x},{y}"]
+        case {"visible": shown}:
+            return _words(shown)
+        case dict():
+            return [word for name, part in value.items() for word in _option_words(name, part)]
+        case [dict(), *_]:
+            return [" ".join(word for part in value for word in _words(part))]
+        case [_, _, *_] if all(code_of(part) is not None for part in value):
+            return ["+".join(value)]
+        case list() | str():
+            return [value] if isinstance(value, str) else [str(part) for part in value]
+        case _:
+            return [json.dumps(value)]
+
+
+class _ActionCommands(Mapping[str, ActionCommand]):
+    """Described one by one when they are asked for: a schema of all of them takes half a second to make."""
+
+    _types: ClassVar = {
+        kind.replace("_", "-"): act for kind, act in ACTIONS.items() if kind not in DESK_ACTIONS
+    }
+
+    def __getitem__(self, name: str) -> ActionCommand:
+        return _command_of(self._types[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._types
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def summaries(self) -> list[tuple[str, str]]:
+        return [(name, summary(act)) for name, act in self._types.items()]
+
+
+ACTION_COMMANDS = _ActionCommands()
+"""By the command's name."""
+
+
+@cache
+def selector_fields() -> tuple[DescribedField, ...]:
+    fields = describe_fields(schema_of(TypeAdapter(Selector), "")["$defs"]["Selector"])
+    return tuple(field for field in fields if field.name not in ("ref", "element_id"))
+
+
+@cache
+def shared_fields() -> tuple[DescribedField, ...]:
+    """Without `device`, which every command has."""
+    names = {*SHARED_FIELDS} - {"device"}
+    return tuple(field for field in describe(ACTIONS["tap"]).fields if field.name in names)
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@json_option("The vocabulary as one JSON Schema document.")
+def actions(names: tuple[str, ...], as_json: bool) -> None:
+    """Show every action, or the fields of the actions named."""
+    for name in names:
+        if name not in ACTIONS:
+            raise unknown_name(name, ACTIONS)
+    if as_json:
+        schema = json_schema()
+        if names:
+            wanted = {f"#/$defs/{ACTIONS[name].__name__}" for name in names}
+            schema["oneOf"] = [choice for choice in schema["oneOf"] if choice["$ref"] in wanted]
+            mapping = schema["discriminator"]["mapping"]
+            schema["discriminator"]["mapping"] = {kind: mapping[kind] for kind in mapping if kind in names}
+        print_json(schema)
+    elif names:
+        for name in names:
+            _print_fields(name)
+    else:
+        rows = [(name, act.traits.effect, act.traits.semantic, summary(act)) for name, act in ACTIONS.items()]
+        print_table(f"{len(rows)} actions", ("type", "effect", "semantic", "what it does"), rows)
+
+
+def _print_fields(name: str) -> None:
+    described = describe(ACTIONS[name])
+    click.echo(f"{name}: {described.text}")
+    rows = [(field.name, field.kind, field.presence, field.text) for field in described.fields]
+    print_table(name, ("field", "type", "", "meaning"), rows)
+    click.echo(f"example: {described.example}\n")

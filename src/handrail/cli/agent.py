@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -13,92 +13,87 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
+from rich.text import Text
 
-from handrail.cli.films import film_agent, need_films, video_option
-from handrail.cli.options import DeviceOptions, device_options, session_from
+from handrail.agent.budget import Budget
+from handrail.agent.computer import ComputerSpeech
+from handrail.agent.desk_windows import Presenter, spent_text
+from handrail.agent.loop import Terms, run_task
+from handrail.agent.models import open_model
+from handrail.agent.resume import load_run
+from handrail.agent.run_data import GOOD, RunFolder, RunProgress, new_folder
+from handrail.agent.speech import Speech
+from handrail.agent.task import Task
+from handrail.cli.approvals import TerminalPrompt
+from handrail.cli.local_client import LocalDesk
+from handrail.cli.options import DeviceOptions, command_options, device_options, option, session_from
+from handrail.cli.output import film_agent, need_films
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.dialects.frame import unit_from
+from handrail.dialects.registry import dialect
 from handrail.errors import ERRORS, FAMILIES, InvalidAction
+from handrail.invocation import current
+from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
+from handrail.screen.text import clean, cut
 from handrail.waiting import beside
 
 if TYPE_CHECKING:
-    from handrail.agent.budget import Budget
+    from rich.status import Status
+
     from handrail.agent.model import AgentModel, ToolSet
-    from handrail.agent.run_data import AgentStep, RunProgress, RunResult, Tell
-    from handrail.agent.speech import Speech
-    from handrail.agent.task import Task
-    from handrail.android.routing import Helper
-    from handrail.cli.agent_progress import AgentProgress
-    from handrail.config import Config
-    from handrail.engine.approval import AskedApproval
-    from handrail.engine.desk_runner import DeskRunner
+    from handrail.agent.run_data import AgentStep, RunResult
     from handrail.engine.session import Session
-    from handrail.runtime import Runtime
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    from handrail.safety.approval_store import AskedApproval
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOptions:
     """The command line."""
 
     task: str | None
     target: DeviceOptions
-    model: str | None
-    base_url: str | None
-    text: bool
-    tools: ToolSet | None
-    dialect: str | None
-    frame: str | None
-    see: bool | None
-    stream: bool
-    max_steps: int | None
-    max_tokens: int | None
-    max_cost: float | None
-    timeout: float | None
-    until: str | None
-    resume: str | None
-    desk: bool
-    video: bool
-    as_json: bool
+    model: str | None = option("openai:NAME, anthropic:NAME, scripted:FILE, …", metavar="MODEL")
+    base_url: str | None = option(
+        "Another server with the maker's protocol, such as a local one.", metavar="URL"
+    )
+    text: bool = option("The model has no tools: it answers in JSON.")
+    tools: ToolSet | None = option(
+        "Work by the computer tool of the model's own maker.", type=click.Choice(["computer"])
+    )
+    dialect: str | None = option("The form it was trained on: ui_tars, mobile_use, ….", metavar="NAME")
+    frame: str | None = option("What its numbers mean, if not what the dialect says.", metavar="UNIT")
+    see: bool | None = option("Send it pictures of the screen, or never.", "--see/--no-see", default=None)
+    stream: bool = option("Have its answers sent in pieces, as some servers want.")
+    max_steps: int | None = option(
+        "At most so many steps.  [default: 50]", type=click.IntRange(1), metavar="N"
+    )
+    max_tokens: int | None = option("At most so many tokens.", type=click.IntRange(1), metavar="N")
+    max_cost: float | None = option(
+        "At most so much money, where the price is known.", type=float, metavar="USD"
+    )
+    timeout: float | None = option("At most so long.", type=float, metavar="SECONDS")
+    until: str | None = option(
+        "It is done only while this holds: a text, or a condition.", metavar="CONDITION"
+    )
+    resume: str | None = option("Go on with a run that was stopped: its name or its folder.", metavar="RUN")
+    desk: bool = option("Show it on the desk of `handrail serve`, too.")
+    video: bool = option("Write an MP4 of the run into its folder.")
+    as_json: bool = option("One line of JSON per step, and one for the result.", "--json")
 
 
 @click.command()
 @click.argument("task", required=False)
-@click.option("--model", metavar="MODEL", help="openai:NAME, anthropic:NAME, scripted:FILE, …")
-@click.option(
-    "--base-url", metavar="URL", help="Another server with the maker's protocol, such as a local one."
-)
-@click.option("--text", is_flag=True, help="The model has no tools: it answers in JSON.")
-@click.option(
-    "--tools", type=click.Choice(["computer"]), help="Work by the computer tool of the model's own maker."
-)
-@click.option("--dialect", metavar="NAME", help="The form it was trained on: ui_tars, mobile_use, ….")
-@click.option("--frame", metavar="UNIT", help="What its numbers mean, if not what the dialect says.")
-@click.option("--see/--no-see", default=None, help="Send it pictures of the screen, or never.")
-@click.option("--stream", is_flag=True, help="Have its answers sent in pieces, as some servers want.")
-@click.option(
-    "--max-steps", type=click.IntRange(1), metavar="N", help="At most so many steps.  [default: 50]"
-)
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens.")
-@click.option(
-    "--max-cost", type=float, metavar="USD", help="At most so much money, where the price is known."
-)
-@click.option("--timeout", type=float, metavar="SECONDS", help="At most so long.")
-@click.option(
-    "--until", metavar="CONDITION", help="It is done only while this holds: a text, or a condition."
-)
-@click.option("--resume", metavar="RUN", help="Go on with a run that was stopped: its name or its folder.")
-@click.option("--desk", is_flag=True, help="Show it on the desk of `handrail serve`, too.")
-@video_option("Write an MP4 of the run into its folder.")
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON per step, and one for the result.")
-@device_options
-def agent(**given: Any) -> None:
+@command_options(AgentOptions, device_options)
+def agent(options: AgentOptions) -> None:
     """Let a model work on a phone until a task is done.
 
     Ends with 0 when it is finished, 1 when it is not, 2 for bad input, 3 for a phone or a model that can't be
     reached, 4 when the model refuses, 130 when it was stopped. Every run leaves a folder with its steps and a
     report.
     """
-    options = AgentOptions(**given)
     if (options.task is None) == (options.resume is None):
         raise InvalidAction(
             "Give a task or --resume RUN, not both",
@@ -109,24 +104,27 @@ def agent(**given: Any) -> None:
 
 
 async def _main(options: AgentOptions) -> int:
-    from handrail.config import Config  # noqa: PLC0415
-    from handrail.engine.events import Caller  # noqa: PLC0415
-    from handrail.runtime import Runtime  # noqa: PLC0415
-
     if options.video:
         need_films()
     config = Config.from_env(os.environ)
-    folder = _folder(options, config)
+    if options.resume is None:
+        folder = new_folder(config.runs, SystemClock())
+    else:
+        path = Path(options.resume).expanduser()
+        is_name = len(path.parts) == 1 and not os.path.lexists(path)
+        folder = Path(os.path.realpath(config.runs / options.resume if is_name else path))
     caller = Caller(folder.name, "agent", "agent")
     async with AsyncExitStack() as stack, Runtime.open(config, caller=caller) as runtime:
         plan = _plan(options, folder, runtime)
         stack.push_async_callback(plan.model.close)
-        helper: Helper | None = "none" if plan.target.sim else None
-        session = await session_from(plan.target, config, runtime, stack, helper)
+        session = await session_from(plan.target, config, runtime, stack, "none" if plan.target.sim else None)
         result = await _run(plan, options, runtime, session)
         if options.video:
             film_agent(result, runtime.journal, to_stderr=options.as_json)
-    return _exit_code(result)
+    if result.outcome == "failed" and result.code in ERRORS:
+        family = ERRORS[result.code].family
+        return FAMILIES[family].exit_code if family in ("device", "model") else result.exit_code
+    return result.exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,30 +141,19 @@ class AgentPlan:
     speech: Speech | None = None
 
 
-def _folder(options: AgentOptions, config: Config) -> Path:
-    from handrail.agent.run_folder import new_folder  # noqa: PLC0415
-    from handrail.clock import SystemClock  # noqa: PLC0415
-
-    if options.resume is None:
-        return new_folder(config.runs, SystemClock())
-    given = Path(options.resume).expanduser()
-    is_name = len(given.parts) == 1 and not os.path.lexists(given)
-    return Path(os.path.realpath(config.runs / options.resume if is_name else given))
-
-
 def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
-    """Everything that can be wrong with the input is said before a phone is opened."""
-    from handrail.agent.budget import Budget  # noqa: PLC0415
-    from handrail.agent.models import open_model  # noqa: PLC0415
-    from handrail.agent.resume import load_run  # noqa: PLC0415
-    from handrail.agent.run_folder import RunFolder  # noqa: PLC0415
-    from handrail.agent.task import Task  # noqa: PLC0415
-
+    """Reports everything that is wrong with the input before a phone is opened."""
     saved = load_run(RunFolder(folder), runtime.journal) if options.resume is not None else None
-    then = dict(saved.task) if saved else {}
-    task = Task.of(options.task or str(then.get("task", "")), options.until or then.get("until"))
-    budget = Budget(**{**then.get("budget", {}), **_limits(options)})
-    spec = options.model or str(then.get("spec", ""))
+    earlier = dict(saved.task) if saved else {}
+    task = Task.of(options.task or str(earlier.get("task", "")), options.until or earlier.get("until"))
+    limits = {
+        "steps": options.max_steps,
+        "tokens": options.max_tokens,
+        "cost_usd": options.max_cost,
+        "seconds": options.timeout,
+    }
+    changed = {name: limit for name, limit in limits.items() if limit is not None}
+    spec = options.model or str(earlier.get("spec", ""))
     if not spec:
         raise InvalidAction(
             "No model was named",
@@ -181,39 +168,54 @@ def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
         mode="text" if options.text or options.dialect else None,
         sees=options.see,
         stream=options.stream,
-        tools=options.tools or then.get("tools"),
+        tools=options.tools or earlier.get("tools"),
     )
-    target, speech = _target(options, then), _speech(model, options, then)
-    return AgentPlan(task, budget, model, spec, target, folder, saved.steps if saved else (), speech)
+    target = options.target
+    if not target.device and not target.sim and "device" in earlier:
+        target = DeviceOptions(str(earlier["device"]))
+    return AgentPlan(
+        task,
+        Budget(**{**earlier.get("budget", {}), **changed}),
+        model,
+        spec,
+        target,
+        folder,
+        saved.steps if saved else (),
+        _speech(model, options, earlier),
+    )
 
 
-def _limits(options: AgentOptions) -> dict[str, Any]:
-    given = {
-        "steps": options.max_steps,
-        "tokens": options.max_tokens,
-        "cost_usd": options.max_cost,
-        "seconds": options.timeout,
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _target(options: AgentOptions, then: Mapping[str, Any]) -> DeviceOptions:
-    """A resumed run goes on where it was, unless another phone is named."""
-    if options.target.device or options.target.sim or "device" not in then:
-        return options.target
-    return DeviceOptions(str(then["device"]))
+def _speech(model: AgentModel, options: AgentOptions, earlier: Mapping[str, Any]) -> Speech | None:
+    """The dialect of the command line, else the one that a script names, else that of the resumed run."""
+    name = options.dialect or getattr(model, "dialect", "") or str(earlier.get("dialect", ""))
+    if not name:
+        return None
+    if getattr(model, "is_computer", False):
+        return ComputerSpeech.of_maker(name)
+    return Speech.of(name, unit_from(options.frame or earlier.get("frame"), dialect(name).unit))
 
 
 async def _run(plan: AgentPlan, options: AgentOptions, runtime: Runtime, session: Session) -> RunResult:
-    from handrail.agent.loop import Terms, run_task  # noqa: PLC0415
-    from handrail.cli.agent_progress import progress_for  # noqa: PLC0415
+    progress = AgentProgress(as_json=options.as_json)
+    prompt = TerminalPrompt(runtime.approvals)
 
-    progress = progress_for(as_json=options.as_json)
-    _ask_between(runtime, progress)
+    async def ask(approval: AskedApproval, token: str | None) -> None:
+        with progress.paused():
+            await prompt(approval, token)
+
+    runtime.approvals.notify = ask
+    desk = LocalDesk(runtime.config.home, runtime.caller) if options.desk else None
+    presenter = Presenter(desk, plan.folder.name, plan.task.text) if desk else None
+
+    def tell(news: RunProgress) -> None:
+        progress.tell(news)
+        if presenter is not None:
+            presenter.tell(news)
+
     stop = asyncio.Event()
     progress.begin(plan.task.text, plan.spec, session.serial, len(plan.before))
-    async with _shown_on_desk(plan, options, runtime) as shown:
-        with _stopped_by_signals(stop), progress:
+    async with _shown_on_desk(presenter):
+        with current.get().on_stop(stop.set), progress.status():
             result = await run_task(
                 session,
                 plan.task,
@@ -222,108 +224,113 @@ async def _run(plan: AgentPlan, options: AgentOptions, runtime: Runtime, session
                 budget=plan.budget,
                 folder=plan.folder,
                 ask=sys.stdin.isatty() or options.desk,
-                terms=Terms(
-                    stop=stop,
-                    tell=_both(progress.tell, shown),
-                    desk=_desk_of(options, runtime),
-                    before=plan.before,
-                    spec=plan.spec,
-                    speech=plan.speech,
-                ),
+                terms=Terms(stop, tell, desk=desk, before=plan.before, spec=plan.spec, speech=plan.speech),
             )
     progress.end(result)
     return result
 
 
-def _speech(model: AgentModel, options: AgentOptions, then: Mapping[str, Any]) -> Speech | None:
-    """The dialect of the command line, else the one that a script names, else that of the resumed run."""
-    from handrail.agent.computer import ComputerSpeech  # noqa: PLC0415
-    from handrail.agent.speech import Speech  # noqa: PLC0415
-    from handrail.dialects.frame import unit_from  # noqa: PLC0415
-    from handrail.dialects.registry import dialect  # noqa: PLC0415
-
-    name = options.dialect or getattr(model, "dialect", "") or str(then.get("dialect", ""))
-    if not name:
-        return None
-    if getattr(model, "is_computer", False):
-        return ComputerSpeech.of_maker(name)
-    return Speech.of(name, unit_from(options.frame or then.get("frame"), dialect(name).unit))
-
-
-def _desk_of(options: AgentOptions, runtime: Runtime) -> DeskRunner | None:
-    from handrail.local.desk import LocalDesk  # noqa: PLC0415
-
-    return LocalDesk(runtime.config.home, runtime.caller) if options.desk else None
-
-
 @asynccontextmanager
-async def _shown_on_desk(
-    plan: AgentPlan, options: AgentOptions, runtime: Runtime
-) -> AsyncIterator[Tell | None]:
-    """Windows on the desk of a running server; that there is none is said once."""
-    from handrail.agent.desk_windows import Presenter  # noqa: PLC0415
-
-    desk = _desk_of(options, runtime)
-    if desk is None:
-        yield None
+async def _shown_on_desk(presenter: Presenter | None) -> AsyncIterator[None]:
+    """Keeps windows on the desk of a running server; says once where there is none."""
+    if presenter is None:
+        yield
         return
-    presenter = Presenter(desk, plan.folder.name, plan.task.text)
     try:
         async with beside(presenter.run(), "agent's windows") as showing:
-            yield presenter.tell
+            yield
             await showing
     finally:
-        if presenter.problem is not None:
-            click.echo(
-                f"Not shown on a desk: {presenter.problem.message}. {presenter.problem.hint}", err=True
-            )
+        if (problem := presenter.problem) is not None:
+            click.echo(f"Not shown on a desk: {problem.message}. {problem.hint}", err=True)
 
 
-def _both(one: Tell, other: Tell | None) -> Tell:
-    def tell(progress: RunProgress) -> None:
-        one(progress)
-        if other is not None:
-            other(progress)
-
-    return tell
-
-
-@contextmanager
-def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
-    """The first signal ends the run in order; a second one has its usual effect."""
-    loop = asyncio.get_running_loop()
-
-    def release() -> None:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
-
-    def first() -> None:
-        release()
-        stop.set()
-
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, first)
-    try:
-        yield
-    finally:
-        release()
+THOUGHT = 200
+LINE = 300
+_RAISE = {
+    "out_of_steps": " --max-steps N",
+    "out_of_time": " --timeout SECONDS",
+    "out_of_tokens": " --max-tokens N",
+    "out_of_cost": " --max-cost USD",
+}
+"""What has to be raised before a run can go on."""
+_NOW = {"thinking": "thinks", "acting": "acts", "waiting": "waits for a person"}
 
 
-def _ask_between(runtime: Runtime, progress: AgentProgress) -> None:
-    """A person at the terminal is asked while the progress stands still."""
-    from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
+class AgentProgress:
+    """Shows a run: JSON lines, plain lines, or on a terminal colours with a live line below."""
 
-    prompt = TerminalPrompt(runtime.approvals)
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._console = Console() if sys.stdout.isatty() and not as_json else None
+        self._status: Status | None = None
 
-    async def ask(one: AskedApproval, token: str | None) -> None:
-        with progress.paused():
-            await prompt(one, token)
+    def begin(self, task: str, model: str, device: str, before: int) -> None:
+        if not self._as_json:
+            self._line(cut(clean(task), LINE), "bold")
+            self._line(f"{model} on {device}" + (f", after {before} steps" if before else ""), "dim")
 
-    runtime.approvals.notify = ask
+    def tell(self, progress: RunProgress) -> None:
+        step, spent = progress.step, spent_text(progress.spend)
+        if self._as_json:
+            if progress.phase == "notice":
+                self._json({"notice": progress.doing})
+            if step is not None:
+                self._json({"step": step.to_dict(), "spend": progress.spend.to_dict()})
+            return
+        if self._status is not None and progress.phase in _NOW:
+            doing = f": {progress.doing}" if progress.doing else ""
+            self._status.update(Text(f"step {progress.number} {_NOW[progress.phase]}{doing} ({spent})"))
+        if progress.phase == "notice":
+            self._line(cut(clean(progress.doing), LINE), "dim")
+        if step is not None:
+            mark, colour = ("✓", "green") if step.outcome in GOOD else ("✗", "red")
+            if step.outcome == "unchanged":
+                mark, colour = "·", "yellow"
+            self._line(f"{step.number:>3}. {cut(clean(step.thought), THOUGHT) or step.kind}", "")
+            cost = "" if self._console else f"  [{spent}]"
+            self._line(f"     {mark} {cut(clean(step.told), LINE)}{cost}", colour)
 
+    def end(self, result: RunResult) -> None:
+        """How it ended, what it cost, where it is kept, and how to go on."""
+        if self._as_json:
+            self._json({"result": result.to_dict()})
+            return
+        outcome = f"{result.outcome.replace('_', ' ')}: {clean(result.message)}"
+        self._line(outcome, "bold green" if result.success else "bold red")
+        self._line(spent_text(result.spend), "dim")
+        if result.folder is not None:
+            self._line(f"report: {result.folder / 'report.html'}", "dim")
+            if not result.success:
+                more = _RAISE.get(result.outcome, "")
+                self._line(f"go on with: handrail agent --resume {result.run}{more}", "dim")
 
-def _exit_code(result: RunResult) -> int:
-    if result.outcome == "failed" and result.code in ERRORS:
-        family = ERRORS[result.code].family
-        return FAMILIES[family].exit_code if family in ("device", "model") else result.exit_code
-    return result.exit_code
+    @contextmanager
+    def status(self) -> Iterator[None]:
+        if self._console is None:
+            yield
+            return
+        with self._console.status("begins") as self._status:
+            yield
+        self._status = None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nothing moves while a person is asked."""
+        if self._status is None:
+            yield
+            return
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
+
+    def _line(self, words: str, style: str) -> None:
+        if self._console is None:
+            click.echo(words)
+        else:  # as `Text`: brackets of the phone's own are not markup
+            self._console.print(Text(words, style=style), soft_wrap=True)
+
+    def _json(self, document: dict[str, object]) -> None:
+        click.echo(json.dumps(document, ensure_ascii=False, separators=(",", ":")))

@@ -4,42 +4,71 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import json
 import os
 import re
+import socket
 import sys
-from collections.abc import Awaitable, Callable
-from typing import TypeVar, cast
+import termios
+import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
 
-from handrail.cli.output import phone_words, print_json, print_table
+from handrail.android.choose import pick
+from handrail.cli.options import DeviceOptions, awaited, chosen_browser, json_option
+from handrail.cli.output import own_command, phone_words, print_json, print_table
 from handrail.clock import SystemClock
-from handrail.config import Config
-from handrail.engine.approval import Approvals, AskedApproval
-from handrail.engine.approval.grants import Allowance, grant_id
-from handrail.engine.policy import Span
+from handrail.config import Config, canonical
+from handrail.errors import DeviceError, HandrailError, InvalidAction, PolicyUnusable
+from handrail.flow.plan import real_path
+from handrail.invocation import is_typed_for_us, run
+from handrail.journal import Journal
+from handrail.journal.journal import witness_of
+from handrail.protocol.actions import ACTIONS
+from handrail.protocol.traits import Pressed, Span
+from handrail.safety.approval_store import AskedApproval, GrantTerms, grant_id
+from handrail.safety.approvals import Approvals
+from handrail.safety.caller import Caller
+from handrail.safety.labels import is_answer
+from handrail.safety.leases import Holder, Leases, StopRequests
+from handrail.screen.text import clean, cut
 from handrail.store import Store
-from handrail.tree.quote import clean, cut
+from handrail.trusted_file import open_plain
+from handrail.waiting import Background
+
+if TYPE_CHECKING:
+    from handrail.cli.client import DaemonConnection
+    from handrail.flow.progress import FlowProgress
+
 
 T = TypeVar("T")
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@json_option()
 @click.option("--all", "everything", is_flag=True, help="Closed requests too, newest first.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="With --all.")
 @click.option("--before", type=int, metavar="SEQ", help="With --all: only those before this `seq`.")
 def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -> None:
     """List what waits for an answer."""
-    found = with_approvals(lambda desk: desk.history(limit, before) if everything else desk.pending())
+    requests = with_approvals(lambda desk: desk.history(limit, before) if everything else desk.pending())
     now = SystemClock().now_ms()
     if as_json:
-        print_json([one.to_dict() for one in found])
-    elif not found:
+        print_json([approval.to_dict() for approval in requests])
+    elif not requests:
         click.echo("Nothing was asked yet." if everything else "Nothing waits for an answer.")
     else:
         header = ("id", "state", "age", "expires", "device", "what", "why")
-        print_table(f"{len(found)} requests", header, [_row(one, now) for one in found])
+        print_table(f"{len(requests)} requests", header, [_row(approval, now) for approval in requests])
+        for approval in requests:
+            if approval.is_open and "script" in approval.request.action:
+                click.echo(f"\n{approval.id}: {approval.request.shown(0)}")
 
 
 @click.command()
@@ -48,23 +77,45 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 @click.option(
     "--data", metavar="TEXT", help="What was asked for, such as a code; - reads it from standard input."
 )
+@click.option("--readable/--unreadable", default=None, help="Whether the agent may read --data.")
 @click.option("--for", "for_", metavar="TIME", help="Allow the like of it too, for 30m or 2h; at most 24h.")
 @click.option("--times", type=int, metavar="N", help="With or without --for: so often, 5 when left out.")
+@click.option(
+    "--may-change", type=int, multiple=True, metavar="N", help="What the question lists as N may change."
+)
 @click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
 def approve(
-    id_: str, remember: str | None, data: str | None, for_: str | None, times: int | None, by: str | None
+    id_: str,
+    remember: str | None,
+    data: str | None,
+    readable: bool | None,
+    for_: str | None,
+    times: int | None,
+    may_change: tuple[int, ...],
+    by: str | None,
 ) -> None:
     """Say yes to the request ID, or to the only one whose id begins so."""
-    given = sys.stdin.read().rstrip("\r\n") if data == "-" else data
+    answer = sys.stdin.read().rstrip("\r\n") if data == "-" else data
     span = cast("Span | None", remember)
-    allow = Allowance.read(None if for_ is None else _milliseconds(for_), times)
+    allow = GrantTerms.read(None if for_ is None else _milliseconds(for_), times)
     done = with_approvals(
-        lambda desk: desk.answer(id_, True, by or _login(), data=given, remember=span, allow=allow)
+        lambda desk: desk.answer(
+            id_,
+            True,
+            by or _login(),
+            data=answer,
+            readable=readable,
+            remember=span,
+            allow=allow,
+            may_change=may_change,
+        )
     )
     click.echo(f"Approved: {done.id} {_what(done)}")
     if allow is not None:
         [given_now] = [
-            one for one in with_approvals(lambda desk: desk.grants.active()) if one.id == grant_id(done.id)
+            approval
+            for approval in with_approvals(lambda desk: desk.grants.active())
+            if approval.id == grant_id(done.id)
         ]
         click.echo(
             f"{given_now.id}: {clean(str(given_now))}\n`handrail policy revoke {given_now.id}` ends it."
@@ -84,25 +135,20 @@ def reject(id_: str, reason: str, remember: str | None, by: str | None) -> None:
 
 
 def with_approvals(work: Callable[[Approvals], Awaitable[T]]) -> T:
-    """One piece of work on the home's approvals."""
-
-    async def run() -> T:
+    async def answered() -> T:
         config = Config.from_env(os.environ)
         config.make_home()
-        store = Store(config.db)
-        try:
+        with closing(Store(config.db)) as store:
             return await work(Approvals(store, SystemClock()))
-        finally:
-            store.close()
 
-    return asyncio.run(run())
+    return run(answered())
 
 
 def _milliseconds(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", text.strip().lower())
-    if not found:
-        raise click.BadParameter(f"{text!r} is no time such as 30m or 2h", param_hint="--for")
-    return int(found[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[found[2]]
+    match = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", text.strip().lower())
+    if not match:
+        raise click.BadParameter(f"{text!r} is not a time such as 30m or 2h", param_hint="--for")
+    return int(match[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[match[2]]
 
 
 def _login() -> str:
@@ -112,19 +158,27 @@ def _login() -> str:
         return f"uid {os.getuid()}"
 
 
-def _row(one: AskedApproval, now: int) -> tuple[str, ...]:
-    left = duration(one.expires_ms - now) if one.is_open else ""
-    why = one.request.why or one.request.reason
-    device = clean(phone_words(one.request.device))
-    return (one.id, one.state, duration(now - one.created_ms), left, device, _what(one), cut(clean(why), 120))
+def _row(approval: AskedApproval, now: int) -> tuple[str, ...]:
+    left = duration(approval.expires_ms - now) if approval.is_open else ""
+    why = approval.request.why or approval.request.reason
+    device = clean(phone_words(approval.request.device))
+    return (
+        approval.id,
+        approval.state,
+        duration(now - approval.created_ms),
+        left,
+        device,
+        _what(approval),
+        cut(clean(why), 120),
+    )
 
 
-def _what(one: AskedApproval) -> str:
-    """Screen and model texts are a stranger's: nothing in them may steer a terminal."""
-    label = f' "{cut(clean(one.request.label), 60)}"' if one.request.label else ""
-    if one.request.kind == "human_auth":
-        return f"{one.request.capability}: {cut(clean(one.request.instruction), 120)}"
-    return f"{one.action_type}{label}"
+def _what(approval: AskedApproval) -> str:
+    """Texts of screens and models are untrusted: `clean` keeps them from steering a terminal."""
+    label = f' "{cut(clean(approval.request.label), 60)}"' if approval.request.label else ""
+    if approval.request.kind == "human_auth":
+        return f"{approval.request.capability}: {cut(clean(approval.request.instruction), 120)}"
+    return f"{approval.action_type}{label}"
 
 
 def duration(ms: int) -> str:
@@ -134,3 +188,465 @@ def duration(ms: int) -> str:
         if seconds >= 2 * size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
+
+
+_ANSWERS: dict[str, tuple[bool, Span | None]] = {
+    "y": (True, None),
+    "yes": (True, None),
+    "s": (True, "session"),
+    "a": (True, "always"),
+    "n": (False, None),
+    "no": (False, None),
+}
+
+
+class TerminalPrompt:
+    """Usable as `notify` of `Approvals`; where no person sits, it says what is waited for."""
+
+    def __init__(
+        self, approvals: Approvals, *, source: TextIO | None = None, sink: TextIO | None = None
+    ) -> None:
+        self._approvals = approvals
+        self._source = source or sys.stdin
+        self._sink = sink or sys.stderr
+
+    @property
+    def is_possible(self) -> bool:
+        ends = self._source.isatty() and self._sink.isatty()
+        return ends and is_typed_for_us(self._source.fileno())
+
+    async def __call__(self, approval: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
+        request = approval.request
+        label = f' "{cut(clean(request.label), 80)}"' if request.label else ""
+        lines = [
+            f"? {approval.action_type}{label} on {clean(phone_words(request.device))}",
+            f"  {request.shown(300)}",
+        ]
+        lines += [f"  why asked: {cut(clean(request.why), 200)}"] if request.why else []
+        lines += [f"  the agent says: {cut(clean(request.reason), 200)}"] if request.reason else []
+        self._say("\n".join(lines) + "\n")
+        if not self.is_possible:
+            answers = f"handrail approve {approval.id}  (or: handrail reject {approval.id})"
+            self._say(f"  Waiting. Answer with: {answers}\n")
+            return
+        self._say(f"  {approval.id}; also: handrail approve {approval.id}\n")
+        # What was typed before the question could be read is no answer to it.
+        termios.tcflush(self._source.fileno(), termios.TCIFLUSH)
+        try:
+            await self._ask(approval)
+        except HandrailError as error:
+            self._say(f"{error.message}\n")
+
+    async def _ask(self, approval: AskedApproval) -> None:
+        while True:
+            self._say(f"{_choices(approval)} ")
+            line = await self._line()
+            if line is None:
+                return  # end of input: somebody else may still answer
+            approved, span = _ANSWERS.get(line.strip().lower(), (None, None))
+            if approved is None or (span is not None and not _offers(approval, span)):
+                self._say("Please answer with one of the letters.\n")
+                continue
+            data = await self._data(approval) if approved and approval.request.wants_data else None
+            await self._approvals.answer(approval.id, approved, "terminal", data=data, remember=span)
+            return
+
+    async def _data(self, approval: AskedApproval) -> str | None:
+        reads = "the agent will read it, unless it looks like a code or a password"
+        who = "the agent does not see it" if approval.request.is_secret else reads
+        self._say(f"What was asked for ({who}; empty for nothing): ")
+        with self._without_echo() if approval.request.is_secret else nullcontext():
+            line = await self._line()
+        self._say("\n" if approval.request.is_secret else "")
+        return line.rstrip("\r\n") or None if line is not None else None
+
+    def _say(self, text: str) -> None:
+        self._sink.write(text)
+        self._sink.flush()
+
+    async def _line(self) -> str | None:
+        """One line, read without a thread that could not be ended; None at the end of input."""
+        loop = asyncio.get_running_loop()
+        handle = self._source.fileno()
+        ready = asyncio.Event()
+        loop.add_reader(handle, ready.set)
+        try:
+            await ready.wait()
+        except asyncio.CancelledError:
+            self._say("\n(answered elsewhere, expired or stopped)\n")
+            raise
+        finally:
+            loop.remove_reader(handle)
+        data = os.read(handle, 65_536)  # a terminal gives whole lines
+        return data.decode(errors="replace") if data else None
+
+    @contextmanager
+    def _without_echo(self) -> Iterator[None]:
+        handle = self._source.fileno()
+        before = termios.tcgetattr(handle)
+        silent = [*before]
+        silent[3] = before[3] & ~termios.ECHO
+        termios.tcsetattr(handle, termios.TCSAFLUSH, silent)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(handle, termios.TCSAFLUSH, before)
+
+
+def _offers(approval: AskedApproval, span: Span) -> bool:
+    return approval.request.remember in ("always", span)
+
+
+def _choices(approval: AskedApproval) -> str:
+    spans: list[tuple[Span, str]] = [("session", "[s] yes, for this session"), ("always", "[a] yes, always")]
+    offered = [words for span, words in spans if _offers(approval, span)]
+    return ", ".join(["[y] yes, once", *offered, "[n] no:"])
+
+
+async def answer_questions(connection: DaemonConnection, first: str) -> int:
+    """Serves the command to its end while a person is asked; its exit code, -1 where the daemon went away."""
+    line = socket.socket(fileno=connection.line.detach())
+    line.settimeout(None)
+    connection.line = line
+    readable, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_reader(line.fileno(), readable.set)
+    try:
+        async with Background() as asking:
+            asking.start(ask_at_this_terminal(first), "question in the terminal")
+            while True:
+                while (message := connection.buffered()) is None:
+                    readable.clear()
+                    await readable.wait()
+                    if not connection.receive():
+                        return -1
+                letter, data = message
+                if letter == b"Q":
+                    asking.start(ask_at_this_terminal(data.decode()), "question in the terminal")
+                elif letter == b"X":
+                    await asking.close()
+                elif (code := connection.handle(letter, data)) is not None:
+                    return code
+    finally:
+        loop.remove_reader(line.fileno())
+
+
+async def ask_at_this_terminal(approval_id: str) -> None:
+    """Reads the question from the store and writes the answer there, where the daemon finds it."""
+    with closing(Store(Config.from_env(os.environ).db)) as store:
+        approvals = Approvals(store, SystemClock())
+        await TerminalPrompt(approvals)(await approvals.get(approval_id), None)
+
+
+MOST_BYTES = 100_000
+MOST_TIMES = 100
+_NEEDED = ("flow", "action", "label")
+_KEYS = (*_NEEDED, "question", "times")
+_HIDDEN = "${secret:"
+"""Stands in a label for what nobody may read: two labels that differ could look the same."""
+
+
+class Answers(Enum):
+    """Where they come from."""
+
+    TERMINAL = None
+    """A person who sits there is asked; where nobody does, it waits."""
+    WAIT = "wait"
+    FAIL = "fail"
+    FILE = "file"
+
+
+@dataclass(slots=True)
+class Allowed:
+    """One yes that a person wrote down before the run. `times` counts down."""
+
+    flow: Path
+    action: str
+    label: str
+    question: str = ""
+    times: int = 1
+
+    def covers(self, approval: AskedApproval, flow: Path | None) -> bool:
+        """Compares letter by letter. A file never answers requests for a person's presence or data."""
+        request = approval.request
+        return (
+            self.times > 0
+            and request.kind == "policy"
+            and flow == self.flow
+            and approval.action_type == self.action
+            and request.label == self.label
+            and _HIDDEN not in request.label
+            and self.question in ("", request.instruction)
+        )
+
+
+def read_allowances(path: Path) -> list[Allowed]:
+    """Raises `InvalidAction` that says which entry is wrong and how."""
+    try:
+        with open_plain(path) as file:
+            data = file.read(MOST_BYTES + 1)
+        document = tomllib.loads(data.decode()) if len(data) <= MOST_BYTES else None
+    except (OSError, PolicyUnusable) as error:
+        why = error.message if isinstance(error, PolicyUnusable) else f"{path}: {error.strerror or error}"
+        hint = "Give fail, wait, or a file with [[allow]] entries (docs/flows.md)."
+        raise InvalidAction(why, hint=hint, path="approvals") from None
+    except ValueError as error:  # no UTF-8, or no TOML
+        raise _wrong(path, str(error)) from None
+    if document is None:
+        raise _wrong(path, f"more than {MOST_BYTES:,} bytes")
+    entries = document.get("allow")
+    if set(document) != {"allow"} or not isinstance(entries, list):
+        raise _wrong(path, "it must hold [[allow]] entries and nothing else")
+    return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def _entry(path: Path, number: int, entry: Any) -> Allowed:
+    where = f"entry {number}"
+    if not isinstance(entry, Mapping):
+        raise _wrong(path, f"{where} is not a table")
+    if unknown := sorted(set(entry) - set(_KEYS)):
+        raise _wrong(path, f"{where} has {unknown[0]!r}; there are {', '.join(_KEYS)}")
+    for key in _NEEDED:
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            raise _wrong(path, f"{where} needs {key} as a text")
+    question, times = entry.get("question", ""), entry.get("times", 1)
+    if not isinstance(question, str):
+        raise _wrong(path, f"{where}: question is not a text")
+    if isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= MOST_TIMES:
+        raise _wrong(path, f"{where}: times is a number from 1 to {MOST_TIMES}")
+    flow = path.parent / entry["flow"]
+    if not flow.is_file():
+        raise _wrong(path, f"{where}: there is no flow {entry['flow']} beside it")
+    _check_allowed(path, where, entry["action"], entry["label"])
+    return Allowed(real_path(flow), entry["action"], entry["label"], question, times)
+
+
+def _check_allowed(path: Path, where: str, name: str, label: str) -> None:
+    """A file may only allow an action on one named element, never a label such as "OK"."""
+    if name not in ACTIONS:
+        raise _wrong(path, f"{where}: there is no action {name!r:.60}")
+    if ACTIONS[name].traits.presses is not Pressed.TARGET:
+        raise _wrong(path, f"{where}: a label does not say what {name} does; a person must be asked")
+    if is_answer(label):
+        raise _wrong(path, f"{where}: {label!r:.60} says yes to whatever is asked; a person must be asked")
+
+
+def _wrong(path: Path, what: str) -> InvalidAction:
+    hint = "docs/flows.md shows such a file; the run prints the entry that a question would need."
+    return InvalidAction(f"{path}: {what}", hint=hint, path="approvals")
+
+
+@dataclass(slots=True)
+class FlowQuestions:
+    """Told of every question of a run, as `Approvals.notify`."""
+
+    progress: FlowProgress
+    as_json: bool
+    answers: Answers = Answers.TERMINAL
+    allowed: list[Allowed] = field(default_factory=list)
+    source: Path | None = None
+    flow: Path | None = None
+    """Behind all links: the file that is being run, not one that it runs."""
+    answered: list[dict[str, Any]] = field(default_factory=list)
+    approvals: Approvals | None = None
+
+    @classmethod
+    def of(cls, option: str | None, progress: FlowProgress, as_json: bool) -> FlowQuestions:
+        """`option` is the value of --approvals: fail, wait or a file."""
+        if option in (None, Answers.WAIT.value, Answers.FAIL.value):
+            return cls(progress, as_json, Answers(option))
+        path = Path(option or "")
+        return cls(progress, as_json, Answers.FILE, read_allowances(path), path)
+
+    def listen(self, approvals: Approvals) -> None:
+        self.approvals = approvals
+        approvals.notify = self._notify
+
+    def began(self, flow: Path | None) -> None:
+        self.flow = real_path(flow) if flow else None
+
+    async def _notify(self, approval: AskedApproval, token: str | None) -> None:
+
+        approvals = self.approvals
+        if approvals is None:
+            raise AssertionError("questions are heard before anybody listens")
+        prompt = TerminalPrompt(approvals)
+        if self.answers is Answers.TERMINAL and prompt.is_possible:
+            with self.progress.paused():
+                await prompt(approval, token)
+            return
+        yes = next((entry for entry in self.allowed if entry.covers(approval, self.flow)), None)
+        if yes is not None:
+            yes.times -= 1  # before anything is awaited: two questions at once can't share the last one
+        waits = self.answers in (Answers.TERMINAL, Answers.WAIT)
+        answer = "waits" if waits else "approved" if yes else "rejected"
+        record = self._record(approval, answer)
+        self.answered.append(record)
+        text = "\n".join(_lines(record, self._entry_for(approval)))
+        with self.progress.paused():
+            click.echo(json.dumps(record, ensure_ascii=False) if self.as_json else text, err=self.as_json)
+        if waits:
+            return
+        by = f"--approvals {self.source.name if self.source else 'fail'}"
+        note = "" if yes else "nobody is asked in this run"
+        with suppress(HandrailError):  # somebody was quicker; the first answer counts
+            await approvals.answer(approval.id, yes is not None, by, note=note)
+
+    def _record(self, approval: AskedApproval, answer: str) -> dict[str, Any]:
+        request = approval.request
+        record = {
+            "approval": approval.id,
+            "question": request.instruction,
+            "action": approval.action_type,
+            "label": request.label,
+            "device": request.device,
+            "why": request.why,
+            "reason": request.reason,
+            "flow": str(self.flow) if self.flow else "",
+            "answer": answer,
+        }
+        if answer == "waits":
+            record["approve"] = own_command("approve", approval.id)
+            record["reject"] = own_command("reject", approval.id)
+        return {key: value for key, value in record.items() if value}
+
+    def _entry_for(self, approval: AskedApproval) -> list[str]:
+        """The lines of a file that would allow it; empty where no file can."""
+        request = approval.request
+        is_said = request.label.isprintable() and _HIDDEN not in request.label and request.kind == "policy"
+        if not (is_said and request.label and self.flow):
+            return []
+        try:
+            _check_allowed(self.flow, "", approval.action_type, request.label)
+        except InvalidAction:
+            return []
+        # JSON strings of printable text are TOML strings, too.
+        values = {"flow": self.flow.name, "action": approval.action_type, "label": request.label}
+        pairs = (f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in values.items())
+        return ["[[allow]]", *pairs]
+
+
+def _lines(record: Mapping[str, Any], entry: list[str]) -> list[str]:
+    def quoted(key: str) -> str:
+        return cut(clean(str(record[key])), 300)
+
+    lines = [f"  ? {record['approval']}  {quoted('question')}  (on {clean(phone_words(record['device']))})"]
+    lines += [f"      why asked: {quoted('why')}"] if "why" in record else []
+    lines += [f"      the flow says: {quoted('reason')}"] if "reason" in record else []
+    match record["answer"]:
+        case "waits":
+            lines += [f"      yes:  {record['approve']}", f"      no:   {record['reject']}"]
+        case "approved":
+            lines += ["      approved by the file of --approvals"]
+        case _:
+            lines += ["      rejected: nobody is asked in this run"]
+            if entry:
+                lines += ["      an entry for the file of --approvals that says yes, beside the flow:"]
+                lines += [f"          {line}" for line in entry]
+    return lines
+
+
+_DEVICE = click.option("--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port.")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """What these commands need of it."""
+
+    config: Config
+    clock: SystemClock
+    store: Store
+    journal: Journal
+    person: Caller
+
+    async def serial(self, wanted: str | None) -> str:
+        """The chosen device. One that can't be reached is taken by the name on the command line."""
+        if name := chosen_browser(DeviceOptions(wanted), self.config):
+            return name
+        try:
+            return (await pick(wanted, self.config, self.clock, os.environ)).serial
+        except DeviceError:
+            if wanted is None:
+                raise
+            return wanted
+
+    async def write(self, kind: str, device: str | None, **more: Any) -> None:
+        actor = {"kind": "person", "id": self.person.id}
+        event = {"kind": kind, "device": device, "actor": actor, "door": self.person.door}
+        await self.journal.seal(event | more)
+
+
+@asynccontextmanager
+async def person_at_home() -> AsyncIterator[Home]:
+    """The home, for what a person does by a command; the journal records it as theirs."""
+    config, clock = Config.from_env(os.environ), SystemClock()
+    config.make_home()
+    store = Store(config.db)
+    journal = Journal.open(config.home, clock, witness=witness_of(config))
+    try:
+        yield Home(config, clock, store, journal, Caller.at_terminal())
+    finally:
+        await journal.close()
+        store.close()
+
+
+@click.command("take-over")
+@_DEVICE
+@awaited
+async def take_over(device: str | None) -> None:
+    """Take a phone for yourself: agents get DEVICE_BUSY until you hand it back."""
+    async with person_at_home() as home:
+        serial, person = await home.serial(device), home.person
+        leases = Leases(home.store, home.clock)
+        held = await leases.holder(serial)
+        if held is not None and held.holder.id == person.holder_id:
+            click.echo(f"{clean(serial)} is yours already.")
+            return
+        await leases.take_over(serial, Holder(person.holder_id, "person", label=person.id, door=person.door))
+        await home.write("taken_over", canonical(serial))
+        before = f" {clean(str(held.holder))} waits." if held is not None else ""
+        click.echo(f"{clean(serial)} is yours until `handrail hand-back`.{before}")
+
+
+@click.command("hand-back")
+@_DEVICE
+@awaited
+async def hand_back(device: str | None) -> None:
+    """Give a phone that was taken over or stopped back; without --device every phone that was stopped."""
+    async with person_at_home() as home:
+        leases = Leases(home.store, home.clock)
+        was_stopped = device is None and await leases.hand_back_all()
+        if was_stopped:
+            await home.write("handed_back", None)
+            click.echo("Every phone that was stopped is handed back.")
+        try:
+            serial = await home.serial(device)
+        except DeviceError:
+            if was_stopped:
+                return
+            raise
+        held = await leases.holder(serial)
+        if held is not None and (held.holder.kind == "person" or held.is_stopped):
+            now = await leases.hand_back(serial)
+            await home.write("handed_back", canonical(serial))
+            click.echo(f"{clean(serial)} is handed back" + (f" to {clean(str(now.holder))}." if now else "."))
+        elif not was_stopped:
+            click.echo(f"Nobody has taken {clean(serial)} over.")
+
+
+@click.command()
+@_DEVICE
+@awaited
+async def stop(device: str | None) -> None:
+    """End what is being done on a phone, and hold it until `hand-back`; without --device every phone."""
+    async with person_at_home() as home:
+        serial = canonical(await home.serial(device)) if device else None
+        stops, leases = StopRequests(home.store), Leases(home.store, home.clock)
+        number = await stops.ask(serial, home.person, home.clock.now_ms())
+        await home.write("stop", serial)
+        held = dict.fromkeys(str(worker.holder) for worker in await leases.workers(serial))
+        ended = await stops.wait_for_stopped_count(number, home.clock)
+        where = f" on {clean(serial)}" if serial else ""
+        done = f"Stopped {ended} action{'s' if ended > 1 else ''}" if ended else "Nothing was being done"
+        names = clean(", ".join(held)) or ("It" if serial else "All phones")
+        verb = "is" if len(held) == 1 or (serial and not held) else "are"
+        click.echo(f"{done}{where}. {names} {verb} held until `handrail hand-back`.")

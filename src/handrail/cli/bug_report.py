@@ -26,16 +26,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail import __version__
-from handrail.cli.options import DeviceOptions, device_from, device_options
+from handrail.android.discovery import discover
+from handrail.android.wireless import RememberedPhones
+from handrail.cli.doctor import examine
+from handrail.cli.options import FILE, DeviceOptions, device_from, device_options, json_option
 from handrail.cli.output import print_json
 from handrail.clock import SystemClock, iso_time
 from handrail.config import Config
-from handrail.engine.redaction import Redaction, SecretRuns, forms_of, redact_data
 from handrail.errors import HandrailError, StoreUnusable
+from handrail.journal.redaction import Redaction, SecretRuns, forms_of, redact_data
+from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
+from handrail.surface.capabilities import ShellCommands
 
 if TYPE_CHECKING:
     from handrail.engine.session import Session
-    from handrail.tree.node import Screen
+    from handrail.screen.node import Screen
+
 
 PACKAGES = "handrail handrail-sim uiautomator2 adbutils lxml pillow pydantic mcp grpcio zeroconf".split()  # noqa: SIM905
 READINGS = {
@@ -53,8 +60,8 @@ MOST_BYTES = 200_000
 
 @click.command("bug-report")
 @click.option("--mask", is_flag=True, help="Replace every letter and digit of the screen's texts.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file.  [default: one here]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.option("--out", type=FILE, help="The file.  [default: one here]")
+@json_option()
 @device_options
 def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOptions) -> None:
     """Pack what helps to find out why a phone does not work: one zip, to be attached to an issue.
@@ -70,7 +77,14 @@ def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOption
     filters.check(cleaned)
     moment = iso_time(clock.now_ms())[:19].translate(str.maketrans("", "", ":-"))
     place = out or Path(f"handrail-bug-report-{moment}.zip")
-    _write(place, pack(cleaned))
+    try:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(pack(cleaned))
+    except OSError as error:
+        raise StoreUnusable(
+            f"{place} can't be written: {error.strerror}", hint="Choose another --out."
+        ) from None
     if as_json:
         print_json({"path": str(place), "files": sorted(cleaned), "masked": mask})
         return
@@ -79,17 +93,13 @@ def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOption
 
 
 async def _serials(config: Config, env: Mapping[str, str]) -> list[str]:
-    from handrail.android.discovery import discover  # noqa: PLC0415  (sockets that `--help` does not need)
-
-    return [one.serial for one in (await discover(config, SystemClock(), env)).devices]
+    return [device.serial for device in (await discover(config, SystemClock(), env)).devices]
 
 
 async def collect(
     target: DeviceOptions, config: Config, env: Mapping[str, str], *, mask: bool
 ) -> dict[str, str]:
-    """Names and texts. What can't be had is said in its place: a report about trouble is made in trouble."""
-    from handrail.cli.doctor import examine  # noqa: PLC0415
-
+    """Names and texts. A part that can't be collected holds the reason instead."""
     parts = {"versions.json": _json(versions())}
     try:
         checks = await examine(env, SystemClock())
@@ -104,37 +114,33 @@ async def collect(
 
 
 def versions() -> dict[str, Any]:
-    """Of everything that takes part."""
-    found = {}
+    packages = {}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
+            packages[name] = version(name)
     system = {"system": platform.system(), "release": platform.release(), "machine": platform.machine()}
-    return {"handrail": __version__, "python": sys.version.split()[0], **system, "packages": found}
+    return {"handrail": __version__, "python": sys.version.split()[0], **system, "packages": packages}
 
 
 async def _about_phone(
     target: DeviceOptions, config: Config, env: Mapping[str, str], *, mask: bool
 ) -> dict[str, str]:
-    from handrail.engine.events import Caller  # noqa: PLC0415
-    from handrail.runtime import Runtime  # noqa: PLC0415
-
     async with (
         device_from(target, config) as opened,
         Runtime.open(config, env=env, caller=Caller.at_terminal()) as runtime,
     ):
         session = await runtime.session_on(opened.device)
-        seen = await session.get_ui_tree()
+        look = await session.get_ui_tree()
         facts = {"model": session.facts.model, "manufacturer": session.facts.manufacturer}
         facts |= {"android": session.facts.android_version, "sdk": str(session.facts.sdk)}
-        told = {
-            "look": seen.success,
-            "failure": seen.failure_code,
-            "diagnostics": list(seen.diagnostics or ()),
+        outcome = {
+            "look": look.success,
+            "failure": look.failure_code,
+            "diagnostics": list(look.diagnostics or ()),
         }
-        parts = {"phone.json": _json({**facts, **told, "channels": session.surface.channels()})}
-        if session.looks.last is not None and seen.success:
-            parts["look.json"] = _json(drawn(session.looks.last.screen, mask=mask))
+        parts = {"phone.json": _json({**facts, **outcome, "channels": session.surface.channels()})}
+        if session.screens.last is not None and look.success:
+            parts["look.json"] = _json(drawn(session.screens.last.screen, mask=mask))
         runs = SecretRuns()
         for name in runtime.secrets.names():
             for value in runtime.secrets.values_of(name):
@@ -144,22 +150,19 @@ async def _about_phone(
 
 
 async def _readings(session: Session) -> dict[str, str]:
-    """Through the same seam as everything that a phone says: it hides what it must."""
-    from handrail.protocol.traits import Capability  # noqa: PLC0415
-
-    shell: Any = session.surface.capability(Capability.SHELL)
-    found = {}
+    """Read through the session's surface, which redacts."""
+    shell = session.surface.need(ShellCommands)
+    readings = {}
     for name, command in READINGS.items():
         try:
             output = await shell.script(command)
-            found[f"readings/{name}"] = f"$ {command}\n{output.stdout[:MOST_BYTES]}"
+            readings[f"readings/{name}"] = f"$ {command}\n{output.stdout[:MOST_BYTES]}"
         except HandrailError as error:
-            found[f"readings/{name}"] = f"$ {command}\n{error.code}: {error.message}"
-    return found
+            readings[f"readings/{name}"] = f"$ {command}\n{error.code}: {error.message}"
+    return readings
 
 
 def drawn(screen: Screen, *, mask: bool) -> dict[str, Any]:
-    """A look as data: every element with its place in the tree."""
     hide = masked if mask else str
     nodes = [
         {
@@ -177,12 +180,12 @@ def drawn(screen: Screen, *, mask: bool) -> dict[str, Any]:
         for node in screen.nodes
     ]
     size = {"width": screen.width, "height": screen.height, "rotation": screen.rotation}
-    return {**size, "warnings": [hide(one) for one in screen.warnings], "nodes": nodes}
+    return {**size, "warnings": [hide(warning) for warning in screen.warnings], "nodes": nodes}
 
 
 def masked(text: str) -> str:
-    """The same shape, without a word: letters are x, digits are 0."""
-    return "".join("0" if one.isdigit() else "x" if one.isalpha() else one for one in text)
+    """Letters become x, digits 0."""
+    return "".join("0" if char.isdigit() else "x" if char.isalpha() else char for char in text)
 
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|PRIVATE", re.IGNORECASE)
@@ -203,17 +206,17 @@ class ReportFilter:
 
     @classmethod
     def of(cls, config: Config, env: Mapping[str, str], serials: Sequence[str] = ()) -> ReportFilter:
-        """Values of variables that sound secret, and every token in this home's own files."""
-        made = cls()
+        """Takes values of variables with secret-sounding names, and every token in this home's own files."""
+        report_filter = cls()
         for name, value in env.items():
             if _SECRET_NAME.search(name) and len(value) >= 4:
-                made.add(name.removeprefix("HANDRAIL_SECRET_"), value)
+                report_filter.add(name.removeprefix("HANDRAIL_SECRET_"), value)
         for name, value in _private_words(config.home):
-            made.add(name, value)
-        phones = [(one, "PHONE") for one in (*serials, *config.devices, config.device or "")]
-        told = [pair for pair in (*_personal(config, env), *phones) if pair[0]]
-        made.names = dict(sorted(told, key=lambda pair: -len(pair[0])))
-        return made
+            report_filter.add(name, value)
+        phones = [(serial, "PHONE") for serial in (*serials, *config.devices, config.device or "")]
+        replacements = [pair for pair in (*_personal(config, env), *phones) if pair[0]]
+        report_filter.names = dict(sorted(replacements, key=lambda pair: -len(pair[0])))
+        return report_filter
 
     def add(self, name: str, value: str) -> None:
         self.redaction.add(name, value)
@@ -221,25 +224,21 @@ class ReportFilter:
 
     def __call__(self, text: str) -> str:
         text = self.redaction(text)
-        for known, instead in self.names.items():
-            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(known)}(?![A-Za-z0-9])", instead, text)
+        for name, instead in self.names.items():
+            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", instead, text)
         return _HARDWARE.sub("HARDWARE", _ADDRESS.sub("ADDRESS", text))
 
     def check(self, parts: Mapping[str, str]) -> None:
-        """Nothing is written if anything is left."""
+        """Raises `StoreUnusable` if a secret is left: then nothing is written."""
         for value in self.values:
             for form in forms_of(value):
                 for name, text in parts.items():
-                    if len(form) >= 4 and form in text and not _is_ours(form):
+                    # A secret that is a word of the report itself can't be told from it; it tells nothing.
+                    if len(form) >= 4 and form in text and form not in _json(versions()):
                         raise StoreUnusable(
                             f"{name} would hold a secret; nothing was written",
                             hint="Tell the makers of Handrail.",
                         )
-
-
-def _is_ours(form: str) -> bool:
-    """A secret that is a word of the report itself can't be told from it; it tells nothing."""
-    return form in _json(versions())
 
 
 def _private_words(home: Path) -> Iterator[tuple[str, str]]:
@@ -258,9 +257,7 @@ def _private_words(home: Path) -> Iterator[tuple[str, str]]:
 
 
 def _personal(config: Config, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Who uses this computer, and which phones they have."""
-    from handrail.android.contact.known_phones import KnownPhones  # noqa: PLC0415
-
+    """Names of the user, the computer and the phones, with what replaces them."""
     yield str(config.home), "HANDRAIL_HOME"
     if (home := env.get("HOME", "")) not in ("", "/"):
         yield home, "~"
@@ -269,29 +266,18 @@ def _personal(config: Config, env: Mapping[str, str]) -> Iterator[tuple[str, str
             yield user, "USER"
     if (host := socket.gethostname()) not in ("", "localhost"):
         yield host, "COMPUTER"
-    for phone in KnownPhones(config.home).all():
+    for phone in RememberedPhones(config.home).all():
         yield phone.guid, "PHONE"
         yield phone.name, "PHONE"
 
 
 def pack(parts: Mapping[str, str]) -> bytes:
     """One zip; the same parts give the same bytes."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in sorted(parts.items()):
             archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-    return made.getvalue()
-
-
-def _write(place: Path, data: bytes) -> None:
-    try:
-        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-    except OSError as error:
-        raise StoreUnusable(
-            f"{place} can't be written: {error.strerror}", hint="Choose another --out."
-        ) from None
+    return buffer.getvalue()
 
 
 def _json(value: Any) -> str:

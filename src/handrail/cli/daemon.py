@@ -1,48 +1,47 @@
-"""`handrail daemon`: the resident process that makes commands quick; whether it runs, and its end."""
+"""`handrail daemon`: whether the daemon of this home runs, and its end."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import signal
+import sys
 import time
-from contextlib import suppress
 from pathlib import Path
-from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any
 
 import click
 
-from handrail.cli.hand_over import peer
+from handrail.cli.options import json_option
 from handrail.cli.output import print_json
 from handrail.config import Config
 from handrail.errors import HandrailError
-from handrail.local.wire import is_ours, socket_path
+from handrail.local_socket import dial, listen, make_folder, take_lock
 
-_END_S = 5.0
+END_S = 10.0
+ANSWER_S = 5.0
 
 
 @click.group()
 def daemon() -> None:
-    """The process that stays behind the first command, so that the next ones need no start of their own.
+    """The process of this home that has its phones, its sessions and its desk.
 
-    It holds no phone and keeps nothing of a command. It ends after 15 minutes without one.
+    The first command that needs a phone starts it; it ends 9 minutes after the last one.
     HANDRAIL_NO_DAEMON=1 does without it.
     """
 
 
 @daemon.command()
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@json_option("Print it as JSON.")
 def status(as_json: bool) -> None:
     """Say whether one runs for this home, and since when."""
-    told = running(_home())
+    answer = running(_home())
     if as_json:
-        print_json(told)
-    elif told["running"]:
+        print_json(answer)
+    elif answer["running"]:
+        commands, phones = answer["commands"], ", ".join(answer["phones"])
         click.echo(
-            f"Runs as process {told['pid']} since {told['since_s']} s, version {told['version']}, "
-            f"{told['commands']} command{'' if told['commands'] == 1 else 's'} now."
+            f"Runs as process {answer['pid']} since {answer['since_s']} s, version {answer['version']}, "
+            f"{commands} command{'' if commands == 1 else 's'} now{f', phones: {phones}' if phones else ''}."
         )
     else:
         click.echo("None runs for this home. The first command that needs a phone starts one.")
@@ -50,65 +49,77 @@ def status(as_json: bool) -> None:
 
 @daemon.command()
 def stop() -> None:
-    """End it. Commands that run are finished; the next one starts a new resident process."""
+    """End it. Commands that run get some seconds to finish; servers that it runs are stopped."""
     home = _home()
-    process = _listening(home)
-    if process is None:
+    answer = _ask(home, {"daemon": "stop"})
+    if answer is None:
         click.echo("None runs for this home.")
         return
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.SIGTERM)
-    deadline = time.monotonic() + _END_S
-    while _listening(home) == process:
+    deadline = time.monotonic() + END_S
+    while (again := _ask(home, {"daemon": "status"})) and again.get("pid") == answer["pid"]:
         if time.monotonic() > deadline:
-            raise HandrailError(f"Process {process} does not end", hint=f"kill -9 {process}")
+            raise HandrailError(f"Process {answer['pid']} does not end", hint=f"kill -9 {answer['pid']}")
         time.sleep(0.01)
-    click.echo(f"Stopped process {process}.")
+    click.echo(f"Stopped process {answer['pid']}.")
 
 
 def _home() -> Path:
-    """As the client spells it. A link that leads to itself stays as it is, and nobody listens there."""
+    """Resolved as the client resolves it."""
     return Path(os.path.realpath(Config.from_env(os.environ).home))
 
 
 def running(home: Path) -> dict[str, Any]:
-    """What is known of the resident process of a home. Its lock says whether there is one."""
-    nobody = {"running": False, "home": str(home)}
-    try:
-        with (home / "daemon.lock").open("rb") as lock:
-            note = json.loads(lock.read() or b"{}")
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return nobody
-    except BlockingIOError:
-        pass
-    except (OSError, ValueError):
-        return nobody
-    return {
-        "running": True,
-        "pid": note.get("pid"),
-        "home": str(home),
-        "version": note.get("version"),
-        "since_s": round(time.time() - note.get("since", time.time())),
-        "commands": _children(note.get("pid")),
-    }
+    return _ask(home, {"daemon": "status"}) or {"running": False, "home": str(home)}
 
 
-def _listening(home: Path) -> int | None:
-    """The process at the other end, as the kernel knows it: a file could name any other one."""
-    path = socket_path(home, "daemon")
-    if not is_ours(path.parent):
+def _ask(home: Path, message: dict[str, str]) -> dict[str, Any] | None:
+    if (line := dial(str(home), "daemon", ANSWER_S)) is None:
         return None
-    with socket(AF_UNIX, SOCK_STREAM) as line:
-        try:
-            line.connect(str(path))
-        except OSError:
-            return None
-        process, user, _ = peer(line)
-    return process if user == os.getuid() else None
+    try:
+        line.sendall(json.dumps(message).encode() + b"\n")
+        received = b""
+        while data := line.recv(1 << 16):
+            received += data
+        answer = json.loads(received.splitlines()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    finally:
+        line.close()
+    return answer if isinstance(answer, dict) and "pid" in answer else None
 
 
-def _children(process: int | None) -> int:
-    """Commands that run now."""
-    with suppress(OSError):
-        return len(Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split())
-    return 0
+HANDED_ON_S = 5.0
+"""How long an older daemon that has stopped listening may take to end."""
+LARGEST_LOG = 1_000_000
+
+
+def main(idle_s: float | None = None) -> None:
+    home = sys.argv[1]
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    make_folder(home, "daemon")
+    deadline = time.monotonic() + HANDED_ON_S
+    while (lock := take_lock(home, "daemon")) is None:
+        if time.monotonic() > deadline or dial(home, "daemon", 1.0) is not None:
+            return  # another one serves this home
+        time.sleep(0.02)
+    # Sends standard output and error to a file of the home, of which one older part is kept.
+    path = f"{home}/daemon.log"
+    try:
+        if os.stat(path).st_size > LARGEST_LOG:
+            os.replace(path, f"{path}.1")
+    except FileNotFoundError:
+        pass
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for number in (1, 2):
+        os.dup2(handle, number)
+    os.close(handle)
+    os.chdir(os.path.abspath(os.sep))
+    os.ftruncate(lock, 0)  # it is starting
+    line, token = listen(home, "daemon")
+    from handrail.cli.daemon_server import IDLE_S, serve  # noqa: PLC0415
+
+    serve(home, line, token, lock, IDLE_S if idle_s is None else idle_s)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,21 +1,52 @@
-"""`handrail demo`: the first minute. The command, and the page that it writes to the terminal.
+"""`handrail demo`: what Handrail does, shown on a simulated phone.
 
-Stays light for `--help`: the acts themselves are in `demo_acts`, which imports everything there is.
+Everything goes through public doors; only the answers of the person are played. Its desk is `handrail serve`
+in a process of its own, on the same home.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import sys
 import tempfile
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from handrail.cli.options import FOLDER
+from handrail.cli.output import own_command, own_program
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.engine.envelope_text import envelope_text
+from handrail.errors import AssertionFailed, HandrailError
+from handrail.flow import report
+from handrail.flow.document import loads
+from handrail.flow.evidence import ReportEvidence
+from handrail.flow.progress import PlainFlowProgress
+from handrail.flow.run import FlowRunner
+from handrail.mcp_server.server import ENVELOPE
+from handrail.protocol.read import action_from
+from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
+from handrail.simulator import simulated_phones
+
+if TYPE_CHECKING:
+    from handrail.engine.session import Session
+    from handrail.protocol.envelope import Envelope
+    from handrail.safety.approval_store import AskedApproval
 
 
 @click.command()
 @click.option(
     "--home",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="DIR",
     help="Where the journal and the report go.  [default: a new temporary folder]",
 )
@@ -25,7 +56,6 @@ def demo(home: Path | None) -> None:
     An agent works through MCP, a flow runs, a payment is refused and then approved, a failure
     explains itself, and the journal proves what happened.
     """
-    from handrail.cli.demo_acts import play  # noqa: PLC0415  (everything there is)
 
     folder = home or Path(tempfile.mkdtemp(prefix="handrail-demo-"))
     asyncio.run(play(folder, Page()))
@@ -43,7 +73,6 @@ class Page:
         self._acts = 0
 
     def act(self, title: str, line: str = "") -> None:
-        """A new part of the story."""
         self._acts += 1
         click.echo("\n" + click.style(f"{self._acts}  {title}", fg="cyan", bold=True))
         if line:
@@ -53,7 +82,6 @@ class Page:
         click.echo(f"   {line}")
 
     def done(self, what: str, answer: str, *, good: bool = True, note: str = "") -> None:
-        """One action: what was asked for, and the answer as an agent reads it."""
         sign = click.style("✓", fg="green") if good else click.style("✗", fg="red")
         beside = click.style(f"  {note}", dim=True) if note else ""
         click.echo(f" {sign} {click.style(what, bold=True)}{beside}")
@@ -65,7 +93,265 @@ class Page:
 
 
 def _painted(line: str) -> str:
-    """Headings of a diff, and codes of failures, stand out."""
     if line.startswith("Elements "):
         return click.style(line, fg="yellow")
     return click.style(line, fg="red") if line.partition(":")[0].isupper() else line
+
+
+START_S = 20
+STOP_S = 5
+_LINK = re.compile(r"https?://\S+/login#code=\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoDesk:
+    """Where it is."""
+
+    link: str
+    """Logs one browser in."""
+
+    @property
+    def address(self) -> str:
+        return self.link.partition("/login")[0]
+
+
+@asynccontextmanager
+async def desk_on(phone: str, env: Mapping[str, str]) -> AsyncIterator[DemoDesk]:
+    words = ["-m", "handrail.cli.main", "serve", "--port", "0", "--no-mcp", "--device", phone]
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, env=dict(env), stdout=PIPE)
+    try:
+        yield DemoDesk(await asyncio.wait_for(_link(process), START_S))
+    finally:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.communicate(), STOP_S)
+        except TimeoutError:
+            process.kill()
+            await process.communicate()
+
+
+async def _link(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None  # noqa: S101  (it is a pipe)
+    lines = []
+    while line := (await process.stdout.readline()).decode():
+        lines.append(line)
+        if match := _LINK.search(line):
+            return match[0]
+    raise HandrailError(f"The desk did not start: {''.join(lines)[-500:]}", hint="Try `handrail serve`.")
+
+
+async def _new_link(env: Mapping[str, str]) -> str:
+    words = ["-m", "handrail.cli.main", "desk", "link"]
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, env=dict(env), stdout=PIPE)
+    try:
+        return await asyncio.wait_for(_link(process), START_S)
+    finally:
+        await process.communicate()
+
+
+def window(
+    name: str, title: str, content: Mapping[str, Any], x: int, y: int, w: int, h: int
+) -> dict[str, Any]:
+    return {
+        "type": "window.create",
+        "windowId": name,
+        "title": title,
+        "bounds": {"x": x, "y": y, "w": w, "h": h},
+        "content": dict(content),
+        "reason": "I show what I do",
+    }
+
+
+def app(name: str, title: str, x: int, y: int, w: int, h: int) -> dict[str, Any]:
+    return window(name, title, {"renderer": "iframe", "data": f"app:{name}"}, x, y, w, h)
+
+
+async def hold_open(env: Mapping[str, str], home: Path, page: Page) -> None:
+    """Keeps the desk open for a person at a terminal; elsewhere it does not wait."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        again = own_command("serve", "--sim", "1", home=str(home))
+        page.say(f"The desk closed with the demo; its link leads nowhere now. To see it again: {again}")
+        return
+    link = await _new_link(env)  # the first one may have been used
+    click.echo("\n   " + click.style(f"The desk stays open until you press Enter: {link}", bold=True))
+    await asyncio.to_thread(
+        click.prompt, "   Enter closes the desk", default="", show_default=False, prompt_suffix=" "
+    )
+
+
+PHONE = app("phone", "Phone", 24, 16, 400, 640)
+PLAN = {"renderer": "markdown", "data": "# A new contact\n\nI add **Ada Lovelace** to the contacts."}
+RESULT = {"renderer": "table", "data": {"headers": ["field", "value"], "rows": [["name", "Ada Lovelace"]]}}
+AGENT: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "desk",
+        {"actions": [PHONE, window("plan", "The plan", PLAN, 448, 16, 420, 260)], "reason": "I show my plan"},
+    ),
+    ("start_app", {"package": "com.google.android.contacts", "reason": "I open the contacts to add one"}),
+    ("tap", {"target": "Create new contact", "reason": "I start a new one", "expect": "First name"}),
+    ("type_text", {"target": "First name", "text": "Ada", "reason": "I type the first name"}),
+    ("type_text", {"target": "Last name", "text": "Lovelace", "reason": "I type the last name"}),
+    ("tap", {"target": "Save", "reason": "I save the contact", "expect": "Edit contact"}),
+    ("expect", {"visible": "Ada Lovelace"}),
+    (
+        "desk",
+        {
+            "actions": [window("result", "The result", RESULT, 448, 300, 420, 240)],
+            "reason": "I show the result",
+        },
+    ),
+)
+"""What the agent calls, as a model would."""
+FLOW = """
+name: Shop up to the payment
+app: com.handrail.shop
+steps:
+  - tap: {description: Add Blue mug to cart}
+  - tap: {description: Add Travel lamp to cart}
+  - tap: {id: cart}
+    expect: Checkout
+  - tap: Increase quantity of Blue mug
+  - expect_text: {target: {id: total}, contains: "60.50"}
+  - tap: Checkout
+  - type_text: {target: {id: name}, text: Ada Marrow}
+  - type_text: {target: {id: street}, text: 4 Ferry Lane}
+  - type_text: {target: {id: city}, text: NW1 4AB Northwick}
+  - type_text: {target: {id: email}, text: ada@example.org}
+  - expect_visible: {text_contains: Pay €}
+  - expect_absent: {target: {text_contains: Added to cart}, timeout_ms: 5000}
+"""
+
+
+async def play(home: Path, page: Page) -> None:
+    env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_HELPER": "none"}
+    async with simulated_phones(clock=SystemClock()) as [served]:
+        click.echo(click.style("Handrail", bold=True) + ": hands for agents, rails for people")
+        page.say(f"A simulated phone speaks ADB on {served.address}; journal and report go to {home}")
+        async with desk_on(served.address, env) as desk:
+            page.say(f"Watch it on the desk: {desk.link}")
+            await agent_by_mcp(served.address, env, page)
+            async with _runtime(env) as runtime:
+                session = await runtime.session(served.address)
+                page.act(
+                    "A flow fills a cart", "twelve steps in YAML with a picture of each; no model needed"
+                )
+                progress = PlainFlowProgress(page.say)
+                runner = FlowRunner(
+                    {"phone": session}, runtime.clock, observer=progress, evidence=ReportEvidence()
+                )
+                record = await runner.run(loads(FLOW))
+                if record.outcome != "passed":
+                    raise AssertionFailed(f"the flow {record.outcome}: {record.error}")
+                shown = report.write([record], home / "report")
+                await payment(runtime, session, page)
+                await failure(session, page)
+                journal(runtime, page)
+            page.act("Your turn")
+            program = own_program()
+            for line, what in (
+                (shown.as_uri(), "the flow's report"),
+                (own_command("journal", "list", home=str(home)), "what was done"),
+                (f"{program} serve --sim 1", "a phone to play with, and the desk"),
+                (f"{program} ui", "what an agent sees of it, in a second terminal"),
+                (f"claude mcp add handrail -- {program} mcp", "give it to an agent"),
+            ):
+                page.say(f"{line}   # {what}")
+            await hold_open(env, home, page)
+
+
+@asynccontextmanager
+async def _runtime(env: Mapping[str, str]) -> AsyncIterator[Runtime]:
+    caller = Caller("demo", "agent", "python")
+    async with Runtime.open(Config.from_env(env), env=env, caller=caller) as runtime:
+        yield runtime
+
+
+async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None:
+    """Starts an MCP server over stdio, as an agent's host does."""
+    from mcp import Client, StdioServerParameters  # noqa: PLC0415  (most of a second)
+
+    page.act("An agent makes a contact", "through `handrail mcp` over stdio, with the official MCP client")
+    command = ["-m", "handrail.cli.main", "mcp", "--tools", "core,desk", "--device", address]
+    server = StdioServerParameters(command=sys.executable, args=command, env=dict(env))
+    async with Client(server) as client:
+        tools = (await client.list_tools()).tools
+        page.say(f"{len(tools)} tools: {', '.join(tool.name for tool in tools[:8])}, …")
+        for name, arguments in AGENT:
+            result = await client.call_tool(name, arguments)
+            text = "\n".join(getattr(block, "text", "") for block in result.content)
+            envelope = (result.meta or {}).get(ENVELOPE, {})
+            state = str(envelope.get("lifecycle_state", "")).replace("_", " ")
+            took = (envelope.get("timings_ms") or {}).get("total")
+            page.done(
+                _call(name, arguments),
+                text,
+                good=not result.is_error,
+                note=f"{state}, {took:.0f} ms" if state and took is not None else state,
+            )
+            if result.is_error:
+                raise AssertionFailed(f"{name} failed: {text}")
+        page.say("The first and the last call opened windows on the desk; the journal has them, too.")
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> str:
+    if "actions" in arguments:
+        parts = [f"{desk_action['type']} {desk_action['windowId']}" for desk_action in arguments["actions"]]
+        return f"{name}({', '.join(parts)})"
+    words = [str(value) for key, value in arguments.items() if key not in ("reason", "expect")]
+    return f"{name}({', '.join(words)})"
+
+
+async def payment(runtime: Runtime, session: Session, page: Page) -> None:
+    """The same tap twice: the person rejects it, then approves it."""
+    page.act("Paying needs a person", "the policy asks, whatever the model thinks; the demo plays the person")
+    pay = {
+        "type": "tap",
+        "target": "Pay €60.50",
+        "reason": "I pay for the order",
+        "expect": "Confirm payment",
+    }
+    for approved in (False, True):
+        runtime.approvals.notify = _person(runtime, approved, page)
+        envelope = await session.run(pay)
+        _show(page, session, pay, envelope)
+        if envelope.success != approved:
+            raise AssertionFailed(f"paying ended with success={envelope.success}")
+    runtime.approvals.notify = None
+
+
+def _person(runtime: Runtime, approved: bool, page: Page) -> Any:
+    async def answer(approval: AskedApproval, _token: str | None) -> None:
+        page.say(f"? {approval.request.instruction}  [{approval.id}]")
+        page.say(f"  handrail {'approve' if approved else 'reject'} {approval.id}")
+        await runtime.approvals.answer(approval.id, approved, "you")
+
+    return answer
+
+
+async def failure(session: Session, page: Page) -> None:
+    page.act("A failure explains itself", "nothing is guessed, nothing is tapped")
+    slip = {"type": "tap", "target": "Confirm paymnet", "reason": "I confirm the payment"}
+    envelope = await session.run(slip)
+    _show(page, session, slip, envelope)
+    if envelope.failure_code != "ELEMENT_NOT_FOUND":
+        raise AssertionFailed(f"a missing element ended as {envelope.failure_code}")
+
+
+def _show(page: Page, session: Session, action: dict[str, Any], envelope: Envelope) -> None:
+    text = envelope_text(action_from(action), envelope, session.screens.registry.text)
+    proof = f"{envelope.lifecycle_state}, {envelope.delivery}".replace("_", " ")
+    page.done(_call(action["type"], {"target": action["target"]}), text, good=envelope.success, note=proof)
+
+
+def journal(runtime: Runtime, page: Page) -> None:
+    page.act("The journal proves it")
+    verdict = runtime.journal.verify()
+    if not verdict.ok:
+        raise AssertionFailed(f"the journal does not verify: {verdict}")
+    rows = runtime.journal.actions(500)
+    failed = sum(row.failure_code is not None for row in rows)
+    page.say(
+        f"{len(rows)} actions, {failed} failed or were refused; every entry has the hash of the one before"
+    )
+    page.say(f"verified: {verdict.head}")

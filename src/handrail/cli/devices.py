@@ -5,23 +5,30 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.android.adb_channel import read_facts
+from handrail.android.choose import choose, match, open_device
+from handrail.android.discovery import DiscoveredDevice, discover, merge, probe, watch
+from handrail.android.dumpsys import read_display
+from handrail.android.uiautomator2 import is_up, release
+from handrail.cli.options import json_option
 from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock, ago, iso_time
 from handrail.config import Config, canonical, host_port, is_browser
 from handrail.device_names import DeviceNames
 from handrail.errors import DeviceBusy, DeviceError, InvalidAction, OutcomeError
+from handrail.invocation import run
 from handrail.system import IS_POSIX
 
 if TYPE_CHECKING:
-    from handrail.android.discovery import Found
-    from handrail.engine.leases import Held
+    from handrail.safety.leases import HeldLease
+
 
 DETAILS_MS = 5_000
 """How long one phone may take to say what it is; the others are not kept waiting longer."""
@@ -38,11 +45,11 @@ EMPTY = """No devices.
 class DeviceRow:
     """One device with what it says of itself, and its holder."""
 
-    found: Found
+    device: DiscoveredDevice
     model: str = ""
     android: str = ""
     size: str = ""
-    held: Held | None = None
+    held: HeldLease | None = None
     open_in: Mapping[str, Any] | None = None
     """What the Handrail that has it open told of it."""
     name: str = ""
@@ -50,20 +57,21 @@ class DeviceRow:
 
     def cells(self, now_ms: int) -> tuple[str, ...]:
         held = self.held
-        told = f"{held.holder}, {ago(held.since_ms, now_ms)}" if held else ""
-        holder = told or (IN_SERVER if self.open_in else "")
-        texts = (self.found.serial, self.found.state, self.model, self.android, self.size, holder)
+        how = "stopped by " if held and held.is_stopped else ""
+        holder_text = f"{how}{held.holder}, {ago(held.since_ms, now_ms)}" if held else ""
+        holder = holder_text or (IN_SERVER if self.open_in else "")
+        texts = (self.device.serial, self.device.state, self.model, self.android, self.size, holder)
         return tuple(text or "–" for text in texts)
 
     def to_dict(self) -> dict[str, Any]:
-        known = self.found.to_dict() | {"model": self.model, "android": self.android, "size": self.size}
-        known |= {"held": self.held.to_dict() if self.held else None, "open": self.open_in is not None}
-        known |= {"name": self.name} if self.name else {}
-        return known | ({"channels": self.open_in["channels"]} if self.open_in else {})
+        fields = self.device.to_dict() | {"model": self.model, "android": self.android, "size": self.size}
+        fields |= {"held": self.held.to_dict() if self.held else None, "open": self.open_in is not None}
+        fields |= {"name": self.name} if self.name else {}
+        return fields | ({"channels": self.open_in["channels"]} if self.open_in else {})
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON document; with --watch one per change.")
+@json_option("One JSON document; with --watch one per change.")
 @click.option("--watch", "watching", is_flag=True, help="Say what comes, goes and changes, until Ctrl-C.")
 @click.option("--release", "releasing", is_flag=True, help="End the helper that Handrail left on phones.")
 @click.option("--device", metavar="SERIAL", help="With --release: this phone only.")
@@ -84,15 +92,23 @@ def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, 
         _give_name(naming, config)
         return
     if releasing:
-        _tell_released(asyncio.run(_release(device, config, clock, os.environ)), as_json)
+        released = run(_release(device, config, clock, os.environ))
+        if as_json:
+            ended = [{"serial": serial, "ended": not why_not} for serial, why_not in released]
+            print_json({"released": ended})
+            return
+        for serial, why_not in released:
+            click.echo(f"{serial}: {why_not or 'the helper was ended'}")
+        if not released:
+            click.echo("No devices.")
         return
     if watching:
         try:
-            asyncio.run(_watch(config, clock, os.environ, as_json))
+            run(_watch(config, clock, os.environ, as_json))
         except KeyboardInterrupt:  # that is how a watch ends
             sys.exit(130)
         return
-    rows, notes = asyncio.run(look_at_devices(config, clock, os.environ))
+    rows, notes = run(look_at_devices(config, clock, os.environ))
     if as_json:
         print_json({"devices": [row.to_dict() for row in rows], "notes": list(notes)})
     else:
@@ -102,34 +118,29 @@ def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, 
 async def look_at_devices(
     config: Config, clock: Clock, env: Mapping[str, str]
 ) -> tuple[list[DeviceRow], Sequence[str]]:
-    """Every device with what it says of itself, and notes on why there may be more."""
-    from handrail.android.choose import match  # noqa: PLC0415  (sockets that `--help` does not need)
-    from handrail.android.discovery import discover, merge  # noqa: PLC0415
+    """Every device with what it reports about itself, and notes on why there may be more."""
+    listing = await discover(config, clock, env)
+    running: Sequence[Mapping[str, Any]] = ()
+    if IS_POSIX:  # elsewhere there are no such sockets
+        from handrail.cli.local_client import phones_of_running  # noqa: PLC0415
 
-    listing, running = await asyncio.gather(discover(config, clock, env), _running(config))
-    opened = {canonical(str(one["serial"])): one for one in running}
-    known = {one.identity for one in listing.devices}
-    others = [await _found(one, clock) for name, one in opened.items() if name not in known]
-    found, notes = merge([*listing.devices, *others]), list(listing.notes)
-    if config.device and not is_browser(config.device) and not match(found, config.device):
+        running = await phones_of_running(config.home)
+    opened = {canonical(str(served["serial"])): served for served in running}
+    identities = {device.identity for device in listing.devices}
+    others = [
+        await _served_device(served, clock) for name, served in opened.items() if name not in identities
+    ]
+    devices, notes = merge([*listing.devices, *others]), list(listing.notes)
+    if config.device and not is_browser(config.device) and not match(devices, config.device):
         notes.append(f"HANDRAIL_DEVICE={config.device} is none of these")
-    held = await holders(config, clock) if IS_POSIX else {}
-    rows = await asyncio.gather(*(describe(one, held, opened, config, clock, env) for one in found))
+    held = await holders(devices, config, clock) if IS_POSIX else {}
+    rows = await asyncio.gather(*(describe(served, held, opened, config, clock, env) for served in devices))
     names = DeviceNames(config.home)
-    return [replace(row, name=names.get(row.found.serial)) for row in rows], notes
-
-
-async def _running(config: Config) -> Sequence[Mapping[str, Any]]:
-    """Phones that a Handrail of this home has open. Where there are no such sockets, none can run."""
-    if not IS_POSIX:
-        return ()
-    from handrail.local.client import phones_of_running  # noqa: PLC0415
-
-    return await phones_of_running(config.home)
+    return [replace(row, name=names.get(row.device.serial)) for row in rows], notes
 
 
 def _give_name(text: str, config: Config) -> None:
-    """The phone need not be there: it may be named before it is plugged in."""
+    """A phone may be named before it is connected."""
     serial, mark, name = text.partition("=")
     if not mark or not serial.strip():
         raise InvalidAction(
@@ -139,125 +150,99 @@ def _give_name(text: str, config: Config) -> None:
         )
     names = DeviceNames(config.home)
     names.give(serial.strip(), name)
-    given = names.get(serial.strip())
-    click.echo(f"{serial.strip()} is called {given}." if given else f"{serial.strip()} has no name.")
+    current = names.get(serial.strip())
+    click.echo(f"{serial.strip()} is called {current}." if current else f"{serial.strip()} has no name.")
 
 
-async def _found(told: Mapping[str, Any], clock: Clock) -> Found:
-    """A device that only the Handrail that runs knows: its simulated phone can be asked here too."""
-    from handrail.android.discovery import Found, probe  # noqa: PLC0415
-
-    serial = str(told["serial"])
-    return await probe(serial, clock) if host_port(serial) else Found(serial, "device", "handrail")
+async def _served_device(served: Mapping[str, Any], clock: Clock) -> DiscoveredDevice:
+    """A device that only a running Handrail knows. A simulated phone at an address answers here too."""
+    serial = str(served["serial"])
+    return await probe(serial, clock) if host_port(serial) else DiscoveredDevice(serial, "device", "handrail")
 
 
 async def describe(
-    found: Found,
-    held: Mapping[str, Held],
+    device: DiscoveredDevice,
+    held: Mapping[str, HeldLease],
     opened: Mapping[str, Mapping[str, Any]],
     config: Config,
     clock: Clock,
     env: Mapping[str, str],
 ) -> DeviceRow:
-    """What the phone says of itself; one that does not say it in time keeps its line."""
-    from handrail.android.choose import open_device  # noqa: PLC0415
-    from handrail.android.display import read_display  # noqa: PLC0415
-    from handrail.android.facts import read_facts  # noqa: PLC0415
-
-    told = opened.get(found.identity)
-    row = DeviceRow(found, found.model, held=held.get(found.identity), open_in=told)
-    if found.via == "handrail" and told is not None:
-        return replace(row, model=str(told["model"]), android=str(told["android"]))
-    if not found.usable:
+    """A phone that does not answer in time keeps its line without details."""
+    served = opened.get(device.identity)
+    row = DeviceRow(device, device.model, held=held.get(device.identity), open_in=served)
+    if device.via == "handrail" and served is not None:
+        return replace(row, model=str(served["model"]), android=str(served["android"]))
+    if not device.usable:
         return row
     try:
-        device = await open_device(found.serial, config, clock, env)
+        opened_device = await open_device(device.serial, config, clock, env)
         try:
             facts, display = await asyncio.gather(
-                read_facts(device.shell, found.serial, DETAILS_MS), read_display(device.shell, DETAILS_MS)
+                read_facts(opened_device.shell, device.serial, DETAILS_MS),
+                read_display(opened_device.shell, DETAILS_MS),
             )
         finally:
-            await device.close()
+            await opened_device.close()
     except (DeviceError, OutcomeError):
         return row
     size = f"{display.width}x{display.height}"
     return replace(row, model=facts.model, android=facts.android_version, size=size)
 
 
-async def holders(config: Config, clock: Clock) -> dict[str, Held]:
-    """Who holds what; a store that was never made is not made for a look."""
-    from handrail.engine.leases import Leases  # noqa: PLC0415
+async def holders(devices: Iterable[DiscoveredDevice], config: Config, clock: Clock) -> dict[str, HeldLease]:
+    """Does not create a store that is not there."""
+    from handrail.safety.leases import Leases  # noqa: PLC0415
     from handrail.store import Store  # noqa: PLC0415
 
     if not config.db.exists():
         return {}
     store = Store(config.db)
     try:
-        return {held.device: held for held in await Leases(store, clock).all()}
+        return {
+            held.device: held
+            for held in await Leases(store, clock).all(device.identity for device in devices)
+        }
     finally:
         store.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
-    """What became of the helper on one phone."""
-
-    serial: str
-    ended: bool
-    why_not: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.serial}: {'the helper was ended' if self.ended else self.why_not}"
-
-
 async def _release(
     wanted: str | None, config: Config, clock: Clock, env: Mapping[str, str]
-) -> list[Released]:
-    """On the named phone, else on all that can be used. A phone that somebody works on keeps it."""
-    from handrail.android.choose import choose  # noqa: PLC0415  (sockets that `--help` does not need)
-    from handrail.android.discovery import Found, discover  # noqa: PLC0415
-
+) -> list[tuple[str, str]]:
+    """Ends the helper on the named phone, else on all usable ones. A phone that is in use keeps it."""
     if wanted and host_port(wanted):
-        found: Sequence[Found] = [Found(wanted, via="direct")]
+        chosen: Sequence[DiscoveredDevice] = [DiscoveredDevice(wanted, via="direct")]
     else:
         listed = (await discover(config, clock, env)).devices
         named = wanted or config.device
-        found = [choose(listed, wanted, config.device)] if named else [one for one in listed if one.usable]
-    held = await holders(config, clock)
-    return [await _release_one(one, held.get(one.identity), config, clock, env) for one in found]
+        chosen = (
+            [choose(listed, wanted, config.device)]
+            if named
+            else [device for device in listed if device.usable]
+        )
+    held = await holders(chosen, config, clock)
+    return [await _release_device(device, held.get(device.identity), config, clock, env) for device in chosen]
 
 
-async def _release_one(
-    found: Found, held: Held | None, config: Config, clock: Clock, env: Mapping[str, str]
-) -> Released:
-    from handrail.android.choose import open_device  # noqa: PLC0415
-    from handrail.android.u2.server import is_up, release  # noqa: PLC0415
-
+async def _release_device(
+    device: DiscoveredDevice, held: HeldLease | None, config: Config, clock: Clock, env: Mapping[str, str]
+) -> tuple[str, str]:
     if held is not None:
         raise DeviceBusy(
-            f"{found.serial} is held by {held.holder}, who may need its helper",
+            f"{device.serial} is held by {held.holder}, who may need its helper",
             hint="Wait for them, or `handrail take-over` it first.",
             **held.to_dict(),
         )
-    device = await open_device(found.serial, config, clock, env)
+    opened = await open_device(device.serial, config, clock, env)
     try:
-        if await release(device):
-            return Released(found.serial, ended=True)
-        is_theirs = await is_up(device, clock)
+        if await release(opened):
+            return device.serial, ""
+        is_theirs = await is_up(opened, clock)
     finally:
-        await device.close()
+        await opened.close()
     why = "a helper of another program runs, which is left alone" if is_theirs else "no helper was running"
-    return Released(found.serial, ended=False, why_not=why)
-
-
-def _tell_released(done: Sequence[Released], as_json: bool) -> None:
-    if as_json:
-        print_json({"released": [{"serial": one.serial, "ended": one.ended} for one in done]})
-        return
-    for one in done:
-        click.echo(str(one))
-    if not done:
-        click.echo("No devices.")
+    return device.serial, why
 
 
 def _show(rows: Sequence[DeviceRow], notes: Sequence[str], now_ms: int) -> None:
@@ -268,32 +253,32 @@ def _show(rows: Sequence[DeviceRow], notes: Sequence[str], now_ms: int) -> None:
     else:
         click.echo(EMPTY)
     for row in rows:
-        if not row.found.usable:
-            click.echo(f"\n{row.found.serial}: {row.found.problem}.\n  {row.found.what_to_do}", err=True)
+        if not row.device.usable:
+            click.echo(f"\n{row.device.serial}: {row.device.problem}.\n  {row.device.what_to_do}", err=True)
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
 
 async def _watch(config: Config, clock: Clock, env: Mapping[str, str], as_json: bool) -> None:
-    from handrail.android.watch import watch  # noqa: PLC0415
-
-    before: dict[str, Found] = {}
+    before: dict[str, DiscoveredDevice] = {}
     async with aclosing(watch(config, clock, env)) as lists:
-        async for found in lists:
-            now = {one.serial: one for one in found}
+        async for listed in lists:
+            now = {device.serial: device for device in listed}
             if as_json:
-                print_json({"time": iso_time(clock.now_ms()), "devices": [one.to_dict() for one in found]})
+                print_json(
+                    {"time": iso_time(clock.now_ms()), "devices": [device.to_dict() for device in listed]}
+                )
             else:
                 _say_changes(before, now)
             before = now
 
 
-def _say_changes(before: Mapping[str, Found], now: Mapping[str, Found]) -> None:
+def _say_changes(before: Mapping[str, DiscoveredDevice], now: Mapping[str, DiscoveredDevice]) -> None:
     if not before and not now:
         click.echo("No devices yet; watching.")
     for serial in before:
         if serial not in now:
             click.echo(f"- {serial}")
-    for serial, one in now.items():
-        if before.get(serial) != one:
-            click.echo(f"+ {one}" if one.usable else f"! {one}. {one.what_to_do}")
+    for serial, device in now.items():
+        if before.get(serial) != device:
+            click.echo(f"+ {device}" if device.usable else f"! {device}. {device.what_to_do}")

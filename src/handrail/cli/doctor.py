@@ -7,6 +7,7 @@ nothing about a phone that it may not open.
 from __future__ import annotations
 
 import asyncio
+import difflib
 import os
 import shutil
 import sqlite3
@@ -21,7 +22,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from handrail.android.contact.usb import UsbPhone, usb_phones
+from handrail.adb.server import find_adb
+from handrail.android.channel_probe import has_http_helper, probe_look, remedy_for
+from handrail.android.choose import open_device
+from handrail.android.discovery import server_of
+from handrail.android.usb import UsbPhone, usb_phones
+from handrail.cli.devices import look_at_devices
+from handrail.cli.options import json_option
 from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import VARIABLES, Config
@@ -31,6 +38,7 @@ from handrail.system import IS_POSIX, lacking
 if TYPE_CHECKING:
     from handrail.cli.devices import DeviceRow
 
+
 MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
 COLOURS = {"ok": "green", "note": "bright_black", "warning": "yellow", "error": "red"}
 COLLECTOR_S = 2.0
@@ -38,7 +46,7 @@ COLLECTOR_S = 2.0
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@json_option()
 def doctor(as_json: bool) -> None:
     """Check this computer and its phones.
 
@@ -50,13 +58,19 @@ def doctor(as_json: bool) -> None:
     if as_json:
         print_json({"ok": healthy, "checks": [check.to_dict() for check in checks]})
     else:
-        _show(checks)
+        width = max(len(check.name) for check in checks)
+        for check in checks:
+            mark = click.style(MARKS[check.state], fg=COLOURS[check.state])
+            fix = f"  → {check.fix}" if check.fix else ""
+            click.echo(f"{mark} {check.name:<{width}}  {check.text}{fix}")
+        errors, worries = (sum(check.state == state for check in checks) for state in ("error", "warning"))
+        click.echo(_verdict(errors, worries))
     if not healthy:
         click.get_current_context().exit(FAMILIES["device"].exit_code)
 
 
 async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
-    """Every check, in the order of a first installation."""
+    """All checks, in the order of a first installation."""
     checks = [check_python(), check_sqlite(), *check_variables(env)]
     try:
         config = Config.from_env(env)
@@ -75,9 +89,7 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
 
 
 async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
-    """The program and its server. Phones at addresses need neither, so a missing adb is no error."""
-    from handrail.adb.server import find_adb  # noqa: PLC0415  (sockets that `--help` does not need)
-
+    """Phones at addresses need neither program nor server, so a missing adb is not an error."""
     adb = find_adb(env)
     if adb is not None:
         program = DoctorCheck("adb", "ok", f"{adb}, {await _version(str(adb))}")
@@ -100,15 +112,13 @@ async def _version(adb: str) -> str:
 
 
 async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> DoctorCheck:
-    from handrail.android.discovery import server_of  # noqa: PLC0415
-
     place = f"{config.adb_host}:{config.adb_port}"
     try:
         number = await server_of(config, clock, env).version()
     except DeviceError as error:
         if await _somebody_listens(config):
             fix = f"export ANDROID_ADB_SERVER_PORT={config.adb_port + 1}"
-            return DoctorCheck("adb server", "warning", f"{place} is no adb server: {error.message}", fix)
+            return DoctorCheck("adb server", "warning", f"{place} is not an adb server: {error.message}", fix)
         return DoctorCheck("adb server", "ok", f"none at {place} yet; started when it is needed")
     return DoctorCheck("adb server", "ok", f"{place}, protocol {number}")
 
@@ -124,32 +134,35 @@ async def _somebody_listens(config: Config) -> bool:
 
 
 async def _devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
-    """Each phone, and how it is looked at from here."""
-    from handrail.cli.devices import look_at_devices  # noqa: PLC0415
-
     rows, notes = await look_at_devices(config, clock, env)
     looks = await asyncio.gather(*(_look(row, config, clock, env) for row in rows))
-    checks = [one for row, look in zip(rows, looks, strict=True) for one in (_device(row), *look)]
+    checks = [check for row, look in zip(rows, looks, strict=True) for check in (_device(row), *look)]
     named = [note for note in notes if note.startswith("HANDRAIL_DEVICE=")]
     checks += [DoctorCheck("devices", "warning", note, "unset HANDRAIL_DEVICE") for note in named]
     return checks or [DoctorCheck("devices", "note", "none connected", "handrail connect")]
 
 
 def _device(row: DeviceRow) -> DoctorCheck:
-    one = row.found
-    if not one.usable:
-        return DoctorCheck("device", "warning", str(one), _command_in(one.what_to_do) or one.what_to_do)
-    how = "in a Handrail that runs" if one.via == "handrail" else f"by {one.transport}, {one.via}"
-    return DoctorCheck("device", "ok", f"{one} {how}" + (f", held by {row.held.holder}" if row.held else ""))
+    device = row.device
+    if not device.usable:
+        # The command that a remedy holds in backquotes, if it holds one.
+        return DoctorCheck(
+            "device",
+            "warning",
+            str(device),
+            (device.what_to_do.split("`")[1] if device.what_to_do.count("`") >= 2 else "")
+            or device.what_to_do,
+        )
+    how = "in a Handrail that runs" if device.via == "handrail" else f"by {device.transport}, {device.via}"
+    return DoctorCheck(
+        "device", "ok", f"{device} {how}" + (f", held by {row.held.holder}" if row.held else "")
+    )
 
 
 async def _look(row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
-    """By trying it, unless somebody works there: a helper that is started would be in their way."""
-    from handrail.android.choose import open_device  # noqa: PLC0415  (sockets that `--help` does not need)
-    from handrail.android.first_look import try_look, what_mends  # noqa: PLC0415
-
-    serial = row.found.serial
-    if not row.found.usable:
+    """Tries a look, unless somebody works there: a helper that is started would be in their way."""
+    serial = row.device.serial
+    if not row.device.usable:
         return []
     if row.open_in is not None:
         by = row.open_in["channels"].get("look", "its own way")
@@ -162,29 +175,14 @@ async def _look(row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, 
         ]
     try:
         device = await open_device(serial, config, clock, env)
-        look = await try_look(device, config.helper, clock, env)
+        look = await probe_look(device, config.helper, clock, env)
     except HandrailError as error:
         return [DoctorCheck("looks", "warning", f"{serial}: {error.message}", error.hint)]
     if look.ms is None:
         return [DoctorCheck("looks", "warning", f"{serial}: {look}", look.hint)]
     if look.by_helper:
         return [DoctorCheck("looks", "ok", f"{serial}: {look}")]
-    return [DoctorCheck("looks", "warning", f"{serial}: {look}", what_mends(look))]
-
-
-def _command_in(text: str) -> str:
-    """The command that a remedy holds in backquotes, if it holds one."""
-    return text.split("`")[1] if text.count("`") >= 2 else ""
-
-
-def _show(checks: list[DoctorCheck]) -> None:
-    width = max(len(check.name) for check in checks)
-    for check in checks:
-        mark = click.style(MARKS[check.state], fg=COLOURS[check.state])
-        fix = f"  → {check.fix}" if check.fix else ""
-        click.echo(f"{mark} {check.name:<{width}}  {check.found}{fix}")
-    errors, worries = (sum(check.state == state for check in checks) for state in ("error", "warning"))
-    click.echo(_verdict(errors, worries))
+    return [DoctorCheck("looks", "warning", f"{serial}: {look}", remedy_for(look))]
 
 
 def _verdict(errors: int, worries: int) -> str:
@@ -210,17 +208,16 @@ class DoctorCheck:
 
     name: str
     state: State
-    found: str
+    text: str
     fix: str = ""
     """The one command that mends it."""
 
     def to_dict(self) -> dict[str, Any]:
-        known = {"name": self.name, "state": self.state, "found": self.found}
-        return {**known, "fix": self.fix} if self.fix else known
+        fields = {"name": self.name, "state": self.state, "found": self.text}
+        return {**fields, "fix": self.fix} if self.fix else fields
 
 
 def check_python(current: tuple[int, ...] = sys.version_info[:3]) -> DoctorCheck:
-    """The interpreter."""
     text = ".".join(map(str, current))
     if current >= PYTHON:
         return DoctorCheck("python", "ok", text)
@@ -228,14 +225,12 @@ def check_python(current: tuple[int, ...] = sys.version_info[:3]) -> DoctorCheck
 
 
 def check_system() -> Iterator[DoctorCheck]:
-    """What is known not to work on this system."""
     fix = "docs/install.md, Systems" if IS_POSIX else "wsl --install"
     for lack in lacking():
         yield DoctorCheck("system", "note" if IS_POSIX else "error", lack, fix)
 
 
 def check_sqlite(current: tuple[int, ...] = sqlite3.sqlite_version_info) -> DoctorCheck:
-    """The embedded store."""
     text = ".".join(map(str, current))
     if current >= SQLITE:
         return DoctorCheck("sqlite", "ok", text)
@@ -245,10 +240,9 @@ def check_sqlite(current: tuple[int, ...] = sqlite3.sqlite_version_info) -> Doct
 
 
 def check_home(config: Config) -> DoctorCheck:
-    """The folder of everything that is kept."""
     path = config.home
     if not path.exists():
-        parent = next(one for one in path.parents if one.exists())
+        parent = next(folder for folder in path.parents if folder.exists())
         if os.access(parent, os.W_OK):
             return DoctorCheck("home", "ok", f"{path}, made at first use")
         return DoctorCheck(
@@ -256,9 +250,9 @@ def check_home(config: Config) -> DoctorCheck:
         )
     if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return DoctorCheck(
-            "home", "error", f"{path} is no folder to write to", "export HANDRAIL_HOME=~/handrail"
+            "home", "error", f"{path} is not a writable folder", "export HANDRAIL_HOME=~/handrail"
         )
-    from handrail.engine.policy.live import LivePolicy  # noqa: PLC0415 - help and --json of others do without
+    from handrail.safety.policy_file import LivePolicy  # noqa: PLC0415
 
     try:
         LivePolicy(path, config.policy, SystemClock())
@@ -273,8 +267,7 @@ def check_home(config: Config) -> DoctorCheck:
 
 
 def check_disk(config: Config) -> DoctorCheck:
-    """Room for the journal and its pictures."""
-    place = next(one for one in (config.home, *config.home.parents) if one.exists())
+    place = next(folder for folder in (config.home, *config.home.parents) if folder.exists())
     free = shutil.disk_usage(place).free
     text = f"{free // MIB} MiB free in {place}"
     if free < LOW_DISK:
@@ -283,25 +276,25 @@ def check_disk(config: Config) -> DoctorCheck:
 
 
 def check_witness(config: Config, now_ms: int) -> DoctorCheck:
-    """Whether somebody else keeps what the journal signed, and how far that one has come."""
-    from handrail.engine.journal.cosign import WitnessState  # noqa: PLC0415  (HTTP, sqlite3)
+    """Whether another place keeps what the journal signed, and how far it has come."""
+    from handrail.journal.witnesses import WitnessState  # noqa: PLC0415  (HTTP, sqlite3)
 
     if config.witness is None:
-        said = "none: whoever has home and key can rewrite the journal's past"
-        return DoctorCheck("witness", "note", said, "export HANDRAIL_WITNESS=/media/other-disk")
+        warning = "none: whoever has home and key can rewrite the journal's past"
+        return DoctorCheck("witness", "note", warning, "export HANDRAIL_WITNESS=/media/other-disk")
     state = WitnessState.read(config.home, config.witness)
     waiting = max(0, _entries(config) - state.size)
     signed = f"{state.size} entries, {(now_ms - state.at_ms) // 1000} s ago" if state.at_ms else "nothing yet"
-    found = f"{config.witness} has {signed}; {waiting} wait"
+    text = f"{config.witness} has {signed}; {waiting} wait"
     if state.refused:
-        return DoctorCheck("witness", "error", f"{found}. It refuses: {state.why}", "handrail journal verify")
+        return DoctorCheck("witness", "error", f"{text}. It refuses: {state.why}", "handrail journal verify")
     if state.why is not None:
-        return DoctorCheck("witness", "warning", f"{found}. {state.why}", "handrail journal checkpoint")
-    return DoctorCheck("witness", "ok", found)
+        return DoctorCheck("witness", "warning", f"{text}. {state.why}", "handrail journal checkpoint")
+    return DoctorCheck("witness", "ok", text)
 
 
 def _entries(config: Config) -> int:
-    """How long the journal is, without making one."""
+    """The journal's length, without creating one."""
     try:
         with closing(sqlite3.connect(f"{config.db.as_uri()}?mode=ro", uri=True)) as db:
             return int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0])
@@ -310,13 +303,11 @@ def _entries(config: Config) -> int:
 
 
 def check_variables(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
-    """Names that look like ours and are not."""
     for line in warnings(env):
         yield DoctorCheck("environment", "warning", line, f"unset {line.split()[0]}")
 
 
 def check_extras(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
-    """What some features need, and nothing else does."""
     yield _package("grpcio", "pinch and rotate on emulators", "pip install 'handrail[emulator]'")
     yield _package("uiautomator2", "the u2 helper: faster looks, any text", "pip install uiautomator2")
     browser = env.get("CHROME_BIN") or _program(env, "chromium", "chromium-browser", "google-chrome")
@@ -325,41 +316,40 @@ def check_extras(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
 
 
 def check_http_helper(config: Config) -> DoctorCheck:
-    """AgenTest's own helper: nobody publishes its APK, so most people need not look for it."""
-    from handrail.android.first_look import has_http_helper  # noqa: PLC0415
-
+    """AgenTest's own helper. Its APK is not published, so most people do not need it."""
     if has_http_helper(config.helper_dir):
         return DoctorCheck("http helper", "ok", f"APKs in {config.helper_dir}")
-    said = "its APK is published nowhere; u2 serves instead, without its events of rest"
+    reason = "its APK is published nowhere; u2 serves instead, without its events of rest"
     if config.helper_dir is None:
-        return DoctorCheck("http helper", "ok", f"not in use: {said}")
-    found = f"no APK in {config.helper_dir}: {said}"
-    return DoctorCheck("http helper", "warning", found, "unset HANDRAIL_HELPER_DIR")
+        return DoctorCheck("http helper", "ok", f"not in use: {reason}")
+    text = f"no APK in {config.helper_dir}: {reason}"
+    return DoctorCheck("http helper", "warning", text, "unset HANDRAIL_HELPER_DIR")
 
 
 def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
-    """Phones on a cable that this user may not open."""
     if phones is None:
         return
-    for one in phones:
-        if not one.debugging:
-            said = f"{one.name} ({one.vendor.name}) has USB debugging off, or is no phone"
-            yield DoctorCheck("usb", "note", said, "handrail connect")
-        elif one.permitted:
-            yield DoctorCheck("usb", "ok", f"{one.name} at {one.node}")
+    for usb_phone in phones:
+        if not usb_phone.debugging:
+            text = f"{usb_phone.name} ({usb_phone.vendor.name}) has USB debugging off, or is not a phone"
+            yield DoctorCheck("usb", "note", text, "handrail connect")
+        elif usb_phone.permitted:
+            yield DoctorCheck("usb", "ok", f"{usb_phone.name} at {usb_phone.node}")
         else:
-            yield DoctorCheck("usb", "warning", f"{one.name}: this user may not open {one.node}", UDEV)
-    if not any(one.debugging for one in phones):
+            yield DoctorCheck(
+                "usb", "warning", f"{usb_phone.name}: this user may not open {usb_phone.node}", UDEV
+            )
+    if not any(phone.debugging for phone in phones):
         yield DoctorCheck("usb", "note", "no phone with USB debugging on a cable", "handrail connect")
 
 
 def check_collector(env: Mapping[str, str]) -> list[DoctorCheck]:
-    """Whoever is told of what is done here is named, and asked with an empty request."""
+    """Names the collector and sends it an empty request."""
     if not env.get("HANDRAIL_OTLP_ENDPOINT", "").strip():
         return []
-    from handrail.telemetry.endpoint import ask_collector  # noqa: PLC0415  (most tell nobody)
+    from handrail.telemetry import collector  # noqa: PLC0415  (most tell nobody)
 
-    level, words = ask_collector(env, COLLECTOR_S)
+    level, words = collector.check_collector(env, COLLECTOR_S)
     return [DoctorCheck("telemetry", level, words, "" if level == "ok" else "unset HANDRAIL_OTLP_ENDPOINT")]
 
 
@@ -370,9 +360,9 @@ def _package(name: str, purpose: str, fix: str) -> DoctorCheck:
         return DoctorCheck(name, "note", f"not installed; only for {purpose}", fix)
 
 
-def _optional(name: str, found: str | None, purpose: str, fix: str) -> DoctorCheck:
-    if found and Path(found).exists():
-        return DoctorCheck(name, "ok", found)
+def _optional(name: str, path: str | None, purpose: str, fix: str) -> DoctorCheck:
+    if path and Path(path).exists():
+        return DoctorCheck(name, "ok", path)
     return DoctorCheck(name, "note", f"not found; only for {purpose}", fix)
 
 
@@ -381,17 +371,14 @@ def _program(env: Mapping[str, str], *names: str) -> str | None:
 
 
 def warnings(env: Mapping[str, str]) -> list[str]:
-    """A line for every variable that looks like ours and is not: a slip of the pen is silent otherwise."""
-    known = [name for one in VARIABLES for name in (one.name, one.also) if name]
-    prefixes = tuple(name.removesuffix("…") for name in known if name.endswith("…"))
+    names = [name for variable in VARIABLES for name in (variable.name, variable.also) if name]
+    prefixes = tuple(name.removesuffix("…") for name in names if name.endswith("…"))
     ours = (name for name in sorted(env) if name.startswith("HANDRAIL_"))
-    return [_unknown(name, known) for name in ours if name not in known and not name.startswith(prefixes)]
+    return [_unknown(name, names) for name in ours if name not in names and not name.startswith(prefixes)]
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    """The common start would make every name look near to every other."""
-    import difflib  # noqa: PLC0415  (for slips of the pen)
-
-    tails = {one.removeprefix("HANDRAIL_"): one for one in known}
+def _unknown(name: str, names: list[str]) -> str:
+    """Without the common prefix, which would make every name close to every other."""
+    tails = {variable.removeprefix("HANDRAIL_"): variable for variable in names}
     near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
     return f"{name} means nothing to Handrail" + (f"; did you mean {tails[near[0]]}?" if near else "")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import click
 
+from handrail.cli.options import EXISTING_FILE, FILE, json_option
 from handrail.cli.output import print_json
 from handrail.errors import InvalidAction
 from handrail.flow.check import Checked, check, find
-from handrail.flow.maestro.workspace import is_config, is_flow
-from handrail.flow.problems import Problem, frame
+from handrail.flow.foreign import is_installed, looks_like_maestro, maestro
+from handrail.flow.parse import Problem, frame
+from handrail.flow.schema import flow_schema
 
 _COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
@@ -28,7 +31,7 @@ def flow() -> None:
 )
 @click.option("--strict", is_flag=True, help="Warnings fail as errors do.")
 @click.option("--alone", is_flag=True, help="Leave out the files that a Maestro flow names.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document with every problem.")
+@json_option("One JSON document with every problem.")
 def check_command(
     *, paths: tuple[Path, ...], env: tuple[str, ...], strict: bool, alone: bool, as_json: bool
 ) -> None:
@@ -41,23 +44,23 @@ def check_command(
         raise InvalidAction(
             f"no flow in {', '.join(map(str, paths))}", hint="Flows are .yaml, .yml or .json files."
         )
-    names = [one.partition("=")[0] for one in env]
+    names = [checked.partition("=")[0] for checked in env]
     theirs = [path for path in files if _is_maestro(path)]
-    results = check([path for path in files if path not in theirs and not is_config(path)], names)
+    configs = maestro("flow check").is_config if theirs or is_installed() else None
+    own = [path for path in files if path not in theirs and not (configs and configs(path))]
+    results = check(own, names)
     if theirs:
-        import asyncio  # noqa: PLC0415  (scripts and their process)
+        import asyncio  # noqa: PLC0415  (most checks need no event loop)
 
-        from handrail.flow.maestro.check import check_files  # noqa: PLC0415
-
-        results += asyncio.run(check_files(theirs, names, alone=alone))
-        results.sort(key=lambda one: files.index(one.path))
+        results += asyncio.run(maestro("flow check").check_files(theirs, names, alone=alone))
+        results.sort(key=lambda checked: files.index(checked.path))
     levels = ("error", "warning") if strict else ("error",)
-    good = not any(problem.level in levels for one in results for problem in one.problems)
+    good = not any(problem.level in levels for checked in results for problem in checked.problems)
     if as_json:
-        print_json({"ok": good, "files": [one.to_dict() for one in results]})
+        print_json({"ok": good, "files": [checked.to_dict() for checked in results]})
     else:
-        for one in results:
-            _print(one)
+        for checked in results:
+            _print(checked)
         _print_sum(results)
     sys.exit(0 if good else 2)
 
@@ -66,9 +69,7 @@ SCHEMA = Path("flow.schema.json")
 
 
 @flow.command("schema")
-@click.option(
-    "--out", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it there."
-)
+@click.option("--out", "-o", type=FILE, metavar="FILE", help="Write it there.")
 @click.option(
     "--vscode", is_flag=True, help=f"Write it to {SCHEMA} or --out; print the settings for VS Code."
 )
@@ -84,10 +85,6 @@ def schema_command(out: Path | None, vscode: bool, where: str) -> None:
 
     With --vscode, standard output is what belongs into .vscode/settings.json of this folder.
     """
-    import json  # noqa: PLC0415
-
-    from handrail.flow.schema import flow_schema  # noqa: PLC0415
-
     file = out or (SCHEMA if vscode else None)
     if file is None:
         print_json(flow_schema())
@@ -105,28 +102,28 @@ def schema_command(out: Path | None, vscode: bool, where: str) -> None:
 
 
 @flow.command("convert")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it there.")
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--to", type=FILE, metavar="FILE", help="Write it there.")
 def convert_command(file: Path, to: Path | None) -> None:
     """Write a Maestro flow as a Handrail flow, or a Handrail flow as Maestro's.
 
     What the other language can't say is left out, with a comment at its place. Exit code 1 where that is so.
     """
-    from handrail.flow.maestro.convert import to_handrail  # noqa: PLC0415  (the engine)
-    from handrail.flow.maestro.convert_back import to_maestro  # noqa: PLC0415
-
-    made = to_handrail(file) if _is_maestro(file) else to_maestro(file)
+    reader = maestro("flow convert")
+    converted = reader.to_handrail(file) if _is_maestro(file) else reader.to_maestro(file)
     if to is None:
-        click.echo(made.text, nl=False)
+        click.echo(converted.text, nl=False)
     else:
-        to.write_text(made.text, encoding="utf-8")
-    for one in made.left_out:
-        click.echo(one, err=True)
-    sys.exit(1 if made.left_out else 0)
+        to.write_text(converted.text, encoding="utf-8")
+    for line in converted.left_out:
+        click.echo(line, err=True)
+    sys.exit(1 if converted.left_out else 0)
 
 
 def _is_maestro(path: Path) -> bool:
-    return path.suffix.lower() in (".yaml", ".yml") and path.is_file() and is_flow(path)
+    if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
+        return False
+    return bool(maestro("flow check").is_flow(path)) if is_installed() else looks_like_maestro(path)
 
 
 def _print(checked: Checked) -> None:
@@ -144,10 +141,10 @@ def _print(checked: Checked) -> None:
 
 
 def _print_sum(results: list[Checked]) -> None:
-    found: list[Problem] = [problem for one in results for problem in one.problems]
-    counts = [(level, sum(one.level == level for one in found)) for level in _COLOURS]
-    told = ", ".join(_count(count, level) for level, count in counts if count)
-    click.echo(f"{_count(len(results), 'file')}: {told or 'no problems'}")
+    problems: list[Problem] = [problem for file in results for problem in file.problems]
+    counts = [(level, sum(file.level == level for file in problems)) for level in _COLOURS]
+    totals = ", ".join(_count(count, level) for level, count in counts if count)
+    click.echo(f"{_count(len(results), 'file')}: {totals or 'no problems'}")
 
 
 def _count(number: int, word: str) -> str:

@@ -1,4 +1,4 @@
-"""`handrail journal`: what was done, by whom and why. What proves it is in `journal_proofs`."""
+"""`handrail journal`: what was done, by whom and why. And the proofs of it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,52 @@ import asyncio
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from handrail.cli.films import film_journal, need_films, video_option
-from handrail.cli.journal_text import print_actions, story
-from handrail.cli.output import print_json, print_table
+from handrail.cli.options import FILE, json_option
+from handrail.cli.output import film_journal, need_films, print_json, print_table, read_input, video_option
 from handrail.clock import SystemClock, iso_time
-from handrail.config import Config
-from handrail.engine.journal import Journal
-from handrail.engine.journal.journal import witness_of
-from handrail.engine.journal.query import ActionRow
-from handrail.errors import InvalidAction
+from handrail.config import Config, canonical
+from handrail.device_names import DeviceNames
+from handrail.errors import InvalidAction, VerificationFailed
+from handrail.flow.recording import flow_text
+from handrail.journal import Journal, merkle
+from handrail.journal.checkpoint_file import LEAVES, RememberedCheckpoint, replace_durably
+from handrail.journal.head import Head
+from handrail.journal.journal import witness_of
+from handrail.journal.merkle import BadProof
+from handrail.journal.proof import ActionProof
+from handrail.journal.query import UNFINISHED, ActionRow, Shown, about
+from handrail.journal.signed_log import JournalLog
+from handrail.journal.signed_note import BadNote, VerifierKey
+from handrail.journal.signing_key import HandOver, keys_for, keys_trusted_through
+from handrail.journal.witnesses import WitnessAway, cosign, open_witness
+from handrail.protocol.read import action_from
+from handrail.protocol.sentence import sentence_of
+from handrail.screen.text import clean, cut, quoted
 from handrail.store import store_error
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Machine output.")
+if TYPE_CHECKING:
+    from handrail.journal.signing_key import Trusted
+    from handrail.journal.verify import ChainVerdict
+
+
+as_json = json_option("Machine output.")
 
 
 @contextmanager
 def opened_journal() -> Iterator[Journal]:
-    """The journal of this home."""
     with written_home() as config:
         journal = Journal.open(config.home, SystemClock(), witness=witness_of(config))
         try:
@@ -42,7 +62,7 @@ def opened_journal() -> Iterator[Journal]:
 
 @contextmanager
 def written_home() -> Iterator[Config]:
-    """Looking at a journal that was never written is an error, not an empty proof."""
+    """Raises where no journal was written: an empty one would prove nothing."""
     config = Config.from_env(os.environ)
     if not config.db.exists():
         raise InvalidAction(
@@ -105,12 +125,12 @@ def list_actions(
     elif sys.stdout.isatty():
         print_actions(rows)
     else:
-        print_table("Journal", (), [_cells(row) for row in rows])
+        print_table("Journal", (), [_plain_cells(row) for row in rows])
     if len(rows) == limit:
         click.echo(f"more: handrail journal list --before {rows[-1].seq}", err=True)
 
 
-def _cells(row: ActionRow) -> tuple[str, ...]:
+def _plain_cells(row: ActionRow) -> tuple[str, ...]:
     who = " ".join(str(part) for part in ((row.actor or {}).get("kind"), (row.actor or {}).get("id")) if part)
     state = f"{row.state} {row.failure_code}" if row.failure_code else row.state
     time = iso_time(row.at_ms)
@@ -149,8 +169,6 @@ def export(*, output: str, action: str | None, as_flow: bool, video: bool, name:
         return
     with opened_journal() as opened, click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
         if as_flow:
-            from handrail.flow.recording import flow_text  # noqa: PLC0415  (the vocabulary)
-
             file.write(flow_text(opened, name=name, **wanted))
             return
         for line in opened.export(device=others["device"], since=others["since"], action_id=action):
@@ -167,3 +185,388 @@ def _film(output: str, *, as_flow: bool, action: str | None, **wanted: Any) -> N
     need_films()
     with opened_journal() as opened:
         film_journal(opened, Path(output), **wanted)
+
+
+_OUTCOMES = {"verified": "green", "pending_verification": "green", "failed": "red"}
+_DONE = frozenset({"verified", "pending_verification"})
+_WIDEST = {"outcome": 26, "who": 16, "device": 21}
+"""Cells; what was done and why share what is left."""
+_ROOM = {"seq": 72, "who": 72, "device": 120, "reason": 100}
+"""Cells that a terminal needs before it has this column; the others always stand."""
+_GAP = 2
+_LABEL = 60
+_WORDS = 200
+
+
+def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
+    console = Console(width=width)
+    called = DeviceNames(Config.from_env(os.environ).home).all()
+    shown = [_cells(row, called) for row in rows]
+    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
+    widths = _widths(shown, console.width)
+    for name, cells in widths.items():
+        right: Any = "right" if name == "seq" else "left"
+        table.add_column(name, no_wrap=True, overflow="ellipsis", justify=right, width=cells)
+    for row, texts in zip(rows, shown, strict=True):
+        styles = {"outcome": _OUTCOMES.get(row.state, "yellow"), "reason": "dim"}
+        table.add_row(*(Text(texts[name], style=styles.get(name, "")) for name in widths))
+    console.print(table)
+
+
+def _widths(shown: Sequence[Mapping[str, str]], room: int) -> dict[str, int]:
+    names = [name for name in shown[0] if room >= _ROOM.get(name, 0)]
+    need = {name: max(len(name), *(cell_len(row[name]) for row in shown)) for name in names}
+    widths = {name: min(need[name], _WIDEST.get(name, need[name])) for name in names}
+    fixed = sum(cells for name, cells in widths.items() if name not in ("what", "reason"))
+    left = max(20, room - fixed - _GAP * (len(names) - 1))
+    why = min(need.get("reason", 0), max(left // 3, left - need["what"]))
+    shared = {"what": min(need["what"], left - why), "reason": why}
+    return {name: shared.get(name, cells) for name, cells in widths.items()}
+
+
+def _cells(row: ActionRow, called: Mapping[str, str]) -> dict[str, str]:
+    actor, device = row.actor or {}, row.device or ""
+    return {
+        "seq": str(row.seq),
+        "time": moment(row.at_ms),
+        "what": (row.state in _DONE and quoted_text(row.action, row.about)) or _tried(row.type, row.about),
+        "outcome": _outcome(row.state, row.failure_code),
+        "who": clean(str(actor.get("id") or actor.get("kind") or "")),
+        "device": called.get(canonical(device), clean(device)),
+        "reason": clean(row.reason or ""),
+    }
+
+
+def _outcome(state: str, code: str | None) -> str:
+    return code or {"pending_verification": "done"}.get(state, state)
+
+
+def _tried(kind: str | None, words: str) -> str:
+    """An action that did not succeed is shown by its type and what it was about."""
+    return clean(f"{kind or ''} {quoted(cut(clean(words), _LABEL)) if words else ''}")
+
+
+def moment(at_ms: int) -> str:
+    """Local time: the hour for today, the day too for this year, else the date."""
+    at, now = datetime.fromtimestamp(at_ms / 1000), datetime.now()
+    if at.date() == now.date():
+        return f"{at:%H:%M:%S}"
+    return f"{at:%b %d %H:%M}" if at.year == now.year else f"{at:%Y-%m-%d %H:%M}"
+
+
+def story(shown: Shown) -> Iterator[str]:
+    envelope, first = shown.envelope or {}, shown.events[0]
+    action = first.get("action") or {}
+    kind = action.get("type") or envelope.get("action_type")
+    ended = _end(shown)
+    words = about(action, envelope)
+    yield (ended in _DONE and quoted_text(action, words)) or _tried(kind, words)
+    for name, fact in _facts(shown, first, envelope).items():
+        if fact:
+            yield f"  {name:<9} {cut(clean(fact), _WORDS)}"
+    yield ""
+    yield f"  {'seq':>8}  {'time':<23}  event"
+    for event in shown.events:
+        at = datetime.fromtimestamp(event["at_ms"] / 1000).isoformat(" ", "milliseconds")
+        yield f"  {event['seq']:>8}  {at:<23}  {event.get('kind', 'note')}"
+    yield ""
+    yield f"handrail journal show {shown.action_id or first['seq']} --json has everything."
+
+
+def _end(shown: Shown) -> str:
+    last = shown.events[-1]
+    return str(last.get("kind")) if last.get("terminal") else UNFINISHED
+
+
+def _facts(shown: Shown, first: Mapping[str, Any], envelope: Mapping[str, Any]) -> dict[str, str]:
+    actor, code = first.get("actor") or {}, envelope.get("failure_code")
+    door = f"by {first['door']}" if first.get("door") else ""
+    took = (envelope.get("timings_ms") or {}).get("total")
+    proof = envelope.get("verification") or {}
+    outcome = _outcome(_end(shown), code)
+    return {
+        "action": str(shown.action_id or ""),
+        "outcome": f"{outcome}: {envelope.get('message')}" if code else outcome,
+        "hint": str(envelope.get("hint") or ""),
+        "proof": str(proof.get("outcome") or "") if not code else "",
+        "delivery": str(envelope.get("delivery") or "").replace("_", " "),
+        "who": " ".join(str(word) for word in (actor.get("kind"), actor.get("id"), door) if word),
+        "why": str(first.get("reason") or ""),
+        "device": str(first.get("device") or ""),
+        "took": f"{took:.0f} ms" if isinstance(took, int | float) else "",
+    }
+
+
+def quoted_text(action: Mapping[str, Any], words: str) -> str:
+    """What was done as one sentence; '' for an action that this version does not know."""
+    try:
+        done = action_from(dict(action))
+    except InvalidAction:
+        return ""
+    return clean(sentence_of(done, cut(clean(words), _LABEL) or None)).removesuffix(".")
+
+
+key_option = click.option(
+    "--key", "keys", multiple=True, metavar="KEY|FILE", help="The journal's public key; may be repeated."
+)
+hand_over_option = click.option(
+    "--hand-over", "hand_overs", multiple=True, metavar="FILE", help="A note that names the key after it."
+)
+
+
+@contextmanager
+def _opened_log() -> Iterator[JournalLog]:
+    with written_home() as config:
+        log = JournalLog(config.home, _progress)
+        try:
+            yield log
+        finally:
+            log.close()
+
+
+def _progress(done: int, of: int) -> None:
+    """Only for a large journal that was written without a tree."""
+    if of - done > 20_000 and done % 10_240 < 512 and sys.stderr.isatty():
+        click.echo(f"taking up old entries: {done:,} of {of:,}", err=True)
+
+
+def read_keys(texts: tuple[str, ...], what: str = "key") -> list[VerifierKey]:
+    """Each text is a key, or a file with one key a line."""
+    verifier_keys: list[VerifierKey] = []
+    for key_text in texts:
+        text = key_text if key_text.count("+") >= 2 else read_input(key_text).decode("utf-8", "replace")
+        try:
+            verifier_keys += [VerifierKey.parse(line) for line in text.splitlines() if line.strip()]
+        except BadNote as error:
+            raise InvalidAction(
+                f"{key_text[:80]} is not a public key: {error}",
+                hint="Give the line that `handrail journal key` prints, or a file with it.",
+                path=what,
+            ) from None
+    return verifier_keys
+
+
+def _trusted(keys: tuple[str, ...], hand_overs: tuple[str, ...], log: JournalLog | None = None) -> Trusted:
+    """The given keys and those that they were handed over to; this home's own where none is given."""
+    try:
+        notes = [HandOver.parse(read_input(name)) for name in hand_overs]
+        if log is not None:
+            notes += log.keys.hand_overs()
+        return keys_trusted_through(read_keys(keys), notes) if keys or log is None else log.keys.trusted()
+    except BadNote as error:
+        raise InvalidAction(str(error), hint="Give hand-overs as `rotate-key` wrote them.") from None
+
+
+@journal.command()
+@click.option("--head", "known_head", metavar="COUNT:HASH", help="A head printed earlier and kept elsewhere.")
+@click.option(
+    "--checkpoint",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="A checkpoint kept elsewhere; may be repeated.",
+)
+@key_option
+@click.option("--no-blobs", is_flag=True, help="Do not read the stored trees and pictures.")
+@as_json
+@click.pass_context
+def verify(
+    ctx: click.Context,
+    known_head: str | None,
+    files: tuple[str, ...],
+    keys: tuple[str, ...],
+    no_blobs: bool,
+    as_json: bool,
+) -> None:
+    """Prove that no entry was changed, removed or added; exits with 1 and names the first bad one.
+
+    The witness of HANDRAIL_WITNESS is asked, too. Without a witness or a checkpoint that was kept elsewhere,
+    whoever has the home and its key can rewrite the past so that it fits.
+    """
+    head = Head.parse(known_head) if known_head else None
+    if known_head and head is None:
+        raise InvalidAction(
+            f"{known_head} is not a head", hint="Give COUNT:HASH as `verify` printed it.", path="head"
+        )
+    elsewhere = [RememberedCheckpoint.read(Path(name)) for name in files]
+    if keys:
+        trusted = _trusted(keys, ())
+        for remembered in elsewhere:
+            _check(remembered.signed.check, keys_for(trusted, remembered.size), remembered.where)
+    with opened_journal() as opened:
+        verdict = opened.verify(head, blobs=not no_blobs, elsewhere=elsewhere)
+    if as_json:
+        print_json({**asdict(verdict), "head": verdict.head})
+    else:
+        _say(verdict)
+    ctx.exit(0 if verdict.ok else 1)
+
+
+def _say(verdict: ChainVerdict) -> None:
+    for warning in verdict.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if not verdict.ok:
+        click.echo(f"BROKEN at entry {verdict.first_bad}: {verdict.why}")
+        return
+    click.echo(f"ok: {verdict.count} entries, head {verdict.head}")
+    for agree in verdict.agrees:
+        click.echo(f"agrees with {agree}", err=True)
+
+
+def _check(check: Any, keys: list[VerifierKey], what: str) -> None:
+    """Raises `VerificationFailed` for a bad signature or proof."""
+    try:
+        check(keys)
+    except (BadNote, BadProof) as error:
+        raise VerificationFailed(f"{what} proves nothing: {error}", hint="Do not rely on it.") from None
+
+
+@journal.command()
+@click.option("--out", type=FILE, help="Write it here, with its leaves.")
+@click.option("--leaves/--no-leaves", default=True, help="With --out: also FILE.leaves, which names entries.")
+@as_json
+def checkpoint(out: Path | None, leaves: bool, as_json: bool) -> None:
+    """Print the journal's signed head; keep it elsewhere.
+
+    With HANDRAIL_WITNESS it is countersigned first. FILE.leaves holds a hash of 32 bytes for every entry, by
+    which `verify --checkpoint FILE` names the very entry that was changed first.
+    """
+    with _opened_log() as log:
+        signed = _cosigned(log)
+        if out is not None:
+            if leaves:
+                data = log.leaf_hashes(0, signed.checkpoint.size)
+                _write(lambda: replace_durably(out.with_name(out.name + LEAVES), data), out)
+            _write(lambda: replace_durably(out, str(signed).encode()), out)
+    current = signed.checkpoint
+    if as_json:
+        print_json(
+            {"origin": current.origin, "size": current.size, "root": current.root.hex(), "note": str(signed)}
+        )
+    elif out is None:
+        click.echo(str(signed), nl=False)
+    else:
+        click.echo(f"{out}: {current.size} entries", err=True)
+
+
+def _cosigned(log: JournalLog) -> Any:
+    config = Config.from_env(os.environ)
+    if (place := witness_of(config)) is None:
+        return log.checkpoint()
+    try:
+        return cosign(config.home, log, open_witness(*place), place[0], SystemClock())
+    except WitnessAway as error:
+        click.echo(f"warning: not countersigned: {error.message}", err=True)
+        return log.checkpoint()
+
+
+def _write(work: Any, path: Path) -> None:
+    try:
+        work()
+    except OSError as error:
+        raise InvalidAction(
+            f"{path} can't be written: {error.strerror or error}", hint="Give another --out.", path="out"
+        ) from None
+
+
+@journal.command()
+@click.argument("action", metavar="ID")
+@click.option("--out", type=FILE, help="A file.  [default: printed]")
+def prove(action: str, out: Path | None) -> None:
+    """Prove one action to a stranger: ID is an action's id, or the number of one of its entries.
+
+    The proof holds the entries of this action and nothing of others, and it needs no journal to be checked.
+    """
+    with _opened_log() as log:
+        proof = str(log.prove(action))
+    if out is None:
+        click.echo(proof, nl=False)
+    else:
+        _write(lambda: replace_durably(out, proof.encode()), out)
+
+
+@journal.command("verify-proof")
+@click.argument("file")
+@key_option
+@hand_over_option
+@click.option(
+    "--witness", "witnesses", multiple=True, metavar="KEY|FILE", help="This witness must have signed."
+)
+@as_json
+def verify_proof(
+    file: str, keys: tuple[str, ...], hand_overs: tuple[str, ...], witnesses: tuple[str, ...], as_json: bool
+) -> None:
+    """Check the proof of one action in FILE (or - for stdin), without any journal."""
+    if not keys:
+        raise InvalidAction(
+            "whose journal?", path="key", hint="--key KEY: the line that `handrail journal key` prints there."
+        )
+    trusted = _trusted(keys, hand_overs)
+    try:
+        proof = ActionProof.parse(read_input(file))
+    except BadNote as error:
+        raise InvalidAction(
+            f"{file} is not a proof: {error}", path="file", hint="Give a file of `handrail journal prove`."
+        ) from None
+    proven = proof.place.signed.checkpoint
+    _check(proof.check, keys_for(trusted, proven.size), file)
+    for key in read_keys(witnesses, "witness"):
+        _check(proof.place.signed.note.check, [key], f"{file}, without the witness {key.name},")
+    entries = [{"seq": sealed.seq, "at_ms": sealed.at_ms, **sealed.event} for sealed in proof.entries]
+    if as_json:
+        report = {"ok": True, "action_id": proof.action_id, "origin": proven.origin, "size": proven.size}
+        print_json({**report, "events": entries})
+        return
+    numbers = ", ".join(str(entry.seq) for entry in proof.entries)
+    click.echo(
+        f"proved: {proof.action_id or 'an entry'}: entries {numbers} of {proven.size} in {proven.origin}"
+    )
+
+
+@journal.command()
+@click.argument("old", type=FILE)
+@click.argument("new", type=FILE)
+@key_option
+def consistency(old: Path, new: Path, keys: tuple[str, ...]) -> None:
+    """Prove from the journal that checkpoint NEW only added to checkpoint OLD; exits with 1 if it did not."""
+    older, newer = RememberedCheckpoint.read(old), RememberedCheckpoint.read(new)
+    if older.size > newer.size:
+        raise InvalidAction(f"{old} is newer than {new}", hint="Give the older one first.", path="old")
+    with _opened_log() as log:
+        trusted = _trusted(keys, (), log)
+        for side in (older, newer):
+            _check(side.signed.check, keys_for(trusted, side.size), side.where)
+        path = log.consistency(older.size, newer.size)
+
+    def compare(_: list[VerifierKey]) -> None:
+        merkle.check_consistency(older.size, newer.size, path, older.root, newer.root)
+
+    _check(compare, [], f"{new} does not continue {old}: the journal")
+    click.echo(f"ok: {newer.size} entries begin with the {older.size} of {old}; {len(path)} hashes prove it")
+
+
+@journal.command()
+@click.option("--hand-overs", is_flag=True, help="Also the notes by which earlier keys named later ones.")
+def key(hand_overs: bool) -> None:
+    """Print the journal's public key: what others need to check its checkpoints and proofs."""
+    with _opened_log() as log:
+        log.checkpoint()
+        click.echo(str(log.signer().verifier))
+        for hand_over in log.keys.hand_overs() if hand_overs else ():
+            click.echo(f"\n{hand_over.note}", nl=False)
+
+
+@journal.command("rotate-key")
+def rotate_key() -> None:
+    """Replace the journal's key: the old one signs the new one, and the journal says so."""
+    with _opened_log() as log:
+        hand_over = log.rotate_key()
+    event = {"kind": "key_handed_over", "note": str(hand_over.note)}
+    with opened_journal() as opened:
+        asyncio.run(opened.seal(event))
+    with _opened_log() as log:
+        log.checkpoint()
+    click.echo(str(hand_over.new))
+    click.echo(
+        f"The old key counts up to entry {hand_over.size}. Give the new one to your witness.", err=True
+    )

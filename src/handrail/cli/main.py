@@ -1,7 +1,6 @@
-"""The `handrail` command: who does it is decided here, before anything is imported that takes time.
+"""The `handrail` command: hands itself to the daemon of this home, or runs in this process.
 
-What needs a phone goes to the resident process of this home; the rest, and whatever that one can't do exactly
-alike, is done here.
+Nothing is imported here that takes time.
 """
 
 from __future__ import annotations
@@ -9,26 +8,24 @@ from __future__ import annotations
 import sys
 
 ALONE = frozenset(
-    "demo doctor bug-report connect sim record watch witness mcp serve agent eval fleet completion "  # noqa: SIM905
-    "daemon".split()
+    "demo doctor bug-report connect sim record watch witness agent eval fleet completion daemon "  # noqa: SIM905
+    "check tree diff policy journal flow run".split()
 )
-"""What lasts, or is about this process itself: it has nothing to win by being handed over."""
-SHORT = frozenset(
-    "act actions check tree diff devices approvals approve reject policy take-over hand-back stop journal "  # noqa: SIM905
-    "desk flow".split()
+"""Commands that own their process or work on the caller's files. The daemon refuses them as well."""
+NEVER_STARTS = frozenset(
+    "actions approvals approve reject devices desk take-over hand-back stop".split()  # noqa: SIM905
 )
-"""What a resident process does if there is one. Any other word is an action, or `run`: it starts one."""
+"""Commands that use the daemon where one runs, and do not start one."""
 
 
 def main() -> None:
-    """The console script."""
     words = sys.argv[1:]
-    is_posix = sys.platform != "win32"  # elsewhere there is no process to hand it to
-    if is_posix and words and words[0] not in ALONE and not words[0].startswith("-"):
-        from handrail.cli.hand_over import hand_over  # noqa: PLC0415
+    is_simulated = "--sim" in words and words[0] not in ("mcp", "serve")
+    if words and words[0] not in ALONE and words[:2] != ["mcp", "install"] and not is_simulated:
+        from handrail.cli.client import hand_over  # noqa: PLC0415
 
-        is_reading = not {"-h", "--help", "--sim"}.isdisjoint(words)
-        hand_over(starts=words[0] not in SHORT and not is_reading)
+        is_question = words[0].startswith("-") or not {"-h", "--help"}.isdisjoint(words)
+        hand_over(starts=not is_question and words[0] not in NEVER_STARTS)
     from handrail.cli.program import run  # noqa: PLC0415
 
     run()

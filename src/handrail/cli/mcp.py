@@ -2,178 +2,385 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import click
 
-from handrail.cli.mcp_install import install
-from handrail.cli.options import PEM, DeviceOptions, device_from, device_options, read_token
+from handrail.bind import check_bind, read_certificate
+from handrail.cli.local_client import LocalDesk
+from handrail.cli.local_server import runtime_for, serve_local
+from handrail.cli.options import (
+    FILE,
+    FOLDER,
+    PORT,
+    DeviceOptions,
+    callers_path,
+    chosen_browser,
+    command_options,
+    device_from,
+    device_options,
+    json_option,
+    option,
+    read_token,
+)
+from handrail.cli.output import print_json
+from handrail.config import Config
+from handrail.errors import InvalidAction, Unsupported
+from handrail.invocation import run
+from handrail.protocol.read import nearest
+from handrail.safety.caller import Caller
 
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
 
-    from handrail.local.desk import LocalDesk
-    from handrail.mcp.state import DoorState
-    from handrail.mcp.stdio import ClientPipes
-
-PORT = 8421
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class McpOptions:
     """The command line."""
 
     target: DeviceOptions
-    profile: str
-    http: bool
-    host: str
-    port: int
-    token: str | None
-    cert: Path | None
-    key: Path | None
-    flows: Path | None
-    structured: bool
+    profile: str | None = option(
+        "core, web, flow, debug, desk, all (several with commas), or interaction, mobile_debug, agentest.  "
+        "[default: core; web with a browser]",
+        "--tools", metavar="PROFILE",
+    )  # fmt: skip
+    http: bool = option("Streamable HTTP instead of standard input and output.")
+    host: str = option(
+        "With --http: another one needs --token, --cert and --key.", default="127.0.0.1", show_default=True
+    )
+    port: int = option("With --http.", type=PORT, default=8421, show_default=True)
+    token: str | None = option(
+        "With --http: the bearer token of clients; @FILE reads it, so that no process list shows it.",
+        metavar="TOKEN|@FILE", callback=read_token,
+    )  # fmt: skip
+    cert: Path | None = option(
+        "With --http: the certificate for TLS, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
+    )
+    key: Path | None = option(
+        "With --http: the certificate's key, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
+    )
+    flows: Path | None = option(
+        "The folder whose flows run_flow may name.  [default: flows in HANDRAIL_HOME]",
+        type=FOLDER, callback=callers_path, metavar="DIR",
+    )  # fmt: skip
+    structured: bool = option("Send envelopes as structured content, too.")
 
 
 @click.group(invoke_without_command=True)
-@click.option(
-    "--tools",
-    "profile",
-    metavar="PROFILE",
-    help="core, web, flow, debug, desk, all (several with commas), or interaction, mobile_debug, agentest.  "
-    "[default: core; web with a browser]",
-)
-@click.option("--http", is_flag=True, help="Streamable HTTP instead of standard input and output.")
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="With --http: another one needs --token, --cert and --key.",
-)
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="With --http.")
-@click.option(
-    "--token",
-    metavar="TOKEN|@FILE",
-    callback=read_token,
-    help="With --http: the bearer token of clients; @FILE reads it, so that no process list shows it.",
-)
-@click.option("--cert", type=PEM, metavar="FILE", help="With --http: the certificate for TLS, as PEM.")
-@click.option("--key", type=PEM, metavar="FILE", help="With --http: the certificate's key, as PEM.")
-@click.option(
-    "--flows",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="The folder whose flows run_flow may name.  [default: flows in HANDRAIL_HOME]",
-)
-@click.option("--structured", is_flag=True, help="Send envelopes as structured content, too.")
-@device_options
+@command_options(McpOptions, device_options)
 @click.pass_context
-def mcp(context: click.Context, /, target: DeviceOptions, profile: str | None, **given: Any) -> None:
+def mcp(context: click.Context, /, options: McpOptions) -> None:
     """Serve phones or a browser to an MCP client, until it hangs up or Ctrl-C.
 
     For example: claude mcp add handrail -- handrail mcp
     """
-    if context.invoked_subcommand is not None:
-        return
-    asyncio.run(_main(McpOptions(target, profile or _usual_profile(target), **given)))
+    if context.invoked_subcommand is None:
+        run(_serve(options))
 
 
-mcp.add_command(install)
-
-
-def _usual_profile(target: DeviceOptions) -> str:
-    """A browser needs a few tools more: addresses, lists and dates, chords."""
-    from handrail.config import Config, is_browser  # noqa: PLC0415
-
-    name = target.device or ("" if target.sim else Config.from_env(os.environ).device)
-    return "web" if name and is_browser(name) else "core"
-
-
-async def _main(options: McpOptions) -> None:
-    from handrail.bind import check_bind, read_certificate  # noqa: PLC0415
-    from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.mcp.greeting import Greeter  # noqa: PLC0415
-    from handrail.mcp.stdio import client_pipes  # noqa: PLC0415
-
-    greeter = Greeter(options.profile)  # a slip of the pen is told before anything is opened
-    if options.http:
-        check_bind(options.host, options.token, read_certificate(options.cert, options.key))
-        await _open(options, None)
-        return
-    async with client_pipes(greeter) as client:
-        if client is not None:
-            await client.greeted(SystemClock())
-            if not await client.prepared(_import):
-                return
-        await _open(options, client)
-
-
-def _import() -> None:
-    """What takes a second, in a thread: a client that has more first words is answered meanwhile."""
-    import mcp.server.stdio  # noqa: F401, PLC0415
-
-    import handrail.local.server  # noqa: PLC0415
-    import handrail.mcp.server  # noqa: PLC0415
-    import handrail.runtime  # noqa: F401, PLC0415
-
-
-async def _open(options: McpOptions, client: ClientPipes | None) -> None:
-    from handrail.config import Config  # noqa: PLC0415
-    from handrail.engine.events import Caller  # noqa: PLC0415
-    from handrail.local.desk import LocalDesk  # noqa: PLC0415
-    from handrail.local.server import serve_local  # noqa: PLC0415
-    from handrail.mcp.state import DoorState  # noqa: PLC0415
-    from handrail.mcp.tools import tools  # noqa: PLC0415
-    from handrail.runtime import Runtime  # noqa: PLC0415
+async def _serve(options: McpOptions) -> None:
+    from handrail.mcp_server import http, stdio  # noqa: PLC0415  (half a second that `install` does not need)
+    from handrail.mcp_server.calls import DoorState  # noqa: PLC0415
+    from handrail.mcp_server.pending_calls import ToolCalls  # noqa: PLC0415
+    from handrail.mcp_server.server import build  # noqa: PLC0415
+    from handrail.mcp_server.tools import tools  # noqa: PLC0415
 
     config = Config.from_env(os.environ)
+    # A browser needs a few tools more: addresses, lists and dates, chords.
+    profile = options.profile or ("web" if chosen_browser(options.target, config) else "core")
+    offered = tools(profile)  # raises for an unknown profile before anything is opened
+    certificate = read_certificate(options.cert, options.key) if options.http else None
+    if options.http:
+        check_bind(options.host, options.token, certificate)
     async with AsyncExitStack() as stack:
         # A simulated phone is there from the start and until the end; a real one may come later.
-        is_simulated = options.target.sim
-        opened = (
-            await stack.enter_async_context(device_from(options.target, config)) if is_simulated else None
-        )
-        runtime = await stack.enter_async_context(Runtime.open(config, caller=Caller("mcp", "agent", "mcp")))
-        state = DoorState(runtime, options.profile, device=options.target.device, flows=options.flows)
+        opened = None
+        if options.target.sim:
+            opened = await stack.enter_async_context(device_from(options.target, config))
+        runtime = await stack.enter_async_context(runtime_for(config, caller=Caller("mcp", "agent", "mcp")))
+        state = DoorState(runtime, profile, device=options.target.device, flows=options.flows)
         if opened is not None:
             state.adopt(await runtime.session_on(opened.device))
         desk = LocalDesk(config.home, runtime.caller)
         runtime.use_desk_of(desk)
-        if "desk" in (tool.name for tool in tools(options.profile)):
-            stack.push_async_callback(_leave, desk, state)
-        await stack.enter_async_context(serve_local(runtime))
-        await _serve(options, state, stack, client)
+
+        async def release_locks() -> None:
+            for caller in state.callers:
+                await desk.left(caller)
+
+        if "desk" in (tool.name for tool in offered):
+            stack.push_async_callback(release_locks)
+        if not runtime.is_shared:
+            await stack.enter_async_context(serve_local(runtime))
+        tool_calls = ToolCalls(runtime.approvals, runtime.clock)
+        stack.push_async_callback(tool_calls.close)
+        server = build(state, structured=options.structured, calls=tool_calls)
+        if options.http:
+            tell = partial(click.echo, err=True)
+            await http.serve(server, options.host, options.port, options.token, tell, certificate)
+        else:
+            await stdio.serve(server)
 
 
-async def _leave(desk: LocalDesk, state: DoorState) -> None:
-    """What this server's clients had locked on the desk is free again."""
-    for caller in state.callers:
-        await desk.left(caller)
+NAME = "handrail"
+CODEX_KEY = "mcp_servers"
+Scope = Literal["user", "project"]
 
 
-async def _serve(
-    options: McpOptions, state: DoorState, stack: AsyncExitStack, client: ClientPipes | None
+@dataclass(frozen=True, slots=True)
+class McpClient:
+    """Where a client has its configuration, as its makers document it, and the commands that change it."""
+
+    title: str
+    documented: str
+    user_file: Mapping[str, str]
+    """By `sys.platform`; "" is every other system."""
+    project_file: str = ""
+    key: str = "mcpServers"
+    """The table that has one member per server."""
+    has_type: bool = False
+    is_desktop: bool = False
+    """It is started without a shell, so it does not see the `PATH` that `handrail` is on."""
+    add: str = ""
+    """{scope}, {json} and {server} are filled in; {server} stands for several words."""
+    remove: str = ""
+    command_scopes: tuple[Scope, ...] = ("user",)
+
+    def file(self, scope: Scope, system: str = sys.platform) -> str:
+        if scope == "project":
+            if not self.project_file:
+                raise Unsupported(
+                    f"{self.title} has no file for one project", hint="Leave --scope out.", path="scope"
+                )
+            return self.project_file
+        if path := self.user_file.get(system, self.user_file.get("", "")):
+            return path
+        raise Unsupported(
+            f"{self.title} documents no configuration file for this system",
+            hint=f"See {self.documented}.",
+            path="client",
+        )
+
+    def command(self, scope: Scope, server: list[str], *, remove: bool) -> list[str] | None:
+        """The client's own command; None where it has none for this scope."""
+        template = self.remove if remove else self.add
+        if not template or scope not in self.command_scopes:
+            return None
+        program, *arguments = server
+        words: dict[str, list[str]] = {"{server}": server, "{program}": [program], "{arguments}": arguments}
+        words["{scope}"] = [scope]
+        words["{json}"] = [json.dumps({"name": NAME, "command": program, "args": arguments})]
+        return [word for part in template.split() for word in words.get(part, [part])]
+
+    def entry(self, server: list[str]) -> str:
+        program, *arguments = server
+        if self.key == CODEX_KEY:
+            return f"[{CODEX_KEY}.{NAME}]\ncommand = {_quoted(program)}\nargs = {_quoted(arguments)}"
+        kind = {"type": "stdio"} if self.has_type else {}
+        return json.dumps({self.key: {NAME: {**kind, "command": program, "args": arguments}}}, indent=2)
+
+
+def _quoted(value: object) -> str:
+    """JSON strings and lists are TOML as well, but for surrogate pairs."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+_CODE = "Code/User/mcp.json"
+_DESKTOP = "Claude/claude_desktop_config.json"
+CLIENTS: dict[str, McpClient] = {
+    "claude-code": McpClient(
+        "Claude Code",
+        "https://code.claude.com/docs/en/mcp",
+        {"": "~/.claude.json"},
+        ".mcp.json",
+        has_type=True,
+        add=f"claude mcp add --scope {{scope}} {NAME} -- {{server}}",
+        remove=f"claude mcp remove --scope {{scope}} {NAME}",
+        command_scopes=("user", "project"),
+    ),
+    "claude-desktop": McpClient(
+        "Claude Desktop",
+        "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+        {"darwin": f"~/Library/Application Support/{_DESKTOP}", "win32": f"%APPDATA%/{_DESKTOP}"},
+        is_desktop=True,
+    ),
+    "cursor": McpClient(
+        "Cursor",
+        "https://cursor.com/docs/mcp",
+        {"": "~/.cursor/mcp.json"},
+        ".cursor/mcp.json",
+        is_desktop=True,
+    ),
+    "vscode": McpClient(
+        "VS Code",
+        "https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+        {
+            "linux": f"~/.config/{_CODE}",
+            "darwin": f"~/Library/Application Support/{_CODE}",
+            "win32": f"%APPDATA%/{_CODE}",
+        },
+        ".vscode/mcp.json",
+        key="servers",
+        has_type=True,
+        is_desktop=True,
+        add="code --add-mcp {json}",
+    ),
+    "codex": McpClient(
+        "Codex",
+        "https://developers.openai.com/codex/mcp",
+        {"": "~/.codex/config.toml"},
+        key=CODEX_KEY,
+        add=f"codex mcp add {NAME} -- {{server}}",
+        remove=f"codex mcp remove {NAME}",
+    ),
+    "gemini": McpClient(
+        "Gemini CLI",
+        "https://geminicli.com/docs/tools/mcp-server",
+        {"": "~/.gemini/settings.json"},
+        ".gemini/settings.json",
+        # After "--" its parser takes no option for its own.
+        add=f"gemini mcp add --scope {{scope}} {NAME} {{program}} -- {{arguments}}",
+        remove=f"gemini mcp remove --scope {{scope}} {NAME}",
+        command_scopes=("user", "project"),
+    ),
+    "windsurf": McpClient(
+        "Windsurf",
+        "https://docs.windsurf.com/windsurf/cascade/mcp",
+        {"": "~/.codeium/windsurf/mcp_config.json"},
+        is_desktop=True,
+    ),
+}
+
+
+@click.command()
+@click.argument("client", required=False)
+@click.option("--write", is_flag=True, help="Run the client's own command without asking.")
+@click.option("--print", "only_print", is_flag=True, help="Only show what would be done.")
+@click.option("--remove", is_flag=True, help="Take the entry out again.")
+@click.option(
+    "--scope",
+    type=click.Choice(["user", "project"]),
+    default="user",
+    show_default=True,
+    help="For you everywhere, or for the folder you are in.",
+)
+@click.option("--tools", "profile", metavar="PROFILE", help="Passed on to handrail mcp.")
+@json_option("Print it as JSON.")
+@device_options
+def install(
+    target: DeviceOptions,
+    client: str | None,
+    profile: str | None,
+    as_json: bool,
+    scope: Scope,
+    remove: bool,
+    **flags: bool,
 ) -> None:
-    from handrail.mcp.approvals import Attendant  # noqa: PLC0415
-    from handrail.mcp.server import build  # noqa: PLC0415
+    """Add Handrail to an MCP client by its own command. Without CLIENT: list the known clients.
 
-    attendant = Attendant(state.runtime.approvals, state.runtime.clock)
-    stack.push_async_callback(attendant.close)
-    server: Server[Any] = build(state, structured=options.structured, attend=attendant)
-    if not options.http:
-        from handrail.mcp import stdio  # noqa: PLC0415
-
-        await stdio.serve(server, client)
+    For example: handrail mcp install claude-code --write
+    """
+    if client is None:
+        _list(as_json)
         return
-    from handrail.bind import read_certificate  # noqa: PLC0415
-    from handrail.mcp import http  # noqa: PLC0415
+    chosen = client_named(client)
+    program = program_for(chosen, is_shared=scope == "project")
+    server = [program, "mcp", *_server_options(target, profile)]
+    command = chosen.command(scope, server, remove=remove)
+    runs = command is not None and shutil.which(command[0]) is not None
+    if not as_json:
+        _show(chosen, scope, server, command, runs=runs, remove=remove)
+    if runs and not flags["only_print"] and not flags["write"] and not as_json and sys.stdin.isatty():
+        flags["write"] = click.confirm("Run it?", default=False)
+    written = runs and flags["write"] and not flags["only_print"]
+    if written and command is not None:
+        run_client(command, quiet=as_json)
+    if as_json:
+        plan = {"client": client, "file": chosen.file(scope), "command": command}
+        print_json({**plan, "entry": chosen.entry(server), "written": written})
+    elif runs and not written:
+        click.echo("Nothing was changed. Add --write to run it.")
 
-    tell = partial(click.echo, err=True)
-    certificate = read_certificate(options.cert, options.key)
-    await http.serve(server, options.host, options.port, options.token, tell, certificate)
+
+def client_named(name: str) -> McpClient:
+    if name in CLIENTS:
+        return CLIENTS[name]
+    close = nearest(name, list(CLIENTS))
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(CLIENTS)}."
+    raise InvalidAction(f"CLIENT: {name[:60]!r} is not known", path="client", hint=hint)
+
+
+def program_for(client: McpClient, *, is_shared: bool) -> str:
+    """The bare name in shared files and in a shell, the absolute path for desktop programs."""
+    on_path = shutil.which(NAME)
+    if is_shared or (on_path and not client.is_desktop):
+        return NAME
+    beside = Path(sys.executable).with_name(NAME)
+    if beside.is_file():
+        return str(beside)
+    if on_path is None:
+        raise Unsupported("handrail is not installed as a program", hint="Install it, then run this again.")
+    return os.path.abspath(on_path)
+
+
+def _server_options(target: DeviceOptions, profile: str | None) -> list[str]:
+    options = ["--sim"] if target.sim else ["--device", target.device] if target.device else []
+    if profile is None:
+        return options
+    from handrail.mcp_server.tools import tools  # noqa: PLC0415  (slow, and only this option needs it)
+
+    tools(profile)  # raises for an unknown profile
+    return [*options, "--tools", profile]
+
+
+def run_client(command: list[str], *, quiet: bool) -> None:
+    program = shutil.which(command[0]) or command[0]
+    stdout = sys.__stderr__ if quiet else None  # with --json standard output is our own answer's
+    done = subprocess.run([program, *command[1:]], stdout=stdout, check=False)  # noqa: S603 - it was shown
+    if done.returncode != 0:
+        raise Unsupported(
+            f"{command[0]} failed with exit code {done.returncode}",
+            hint="Its own message is above. Add the entry by hand with --print, or see its documentation.",
+        )
+
+
+def _show(
+    client: McpClient, scope: Scope, server: list[str], command: list[str] | None, *, runs: bool, remove: bool
+) -> None:
+    if command is not None:
+        click.echo(shlex.join(command))
+        if runs:
+            return
+        click.echo(f"\n{command[0]} is not on your PATH. By hand:")
+    if remove:
+        click.echo(f"Delete {NAME} from {client.key} in {client.file(scope)}")
+    else:
+        click.echo(f"Put this into {client.file(scope)}:\n\n{client.entry(server)}")
+
+
+def _list(as_json: bool) -> None:
+    rows: list[dict[str, Any]] = []
+    for name, client in CLIENTS.items():
+        file = client.user_file.get(sys.platform, client.user_file.get(""))
+        program = client.add.partition(" ")[0]
+        is_here = bool(program and shutil.which(program)) or bool(file and Path(file).expanduser().exists())
+        facts = {"client": name, "title": client.title, "file": file}
+        rows.append({**facts, "program": program or None, "found": is_here})
+    if as_json:
+        print_json({"clients": rows})
+        return
+    for row in rows:
+        way = f"by {row['program']}" if row["program"] else row["file"] or "no file for this system"
+        click.echo(f"{row['client']:<15} {'found here' if row['found'] else '':<10} {way}")
+    click.echo("\nhandrail mcp install CLIENT shows what would be done; --write does it.")
+
+
+mcp.add_command(install)

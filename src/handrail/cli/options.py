@@ -1,15 +1,15 @@
 """Options that several commands share: `--device` and `--sim` choose a phone, `--token` guards a server.
 
-Stays light: what opens a phone is imported when one is opened.
+It imports what opens a phone only when one is opened: `--help` needs none of it.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +17,77 @@ import click
 
 from handrail.config import Config, is_browser
 from handrail.errors import InvalidAction, Unsupported
+from handrail.invocation import current, run
 
 if TYPE_CHECKING:
     from handrail.adb.device import AdbDevice
-    from handrail.android.routing import Helper
+    from handrail.android.driver import Helper
     from handrail.clock import Clock
     from handrail.engine.session import Session
     from handrail.runtime import Runtime
     from handrail_sim.phone import Phone
 
 
+Command = Callable[..., Any]
+FILE = click.Path(dir_okay=False, path_type=Path)
+"""It need not exist; whoever opens it reports what is wrong with it."""
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+PORT = click.IntRange(0, 65535)
+
+
+def option(words: str, *names: str, **attributes: Any) -> Any:
+    """A field of a class for `command_options`. The option has the field's name where none is given."""
+    return field(metadata={"option": (names, {"help": words, **attributes})})
+
+
+def command_options(kind: type[Any], *more: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Adds an option for every field of a dataclass that has one; the command gets them as `options`.
+
+    Other parameters of the command that are fields of the class become part of it, also those that the
+    decorators `more` make. In the help their options come last.
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_options(*args: Any, **parameters: Any) -> Any:
+            names = [member.name for member in fields(kind) if member.name in parameters]
+            chosen = {name: parameters.pop(name) for name in names}
+            return command(*args, options=kind(**chosen), **parameters)
+
+        decorated: Command = with_options
+        for decorator in reversed(more):
+            decorated = decorator(decorated)
+        for member in reversed(fields(kind)):
+            if "option" not in member.metadata:
+                continue
+            names, attributes = member.metadata["option"]
+            names = names or (f"--{member.name.replace('_', '-')}",)
+            if member.type == "bool" and "/" not in names[0]:
+                attributes = {"is_flag": True, **attributes}
+            decorated = click.option(*names, member.name, **attributes)(decorated)
+        return decorated
+
+    return decorate
+
+
+def awaited(command: Callable[..., Coroutine[Any, Any, Any]]) -> Command:
+    """Makes a command of a coroutine; in the daemon it runs on its event loop."""
+
+    @functools.wraps(command)
+    def run_command(*args: Any, **kwargs: Any) -> Any:
+        return run(command(*args, **kwargs))
+
+    return run_command
+
+
+def json_option(words: str = "One JSON document.") -> Callable[[Command], Command]:
+    return click.option("--json", "as_json", is_flag=True, help=words)
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceOptions:
-    """What the command line said."""
+    """What the command line says about the device."""
 
     device: str | None = None
     sim: bool = False
@@ -44,7 +102,7 @@ class Opened:
     """The phone itself, where it lives in this process."""
 
 
-def device_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def device_options(command: Command) -> Command:
     """Adds both options; the command gets them as one argument `target`."""
 
     @click.option(
@@ -62,8 +120,8 @@ def device_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options
 
 
-def browser_meant(target: DeviceOptions, config: Config) -> str | None:
-    """The browser that the command line or the configuration names; None where a phone is meant."""
+def chosen_browser(target: DeviceOptions, config: Config) -> str | None:
+    """The browser that the command line or the configuration names; None where they name a phone."""
     name = None if target.sim else target.device or config.device
     return name if name and is_browser(name) else None
 
@@ -75,8 +133,8 @@ async def session_from(
     stack: AsyncExitStack,
     helper: Helper | None = None,
 ) -> Session:
-    """A session of the phone or the browser that is meant; a phone's connection ends with `stack`."""
-    if name := browser_meant(target, config):
+    """A session of the chosen phone or browser; a phone's connection ends with `stack`."""
+    if name := chosen_browser(target, config):
         return await runtime.session(name)
     opened = await stack.enter_async_context(device_from(target, config))
     return await runtime.session_on(opened.device, helper=helper)
@@ -89,49 +147,87 @@ async def device_from(
     clock: Clock | None = None,
     env: Mapping[str, str] = os.environ,
 ) -> AsyncIterator[Opened]:
-    """The device that is meant, open while the block runs."""
+    """The chosen device, open while the block runs. A simulated phone is reached like any other: by ADB."""
     from handrail.android.choose import open_chosen  # noqa: PLC0415  (sockets that `--help` does not need)
     from handrail.clock import SystemClock  # noqa: PLC0415  (all of asyncio)
 
     config = config or Config.from_env(env)
     clock = clock or SystemClock()
-    if name := browser_meant(target, config):
+    if name := chosen_browser(target, config):
         raise Unsupported(f"{name} is a browser", hint="This command is for phones: name one with --device.")
-    if target.sim:
-        async with _simulated(config, clock) as opened:
-            yield opened
-        return
-    device = await open_chosen(target.device, config, clock, env)
-    try:
-        yield Opened(device)
-    finally:
-        await device.close()
+    async with AsyncExitStack() as stack:
+        if target.sim:
+            [opened] = await simulated_devices(1, config, clock, stack)
+        else:
+            opened = Opened(await open_chosen(target.device, config, clock, env))
+            stack.push_async_callback(opened.device.close)
+        yield opened
 
 
-@asynccontextmanager
-async def _simulated(config: Config, clock: Clock) -> AsyncIterator[Opened]:
-    """A phone in this process, reached as any other: by ADB over a socket."""
+async def simulated_devices(count: int, config: Config, clock: Clock, stack: AsyncExitStack) -> list[Opened]:
+    """Phones in this process that can send one another messages; they end with `stack`."""
     from handrail.adb.device import AdbDevice  # noqa: PLC0415
     from handrail.adb.direct import Direct  # noqa: PLC0415
     from handrail.simulator import simulated_phones  # noqa: PLC0415
 
-    async with simulated_phones(clock=clock, seed=config.sim_seed, apps=config.sim_apps) as [served]:
+    phones = simulated_phones(count, clock=clock, seed=config.sim_seed, apps=config.sim_apps)
+    opened = []
+    for served in await stack.enter_async_context(phones):
         device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
-        try:
-            yield Opened(device, served.phone)
-        finally:
-            await device.close()
+        stack.push_async_callback(device.close)
+        opened.append(Opened(device, served.phone))
+    return opened
 
 
-def read_token(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
-    """For an option's callback: the token itself, or what the file holds."""
-    if given is None or not given.startswith("@"):
-        return given
+def read_token(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    """For an option's callback: the token itself, or for @FILE what the file holds."""
+    if text is None or not text.startswith("@"):
+        return text
     try:
-        return Path(given[1:]).read_text(encoding="utf-8").strip()
+        return current.get().read_bytes(text[1:]).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{given[1:]}: {error}") from None
+        raise click.BadParameter(f"{text[1:]}: {error}") from None
 
 
-PEM = click.Path(dir_okay=False, path_type=Path)
-"""A file for TLS; whoever reads it says what is wrong with it."""
+def callers_path(_: click.Context, __: click.Parameter, path: Any) -> Any:
+    """For an option's callback: a path that this process can open, as a client of the daemon is elsewhere."""
+    if isinstance(path, tuple):
+        return tuple(map(current.get().path, path))
+    return path and current.get().path(path)
+
+
+@dataclass(frozen=True, slots=True)
+class FleetOptions:
+    """The part of the command line that is for fleets."""
+
+    address: str
+    where: str = ""
+    each_device: bool = False
+    detach: bool = False
+    devices: tuple[tuple[str | None, str], ...] = ()
+
+
+def fleet_options(command: Command) -> Command:
+    """For commands that can hand their work to a fleet; they get `fleet`, None where none was named."""
+
+    @click.option(
+        "--fleet", metavar="ADDRESS", help="Run on the fleet whose head is there: https://HEAD:8430."
+    )
+    @click.option(
+        "--where", metavar="EXPRESSION", default="", help='Only on phones like "sdk>=33 and not simulated".'
+    )
+    @click.option(
+        "--each-device/--any", default=False, help="Once on every such phone, or once on any of them."
+    )
+    @click.option("--detach", is_flag=True, help="Only hand it in; `handrail fleet attach` follows it.")
+    @functools.wraps(command)
+    def with_fleet(
+        *args: Any, fleet: str | None, where: str, each_device: bool, detach: bool, **kwargs: Any
+    ) -> Any:
+        if fleet is None and (where or each_device or detach):
+            flag = "--where" if where else "--each-device" if each_device else "--detach"
+            raise InvalidAction(f"{flag} is for fleets", path="fleet", hint="Give --fleet ADDRESS as well.")
+        chosen = None if fleet is None else FleetOptions(fleet, where, each_device, detach)
+        return command(*args, fleet=chosen, **kwargs)
+
+    return with_fleet

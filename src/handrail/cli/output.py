@@ -6,21 +6,30 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
+import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from handrail.errors import InvalidAction
+from handrail.errors import HandrailError, InvalidAction
+from handrail.invocation import current
 
-on_answer: list[Callable[[int], None]] = []
-"""Told the exit code once an answer is given and nothing that is left to do can change it."""
+if TYPE_CHECKING:
+    from handrail.agent.run_data import RunResult
+    from handrail.film.scene import FilmScene
+    from handrail.flow.run_record import FlowRecord
+    from handrail.journal import Journal
 
 
 def print_json(value: Any) -> None:
-    """Machine output: one document, readable by people too when somebody looks."""
+    """One document, indented on a terminal."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
 
 
@@ -44,7 +53,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 def read_input(name: str) -> bytes:
     """A file's bytes, or standard input for `-`."""
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return current.get().read_bytes(name)
     except OSError as error:
         raise InvalidAction(
             f"{name}: {error.strerror or error}", hint="Give a file that exists, or - for stdin."
@@ -52,26 +61,23 @@ def read_input(name: str) -> bytes:
 
 
 def own_program() -> str:
-    """As it is called from another shell: by its whole path where the PATH does not lead to it."""
-    import shutil  # noqa: PLC0415  (most commands offer no line)
-
+    """As another shell can call it: by its absolute path where it is not on the PATH."""
     beside = Path(sys.executable).with_name("handrail")
     return "handrail" if shutil.which("handrail") or not beside.exists() else str(beside)
 
 
-def own_command(*words: str, home: str | None = None) -> str:
-    """A line to paste into another shell. The home is said where it is not the usual one."""
-    import os  # noqa: PLC0415
-    import shlex  # noqa: PLC0415
+def mcp_line(more: str = "") -> str:
+    return f"claude mcp add handrail -- {own_program()} mcp{more}"
 
+
+def own_command(*words: str, home: str | None = None) -> str:
+    """A line to paste into another shell, with the home where it is not the default."""
     where = home or os.environ.get("HANDRAIL_HOME")
     return (f"HANDRAIL_HOME={shlex.quote(where)} " if where else "") + shlex.join([own_program(), *words])
 
 
 def phone_words(serial: str) -> str:
-    """As people know a phone: the name that they gave it, and the serial that commands take."""
-    import os  # noqa: PLC0415
-
+    """The name that people gave a phone, with the serial that commands take."""
     from handrail.config import Config  # noqa: PLC0415
     from handrail.device_names import DeviceNames  # noqa: PLC0415
 
@@ -82,9 +88,7 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def log_to_stderr(level: str) -> None:
-    """Our own loggers only. A word that is no level is left to `Config`, which says so."""
-    import logging  # noqa: PLC0415  (what most commands do not need)
-
+    """Sets our own loggers only. `Config` reports an invalid level."""
     from handrail.config import LogLevel  # noqa: PLC0415
 
     if level.strip().lower() in get_args(LogLevel):
@@ -93,14 +97,81 @@ def log_to_stderr(level: str) -> None:
 
 
 def show_progress() -> None:
-    """What takes time is told on standard error while it happens, where that is a terminal."""
-    import logging  # noqa: PLC0415  (what most commands do not need)
-
-    told = logging.getLogger("handrail.progress")
-    if told.handlers or not sys.stderr.isatty():
+    """Shows slow steps on standard error while they happen, where that is a terminal."""
+    logger = logging.getLogger("handrail.progress")
+    if logger.handlers or not sys.stderr.isatty():
         return
     shown = logging.StreamHandler()
     shown.setFormatter(logging.Formatter("… %(message)s"))
-    told.addHandler(shown)
-    told.setLevel(logging.INFO)
-    told.propagate = False  # with HANDRAIL_LOG=info it would be told twice
+    logger.addHandler(shown)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False  # with HANDRAIL_LOG=info it would be told twice
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+NAME = "video.mp4"
+_UNFIT = re.compile(r"[^\w.-]+")
+_LONGEST = 60
+"""Characters of a flow's name in the name of a file."""
+
+
+def video_option(words: str) -> Callable[[F], F]:
+    """A switch: where the file goes is clear from the rest of the command."""
+    return click.option("--video", is_flag=True, help=words)
+
+
+def need_films() -> None:
+    """Raises `Unsupported` where no encoder is installed."""
+    from handrail.film.write import need_encoder  # noqa: PLC0415
+
+    need_encoder()
+
+
+def film_flows(records: Sequence[FlowRecord], folder: Path, *, to_stderr: bool) -> None:
+    """One for each run that did something; the report links it."""
+    from handrail.flow.filming import flow_scenes  # noqa: PLC0415
+
+    taken: set[str] = set()
+    for record in records:
+        scenes = flow_scenes(record)
+        if not scenes:
+            continue
+        stem = _UNFIT.sub("-", record.name).strip("-.")[:_LONGEST] or "flow"
+        names = (f"{stem}.mp4", *(f"{stem}-{number}.mp4" for number in range(2, 10_000)))
+        name = next(candidate for candidate in names if candidate not in taken)
+        taken.add(name)
+        if _film(scenes, folder / name, record.name, to_stderr=to_stderr):
+            record.video = name
+
+
+def film_agent(result: RunResult, journal: Journal, *, to_stderr: bool) -> None:
+    from handrail.agent.filming import agent_scenes  # noqa: PLC0415
+
+    if result.folder is None or not result.steps:
+        return
+    scenes = agent_scenes(result.steps, result.folder, journal)
+    _film(scenes, result.folder / NAME, result.task, to_stderr=to_stderr)
+
+
+def film_journal(journal: Journal, path: Path, **wanted: Any) -> None:
+    """Raises where the journal has no picture of the wanted actions."""
+    from handrail.film.write import write_film  # noqa: PLC0415
+    from handrail.flow.filming import journal_scenes  # noqa: PLC0415
+
+    try:
+        write_film(journal_scenes(journal, **wanted), path, "Handrail")
+    except OSError as error:
+        raise InvalidAction(f"{path} can't be written: {error.strerror or error}", path="output") from None
+    click.echo(f"video: {path}", err=True)
+
+
+def _film(scenes: Sequence[FilmScene], path: Path, title: str, *, to_stderr: bool) -> bool:
+    from handrail.film.write import write_film  # noqa: PLC0415
+
+    try:
+        write_film(scenes, path, title)
+    except (HandrailError, OSError) as error:
+        click.echo(f"video: {path} was not written: {error}", err=True)
+        return False
+    click.echo(f"video: {path}", err=to_stderr)
+    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,22 +11,21 @@ from typing import Any, cast, get_args
 
 import click
 
-from handrail.cli.approvals import with_approvals
+from handrail.cli.approvals import person_at_home, with_approvals
+from handrail.cli.options import awaited, json_option
 from handrail.cli.output import print_json, print_table
-from handrail.cli.take_over import person_at_home
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.approval import Approvals
-from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
-from handrail.engine.policy.live import LivePolicy
-from handrail.engine.policy.permissions import Permissions, is_agents
-from handrail.engine.policy.policy import rulings
-from handrail.engine.policy.rule import Rule, passed_by, unreachable
-from handrail.engine.script.arguments import runs_anything
 from handrail.protocol.read import read_action
-from handrail.tree.quote import clean
+from handrail.safety.approvals import Approvals
+from handrail.safety.caller import Door
+from handrail.safety.permissions import Permissions, is_agent_dialog_key
+from handrail.safety.policy import Policy, Rule, bypassing_actions, rulings, unreachable
+from handrail.safety.policy_file import LivePolicy, read_policy
+from handrail.safety.subject import CallerOrigin, Subject, TouchedElement
+from handrail.screen.text import clean
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+_JSON = json_option()
 
 
 @click.group()
@@ -46,7 +44,7 @@ def policy() -> None:
 @click.option("--app", default="", help="Package of the app in front.")
 @click.option("--device", default="", help="Serial of the device.")
 @click.option("--door", type=click.Choice(get_args(Door)), default="cli", show_default=True)
-@click.option("--caller", type=click.Choice(get_args(Caller)), default="local", show_default=True)
+@click.option("--caller", type=click.Choice(get_args(CallerOrigin)), default="local", show_default=True)
 @click.option("--at", metavar="TIME", help="Local time such as 2026-04-23T22:30; now when left out.")
 def check(file: Path | None, as_json: bool, action: str | None, at: str | None, **about: Any) -> None:
     """Check the policy in FILE (the one in use when left out), and try an action on it.
@@ -54,7 +52,7 @@ def check(file: Path | None, as_json: bool, action: str | None, at: str | None, 
     Exit code 2 for a file with an error; rules that can never decide are listed, and programs in
     [script] allow that can start any other.
     """
-    rules = Policy.load(file) if file else _in_use()
+    rules = Policy.of(read_policy(file)) if file else _in_use()
     dead = unreachable(rules.rules)
     tried = None if action is None else _subject(action, at, **about)
     if as_json:
@@ -85,15 +83,15 @@ def defaults(as_json: bool, markdown: bool) -> None:
 @_JSON
 def permissions(as_json: bool) -> None:
     """List remembered answers; those of agents' own dialogs are never read by policy."""
-    found = _permissions().all()
+    remembered = _permissions().all()
     if as_json:
-        print_json({key: "allow" if allow else "deny" for key, allow in found.items()})
-    elif not found:
+        print_json({key: "allow" if allow else "deny" for key, allow in remembered.items()})
+    elif not remembered:
         click.echo("Nothing is remembered.")
     else:
         rows = [
-            ("allow" if allow else "deny", "agent" if is_agents(key) else "policy", clean(key))
-            for key, allow in sorted(found.items())
+            ("allow" if allow else "deny", "agent" if is_agent_dialog_key(key) else "policy", clean(key))
+            for key, allow in sorted(remembered.items())
         ]
         print_table(f"{len(rows)} remembered answers", ("answer", "read by", "key"), rows)
 
@@ -110,31 +108,30 @@ def forget(key: str) -> None:
 @_JSON
 def grants(as_json: bool) -> None:
     """List what people allowed for a time, and how much of it is left."""
-    found = with_approvals(lambda desk: desk.grants.active())
+    active = with_approvals(lambda desk: desk.grants.active())
     if as_json:
-        print_json([one.to_dict() for one in found])
-    elif not found:
+        print_json([grant.to_dict() for grant in active])
+    elif not active:
         click.echo("Nothing is allowed for a time.")
     else:
-        print_table(f"{len(found)} grants", ("id", "what"), [(one.id, clean(str(one))) for one in found])
+        print_table(
+            f"{len(active)} grants", ("id", "what"), [(grant.id, clean(str(grant))) for grant in active]
+        )
 
 
 @policy.command()
 @click.argument("id_", metavar="ID")
-def revoke(id_: str) -> None:
+@awaited
+async def revoke(id_: str) -> None:
     """End the grant ID, or the only one whose id begins so."""
-
-    async def run() -> str:
-        async with person_at_home() as home:
-            ended = await Approvals(home.store, home.clock).grants.revoke(id_)
-            await home.write("grant_revoked", ended.device, grant=ended.id)
-            return f"Revoked: {ended.id} {clean(ended.said)}"
-
-    click.echo(asyncio.run(run()))
+    async with person_at_home() as home:
+        ended = await Approvals(home.store, home.clock).grants.revoke(id_)
+        await home.write("grant_revoked", ended.device, grant=ended.id)
+        click.echo(f"Revoked: {ended.id} {clean(ended.said)}")
 
 
 def defaults_rows() -> list[tuple[str, str, str, str]]:
-    """The table of defaults: special cases above the type that they belong to."""
+    """Special cases come above the type that they belong to."""
     return [
         (f"{kind} {case}".strip(), ruling.local, ruling.remote, ruling.why)
         for kind, case, ruling in rulings()
@@ -153,17 +150,13 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _config() -> Config:
-    return Config.from_env(os.environ)
-
-
 def _permissions() -> Permissions:
-    return Permissions(_config().permissions)
+    return Permissions(Config.from_env(os.environ).permissions)
 
 
 def _in_use() -> Policy:
-    """As a session reads it: what would refuse an action there is an error here."""
-    config = _config()
+    """Read as a session reads it: what would refuse an action there is an error here."""
+    config = Config.from_env(os.environ)
     if not config.home.exists():
         return Policy()
     rules = LivePolicy(config.home, config.policy, SystemClock()).current()
@@ -171,7 +164,12 @@ def _in_use() -> Policy:
 
 
 def _subject(action: str, at: str | None, **about: Any) -> Subject:
-    element = Resolved(
+    try:
+        at_ms = int(datetime.fromisoformat(at).timestamp() * 1000) if at else SystemClock().now_ms()
+    except ValueError:
+        problem = f"{at!r} is not a time such as 2026-04-23T22:30"
+        raise click.BadParameter(problem, param_hint="--at") from None
+    element = TouchedElement(
         package=about["app"],
         label=about["label"],
         id=about["element_id"],
@@ -181,27 +179,19 @@ def _subject(action: str, at: str | None, **about: Any) -> Subject:
     return Subject.of(
         read_action(action),
         resolved=element,
-        at_ms=_moment(at),
+        at_ms=at_ms,
         device=about["device"],
         door=cast(Door, about["door"]),
-        caller=cast(Caller, about["caller"]),
+        caller=cast(CallerOrigin, about["caller"]),
     )
-
-
-def _moment(at: str | None) -> int:
-    if at is None:
-        return SystemClock().now_ms()
-    try:
-        return int(datetime.fromisoformat(at).timestamp() * 1000)
-    except ValueError:
-        raise click.BadParameter(f"{at!r} is no time such as 2026-04-23T22:30", param_hint="--at") from None
 
 
 def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None:
     rows = []
     for at, rule in enumerate(rules.rules):
         note = f"never decides: {dead[at]}" if at in dead else rule.why
-        rows.append((rule.name, rule.verdict, _parts(rule), rule.remember, note))
+        parts = " ".join(f"{part.name}={part.plain()}" for part in rule.parts) or "everything"
+        rows.append((rule.name, rule.verdict, parts, rule.remember, note))
     if rows:
         print_table(str(file or "policy"), ("rule", "verdict", "matches", "remember", ""), rows)
     else:
@@ -212,17 +202,19 @@ def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None
         click.echo(f"{len(rows)} rules, all of them reachable; then the built-in defaults.", err=True)
 
 
-def _passed(rule: Rule, at: int, missed: Sequence[str]) -> str:
-    """A key on the focused button presses it as well as a tap does."""
-    some = ", ".join(missed[:4]) + (f" and {len(missed) - 4} more" if len(missed) > 4 else "")
-    return (
-        f"{_title(rule, at + 1)} names single actions. The same element can be pressed by {some}: "
-        "say `pressed = true` instead."
-    )
+def _warnings(rules: Policy) -> list[str]:
+    """Rules that name single actions: a key on the focused button presses it as well as a tap does."""
+    lines = []
+    for at, missed in bypassing_actions(rules.rules).items():
+        some = ", ".join(missed[:4]) + (f" and {len(missed) - 4} more" if len(missed) > 4 else "")
+        lines.append(
+            f"{_title(rules.rules[at], at + 1)} names single actions. "
+            f"The same element can be pressed by {some}: say `pressed = true` instead."
+        )
+    return lines
 
 
 def _print_trial(rules: Policy, tried: Subject) -> None:
-    """What became of each rule, then the verdict."""
     decided_at = 0
     for at, rule in enumerate(rules.rules, 1):
         if missed := rule.misses(tried):
@@ -238,57 +230,27 @@ def _print_trial(rules: Policy, tried: Subject) -> None:
 
 
 def _title(rule: Rule, at: int) -> str:
-    """`rule 2 "payments" (line 14)`, with what is known of it."""
+    """`rule 2 "payments" (line 14)`."""
     number = f"rule {at}"
     name = "" if rule.name == number else f' "{rule.name}"'
     return f"{number}{name}{f' (line {rule.line})' if rule.line else ''}"
 
 
-def _parts(rule: Rule) -> str:
-    return " ".join(f"{part.name}={part.plain()}" for part in rule.parts) or "everything"
-
-
 def _document(rules: Policy, dead: dict[int, str], tried: Subject | None) -> dict[str, Any]:
-    listed = [_entry(rule, dead.get(at), tried) for at, rule in enumerate(rules.rules)]
+    listed = []
+    for at, rule in enumerate(rules.rules):
+        entry: dict[str, Any] = {"name": rule.name, "verdict": rule.verdict, "remember": rule.remember}
+        entry["match"] = {part.name: part.plain() for part in rule.parts}
+        optional = {"why": rule.why, "line": rule.line, "unreachable": dead.get(at)}
+        entry |= {name: fact for name, fact in optional.items() if fact}
+        if tried is not None:
+            entry["missed"] = [asdict(missed) for missed in rule.misses(tried)]
+        listed.append(entry)
     document: dict[str, Any] = {"rules": listed}
     if warnings := _warnings(rules):
         document["warnings"] = warnings
-    return document if tried is None else document | {"decides": _decided(rules.decide(tried))}
-
-
-def _warnings(rules: Policy) -> list[str]:
-    passed = passed_by(rules.rules).items()
-    return [*_script_warnings(rules), *(_passed(rules.rules[at], at, missed) for at, missed in passed)]
-
-
-def _script_warnings(rules: Policy) -> list[str]:
-    """Programs with which a list of allowed programs is none any more."""
-    return [
-        f"script.allow: {name} can start any other program: whoever may run it may run anything"
-        for name in rules.script.allow
-        if runs_anything(name)
-    ]
-
-
-def _entry(rule: Rule, never: str | None, tried: Subject | None) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "name": rule.name,
-        "verdict": rule.verdict,
-        "remember": rule.remember,
-        "match": {part.name: part.plain() for part in rule.parts},
-    }
-    entry |= {"why": rule.why} if rule.why else {}
-    entry |= {"line": rule.line} if rule.line else {}
-    entry |= {"unreachable": never} if never else {}
     if tried is not None:
-        entry["missed"] = [asdict(missed) for missed in rule.misses(tried)]
-    return entry
-
-
-def _decided(verdict: Verdict) -> dict[str, str]:
-    return {
-        "verdict": verdict.kind,
-        "rule": verdict.rule,
-        "why": verdict.why,
-        "remember": verdict.remember,
-    }
+        verdict = rules.decide(tried)
+        decision = {"verdict": verdict.kind, "rule": verdict.rule, "why": verdict.why}
+        document["decides"] = decision | {"remember": verdict.remember}
+    return document

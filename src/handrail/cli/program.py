@@ -1,4 +1,4 @@
-"""The commands themselves. `--help` answers from the table below and imports nothing heavy."""
+"""The commands themselves; each is imported when it runs."""
 
 from __future__ import annotations
 
@@ -6,54 +6,60 @@ import gc
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.shell_completion import get_completion_class
 
-from handrail.cli.index import ACTION_COMMANDS
+from handrail import __version__
 from handrail.errors import Cancelled, HandrailError, InvalidAction
+from handrail.invocation import current
+from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
+from handrail.satellites import load
 from handrail.system import ANYWHERE, need_posix
 
+if TYPE_CHECKING:
+    from handrail.cli.action_commands import _ActionCommands
+
+
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("handrail.cli.demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
-    "actions": ("handrail.cli.actions:actions", "Show the vocabulary: every action and its fields."),
-    "act": ("handrail.cli.act:act", "Do what a model wrote in its own dialect."),
-    "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
-    "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
-    "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
-    "connect": ("handrail.cli.connect:connect", "Connect a phone, step by step, and look at it."),
-    "devices": ("handrail.cli.devices:devices", "List phones, their states, and who holds them."),
-    "doctor": ("handrail.cli.doctor:doctor", "Say what is missing, and the one command that mends it."),
-    "bug-report": ("handrail.cli.bug_report:bug_report", "Pack what helps to find out why a phone fails."),
-    "sim": ("handrail.cli.sim:sim", "Run simulated phones that speak ADB."),
-    "run": ("handrail.cli.run:run", "Run flows: many steps from files, with reports."),
-    "record": ("handrail.cli.record:record", "Turn what is done on a phone into a flow."),
-    "approvals": ("handrail.cli.approvals:approvals", "List what waits for a person's answer."),
-    "approve": ("handrail.cli.approvals:approve", "Say yes to a request."),
-    "reject": ("handrail.cli.approvals:reject", "Say no to a request."),
-    "policy": ("handrail.cli.policy:policy", "Check rules, show defaults, revoke remembered answers."),
-    "take-over": ("handrail.cli.take_over:take_over", "Take a phone for yourself; agents wait."),
-    "hand-back": ("handrail.cli.take_over:hand_back", "Give a phone back to whoever worked on it."),
-    "stop": ("handrail.cli.take_over:stop", "End what is being done on a phone, by any process."),
-    "watch": ("handrail.cli.watch:watch", "Follow a phone: its screen, what changes, and what is done."),
-    "journal": ("handrail.cli.journal_proofs:journal", "List, show, prove and export what was done."),
-    "witness": ("handrail.cli.witness:witness", "Countersign journals of other machines."),
-    "mcp": ("handrail.cli.mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
-    "serve": ("handrail.cli.serve:serve", "Serve the desk: a page for people, REST, WebSocket and MCP."),
-    "desk": ("handrail.cli.desk:desk", "Act on the desk of a running server, and follow it."),
-    "agent": ("handrail.cli.agent:agent", "Let a model work on a phone until a task is done."),
-    "eval": ("handrail.cli.evaluate:evaluate", "Measure a model on tasks with simulated phones."),
-    "fleet": ("handrail.cli.fleet:fleet", "Many hosts with phones, and one ledger of what runs on them."),
-    "flow": ("handrail.cli.flow:flow", "Check flows without a device; print the schema for editors."),
-    "daemon": ("handrail.cli.daemon:daemon", "See or stop the resident process that makes commands quick."),
-    "completion": ("handrail.cli.completion:completion", "Print completion for bash, zsh or fish."),
+    "demo": ("demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
+    "actions": ("action_commands:actions", "Show the vocabulary: every action and its fields."),
+    "act": ("dialect_commands:act", "Do what a model wrote in its own dialect."),
+    "check": ("dialect_commands:check", "Check actions in a file, in any dialect, without a device."),
+    "tree": ("tree:tree", "Render a UI dump as an agent reads it, without a device."),
+    "diff": ("tree:diff", "Say what changed between two UI dumps."),
+    "connect": ("connect:connect", "Connect a phone, step by step, and look at it."),
+    "devices": ("devices:devices", "List phones, their states, and who holds them."),
+    "doctor": ("doctor:doctor", "Say what is missing, and the one command that mends it."),
+    "bug-report": ("bug_report:bug_report", "Pack what helps to find out why a phone fails."),
+    "sim": ("sim:sim", "Run simulated phones that speak ADB."),
+    "run": ("run:run", "Run flows: many steps from files, with reports."),
+    "record": ("watch:record", "Turn what is done on a phone into a flow."),
+    "approvals": ("approvals:approvals", "List what waits for a person's answer."),
+    "approve": ("approvals:approve", "Say yes to a request."),
+    "reject": ("approvals:reject", "Say no to a request."),
+    "policy": ("policy:policy", "Check rules, show defaults, revoke remembered answers."),
+    "take-over": ("approvals:take_over", "Take a phone for yourself; agents wait."),
+    "hand-back": ("approvals:hand_back", "Give a phone back to whoever worked on it."),
+    "stop": ("approvals:stop", "End what is done on a phone, and hold it until hand-back."),
+    "watch": ("watch:watch", "Follow a phone: its screen, what changes, and what is done."),
+    "journal": ("journal:journal", "List, show, prove and export what was done."),
+    "witness": ("witness:witness", "Countersign journals of other machines."),
+    "mcp": ("mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
+    "serve": ("serve:serve", "Serve the desk: a page for people, REST, WebSocket and MCP."),
+    "desk": ("serve:desk", "Act on the desk of a running server, and follow it."),
+    "agent": ("agent:agent", "Let a model work on a phone until a task is done."),
+    "flow": ("flow:flow", "Check flows without a device; print the schema for editors."),
+    "daemon": ("daemon:daemon", "See or stop the daemon that has this home's phones."),
+    "completion": ("program:completion", "Print completion for bash, zsh or fish."),
 }
-"""Name → where it lives, and its line in the help."""
-
-
+"""Name → module of this package and its function, and the line in the help."""
 ALIASES = {"ui": "get-ui-tree"}
 """What is typed most, in fewer letters."""
 
@@ -62,65 +68,79 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they run, not when they are listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        return [*COMMANDS, *ACTION_COMMANDS]
+        return [*COMMANDS, *SATELLITE_COMMANDS, *_actions()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         name = ALIASES.get(cmd_name, cmd_name).replace("_", "-")
-        if name in ACTION_COMMANDS:
+        if name in SATELLITE_COMMANDS:
+            loaded: click.Command = load(
+                "handrail.commands", name, SATELLITE_COMMANDS[name][0], f"`handrail {name}`"
+            )
+            return loaded
+        if name not in COMMANDS:
             from handrail.cli.action_commands import command_for  # noqa: PLC0415
 
-            return command_for(name)
-        if name not in COMMANDS:
-            return None
+            return command_for(name) if name in _actions() else None
         module, _, attribute = COMMANDS[name][0].partition(":")
-        gc.disable()  # what is imported stays: to look for garbage among it takes a tenth of the time
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        gc.freeze()
-        gc.enable()
+        is_alone = current.get().daemon is None
+        if is_alone:
+            gc.disable()  # what is imported stays: to look for garbage among it takes a tenth of the time
+        command: click.Command = getattr(importlib.import_module(f"handrail.cli.{module}"), attribute)
+        if is_alone:
+            gc.freeze()
+            gc.enable()
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0].replace("_", "-") not in (*COMMANDS, *ACTION_COMMANDS, *ALIASES) and not args[
-            0
-        ].startswith("-"):
-            raise click.UsageError(f"No such command {args[0]!r}.{_meant(args[0])}", ctx)
+        name = args[0].replace("_", "-")
+        others = (COMMANDS, SATELLITE_COMMANDS, ALIASES)
         if args[0] not in ANYWHERE:
             need_posix(f"`handrail {args[0]}`")
+        is_known = name.startswith("-") or any(name in names for names in others) or name in _actions()
+        if not is_known:
+            raise click.UsageError(f"No such command {args[0]!r}.{_suggestion(args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # the reader has seen enough: `handrail actions | head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            current.get().drop_output()
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in (COMMANDS | SATELLITE_COMMANDS).items()])
         with formatter.section("Actions on a device"):
-            formatter.write_dl([(name, action.text) for name, action in ACTION_COMMANDS.items()])
+            formatter.write_dl(_actions().summaries())
         with formatter.section("Short for"):
-            formatter.write_dl([(name, f"handrail {meant}") for name, meant in ALIASES.items()])
+            formatter.write_dl([(name, f"handrail {command}") for name, command in ALIASES.items()])
 
 
-def _meant(word: str) -> str:
-    """What may have been meant: the name that other tools use, or a slip of the pen."""
+def _actions() -> _ActionCommands:
+    """Imported only where it is needed: the vocabulary takes most of a command's start."""
+    from handrail.cli.action_commands import ACTION_COMMANDS  # noqa: PLC0415
+
+    return ACTION_COMMANDS
+
+
+def _suggestion(word: str) -> str:
+    """The command that was probably meant: the name that other tools use, or the nearest spelling."""
     from handrail.protocol.read import ELSEWHERE, nearest  # noqa: PLC0415
 
-    known = [*COMMANDS, *ACTION_COMMANDS, *ALIASES]
+    names = [*COMMANDS, *SATELLITE_COMMANDS, *_actions(), *ALIASES]
     elsewhere = ELSEWHERE.get(word.replace("-", "_"))
-    near = [elsewhere.replace("_", "-")] if elsewhere else nearest(word.replace("_", "-"), known)[:1]
+    near = [elsewhere.replace("_", "-")] if elsewhere else nearest(word.replace("_", "-"), names)[:1]
     return f" Did you mean {near[0]}?" if near else ""
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from handrail.cli.version import show_version  # noqa: PLC0415
-
-        show_version(ctx)
+        commit = built_from(PACKAGE) or checked_out(PACKAGE)
+        click.echo(f"handrail {__version__}" + (f" ({commit})" if commit else ""))
+        ctx.exit()
 
 
 @click.group(
@@ -136,22 +156,23 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
-    if sys.stderr.isatty():
+    is_alone = current.get().daemon is None  # the daemon's log knows its clients
+    if is_alone and sys.stderr.isatty():
         from handrail.cli.output import show_progress  # noqa: PLC0415
 
         show_progress()
-    if level := os.environ.get("HANDRAIL_LOG"):
+    if is_alone and (level := os.environ.get("HANDRAIL_LOG")):
         from handrail.cli.output import log_to_stderr  # noqa: PLC0415
 
         log_to_stderr(level)
-    if os.environ.get("HANDRAIL_OTLP_ENDPOINT") and (given := os.environ.get("TRACEPARENT")):
-        from handrail.engine.work import inside, read_traceparent  # noqa: PLC0415
+    if os.environ.get("HANDRAIL_OTLP_ENDPOINT") and (traceparent := os.environ.get("TRACEPARENT")):
+        from handrail.engine.tracing import read_traceparent, within_trace  # noqa: PLC0415
 
-        click.get_current_context().with_resource(inside(read_traceparent(given)))
+        click.get_current_context().with_resource(within_trace(read_traceparent(traceparent)))
 
 
 def _end_as_by_ctrl_c() -> None:
-    """Where the process is told to end. Python lets only its first thread say so."""
+    """Python handles signals only in its main thread."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
@@ -159,66 +180,65 @@ def _end_as_by_ctrl_c() -> None:
             signal.signal(number, _as_ctrl_c)
 
 
-def run() -> None:
-    """The command of `sys.argv`: every failure ends with a message, a hint and its family's exit code."""
+def run(words: Sequence[str] | None = None) -> NoReturn:
+    """Every failure ends with a message, a hint and its family's exit code."""
     _end_as_by_ctrl_c()
+    words = sys.argv[1:] if words is None else words
     try:
-        ended = cli(
-            prog_name="handrail", standalone_mode=False
-        )  # click returns the code of `ctx.exit(code)` here
-        sys.exit(ended if isinstance(ended, int) else 0)
-    except click.Abort:
-        _fail(Cancelled("it was stopped"), quiet=True)
+        ended = cli(list(words), prog_name="handrail", standalone_mode=False)
+        sys.exit(ended if isinstance(ended, int) else 0)  # click returns the code of `ctx.exit(code)`
+    except (click.Abort, KeyboardInterrupt):
+        _fail(Cancelled("it was stopped"), words, quiet=True)
     except click.ClickException as error:
         error.show()
-        _fail(InvalidAction(error.format_message()), quiet=True)
+        _fail(InvalidAction(error.format_message()), words, quiet=True)
     except HandrailError as error:
-        _fail(error)
+        _fail(error, words)
     except Exception as error:
-        _fail(_unforeseen(error))
+        _fail(_unforeseen(error), words)
 
 
 def stopped_early() -> NoReturn:
     """Ctrl-C before anything began."""
-    _fail(Cancelled("it was stopped"), quiet=True)
+    _fail(Cancelled("it was stopped"), sys.argv[1:], quiet=True)
 
 
 def lost(*, has_written: bool) -> NoReturn:
-    """The process that a command was handed to went away, and it is not tried twice.
+    """The daemon went away while it ran this command, which is not repeated.
 
     `has_written`: its answer may be there already, whole or in part. Then standard output gets no second one.
     """
-    from handrail.local.client import gone  # noqa: PLC0415  (what most commands do not need)
+    from handrail.cli.local_client import connection_lost  # noqa: PLC0415  (what most commands do not need)
 
     name = ALIASES.get(sys.argv[1], sys.argv[1]).replace("_", "-")
-    error = gone(f"`{name}`")
+    error = connection_lost(f"`{name}`")
     if has_written:
         click.echo(f"{error.code}: {error.message}\n{error.hint}", err=True)
         sys.exit(error.exits.exit_code)
-    if name in ACTION_COMMANDS and _wants_json():
+    words = sys.argv[1:]
+    if name in _actions() and _wants_json(words):
         from handrail.cli.output import print_json  # noqa: PLC0415
         from handrail.cli.perform import as_answer  # noqa: PLC0415
 
-        print_json(as_answer(ACTION_COMMANDS[name].type, error))
+        print_json(as_answer(name.replace("-", "_"), error))
         sys.exit(error.exits.exit_code)
-    _fail(error)
+    _fail(error, words)
 
 
-def _wants_json() -> bool:
-    options = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
-    return "--json" in options
+def _wants_json(words: Sequence[str]) -> bool:
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
 
 
 def _as_ctrl_c(*_: object) -> None:
-    """A closed terminal and a service manager mean the same: stop, say so, leave nothing that waits."""
+    """A closed terminal and a service manager stop a command as Ctrl-C does."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a shell
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 
-def _fail(error: HandrailError, *, quiet: bool = False) -> NoReturn:
-    """Tell it, as one JSON object where that was asked for. `quiet`: a person has been told already."""
-    if _wants_json():
+def _fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) -> NoReturn:
+    """Prints it, with --json as one object. `quiet`: the message has been printed already."""
+    if _wants_json(words):
         from handrail.cli.output import print_json  # noqa: PLC0415
 
         print_json(error.to_dict())
@@ -236,7 +256,7 @@ def _is_nowhere() -> bool:
 
 
 def _unforeseen(error: Exception) -> HandrailError:
-    """A disk that failed has a name; for anything else the log has the traceback."""
+    """Names a disk failure; for anything else the log has the traceback."""
     import logging  # noqa: PLC0415  (what most commands do not need)
 
     from handrail.config import Config  # noqa: PLC0415
@@ -255,5 +275,47 @@ def _unforeseen(error: Exception) -> HandrailError:
         if place == home or home in place.parents:
             return store_error(error, f"{place} can't be used")
         return HandrailError(f"{place}: {error.strerror}", hint="Check that path.")
-    logging.getLogger("handrail.cli").error("failed in a way nobody foresaw", exc_info=error)
+    logging.getLogger("handrail.cli").error("unexpected failure", exc_info=error)
     return HandrailError(f"{type(error).__name__}: {error}")
+
+
+PACKAGE = Path(__file__).resolve().parent.parent
+AT_MOST_S = 5
+
+
+def built_from(package: Path) -> str:
+    """The commit that the build wrote beside the code; empty in a clone."""
+    try:
+        return (package / "commit.txt").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def checked_out(package: Path) -> str:
+    """What git reports about the clone that holds the code; empty elsewhere."""
+    root = package.parent.parent
+    if not (root / ".git").exists():
+        return ""
+    git = ["git", "-C", str(root), "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=, changed"]
+    try:
+        done = subprocess.run(git, capture_output=True, text=True, check=True, timeout=AT_MOST_S)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+_ACTIVATE = {
+    "bash": 'eval "$(handrail completion bash)"       in ~/.bashrc',
+    "zsh": 'eval "$(handrail completion zsh)"        in ~/.zshrc',
+    "fish": "handrail completion fish | source        in ~/.config/fish/config.fish",
+}
+
+
+@click.command(epilog="\b\n" + "\n".join(_ACTIVATE.values()))
+@click.argument("shell", type=click.Choice(list(_ACTIVATE)))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print what SHELL needs to complete Handrail's commands; put the line below into its start file."""
+    completer = get_completion_class(shell)
+    assert completer is not None, shell  # noqa: S101  (the three that click brings)
+    click.echo(completer(ctx.find_root().command, {}, "handrail", "_HANDRAIL_COMPLETE").source())

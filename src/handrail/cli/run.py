@@ -8,52 +8,152 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
 
-from handrail.cli.films import film_flows, need_films, video_option
-from handrail.cli.run_approvals import Answers, FlowQuestions
-from handrail.cli.run_devices import Pool, Wanted, open_pool
-from handrail.cli.run_fleet import FleetOptions, fleet_options
-from handrail.cli.run_maestro import MaestroFlows
-from handrail.cli.run_results import publish
-from handrail.errors import FAMILIES, HandrailError, InvalidAction
+from handrail.cli.approvals import Answers, FlowQuestions
+from handrail.cli.options import (
+    EXISTING_FILE,
+    FILE,
+    FOLDER,
+    DeviceOptions,
+    FleetOptions,
+    command_options,
+    fleet_options,
+    option,
+    session_from,
+    simulated_devices,
+)
+from handrail.cli.output import film_flows, need_films, print_json
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction
+from handrail.flow import report
+from handrail.flow.document import load as load_flow
+from handrail.flow.evidence import ReportEvidence
+from handrail.flow.foreign import ForeignFlows, NoForeignFlows, is_installed, maestro
+from handrail.flow.plan import Shard, devices_of, find_flows, plan, wanted
+from handrail.flow.progress import LiveFlowProgress, PlainFlowProgress
+from handrail.flow.report.summary import junit_xml, summary
+from handrail.flow.report.timeline import time_parts
+from handrail.flow.run import FlowRunner
+from handrail.flow.run_record import FlowRecord
+from handrail.journal.head import read_head
+from handrail.journal.writer import head_path
+from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
+from handrail.satellites import load
 
 if TYPE_CHECKING:
-    from handrail.engine.events import Caller
+    from handrail.engine.session import Session
     from handrail.flow.plan import AnyFlow, FlowPlan
     from handrail.flow.progress import FlowProgress
-    from handrail.flow.run import FlowRunner
-    from handrail.flow.run_record import FlowRecord
-    from handrail.flow.select_flows import Shard
-    from handrail.runtime import Runtime
+    from handrail_sim.phone import Phone
 
     Ready = tuple[AnyFlow, FlowPlan]
 
 
+MOST = 64
+_START = "before the flow"
+
+
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line said: names and serials, or how many simulated phones."""
+
+    devices: tuple[tuple[str | None, str], ...] = ()
+    sim: int | None = None
+
+    @classmethod
+    def parse(cls, devices: Sequence[str], sim: int | None) -> Wanted:
+        if devices and sim is not None:
+            raise InvalidAction(
+                "--sim and --device name different phones", hint="Give one of them.", path="sim"
+            )
+        if sim is not None and not 0 <= sim <= MOST:
+            raise InvalidAction(f"--sim {sim}: between 1 and {MOST} phones", path="sim")
+        named = []
+        for text in devices:
+            name, mark, serial = text.partition("=")
+            if mark and not (name and serial):
+                raise InvalidAction(
+                    f"--device {text} is not NAME=SERIAL", hint="For example alice=emulator-5554."
+                )
+            named.append((name, serial) if mark else (None, text))
+        return cls(tuple(named), sim)
+
+    def check(self, flow: str, names: Sequence[str]) -> None:
+        """Every device of a flow must have a phone; a single one takes the first there is."""
+        if self.sim is not None or len(names) <= 1:
+            return
+        named = [name for name, _ in self.devices]
+        missing = [name for name in names if name not in named]
+        if len(missing) > named.count(None):
+            raise InvalidAction(
+                f"{flow}: no phone was given for {' and '.join(missing)}",
+                hint=f"Give --device {missing[0]}=SERIAL, or --sim.",
+                path="device",
+            )
+
+
+def _read_tags(_: click.Context, __: click.Parameter, text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(",") if word.strip())
+
+
+def _read_variables(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
+    variables = {}
+    for text in texts:
+        name, mark, variables[name] = text.partition("=")
+        if not mark or not name.isidentifier():
+            raise InvalidAction(f"--env {text} is not NAME=VALUE", hint="For example USER=ada.", path="env")
+    return variables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """The command line."""
 
-    paths: tuple[Path, ...]
-    wanted: Wanted
-    tags: frozenset[str]
-    without: frozenset[str]
-    shard: Shard
-    env: Mapping[str, str]
-    retries: int
-    junit: Path | None
-    report: Path | None
-    video: bool
-    heal: bool
-    as_json: bool
-    allow_http: tuple[str, ...] = ()
-    config: Path | None = None
-    output: Path | None = None
-    approvals: str | None = None
+    paths: tuple[Path, ...] = ()
+    wanted: Wanted = Wanted()
+    tags: frozenset[str] = option(
+        "Only flows with one of these tags.", "--tags", "--include-tags",
+        metavar="A,B", default="", callback=_read_tags,
+    )  # fmt: skip
+    without: frozenset[str] = option(
+        "No flows with one of these tags.", "--exclude-tags", metavar="A,B", default="", callback=_read_tags
+    )
+    shard: Shard = option(
+        "The I-th of N equal parts of all flows.",
+        metavar="I/N", default="1/1", callback=lambda _, __, text: Shard.parse(text),
+    )  # fmt: skip
+    retries: int = option("Run a failed flow again, so often.", type=click.IntRange(0, 20), default=0)
+    env: Mapping[str, str] = option(
+        "A variable; wins over the file's own.", "--env", "-e",
+        multiple=True, metavar="NAME=VALUE", callback=_read_variables,
+    )  # fmt: skip
+    junit: Path | None = option("Write JUnit XML.", type=FILE, metavar="FILE")
+    report: Path | None = option("Write an HTML report.", type=FOLDER, metavar="DIR")
+    approvals: str | None = option(
+        "What needs a yes: say no, wait, or go by FILE.  [default: ask at the terminal, else wait]",
+        metavar="fail|wait|FILE",
+    )
+    video: bool = option("Write an MP4 of every flow, into the folder of the report or else into this one.")
+    heal: bool = option("Go on with what has replaced an element, and edit the file.")
+    as_json: bool = option("Print the traces; progress goes to stderr.", "--json")
+    allow_http: tuple[str, ...] = option(
+        "A host that scripts of Maestro flows may call.", multiple=True, metavar="HOST"
+    )
+    config: Path | None = option(
+        "The config.yaml of a Maestro workspace, where it lies elsewhere.",
+        type=EXISTING_FILE, metavar="FILE",
+    )  # fmt: skip
+    output: Path | None = option(
+        "Where pictures of Maestro flows go.", "--test-output-dir", type=FOLDER, metavar="DIR"
+    )
     fleet: FleetOptions | None = None
 
 
@@ -69,57 +169,8 @@ class RunOptions:
     metavar="[N]",
     help="Simulated phones, new for every flow; as many as it needs, at least N.",
 )
-@click.option(
-    "--tags", "--include-tags", metavar="A,B", default="", help="Only flows with one of these tags."
-)
-@click.option("--exclude-tags", metavar="A,B", default="", help="No flows with one of these tags.")
-@click.option("--shard", metavar="I/N", default="1/1", help="The I-th of N equal parts of all flows.")
-@click.option("--retries", type=click.IntRange(0, 20), default=0, help="Run a failed flow again, so often.")
-@click.option(
-    "--env", "-e", "pairs", multiple=True, metavar="NAME=VALUE", help="A variable; wins over the file's own."
-)
-@click.option(
-    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write JUnit XML."
-)
-@click.option(
-    "--report", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Write an HTML report."
-)
-@click.option(
-    "--approvals",
-    metavar="fail|wait|FILE",
-    help="What needs a yes: say no, wait, or go by FILE.  [default: ask at the terminal, else wait]",
-)
-@video_option("Write an MP4 of every flow, into the folder of the report or else into this one.")
-@click.option("--heal", is_flag=True, help="Go on with what has replaced an element, and edit the file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the traces; progress goes to stderr.")
-@click.option(
-    "--allow-http", multiple=True, metavar="HOST", help="A host that scripts of Maestro flows may call."
-)
-@click.option(
-    "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The config.yaml of a Maestro workspace, where it lies elsewhere.",
-)
-@click.option(
-    "--test-output-dir",
-    "output",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Where pictures of Maestro flows go.",
-)
-@fleet_options
-def run(
-    *,
-    flows: tuple[str, ...],
-    devices: tuple[str, ...],
-    sim: str | None,
-    tags: str,
-    exclude_tags: str,
-    shard: str,
-    pairs: tuple[str, ...],
-    **others: Any,
-) -> None:
+@command_options(RunOptions, fleet_options)
+def run(*, flows: tuple[str, ...], devices: tuple[str, ...], sim: str | None, options: RunOptions) -> None:
     """Run flows: files, or all in a folder but those whose names begin with . or _.
 
     Maestro's files and folders are taken as they are (docs/maestro.md).
@@ -127,33 +178,23 @@ def run(
     Ends with 0 when all passed, 1 when one failed, 2 for bad input, 3 for a phone that can't be
     reached, 130 when it was interrupted; what was done until then is in the report.
     """
-    from handrail.flow.select_flows import Shard  # noqa: PLC0415
-
     if sim is not None and not sim.isdigit():  # `--sim FLOW`: the number was left out
         flows, sim = (sim, *flows), "0"
-    options = RunOptions(
-        paths=tuple(Path(one) for one in flows),
-        wanted=Wanted.parse(devices, None if sim is None else int(sim)),
-        tags=_words(tags),
-        without=_words(exclude_tags),
-        shard=Shard.parse(shard),
-        env=dict(_pair(one) for one in pairs),
-        **others,
-    )
+    wanted = Wanted.parse(devices, None if sim is None else int(sim))
+    options = replace(options, paths=tuple(map(Path, flows)), wanted=wanted)
     sys.exit(asyncio.run(_main(options)) if options.fleet is None else _on_fleet(options, options.fleet))
 
 
 def _on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
-    """The same flows, elsewhere; reports and exit codes are the same."""
-    from handrail.cli import run_fleet  # noqa: PLC0415
-
+    """Reports and exit codes are those of a local run."""
+    run_fleet = load("handrail.runners", "flows", "fleet", "--fleet")
     run_fleet.refuse_what_needs_this_machine(options)
-    maestro = MaestroFlows(options)
-    plans = _plans(options, maestro)
+    foreign = _foreign(options)
+    plans = _plans(options, foreign)
     how = {"retries": options.retries, "pictures": options.report is not None}
     chosen = replace(chosen, devices=options.wanted.devices)
     specs = run_fleet.specs_of(
-        plans, maestro.env_for, chosen, refuse=options.approvals == Answers.FAIL.value, **how
+        plans, foreign.env_for, chosen, refuse=options.approvals == Answers.FAIL.value, **how
     )
     client, run_id, interrupted = run_fleet.hand_in(specs, chosen, to_stderr=options.as_json)
     if chosen.detach:
@@ -161,26 +202,23 @@ def _on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
     files = [str(document.path or "") for document, _ in plans]
     records = run_fleet.records(client, run_id, [] if chosen.each_device else files)
     publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json)
-    return run_fleet.exit_code(client, run_id, interrupted=interrupted)
+    code: int = run_fleet.exit_code(client, run_id, interrupted=interrupted)
+    return code
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.strip() for word in text.split(",") if word.strip())
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, mark, value = text.partition("=")
-    if not mark or not name.isidentifier():
-        raise InvalidAction(f"--env {text} is not NAME=VALUE", hint="For example USER=ada.", path="env")
-    return name, value
+def _foreign(options: RunOptions) -> ForeignFlows:
+    if not is_installed():
+        return NoForeignFlows(options.env)
+    reader: ForeignFlows = maestro("Maestro's flows").MaestroFlows(options)
+    return reader
 
 
 async def _main(options: RunOptions) -> int:
     if options.video:
         need_films()
-    maestro = MaestroFlows(options)
-    plans = _plans(options, maestro)
-    await maestro.check()
+    foreign = _foreign(options)
+    plans = _plans(options, foreign)
+    await foreign.check()
     questions = FlowQuestions.of(options.approvals, _progress(options), options.as_json)
     records: list[FlowRecord] = []
     task = asyncio.current_task()
@@ -190,14 +228,19 @@ async def _main(options: RunOptions) -> int:
     code, failure = 0, None
     try:
         if plans:
-            code = await _on_phones(plans, options, records, maestro, questions)
+            code = await _on_phones(plans, options, records, foreign, questions)
     except asyncio.CancelledError:
         code = FAMILIES["cancelled"].exit_code
     except HandrailError as error:
         code, failure = error.exits.exit_code, error
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
-        _publish(records, options, failure, questions.told)
+        if options.video:
+            film_flows(records, options.report or Path(), to_stderr=options.as_json)
+        more = ({"approvals": questions.answered} if questions.answered else {}) | (
+            failure.to_dict() if failure else {}
+        )
+        publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json, more=more)
     if failure is not None and not options.as_json:
         raise failure
     if not plans:
@@ -205,29 +248,25 @@ async def _main(options: RunOptions) -> int:
     return code
 
 
-def _plans(options: RunOptions, maestro: MaestroFlows) -> list[Ready]:
-    """Everything that can be wrong with the files is said before a phone is opened."""
-    from handrail.flow.document import load  # noqa: PLC0415
-    from handrail.flow.plan import plan  # noqa: PLC0415
-    from handrail.flow.select_flows import find_flows, wanted  # noqa: PLC0415
-
-    files = find_flows([path for path in options.paths if not maestro.takes(path)])
-    chosen: list[AnyFlow] = [*maestro.documents]
-    if not files and not maestro.was_given:
+def _plans(options: RunOptions, foreign: ForeignFlows) -> list[Ready]:
+    """Reports everything that is wrong with the files before a phone is opened."""
+    files = find_flows([path for path in options.paths if not foreign.takes(path)])
+    chosen: list[AnyFlow] = [*foreign.documents]
+    if not files and not foreign.was_given:
         raise InvalidAction("No flows were given", hint="Give files (*.yaml, *.yml, *.json) or folders.")
     wrong: list[InvalidAction] = []
     for file in files:
         try:
-            own = load(file)
+            own = load_flow(file)
         except InvalidAction as error:
             wrong.append(error)
             continue
         if wanted(own.tags, options.tags, options.without):
             chosen.append(own)
-    made: list[Ready] = []
+    plans: list[Ready] = []
     for document in options.shard.of(chosen):
         try:
-            made.append((document, plan(document, maestro.env_for(document))))
+            plans.append((document, plan(document, foreign.env_for(document))))
         except InvalidAction as error:
             wrong.append(error)
     if len(wrong) == 1:
@@ -236,36 +275,28 @@ def _plans(options: RunOptions, maestro: MaestroFlows) -> list[Ready]:
         raise InvalidAction(
             "\n".join(error.message for error in wrong), hint="`handrail flow check` says more."
         )
-    return made
+    return plans
 
 
 async def _on_phones(
     plans: list[Ready],
     options: RunOptions,
     records: list[FlowRecord],
-    maestro: MaestroFlows,
+    foreign: ForeignFlows,
     questions: FlowQuestions,
 ) -> int:
-    from handrail.config import Config  # noqa: PLC0415
-    from handrail.flow.plan import devices_of  # noqa: PLC0415
-    from handrail.runtime import Runtime  # noqa: PLC0415
-
     config = Config.from_env(os.environ)
     for _, ready in plans:
         options.wanted.check(ready.flow.name, devices_of(ready))
     needed = max(1, *(len(devices_of(ready)) for _, ready in plans))
-    async with AsyncExitStack() as stack, Runtime.open(config, caller=_caller()) as runtime:
+    async with (
+        AsyncExitStack() as stack,
+        Runtime.open(config, caller=Caller(id="run", actor="flow", door="flow")) as runtime,
+    ):
         questions.listen(runtime.approvals)
-        maestro.policy = runtime.knows_host
-        async with open_pool(options.wanted, needed, config, runtime, stack) as pool:
-            course = Course(options, pool, runtime, questions, records, maestro)
-            return await course.all(plans)
-
-
-def _caller() -> Caller:
-    from handrail.engine.events import Caller  # noqa: PLC0415
-
-    return Caller(id="run", actor="flow", door="flow")
+        foreign.policy = runtime.knows_host
+        pool = await open_pool(options.wanted, needed, config, runtime, stack)
+        return await Course(options, pool, runtime, questions, records, foreign).all(plans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,39 +308,29 @@ class Course:
     runtime: Runtime
     questions: FlowQuestions
     records: list[FlowRecord]
-    maestro: MaestroFlows
+    foreign: ForeignFlows
 
     async def all(self, plans: Sequence[Ready]) -> int:
-        """The exit code."""
         is_lost = False
         for document, ready in plans:
-            left_out = "the phone is gone" if is_lost else self.maestro.why_left_out(document, self.records)
+            left_out = "the phone is gone" if is_lost else self.foreign.why_left_out(document, self.records)
             if left_out:
                 self.records.append(self._not_run(ready, left_out))
                 continue
-            last = await self._attempts(document, ready)
-            if last.outcome == "stopped":
+            runner = self._runner(ready)
+            record = await self._attempt(runner, document, 1)
+            for number in range(2, self.options.retries + 2):
+                if record.outcome != "failed" or not await self.pool.is_there():
+                    break
+                record = await self._attempt(runner, document, number)
+            if record.outcome == "stopped":
                 return FAMILIES["cancelled"].exit_code
-            is_lost = last.outcome == "failed" and not await self.pool.is_there()
+            is_lost = record.outcome == "failed" and not await self.pool.is_there()
         if is_lost:
             return FAMILIES["device"].exit_code
         return 0 if all(map(self._is_good, self.records)) else FAMILIES["outcome"].exit_code
 
-    async def _attempts(self, document: AnyFlow, ready: FlowPlan) -> FlowRecord:
-        """Until it passes; the last attempt's record."""
-        runner = self._runner(ready)
-        record = await self._attempt(runner, document, 1)
-        for number in range(2, self.options.retries + 2):
-            if record.outcome != "failed" or not await self.pool.is_there():
-                break
-            record = await self._attempt(runner, document, number)
-        return record
-
     def _runner(self, ready: FlowPlan) -> FlowRunner:
-        from handrail.flow.evidence import ReportEvidence  # noqa: PLC0415
-        from handrail.flow.plan import devices_of  # noqa: PLC0415
-        from handrail.flow.run import FlowRunner  # noqa: PLC0415
-
         return FlowRunner(
             self.pool.for_flow(devices_of(ready)),
             self.runtime.clock,
@@ -320,25 +341,20 @@ class Course:
         )
 
     async def _attempt(self, runner: FlowRunner, document: AnyFlow, number: int) -> FlowRecord:
-        from handrail.engine.journal.head import read_head  # noqa: PLC0415
-        from handrail.engine.journal.writer import head_path  # noqa: PLC0415
-
         self.pool.renew()
         self.questions.began(document.path)
-        record = await runner.run(document, self.maestro.env_for(document), attempt=number)
+        record = await runner.run(document, self.foreign.env_for(document), attempt=number)
         record.journal_head = str(read_head(head_path(self.runtime.config.home)) or "")
         self.records.append(record)
         return record
 
     def _is_good(self, record: FlowRecord) -> bool:
-        """The last attempt counts."""
+        """Passed, or there is a later attempt, which counts instead."""
         return record.outcome == "passed" or any(
             other.file == record.file and other.attempt > record.attempt for other in self.records
         )
 
     def _not_run(self, ready: FlowPlan, why: str) -> FlowRecord:
-        from handrail.flow.run_record import FlowRecord  # noqa: PLC0415
-
         record = FlowRecord(
             ready.flow.name, str(ready.document.path or ""), ready.flow.tags, "", self.runtime.clock.now_ms()
         )
@@ -347,24 +363,92 @@ class Course:
 
 
 def _progress(options: RunOptions) -> FlowProgress:
-    from handrail.flow.progress import LiveFlowProgress, PlainFlowProgress  # noqa: PLC0415
-
     sink = sys.stderr if options.as_json else sys.stdout
     if not sink.isatty():
         return PlainFlowProgress(lambda line: click.echo(line, err=options.as_json))
-    from rich.console import Console  # noqa: PLC0415
-
     return LiveFlowProgress(Console(file=sink))
 
 
-def _publish(
+@dataclass(slots=True)
+class Pool:
+    """Open sessions, in the order in which they were asked for."""
+
+    sessions: list[tuple[str | None, Session]] = field(default_factory=list)
+    phones: list[Phone] = field(default_factory=list)
+
+    def for_flow(self, names: Sequence[str]) -> dict[str, Session]:
+        """Named devices by name; those without a name fill the other places in order."""
+        named = {name: session for name, session in self.sessions if name is not None}
+        others = [session for name, session in self.sessions if name is None]
+        if len(names) <= 1:
+            name = names[0] if names else (self.sessions[0][0] or "device")
+            return {name: named.get(name, self.sessions[0][1])}
+        spare = iter(others)
+        chosen = {name: named.get(name) or next(spare, None) for name in names}
+        return {name: session for name, session in chosen.items() if session is not None}
+
+    def renew(self) -> None:
+        for phone in self.phones:
+            phone.restore(_START)
+
+    async def is_there(self) -> bool:
+        try:
+            for _, session in self.sessions:
+                await session.surface.facts()
+        except DeviceError:
+            return False
+        return True
+
+
+async def open_pool(
+    wanted: Wanted, needed: int, config: Config, runtime: Runtime, stack: AsyncExitStack
+) -> Pool:
+    """Devices are entered on `stack`, which must end after the runtime: sessions close first."""
+    pool = Pool()
+    if wanted.sim is not None:
+        simulated = await simulated_devices(max(wanted.sim, needed), config, SystemClock(), stack)
+        pool.phones = [opened.phone for opened in simulated if opened.phone is not None]
+        for opened in simulated:
+            pool.sessions.append((None, await runtime.session_on(opened.device, helper="none")))
+        for phone in pool.phones:
+            phone.snapshot(_START)
+    else:
+        for name, serial in wanted.devices or ((None, None),):
+            session = await session_from(DeviceOptions(serial), config, runtime, stack)
+            pool.sessions.append((name, session))
+    return pool
+
+
+def publish(
     records: list[FlowRecord],
-    options: RunOptions,
-    failure: HandrailError | None,
-    asked: list[dict[str, Any]],
+    *,
+    junit: Path | None,
+    report_to: Path | None,
+    as_json: bool,
+    more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Also after an interruption or a failure: what is known is written, as one document."""
-    if options.video:
-        film_flows(records, options.report or Path(), to_stderr=options.as_json)
-    more = ({"approvals": asked} if asked else {}) | (failure.to_dict() if failure else {})
-    publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json, more=more)
+    if junit is not None:
+        junit.parent.mkdir(parents=True, exist_ok=True)
+        junit.write_text(junit_xml(records), encoding="utf-8")
+    if report_to is not None:
+        click.echo(f"report: {report.write(records, report_to)}", err=as_json)
+    if as_json:
+        print_json({"flows": [_record_json(record) for record in records], **(more or {})})
+    elif records:
+        click.echo(summary(records))
+
+
+def _record_json(record: FlowRecord) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "name": record.name,
+        "file": record.file,
+        "outcome": record.outcome,
+        "attempt": record.attempt,
+        "durationMs": record.duration_ms,
+        "spentMs": {part: round(ms, 1) for part, ms in time_parts(record).items()},
+        "device": record.device,
+        "journalHead": record.journal_head,
+        "trace": record.trace.to_dict() if record.trace else None,
+    }
+    traces = {name: trace.to_dict() for name, trace in record.traces.items()}
+    return fields | ({"traces": traces} if traces else {})

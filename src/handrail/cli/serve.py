@@ -1,124 +1,118 @@
 """`handrail serve`: the desk with its page, REST, WebSocket and MCP, and the phones behind it.
 
-Also who answers in the desk's Console: the model that was named, or a hint to name one.
+Also `handrail desk`, which acts on the desk of a running server. The servers are imported when they start:
+they take longer than everything else here.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import signal
-import webbrowser
-from contextlib import AsyncExitStack, asynccontextmanager
+import sys
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
 import click
 
-from handrail.cli.options import PEM, read_token
-from handrail.cli.output import own_command
+from handrail.bind import check_bind, listen, pages_apart, public_host, read_certificate, read_public
+from handrail.cli.local_client import LocalDesk
+from handrail.cli.local_server import runtime_for, serve_local
+from handrail.cli.options import (
+    FILE,
+    FOLDER,
+    PORT,
+    callers_path,
+    command_options,
+    json_option,
+    option,
+    read_token,
+)
+from handrail.cli.output import mcp_line, own_command, print_json
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.desk.desk import Desk
 from handrail.device_names import DeviceNames
-from handrail.errors import DeviceBusy, InvalidAction
+from handrail.engine.envelope_text import envelope_text
+from handrail.errors import ERRORS, FAMILIES, DeviceBusy, HandrailError, InvalidAction, Unsupported
+from handrail.invocation import current, run
+from handrail.protocol.read import action_from, read_action
+from handrail.safety.caller import Caller
+from handrail.simulator import simulated_phones
 from handrail.waiting import Background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from socket import socket
 
-    from starlette.requests import Request
     from starlette.routing import BaseRoute
 
     from handrail.agent.console import AgentConsole
     from handrail.agent.model import AgentModel
-    from handrail.config import Config
-    from handrail.desk.desk import Desk
     from handrail.engine.session import Session
-    from handrail.http.desk_file import DeskFile
-    from handrail.http.phone import RemotePhones
     from handrail.runtime import Runtime
+    from handrail.web_server.desk_file import DeskFile
+    from handrail.web_server.phone import RemotePhones
 
     MoreRoutes = Callable[
         [Runtime, DeskFile, AsyncExitStack], Awaitable[tuple[Sequence[BaseRoute], list[str]]]
     ]
-    """Further routes of a server on the desk's port, and lines that tell of them."""
-
-PORT = 8420
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    """Further routes of a server on the desk's port, and lines about them for the terminal."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """The command line."""
+    """The command line, and what a fleet's head adds to its desk."""
 
-    host: str
-    port: int
-    sim: int
-    device: tuple[str, ...]
-    token: str | None
-    cert: Path | None
-    key: Path | None
-    public: str | None
-    open_: bool
-    with_mcp: bool
-    profile: str
-    flows: tuple[Path, ...]
-    model: str | None
-    base_url: str | None
-    metrics: bool
+    host: str = option("Another needs --token, --cert and --key.", default="localhost", show_default=True)
+    port: int = option("0: any free.", type=PORT, default=8420, show_default=True)
+    sim: int = option("So many simulated phones.", type=click.IntRange(0, 20), default=0, metavar="N")
+    device: tuple[str, ...] = option(
+        "Open this phone at once; may be repeated.", multiple=True, metavar="SERIAL"
+    )
+    token: str | None = option(
+        "The bearer token of programs; @FILE reads it.  [default: one is made and kept]",
+        metavar="TOKEN|@FILE", callback=read_token,
+    )  # fmt: skip
+    cert: Path | None = option(
+        "For TLS: the certificate with its chain, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
+    )
+    key: Path | None = option(
+        "For TLS: the certificate's key, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
+    )
+    public: str | None = option("Where a tunnel shows the desk: https://NAME.", metavar="URL")
+    open_: bool = option("Show the desk in a browser.", "--open")
+    with_mcp: bool = option("Serve MCP at /mcp, too.", "--mcp/--no-mcp", default=True, show_default=True)
+    profile: str = option("Which MCP tools; see handrail mcp.", "--tools", default="desk", show_default=True)
+    flows: tuple[Path, ...] = option(
+        "Where flows are; may be repeated.  [default: flows, examples/flows, flows in HANDRAIL_HOME]",
+        multiple=True, type=FOLDER, callback=callers_path, metavar="DIR",
+    )  # fmt: skip
+    model: str | None = option("Who answers in the Console; see handrail agent.", metavar="MODEL")
+    base_url: str | None = option("With --model: another server with the maker's protocol.", metavar="URL")
+    metrics: bool = option("Serve counts at /metrics, in Prometheus' form; needs the token.")
     is_plain: bool = False
-    """Others may come by plain HTTP: whoever serves says that nobody else is on that network."""
+    """Others may use plain HTTP: whoever starts the server vouches for that network."""
     more: MoreRoutes | None = None
     remote: Callable[[], RemotePhones] | None = None
     """Phones of other hosts that the desk shows."""
 
 
 @click.command()
-@click.option(
-    "--host", default="localhost", show_default=True, help="Another needs --token, --cert and --key."
-)
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any free.")
-@click.option("--sim", type=click.IntRange(0, 20), default=0, metavar="N", help="So many simulated phones.")
-@click.option("--device", multiple=True, metavar="SERIAL", help="Open this phone at once; may be repeated.")
-@click.option(
-    "--token",
-    metavar="TOKEN|@FILE",
-    callback=read_token,
-    help="The bearer token of programs; @FILE reads it.  [default: one is made and kept]",
-)
-@click.option("--cert", type=PEM, metavar="FILE", help="For TLS: the certificate with its chain, as PEM.")
-@click.option("--key", type=PEM, metavar="FILE", help="For TLS: the certificate's key, as PEM.")
-@click.option("--public", metavar="URL", help="Where a tunnel shows the desk: https://NAME.")
-@click.option("--open", "open_", is_flag=True, help="Show the desk in a browser.")
-@click.option("--mcp/--no-mcp", "with_mcp", default=True, show_default=True, help="Serve MCP at /mcp, too.")
-@click.option(
-    "--tools", "profile", default="desk", show_default=True, help="Which MCP tools; see handrail mcp."
-)
-@click.option(
-    "--flows",
-    multiple=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Where flows are; may be repeated.  [default: flows, examples/flows, flows in HANDRAIL_HOME]",
-)
-@click.option("--model", metavar="MODEL", help="Who answers in the Console; see handrail agent.")
-@click.option("--base-url", metavar="URL", help="With --model: another server with the maker's protocol.")
-@click.option(
-    "--metrics", is_flag=True, help="Serve counts at /metrics, in Prometheus' form; needs the token."
-)
-def serve(**given: Any) -> None:
+@command_options(ServeOptions)
+def serve(options: ServeOptions) -> None:
     """Serve the desk until Ctrl-C; a link that logs one browser in is printed.
 
     For example: handrail serve --sim 1 --open
     """
-    asyncio.run(serve_desk(ServeOptions(**given)))
+    run(serve_desk(options))
 
 
 async def serve_desk(options: ServeOptions) -> None:
-    """Until a signal."""
-    from handrail.bind import check_bind, listen, read_certificate, read_public  # noqa: PLC0415
-    from handrail.config import Config  # noqa: PLC0415
-
     check_bind(
         options.host, options.token, read_certificate(options.cert, options.key), is_plain=options.is_plain
     )
@@ -132,58 +126,44 @@ async def serve_desk(options: ServeOptions) -> None:
 
 
 async def _open(options: ServeOptions, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
-    """The desk before the phones: a session takes the desk that is there when it is opened."""
-    from handrail.desk.desk import Desk  # noqa: PLC0415
-    from handrail.engine.events import Caller  # noqa: PLC0415
-    from handrail.http.approvals import recall_from, remember_in  # noqa: PLC0415
-    from handrail.local.server import serve_local  # noqa: PLC0415
-    from handrail.runtime import Runtime  # noqa: PLC0415
+    """Opens the desk before the phones: a session takes the desk that is there when it is opened."""
+    from handrail.web_server.approvals import recall_from, remember_in  # noqa: PLC0415
 
-    simulated = await _simulated(options.sim, config, stack)
+    devices = list(options.device)
+    if options.sim:
+        phones = simulated_phones(
+            options.sim, clock=SystemClock(), seed=config.sim_seed, apps=config.sim_apps
+        )
+        devices[:0] = [phone.address for phone in await stack.enter_async_context(phones)]
     runtime = await stack.enter_async_context(
-        Runtime.open(config, caller=Caller("desk", "agent", "http"), counts=options.metrics)
+        runtime_for(config, caller=Caller("desk", "agent", "http"), counts=options.metrics)
     )
     if await stack.enter_async_context(serve_local(runtime, "desk")) is None:
         raise DeviceBusy(
             f"Another process has the desk of {config.home}",
             hint="`handrail desk link` logs a browser in there; or stop it, or set HANDRAIL_HOME.",
         )
-    known = runtime.permissions
+    permissions = runtime.permissions
     desk = await Desk.open(
-        runtime.store, runtime.clock, remember=remember_in(known), recall=recall_from(known)
+        runtime.store, runtime.clock, remember=remember_in(permissions), recall=recall_from(permissions)
     )
     stack.push_async_callback(desk.close)
     runtime.attach_desk(desk)
-    for address in simulated:
-        await runtime.session(address)
-    for serial in options.device:
-        await runtime.session(serial)
-    await stack.enter_async_context(serve_local(runtime))
+    stack.push_async_callback(runtime.detach_desk)
+    for device in devices:
+        await runtime.session(device)
+    if not runtime.is_shared:
+        await stack.enter_async_context(serve_local(runtime))
     return runtime, desk
-
-
-async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[str]:
-    """Their addresses: they are reached like any other phone."""
-    if count == 0:
-        return []
-    from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.simulator import simulated_phones  # noqa: PLC0415
-
-    phones = simulated_phones(count, clock=SystemClock(), seed=config.sim_seed, apps=config.sim_apps)
-    served = await stack.enter_async_context(phones)
-    return [one.address for one in served]
 
 
 async def _serve(
     options: ServeOptions, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
-    from handrail.bind import pages_apart, public_host, read_certificate  # noqa: PLC0415
-    from handrail.cli.connect import mcp_line  # noqa: PLC0415
-    from handrail.http.context import PageHosts  # noqa: PLC0415
-    from handrail.http.desk_file import DeskFile  # noqa: PLC0415
-    from handrail.http.origin import hosts_of  # noqa: PLC0415
-    from handrail.http.pages import login_path  # noqa: PLC0415
-    from handrail.http.server import build, serving  # noqa: PLC0415
+    from handrail.web_server.auth import hosts_of  # noqa: PLC0415
+    from handrail.web_server.desk_file import DeskFile  # noqa: PLC0415
+    from handrail.web_server.pages import login_path  # noqa: PLC0415
+    from handrail.web_server.server import PageHosts, build, serving  # noqa: PLC0415
 
     port = bound.getsockname()[1]
     certificate = read_certificate(options.cert, options.key)
@@ -191,71 +171,60 @@ async def _serve(
     notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token, options.cert)
     public = public_host(options.public, options.host, port, options.cert)
     more, lines = await options.more(runtime, notice, stack) if options.more else ((), [])
+    usual = [current.get().path(Path(name)) for name in ("flows", "examples/flows")]
+    folders = options.flows or [folder for folder in usual if folder.is_dir()][:1]
     app = build(
         runtime,
         desk,
         token=notice.token,
         key=notice.key,
         allowed_hosts=hosts_of(options.host, port),
-        routes=[*await _mcp(options, runtime, stack), *_metrics(options, runtime), *more],
-        flow_folders=_flow_folders(options, runtime.config),
+        routes=[*await _routes(options, runtime, stack), *more],
+        flow_folders=[*folders, runtime.config.home / "flows"],
         pages=PageHosts(page_host, public, options.public is not None),
     )
-    stop = _until_signal(stack)
+    stop = asyncio.Event()
+    stack.enter_context(current.get().on_stop(stop.set, once=False))
+    context = app.state.context
     async with (
         serving(app, *sockets, certificate=certificate),
         answering(options.model, options.base_url, runtime, desk) as console,
     ):
-        app.state.context.on_interrupt.append(console.interrupt)
-        app.state.context.console.has_model = options.model is not None
-        app.state.context.agent_line = mcp_line()
+        context.on_interrupt.append(console.interrupt)
+        context.console.has_model = options.model is not None
+        context.agent_line = mcp_line()
         if options.remote is not None:
-            app.state.context.phones.remote = options.remote()
+            context.phones.remote = options.remote()
         notice.write(runtime.config.desk)
         at_name = f"https://{public}" if public and certificate else notice.address
-        pages = f"http://{page_host}" if page_host else at_name
-        link = pages + login_path(app.state.context.auth.link_code())
-        _tell(notice.address, link, public, options, runtime, lines)
+        link = (f"http://{page_host}" if page_host else at_name) + login_path(context.auth.link_code())
+        _print_addresses(notice.address, link, public, options, runtime, lines)
         if options.open_:
-            await asyncio.to_thread(webbrowser.open, link)
+            await current.get().show_url(link)
         await stop.wait()
-        await app.state.context.leave()
+        await context.leave()
 
 
-async def _mcp(options: ServeOptions, runtime: Runtime, stack: AsyncExitStack) -> Sequence[BaseRoute]:
-    if not options.with_mcp:
-        return ()
-    from handrail.mcp.http import mcp_routes  # noqa: PLC0415
-
-    return await mcp_routes(runtime, options.profile, options.flows[0] if options.flows else None, stack)
-
-
-def _metrics(options: ServeOptions, runtime: Runtime) -> Iterator[BaseRoute]:
+async def _routes(options: ServeOptions, runtime: Runtime, stack: AsyncExitStack) -> list[BaseRoute]:
     from starlette.responses import PlainTextResponse  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
 
-    async def metrics(_: Request) -> PlainTextResponse:
-        counted = runtime.telemetry.prometheus() if runtime.telemetry else ""
-        return PlainTextResponse(counted, media_type="text/plain; version=0.0.4")
+    from handrail.mcp_server.http import mcp_routes  # noqa: PLC0415
 
+    async def metrics(_: object) -> PlainTextResponse:
+        counts = runtime.telemetry.prometheus() if runtime.telemetry else ""
+        return PlainTextResponse(counts, media_type="text/plain; version=0.0.4")
+
+    routes: list[BaseRoute] = []
+    if options.with_mcp:
+        folder = options.flows[0] if options.flows else None
+        routes += await mcp_routes(runtime, options.profile, folder, stack)
     if options.metrics:
-        yield Route("/metrics", metrics)
+        routes.append(Route("/metrics", metrics))
+    return routes
 
 
-def _flow_folders(options: ServeOptions, config: Config) -> list[Path]:
-    found = [one for one in (Path("flows"), Path("examples/flows")) if one.is_dir()][:1]
-    return [*(options.flows or found), config.home / "flows"]
-
-
-def _until_signal(stack: AsyncExitStack) -> asyncio.Event:
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in SIGNALS:
-        loop.add_signal_handler(number, stop.set)
-        stack.callback(loop.remove_signal_handler, number)
-    return stop
-
-
-def _tell(
+def _print_addresses(
     address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime, lines: Sequence[str]
 ) -> None:
     click.echo(f"The desk is at {address}")
@@ -277,7 +246,7 @@ def _tell(
 async def answering(
     model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
 ) -> AsyncIterator[AgentConsole]:
-    """Listens while the block runs. A bad name is told at once, not to the first message."""
+    """Answers in the Console while the block runs. Raises at once for a model that can't be opened."""
     from handrail.agent.console import AgentConsole, ConsoleRuns  # noqa: PLC0415
     from handrail.agent.models import open_model  # noqa: PLC0415
 
@@ -299,3 +268,149 @@ async def answering(
     async with Background() as listening:
         listening.start(console.run(), "answering in the Console")
         yield console
+
+
+NO_SERVER = "Start `handrail serve` to get one."
+
+
+class _Group(click.Group):
+    """Whatever is not a command of its own is an action, wherever its options stand."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_action = bool(args) and args[0].partition("=")[0] in ("--as", "--json")
+        return super().parse_args(ctx, ["act", *args] if is_action else args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in self.commands or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        return "act", act, args
+
+
+@click.group(cls=_Group)
+def desk() -> None:
+    """Act on the desk of a running server: an action as JSON, or its type and fields.
+
+    \b
+    handrail desk window.create windowId=hi title=Hello bounds.x=40 bounds.y=40 bounds.w=400 bounds.h=200 \\
+        content.renderer=markdown content.data='# Hello'
+    handrail desk '{"type": "window.close", "windowId": "hi"}'
+    handrail desk state
+    """
+
+
+@desk.command(hidden=True)
+@click.argument("words", nargs=-1, required=True, metavar="ACTION-JSON | TYPE [FIELD=VALUE]...")
+@click.option("--as", "agent", metavar="NAME", help="Act as this agent, not as the person at the terminal.")
+@json_option("Print the envelope.")
+def act(words: tuple[str, ...], agent: str | None, as_json: bool) -> None:
+    """Do one action."""
+    action = _action(words)
+    caller = Caller(agent, "agent", "cli") if agent else Caller.at_terminal()
+    envelope = run(LocalDesk(Config.from_env(os.environ).home, caller).run(action))
+    if as_json:
+        print_json(envelope.to_dict())
+    else:
+        click.echo(envelope_text(action, envelope), err=not envelope.success)
+    if not envelope.success:
+        kind = ERRORS.get(envelope.failure_code or "", HandrailError)
+        sys.exit(FAMILIES[kind.family].exit_code)
+
+
+@desk.command()
+def state() -> None:
+    """Print the whole desk as JSON."""
+    print_json(run(LocalDesk(Config.from_env(os.environ).home, Caller.at_terminal()).state()))
+
+
+@desk.command()
+def link() -> None:
+    """Print a link that logs one browser in, once."""
+    notice = _notice()
+    headers = {"Authorization": f"Bearer {notice.key}", "Content-Type": "application/json"}
+    request = Request(f"{notice.address}/api/login-links", b"{}", headers)  # noqa: S310  (our own address)
+    try:
+        with urlopen(request, timeout=10, context=notice.tls) as reply:  # noqa: S310
+            click.echo(json.load(reply)["url"])
+    except HTTPError as error:
+        with error:
+            failure = json.load(error)
+        raise Unsupported(failure["message"], hint=failure["hint"]) from None
+    except (URLError, OSError) as error:
+        raise _unreachable(notice, error) from None
+
+
+@desk.command()
+@click.option("--since", type=int, metavar="SEQ", help="Only what came after this number.")
+def events(since: int | None) -> None:
+    """Follow the desk: one line of JSON for each frame, until Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        run(_follow(_notice(), since))
+
+
+async def _follow(notice: DeskFile, since: int | None) -> None:
+    from websockets.asyncio.client import connect  # noqa: PLC0415
+    from websockets.exceptions import WebSocketException  # noqa: PLC0415
+
+    address = notice.address.replace("http", "ws", 1) + "/ws" + ("" if since is None else f"?since={since}")
+    headers = {"Authorization": f"Bearer {notice.key}"}
+    tls: dict[str, Any] = {"ssl": notice.tls} if notice.tls is not None else {}
+    try:
+        async with connect(address, additional_headers=headers, max_size=None, proxy=None, **tls) as socket:
+            async for frame in socket:
+                click.echo(frame)
+    except (OSError, WebSocketException) as error:
+        raise _unreachable(notice, error) from None
+
+
+def _notice() -> DeskFile:
+    from handrail.web_server.desk_file import DeskFile  # noqa: PLC0415
+
+    notice = DeskFile.read(Config.from_env(os.environ).desk)
+    if notice is None:
+        raise Unsupported("There is no desk", hint=NO_SERVER)
+    return notice
+
+
+def _unreachable(notice: DeskFile, error: Exception) -> Unsupported:
+    return Unsupported(f"The desk at {notice.address} can't be reached: {error}", hint=NO_SERVER)
+
+
+def _action(words: tuple[str, ...]) -> Any:
+    if words[0].lstrip().startswith("{"):
+        if len(words) > 1:
+            raise InvalidAction(f"{words[1]!r} is too much", path="", hint="Quote the JSON as one word.")
+        return read_action(words[0])
+    fields: dict[str, Any] = {"type": words[0]}
+    pairs = []
+    for word in words[1:]:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise InvalidAction(f"{word!r:.80} is not FIELD=VALUE", path="", hint="For example title=Report.")
+        pairs.append((name.split("."), text))
+        _put(fields, name.split("."), _json_or_text(text))
+    try:
+        return action_from(fields)
+    except InvalidAction as error:
+        texts = [(path, text) for path, text in pairs if ".".join(path) == error.details.get("path")]
+        if not texts or not isinstance(_json_or_text(texts[0][1]), int | float):
+            raise
+    _put(fields, *texts[0])  # a number where a text is needed: `title=2026`
+    return action_from(fields)
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _put(fields: dict[str, Any], path: list[str], value: Any) -> None:
+    """`bounds.x` goes into the object `bounds`."""
+    for name in path[:-1]:
+        fields = fields.setdefault(name, {})
+        if not isinstance(fields, dict):
+            raise InvalidAction(f"{'.'.join(path)}: {name} is not an object", path=".".join(path))
+    fields[path[-1]] = value

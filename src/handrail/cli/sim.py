@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from handrail.cli.options import DeviceOptions, device_from
+from handrail.cli.options import EXISTING_FILE, PORT, DeviceOptions, device_from
 from handrail.errors import Unsupported
 from handrail.simulator import simulator
 
@@ -40,11 +40,6 @@ INSIDE = {
 _NOT_FOUND = 127  # a shell's exit code for a command that it does not have
 
 
-def inside_commands() -> list[click.Command]:
-    """One command for each."""
-    return [_inside_command(name, usage, text) for name, (usage, text) in INSIDE.items()]
-
-
 def _inside_command(name: str, usage: str, text: str) -> click.Command:
     @click.command(name, help=text, context_settings={"ignore_unknown_options": True})
     @click.option("--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port.")
@@ -59,7 +54,9 @@ async def _run_inside(words: list[str], device: str | None) -> int:
     async with device_from(DeviceOptions(device)) as opened:
         done = await opened.device.shell.run(["sim", *words], check=False)
         if done.exit_code == _NOT_FOUND:
-            raise Unsupported(f"{opened.device.serial} is no simulated phone", hint="Start one: handrail sim")
+            raise Unsupported(
+                f"{opened.device.serial} is not a simulated phone", hint="Start one: handrail sim"
+            )
     click.echo(done.stdout, nl=False)
     click.echo(done.stderr, nl=False, err=True)
     return done.exit_code or 0
@@ -69,18 +66,13 @@ async def _run_inside(words: list[str], device: str | None) -> int:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=PORT,
     help="ADB port of the first phone; further ones take every second port.  [default: 6555]",
 )
 @click.option("--phones", type=click.IntRange(1), default=1, show_default=True, help="How many phones.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same phone.")
 @click.option("--apps", metavar="NAMES", help="Apps to install, separated by commas; all when left out.")
-@click.option(
-    "--faults",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="What goes wrong, as TOML or JSON.",
-)
+@click.option("--faults", type=EXISTING_FILE, metavar="FILE", help="What goes wrong, as TOML or JSON.")
 @click.option("--profile", metavar="NAME", help="Be such a phone; `handrail-sim --profiles` lists them.")
 @click.option("--android", type=int, metavar="N", help="The version of Android, 8 to 16.  [default: 14]")
 @click.option("--vendor", metavar="NAME", help="Who made it: google, samsung, xiaomi, …")
@@ -123,10 +115,10 @@ def sim(
         names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
         kind = Kind(**more)
         console = first if emulator else None
-        made = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=console, kind=kind)
+        simulated = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=console, kind=kind)
         ease_collection()
-        asyncio.run(run(made, host, first, auth=auth, emulator=emulator, web=web))
+        asyncio.run(run(simulated, host, first, auth=auth, emulator=emulator, web=web))
 
 
-for _inside in inside_commands():
-    sim.add_command(_inside)
+for _name, (_usage, _text) in INSIDE.items():
+    sim.add_command(_inside_command(_name, _usage, _text))

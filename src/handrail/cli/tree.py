@@ -7,20 +7,21 @@ from typing import Any
 
 import click
 
+from handrail.cli.options import json_option
 from handrail.cli.output import print_json, read_input
 from handrail.errors import ElementNotInteractable, TreeParseError
 from handrail.protocol.device import Tap
 from handrail.protocol.read import read_as
-from handrail.tree.compact import CompactOptions, CompactResult, flags_of
-from handrail.tree.diff import LIMIT, diff_text
-from handrail.tree.diff import diff as compare
-from handrail.tree.exports import full_text, outline
-from handrail.tree.fingerprint import idle_fingerprint
-from handrail.tree.node import Node, Screen
-from handrail.tree.parse import parse
-from handrail.tree.reach import tap_point
-from handrail.tree.refs import Registry
-from handrail.tree.select import find as find_element
+from handrail.screen.compact import CompactOptions, CompactResult, flags_of
+from handrail.screen.diff import LIMIT, diff_text
+from handrail.screen.diff import diff as compare
+from handrail.screen.exports import full_text, outline
+from handrail.screen.fingerprint import idle_fingerprint
+from handrail.screen.node import Node, Screen
+from handrail.screen.parse import parse
+from handrail.screen.reach import tap_point
+from handrail.screen.refs import Registry
+from handrail.screen.select import find as find_element
 
 
 @click.command()
@@ -33,7 +34,7 @@ from handrail.tree.select import find as find_element
     show_default=True,
     help="compact: a line per element; outline: JSON; full: every node; json: text, refs, warnings.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@json_option("The same as --format json.")
 @click.option("--depth", type=click.IntRange(0), default=0, help="Deepest level shown; 0 shows all.")
 @click.option(
     "--max-lines", type=click.IntRange(1), default=200, show_default=True, help="Where the text is cut."
@@ -59,7 +60,8 @@ def tree(
     )
     result = registry.rebuild(screen, options)
     if within is not None:
-        result = registry.rebuild(screen, replace(options, within=_find(screen, within, registry)))
+        element = find_element(screen, read_as(Tap, {"target": within}).target, registry).receiver
+        result = registry.rebuild(screen, replace(options, within=element))
     match "json" if as_json else form:
         case "json":
             print_json(_describe(screen, registry, result))
@@ -77,7 +79,7 @@ def tree(
 @click.argument("before")
 @click.argument("after")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@json_option("The same as --format json.")
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Most changes shown.")
 def diff(before: str, after: str, form: str, as_json: bool, limit: int) -> None:
     """Say what changed between the UI dumps BEFORE and AFTER."""
@@ -85,13 +87,13 @@ def diff(before: str, after: str, form: str, as_json: bool, limit: int) -> None:
     registry = Registry()
     registry.rebuild(old)
     shown = registry.rebuild(new, CompactOptions(flags=flags_of(new)))
-    found = compare(old, new, matching=registry.matching, ref_of=registry.ref_of)
+    changes = compare(old, new, matching=registry.matching, ref_of=registry.ref_of)
     if as_json or form == "json":
         print_json(
-            {"navigated": found.navigated, "changes": found.capped(limit), "total": len(found.changes)}
+            {"navigated": changes.navigated, "changes": changes.capped(limit), "total": len(changes.changes)}
         )
     else:
-        click.echo(diff_text(found, limit=limit, screen_text=shown.text))
+        click.echo(diff_text(changes, limit=limit, screen_text=shown.text))
 
 
 def _read(file: str) -> Screen:
@@ -102,12 +104,8 @@ def _read(file: str) -> Screen:
         raise TreeParseError(f"{name}: {error.message}", hint="Is this a UI dump?", **error.details) from None
 
 
-def _find(screen: Screen, target: str, registry: Registry) -> Node:
-    return find_element(screen, read_as(Tap, {"target": target}).target, registry).receiver
-
-
 def _print_lines(text: str, wanted: str | None) -> None:
-    """The text, or its header and the lines that contain what was asked for, whatever the case."""
+    """The text, or its header and the lines that contain `wanted`, ignoring case."""
     head, *lines = text.splitlines()
     if wanted is not None:
         lines = [line for line in lines if wanted.casefold() in line.casefold()]

@@ -10,17 +10,41 @@ import asyncio
 import json
 import os
 import re
+import signal
 from collections.abc import AsyncIterator
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 import click
 
-from handrail.cli.options import DeviceOptions, Opened, device_from, device_options
-
-if TYPE_CHECKING:
-    from handrail.config import Config
-    from handrail.engine.look.looks import Looks
+from handrail.android.choose import pick
+from handrail.android.driver import connect
+from handrail.android.surface import AndroidSurface
+from handrail.cli.options import (
+    FILE,
+    DeviceOptions,
+    Opened,
+    chosen_browser,
+    device_from,
+    device_options,
+    json_option,
+)
+from handrail.clock import Clock, SystemClock
+from handrail.config import Config
+from handrail.engine.snapshot import ScreenTracker
+from handrail.errors import InvalidAction
+from handrail.flow.plan import name_of
+from handrail.flow.recording import Recording, ended_actions
+from handrail.journal import Journal
+from handrail.protocol.flow import Step
+from handrail.safety.redacted_surface import RedactedSurface
+from handrail.safety.secret_fields import SecretFieldStore
+from handrail.safety.secrets import Secrets, system_keyring
+from handrail.screen.diff import diff_text
+from handrail.screen.refs import Registry
+from handrail.store import Store
+from handrail.waiting import wait_for_event
 
 News = dict[str, Any]
 _BULLET = "·"
@@ -35,7 +59,7 @@ _UNDER_WAY = ("accepted", "resolved", "dispatched")
     show_default=True,
     help="Pause between two looks.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON for each piece of news.")
+@json_option("One line of JSON for each piece of news.")
 @device_options
 def watch(*, target: DeviceOptions, every_ms: int, as_json: bool) -> None:
     """Show a phone's screen, then what changes on it and what is done to it, until Ctrl-C."""
@@ -44,8 +68,6 @@ def watch(*, target: DeviceOptions, every_ms: int, as_json: bool) -> None:
 
 
 async def _watch(target: DeviceOptions, every_ms: int, as_json: bool) -> None:
-    from handrail.config import Config  # noqa: PLC0415
-
     config = Config.from_env(os.environ)
     async with device_from(target, config) as opened:
         async for news in _news(opened, config, every_ms):
@@ -53,19 +75,7 @@ async def _watch(target: DeviceOptions, every_ms: int, as_json: bool) -> None:
 
 
 async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[News]:
-    """The screen first; then, in every round, what was done before what came of it."""
-    from handrail.android.routing import connect  # noqa: PLC0415  (what `--help` does not need)
-    from handrail.android.surface import AndroidSurface  # noqa: PLC0415
-    from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.engine.journal import Journal  # noqa: PLC0415
-    from handrail.engine.look.looks import Looks  # noqa: PLC0415
-    from handrail.engine.secrets import Secrets, system_keyring  # noqa: PLC0415
-    from handrail.engine.taint.store import Taints  # noqa: PLC0415
-    from handrail.engine.taint.surface import GuardedSurface  # noqa: PLC0415
-    from handrail.store import Store  # noqa: PLC0415
-    from handrail.tree.diff import diff_text  # noqa: PLC0415
-    from handrail.tree.refs import Registry  # noqa: PLC0415
-
+    """The screen first; then, in every round, what was done before what it changed."""
     clock = SystemClock()
     driver = await connect(opened.device, clock=clock, helper="none", env=os.environ)
     config.make_home()
@@ -73,20 +83,20 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     secrets = Secrets(os.environ, config.secrets, system_keyring)
     surface = AndroidSurface(opened.device, driver, clock)
     boot_id = (await surface.facts()).boot_id
-    guarded = GuardedSurface.of(surface, Taints(store), secrets, boot_id)
-    looks, told, began = Looks(guarded, clock, Registry()), set[str](), clock.now_ms()
+    guarded = RedactedSurface.of(surface, SecretFieldStore(store), secrets, boot_id)
+    screens, reported, began = ScreenTracker(guarded, clock, Registry()), set[str](), clock.now_ms()
     try:
-        old = (await looks.look_and_take()).screen
-        yield {"kind": "screen", "device": driver.serial, "text": secrets.redact(_text(looks))}
+        old = (await screens.refresh()).screen
+        yield {"kind": "screen", "device": driver.serial, "text": secrets.redact(_text(screens))}
         while True:
             await clock.sleep_ms(every_ms)
-            new = (await looks.look_and_take()).screen
+            new = (await screens.refresh()).screen
             for row in reversed(journal.actions(since=began, device=driver.serial)):
-                if row.action_id not in told and row.state not in _UNDER_WAY:
-                    told.add(row.action_id)
+                if row.action_id not in reported and row.state not in _UNDER_WAY:
+                    reported.add(row.action_id)
                     yield {"kind": "action", **row.to_dict()}
-            if changes := looks.changes(old, new):
-                text = _without_refs(diff_text(changes, screen_text=_text(looks)))
+            if changes := screens.changes(old, new):
+                text = _without_refs(diff_text(changes, screen_text=_text(screens)))
                 yield {"kind": "changes", "device": driver.serial, "text": secrets.redact(text)}
             old = new
     finally:
@@ -95,12 +105,12 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
         await driver.close()
 
 
-def _text(looks: Looks) -> str:
-    return _without_refs(looks.registry.text)
+def _text(screens: ScreenTracker) -> str:
+    return _without_refs(screens.registry.text)
 
 
 def _without_refs(text: str) -> str:
-    """A ref of this process means nothing to any other."""
+    """Refs of this process are not valid in any other."""
     return re.sub(r"(?m)^(\s*)@[a-z]\d+(?= )", rf"\1{_BULLET}", text)
 
 
@@ -113,3 +123,76 @@ def _words(news: News) -> str:
     by = f"{who.get('kind', '')} {who.get('id', '')}".strip()
     reason = f"  {news['reason']}" if news.get("reason") else ""
     return f"{click.style(news.get('type') or '?', bold=True)} by {by}: {shown}{reason}"
+
+
+POLL_MS = 200.0
+
+
+@click.command()
+@click.argument("out", type=FILE)
+@click.option("--name", help="The flow's name.  [default: that of the file]")
+@click.option("--force", is_flag=True, help="Replace the file if there is one.")
+@device_options
+def record(*, out: Path, name: str | None, force: bool, target: DeviceOptions) -> None:
+    """Record what is done on a phone into OUT, a flow, until Ctrl-C."""
+    # Before anything is recorded: nobody should lose an hour's work to a wrong folder.
+    if out.exists() and not force:
+        raise InvalidAction(f"{out} exists", hint="Give another name, or --force.", path="out")
+    if not out.parent.is_dir():
+        raise InvalidAction(f"{out.parent} is not a folder", hint="Make it first.", path="out")
+    recording = asyncio.run(_record(target))
+    out.write_text(recording.text(name or out.stem), encoding="utf-8")
+    click.echo(f"{len(recording.steps)} steps in {out}; replay: handrail run {out}", err=True)
+
+
+async def _record(target: DeviceOptions) -> Recording:
+    config, clock = Config.from_env(os.environ), SystemClock()
+    config.make_home()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with _serial(target, config, clock) as serial, _journal(config, clock) as journal:
+        newest = journal.actions(1)
+        click.echo(f"recording {serial}; Ctrl-C ends it", err=True)
+        return await _recorded(journal, serial, newest[0].seq if newest else 0, clock, stop)
+
+
+@asynccontextmanager
+async def _serial(target: DeviceOptions, config: Config, clock: Clock) -> AsyncIterator[str]:
+    """The phone's name in the journal. A simulated phone lives here; others reach it by its address."""
+    if target.sim:
+        async with device_from(target, config, clock) as opened:
+            yield opened.device.serial
+        return
+    if name := chosen_browser(target, config):
+        yield name
+        return
+    yield (await pick(target.device, config, clock, os.environ)).serial
+
+
+@asynccontextmanager
+async def _journal(config: Config, clock: Clock) -> AsyncIterator[Journal]:
+    journal = Journal.open(config.home, clock)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def _recorded(
+    journal: Journal, serial: str, last_id: int, clock: Clock, stop: asyncio.Event
+) -> Recording:
+    """Everything that ends on this device after `last_id` until `stop`, whichever process did it."""
+    recording = Recording()
+    while True:
+        is_last = stop.is_set()
+        for row, shown in ended_actions(journal, device=serial, after=last_id):
+            last_id = row.seq
+            step = recording.take(shown)
+            if step is not None:
+                number = len(recording.steps)
+                click.echo(f"{number:>3}  {name_of(Step(action=step.action))}", err=True)
+        if is_last:
+            return recording
+        await wait_for_event(clock, stop, POLL_MS)

@@ -11,15 +11,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from handrail.bind import is_loopback, listen
+from handrail.cli.journal import read_keys
+from handrail.cli.options import EXISTING_FILE, FOLDER, PORT
+from handrail.clock import SystemClock
+from handrail.config import Config
 from handrail.errors import DeviceBusy, InvalidAction
+from handrail.journal.signed_note import WITNESS
+from handrail.journal.signing_key import make_key, read_key
+from handrail.web_server.auth import Rules, hosts_of
+from handrail.web_server.server import serving
+from handrail.web_server.witness_server import Witness, build_witness
 
 if TYPE_CHECKING:
     from socket import socket
 
-    from handrail.http.witness import Witness
-    from handrail.transparency.note import SignerKey, VerifierKey
+    from handrail.journal.signed_note import SignerKey
 
-PORT = 8430
+
+WITNESS_PORT = 8430
 NAME = "handrail/witness"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -31,7 +41,7 @@ def witness() -> None:
 
 @witness.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Any other address needs TLS.")
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any free.")
+@click.option("--port", type=PORT, default=WITNESS_PORT, show_default=True, help="0: any free.")
 @click.option(
     "--key",
     "keys",
@@ -40,12 +50,10 @@ def witness() -> None:
     metavar="KEY|FILE",
     help="A journal's public key, or a file with one a line, read again for each request; may be repeated.",
 )
-@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="PEM file.")
-@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="PEM file.")
+@click.option("--tls-cert", type=EXISTING_FILE, help="PEM file.")
+@click.option("--tls-key", type=EXISTING_FILE, help="PEM file.")
 @click.option(
-    "--folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="What was signed is kept here.  [default: witness in HANDRAIL_HOME]",
+    "--folder", type=FOLDER, help="What was signed is kept here.  [default: witness in HANDRAIL_HOME]"
 )
 def serve(
     host: str,
@@ -59,9 +67,6 @@ def serve(
 
     For example: handrail witness serve --key journal.pub
     """
-    from handrail.bind import is_loopback, listen  # noqa: PLC0415
-    from handrail.config import Config  # noqa: PLC0415
-
     if (tls_cert is None) != (tls_key is None):
         raise InvalidAction("--tls-cert and --tls-key belong together", path="tls-key", hint="Give both.")
     if tls_cert is None and not is_loopback(host):
@@ -70,15 +75,22 @@ def serve(
             path="tls-cert",
             hint="Give --tls-cert and --tls-key, or leave --host out.",
         )
-    _read(keys)
+    read_keys(keys)
     home = Config.from_env(os.environ).make_home()
     folder = folder or home / "witness"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = _take(folder)
+    # Two witnesses of one folder would each sign what the other has not seen.
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise DeviceBusy(f"Another witness has {folder}", hint="Stop it, or give another --folder.") from None
     try:
         bound = listen(host, port)
         certificate = (tls_cert, tls_key) if tls_cert and tls_key else None
-        asyncio.run(_serve(host, bound, _witness(folder, _own_key(home), keys), certificate))
+        witness = Witness(folder, _own_key(home), lambda: read_keys(keys), SystemClock())
+        asyncio.run(_serve(host, bound, witness, certificate))
     finally:
         os.close(lock)
 
@@ -86,48 +98,15 @@ def serve(
 @witness.command()
 def key() -> None:
     """Print this witness's public key: HANDRAIL_WITNESS_KEY of the machines that it signs for."""
-    from handrail.config import Config  # noqa: PLC0415
-
     click.echo(str(_own_key(Config.from_env(os.environ).make_home()).verifier))
 
 
 def _own_key(home: Path) -> SignerKey:
-    from handrail.engine.journal.key import make_key, read_key  # noqa: PLC0415
-    from handrail.transparency.note import WITNESS  # noqa: PLC0415
-
     path = home / "keys" / "witness.key"
     return read_key(path) if path.exists() else make_key(path, WITNESS, NAME)
 
 
-def _read(keys: tuple[str, ...]) -> list[VerifierKey]:
-    from handrail.cli.journal_proofs import read_keys  # noqa: PLC0415
-
-    return read_keys(keys)
-
-
-def _witness(folder: Path, signer: SignerKey, keys: tuple[str, ...]) -> Witness:
-    from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.http.witness import Witness  # noqa: PLC0415
-
-    return Witness(folder, signer, lambda: _read(keys), SystemClock())
-
-
-def _take(folder: Path) -> int:
-    """The folder for this process alone: two would each sign what the other has not seen."""
-    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(file)
-        raise DeviceBusy(f"Another witness has {folder}", hint="Stop it, or give another --folder.") from None
-    return file
-
-
 async def _serve(host: str, bound: socket, witness: Witness, certificate: tuple[Path, Path] | None) -> None:
-    from handrail.http.origin import Rules, hosts_of  # noqa: PLC0415
-    from handrail.http.server import serving  # noqa: PLC0415
-    from handrail.http.witness import build_witness  # noqa: PLC0415
-
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in SIGNALS:
         loop.add_signal_handler(number, stop.set)

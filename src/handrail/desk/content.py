@@ -13,10 +13,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from handrail.desk.addresses import check_page, is_own_picture, narrowed
 from handrail.desk.state import Content
 from handrail.errors import InvalidAction
-from handrail.hosts import host_of
+from handrail.hosts import host_of, read_address
 from handrail.protocol.content import (
     Append,
     Clear,
@@ -38,7 +37,7 @@ LONGEST = 2_000_000
 """Code points of one window's text, however it got there."""
 
 _CONTENT: TypeAdapter[Any] = TypeAdapter(WindowContent)
-_Given = TextContent | TableContent | IframeContent | ComponentContent
+AnyContent = TextContent | TableContent | IframeContent | ComponentContent
 PROPERTIES = frozenset(
     [
         *("color", "background", "background-color", "opacity", "accent-color"),
@@ -61,59 +60,59 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}(?![0-9a-zA-Z])")
 _NUMBER = re.compile(r"(?<![a-zA-Z0-9])(-?\d*\.?\d+)([a-zA-Z%]*)")
 
 
-def content_of(given: _Given, path: str, own_hosts: frozenset[str] = frozenset()) -> Content:
+def content_of(content: AnyContent, path: str, own_hosts: frozenset[str] = frozenset()) -> Content:
     """The content as plain data, after the rules that a schema can't tell."""
-    if isinstance(given, TextContent):
-        return Content(given.renderer, given.data)
-    if isinstance(given, IframeContent):
-        return Content(given.renderer, _frame(given, path, own_hosts))
-    data = given.data.to_dict()
-    if isinstance(given, ComponentContent):
-        data["components"] = [_without_stranger(one) for one in data["components"]]
-    return Content(given.renderer, data)
+    if isinstance(content, TextContent):
+        return Content(content.renderer, content.data)
+    if isinstance(content, IframeContent):
+        return Content(content.renderer, _frame(content, path, own_hosts))
+    data = content.data.to_dict()
+    if isinstance(content, ComponentContent):
+        data["components"] = [_without_foreign_picture(component) for component in data["components"]]
+    return Content(content.renderer, data)
 
 
-def _without_stranger(component: dict[str, Any]) -> dict[str, Any]:
+def _without_foreign_picture(component: dict[str, Any]) -> dict[str, Any]:
     """A picture from elsewhere never gets to a browser; where it would have come from does."""
     if component["type"] != "image" or is_own_picture(component["src"]):
         return component
     return {**component, "src": "", "leftOut": host_of(component["src"]) or "elsewhere"}
 
 
-def left_out(given: _Given, path: str) -> dict[str, Any]:
+def left_out(content: AnyContent, path: str) -> dict[str, Any]:
     """What of it will not be there, for whoever sent it: foreign pictures, and wishes of a sandbox."""
-    told: dict[str, Any] = {}
-    if isinstance(given, ComponentContent):
+    omitted: dict[str, Any] = {}
+    if isinstance(content, ComponentContent):
         foreign = [
             f"{path}.data.components[{at}].src"
-            for at, one in enumerate(given.data.components)
-            if one.type == "image" and not is_own_picture(one.src)
+            for at, component in enumerate(content.data.components)
+            if component.type == "image" and not is_own_picture(component.src)
         ]
         if foreign:
-            told["not_shown"] = [{"path": one, "why": FOREIGN_PICTURE} for one in foreign]
-    if isinstance(given, IframeContent) and not isinstance(given.data, str) and given.data.sandbox:
-        kept = narrowed(given.data.sandbox).split()
-        dropped = [word for word in given.data.sandbox.split() if word.lower() not in kept]
+            omitted["not_shown"] = [{"path": place, "why": FOREIGN_PICTURE} for place in foreign]
+    if isinstance(content, IframeContent) and not isinstance(content.data, str) and content.data.sandbox:
+        allowed = narrowed(content.data.sandbox).split()
+        dropped = [word for word in content.data.sandbox.split() if word.lower() not in allowed]
         if dropped:
-            told["dropped_sandbox"] = dropped
-    return told
+            omitted["dropped_sandbox"] = dropped
+    return omitted
 
 
-def _frame(given: IframeContent, path: str, own_hosts: frozenset[str]) -> Any:
-    if isinstance(given.data, str):
-        check_page(given.data, f"{path}.data", own_hosts)
-        return given.data
-    check_page(given.data.url, f"{path}.data.url", own_hosts)
-    if given.data.sandbox is None:
-        return {"url": given.data.url}
-    return {"url": given.data.url, "sandbox": narrowed(given.data.sandbox)}
+def _frame(content: IframeContent, path: str, own_hosts: frozenset[str]) -> Any:
+    if isinstance(content.data, str):
+        check_page(content.data, f"{path}.data", own_hosts)
+        return content.data
+    check_page(content.data.url, f"{path}.data.url", own_hosts)
+    if content.data.sandbox is None:
+        return {"url": content.data.url}
+    return {"url": content.data.url, "sandbox": narrowed(content.data.sandbox)}
 
 
-def given_by(operation: ContentUpdateOperation, renderer: str) -> _Given | None:
+def replacement_content(operation: ContentUpdateOperation, renderer: str) -> AnyContent | None:
     """The whole content that an operation brings; None where it only changes a text."""
     if not isinstance(operation, Replace):
         return None
-    checked: _Given = _CONTENT.validate_python({"renderer": renderer, "data": operation.data})
+    checked: AnyContent = _CONTENT.validate_python({"renderer": renderer, "data": operation.data})
     return checked
 
 
@@ -131,9 +130,21 @@ def updated(
         case Prepend(data=data):
             text = data + _text(old, target, operation.op)
         case InsertAt(data=data, position=position):
-            text = _inserted(_text(old, target, operation.op), data, position)
+            text = _text(old, target, operation.op)
+            if position > len(text):  # Python counts code points, as the specification does
+                raise _bad("position", f"{position} is outside 0…{len(text)}")
+            text = text[:position] + data + text[position:]
         case Replace(data=data):
-            return _replaced(target, data, own_hosts)
+            content = {"renderer": target, "data": data}
+            try:
+                checked = _CONTENT.validate_python(content)
+            except ValidationError as error:
+                problem = invalid_action(error, content)
+                path = f"operation.{problem.details['path']}"
+                raise InvalidAction(
+                    f"operation.{problem.message} (renderer {target})", hint=problem.hint, path=path
+                ) from None
+            return content_of(checked, "operation", own_hosts)
         case Clear():
             return Content(target, empty(target))
     if len(text) > LONGEST:
@@ -160,26 +171,6 @@ def _text(old: Content, target: str, op: str) -> str:
     return str(old.data)
 
 
-def _inserted(text: str, data: str, position: int) -> str:
-    """Python counts code points, as the specification does; browsers count UTF-16 units."""
-    if position > len(text):
-        raise _bad("position", f"{position} is outside 0…{len(text)}")
-    return text[:position] + data + text[position:]
-
-
-def _replaced(renderer: str, data: Any, own_hosts: frozenset[str]) -> Content:
-    given = {"renderer": renderer, "data": data}
-    try:
-        checked = _CONTENT.validate_python(given)
-    except ValidationError as error:
-        found = invalid_action(error, given)
-        path = f"operation.{found.details['path']}"
-        raise InvalidAction(
-            f"operation.{found.message} (renderer {renderer})", hint=found.hint, path=path
-        ) from None
-    return content_of(checked, "operation", own_hosts)
-
-
 def _bad(field: str, why: str) -> InvalidAction:
     hint = "append, prepend and insertAt need markdown, html or text; insertAt counts code points from 0."
     return InvalidAction(f"operation.{field}: {why}", hint=hint, path=f"operation.{field}")
@@ -187,21 +178,21 @@ def _bad(field: str, why: str) -> InvalidAction:
 
 def filter_style(style: Mapping[str, str | int | float] | None) -> tuple[dict[str, str], list[str]]:
     """What may be set, in kebab-case, and the names of what was dropped."""
-    kept: dict[str, str] = {}
+    safe: dict[str, str] = {}
     dropped: list[str] = []
     for name, value in (style or {}).items():
         prop = kebab(name)
         text = written(prop, value)
         if prop in PROPERTIES and is_safe(prop, text):
-            kept[prop] = text
+            safe[prop] = text
         else:
             dropped.append(name)
-    return kept, dropped
+    return safe, dropped
 
 
 def kebab(name: str) -> str:
     """`borderRadius` → `border-radius`."""
-    return re.sub(r"[A-Z]", lambda found: f"-{found[0].lower()}", name)
+    return re.sub(r"[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
 
 
 def written(prop: str, value: str | float) -> str:
@@ -221,18 +212,86 @@ def is_safe(prop: str, text: str) -> bool:
     if re.search(r"(?:^|[^a-zA-Z-])\(", text):
         return False
     if prop == "opacity":
-        return _is_visible(text)
+        try:
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            return False
+        return _LEAST_OPACITY <= number <= 1
     return all(_is_small(float(number), unit) for number, unit in _NUMBER.findall(_COLOUR.sub("", text)))
-
-
-def _is_visible(text: str) -> bool:
-    try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        return False
-    return _LEAST_OPACITY <= number <= 1
 
 
 def _is_small(number: float, unit: str) -> bool:
     most = _MOST.get(unit.lower())
     return most is not None and 0 <= number <= most
+
+
+SANDBOX = ("allow-scripts", "allow-forms")
+"""What a frame may do at most: on an opaque origin, without popups, downloads or navigation of the page."""
+_APP = re.compile(r"app:[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml)[;,]")
+OWN_PICTURES = ("/api/storage/", "/static/")
+"""The desk's own places for pictures; nothing is ever loaded from elsewhere."""
+
+
+def narrowed(sandbox: str) -> str:
+    """The words of an agent's `sandbox` that are ours too: it can only take away."""
+    words = sandbox.lower().split()
+    return " ".join(word for word in SANDBOX if word in words)
+
+
+def check_page(url: str, path: str, own_hosts: frozenset[str] = frozenset()) -> None:
+    """Raises `InvalidAction` unless it is `app:NAME` or http(s) elsewhere than on the desk itself."""
+    if _APP.fullmatch(url):
+        return
+    host = _host(url)
+    if host is None:
+        raise _refused(path, url, "is no page: app:NAME or an http(s) address")
+    if host in own_hosts:
+        raise _refused(path, url, "is the desk itself, which no frame may show")
+
+
+def check_link(url: str, path: str) -> None:
+    """Raises `InvalidAction` unless it is http(s)."""
+    if _host(url) is None:
+        raise _refused(path, url, "is no http(s) address")
+
+
+def check_picture(src: str, path: str) -> None:
+    """Raises `InvalidAction` for a picture from elsewhere."""
+    if not is_own_picture(src):
+        raise _refused(path, src, "is neither a data: picture nor a file of /api/storage/")
+
+
+def is_own_picture(src: str) -> bool:
+    """True for a data: picture and for a file of the desk."""
+    if _PICTURE.match(src):
+        return True
+    return src.startswith(OWN_PICTURES) and not _climbs(src)
+
+
+def check_file(target: str, path: str) -> None:
+    """Raises `InvalidAction` for a path that leads out of the storage."""
+    if not target or target.startswith("/") or _climbs(target):
+        raise _refused(path, target, "is no path inside the storage")
+
+
+def _climbs(path: str) -> bool:
+    """`..` in any spelling, or a character that browsers read as a slash or skip."""
+    return re.search(r"\.\.|%2e|%2f|%5c|\\|[\x00-\x20]", path, re.IGNORECASE) is not None
+
+
+def _host(url: str) -> str | None:
+    """`host:port` of an http(s) address, None for everything else."""
+    read = read_address(url)
+    if read is None:
+        return None
+    host, port = read
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _refused(path: str, value: str, why: str) -> InvalidAction:
+    return InvalidAction(
+        f"{path}: {value!r:.120} {why}",
+        hint="Frames take app:NAME, http and https; pictures take data: and /api/storage/ addresses.",
+        path=path,
+    )

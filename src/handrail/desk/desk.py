@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, cast
 
 from handrail.clock import Clock
-from handrail.desk import locks, people
-from handrail.desk.desktop import badge
-from handrail.desk.draft import DeskDraft, DialogExpired, Reduced, WindowClosed
+from handrail.desk import people, windows
+from handrail.desk.desktop import badge, expire, next_expiry
 from handrail.desk.hub import DeskClient, Hub
-from handrail.desk.overlays import expire, next_expiry
 from handrail.desk.people import AgentInbox, InboxMessage, window_closed
 from handrail.desk.questions import BrowserQuestions, FollowUps, OpenDialogs, Recall, Remember, prepared
 from handrail.desk.reduce import reduce, reduce_batch
-from handrail.desk.state import DeskState
+from handrail.desk.state import DeskDraft, DeskState, DialogExpired, Reduced, WindowClosed, state_json
 from handrail.desk.store import TABLES, DeskWriter, restore
-from handrail.desk.wire import state_json
 from handrail.errors import HandrailError, Unsupported
 from handrail.protocol.act import Act
 from handrail.store import Store
+from handrail.surface.capabilities import PROTOCOLS, C, DeskWindows
 from handrail.waiting import Background
 
 
@@ -72,7 +70,6 @@ class Desk:
         return desk
 
     def snapshot(self) -> dict[str, Any]:
-        """The state as browsers have it."""
         return state_json(self.state)
 
     async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]:
@@ -133,10 +130,6 @@ class Desk:
         """A frame from a browser. Raises `HandrailError`, for which the door sends ERROR."""
         await people.interact(self, client, frame)
 
-    def awaits_capture(self, client: DeskClient) -> bool:
-        """True while this browser was asked for a picture of a window."""
-        return self.pending.awaits_capture(client)
-
     def publish(self, frame_type: str, **fields: Any) -> None:
         """A frame for all browsers that is no change of the state."""
         if self._closed:
@@ -146,10 +139,6 @@ class Desk:
             listener(frame_type, fields)
         self._writer.numbered(self.hub.ring.last)
 
-    def send(self, client: DeskClient, frame_type: str, **fields: Any) -> None:
-        """A frame for one browser; it takes no number of its own."""
-        self.hub.send(client, frame_type, fields)
-
     def set_approvals(self, listed: list[dict[str, Any]]) -> None:
         """The engine's open questions, and their number on the icon of Approvals."""
         draft = DeskDraft(self.state, self._clock.now_ms())
@@ -158,16 +147,15 @@ class Desk:
         self.commit((), draft.finish(()))
 
     def inbox(self, agent_id: str) -> AgentInbox:
-        """What people did for this agent."""
         return self._inboxes.setdefault(agent_id, AgentInbox(self._clock))
 
     def post(self, message: InboxMessage) -> None:
-        to, said = message
-        self.inbox(to).put(said)
+        agent_id, content = message
+        self.inbox(agent_id).put(content)
 
     def end_agent(self, agent_id: str) -> None:
         """An agent's session is over: its locks are free; messages that were not fetched wait for it."""
-        self.commit((), locks.release_all(self.state, agent_id, self._clock.now_ms()), agent_id)
+        self.commit((), windows.release_all(self.state, agent_id, self._clock.now_ms()), agent_id)
         if not self._inboxes.get(agent_id):
             self._inboxes.pop(agent_id, None)
 
@@ -218,3 +206,50 @@ class ExpiryTimer:
         while self._at_ms is not None:
             await self._clock.sleep_ms(self._at_ms - self._clock.now_ms())
             self._at_ms = self._ring() if self._clock.now_ms() >= self._at_ms else self._at_ms
+
+
+class DeskSurface:
+    """Everybody acts on it side by side: a question to a person waits beside everything else."""
+
+    name = "desk"
+    is_exclusive = False
+    entry = ""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def need(self, kind: type[C]) -> C:
+        if kind is not DeskWindows:
+            name = next(which.value for which, protocol in PROTOCOLS.items() if protocol is kind)
+            hint = "Send this action to a phone."
+            raise Unsupported(f"The desk has no {name}: it is windows only", hint=hint)
+        return cast("C", self)
+
+    async def apply(self, actions: Sequence[Act], by: str, is_person: bool) -> list[dict[str, Any]]:
+        if len(actions) == 1:
+            return [await self._desk.apply(actions[0], by, is_person)]
+        return await self._desk.apply_batch(actions, by, is_person)
+
+    async def heard(self, agent: str, timeout_ms: float) -> list[dict[str, Any]]:
+        inbox = self._desk.inbox(agent)
+        if timeout_ms > 0:
+            await inbox.wait(timeout_ms)
+        return inbox.take()
+
+    def left(self, agent: str) -> None:
+        self._desk.end_agent(agent)
+
+    async def facts(self) -> None:
+        """Nothing to tell: the desk is no device."""
+
+    async def check(self) -> None:
+        """It is in this process."""
+
+    def diagnostics(self) -> list[str]:
+        return []
+
+    def channels(self) -> dict[str, str]:
+        return {}
+
+    async def close(self) -> None:
+        """Its server closes the desk itself."""

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from handrail.desk.addresses import check_file, check_link, check_picture
-from handrail.desk.draft import DeskDraft
+from handrail.desk.content import check_file, check_link, check_picture
+from handrail.desk.state import (
+    DeskDraft,
+    DeskNotification,
+    DeskState,
+    Dialog,
+    DialogAsked,
+    DialogExpired,
+    Reduced,
+    Toast,
+)
+from handrail.desk.windows import holder_of
 from handrail.errors import InvalidAction
 from handrail.protocol import desk as act
 from handrail.protocol.read import nearest
@@ -18,7 +29,7 @@ Shortcut = dict[str, Any]
 
 def badge(draft: DeskDraft, app_id: str, count: int) -> None:
     """0 takes the badge away."""
-    others = {app: known for app, known in draft.get("badges").items() if app != app_id or count}
+    others = {app: number for app, number in draft.get("badges").items() if app != app_id or count}
     if app_id not in others and len(others) >= MOST_BADGES:
         raise InvalidAction(f"appId: {MOST_BADGES} apps have badges, and no more fit", path="appId")
     draft.put("badges", {**others, app_id: count} if count else others)
@@ -33,7 +44,7 @@ def create_shortcut(draft: DeskDraft, action: act.CreateShortcut) -> None:
     """A new icon; a known id is an error."""
     shortcuts: tuple[Shortcut, ...] = draft.get("shortcuts")
     shortcut = action.shortcut.to_dict()
-    if any(known["id"] == shortcut["id"] for known in shortcuts):
+    if any(other["id"] == shortcut["id"] for other in shortcuts):
         raise InvalidAction(
             f"shortcut.id: {shortcut['id']!r:.80} exists already",
             hint="Use desktop.updateShortcut to change it.",
@@ -48,19 +59,19 @@ def create_shortcut(draft: DeskDraft, action: act.CreateShortcut) -> None:
 def remove_shortcut(draft: DeskDraft, shortcut_id: str) -> None:
     """Take an icon away; an unknown id is an error."""
     _find(draft, shortcut_id)
-    draft.put("shortcuts", tuple(known for known in draft.get("shortcuts") if known["id"] != shortcut_id))
+    draft.put("shortcuts", tuple(other for other in draft.get("shortcuts") if other["id"] != shortcut_id))
 
 
 def update_shortcut(draft: DeskDraft, action: act.UpdateShortcut) -> None:
     """Merge the given fields into a known shortcut."""
     changed = {**_find(draft, action.shortcut_id), **action.updates.to_dict()}
     _check(changed, "updates")
-    shortcuts = (changed if known["id"] == action.shortcut_id else known for known in draft.get("shortcuts"))
+    shortcuts = (changed if other["id"] == action.shortcut_id else other for other in draft.get("shortcuts"))
     draft.put("shortcuts", tuple(shortcuts))
 
 
 def _find(draft: DeskDraft, shortcut_id: str) -> Shortcut:
-    shortcuts: dict[str, Shortcut] = {known["id"]: known for known in draft.get("shortcuts")}
+    shortcuts: dict[str, Shortcut] = {other["id"]: other for other in draft.get("shortcuts")}
     if shortcut_id in shortcuts:
         return shortcuts[shortcut_id]
     close = nearest(shortcut_id, shortcuts)
@@ -79,3 +90,97 @@ def _check(shortcut: Shortcut, path: str) -> None:
         check_file(shortcut["target"], f"{path}.target")
     if shortcut.get("iconType") == "image":
         check_picture(shortcut["icon"], f"{path}.icon")
+
+
+TOAST_MS = 5_000
+DIALOG_MS = 300_000
+ENGINES_OWN = "approval:"
+"""Ids of the questions that policy asks: no agent's dialog may pass for one."""
+MOST_SHOWN = 200
+"""Of each kind; whoever shows more than anybody can read is told so."""
+
+_Shown = TypeVar("_Shown", bound=DeskNotification | Toast)
+
+
+def notify(draft: DeskDraft, action: act.ShowNotification, by: str) -> None:
+    """Stays until it is dismissed, unless a duration is given."""
+    expires_ms = None if action.duration is None else draft.now_ms + round(action.duration)
+    shown = DeskNotification(action.id, action.title, action.body, action.icon, by, expires_ms)
+    draft.put("notifications", _with(draft.get("notifications"), shown))
+    if expires_ms is not None:
+        draft.expires(expires_ms)
+
+
+def toast(draft: DeskDraft, action: act.ShowToast, by: str) -> None:
+    """Goes after its duration, 5 s when none is given."""
+    expires_ms = draft.now_ms + round(TOAST_MS if action.duration is None else action.duration)
+    button = action.action.to_dict() if action.action else None
+    shown = Toast(action.id, action.message, action.variant or "info", button, by, expires_ms)
+    draft.put("toasts", _with(draft.get("toasts"), shown))
+    draft.expires(expires_ms)
+
+
+def _with(shown: tuple[_Shown, ...], new: _Shown) -> tuple[_Shown, ...]:
+    """A known id is replaced where it stands."""
+    if any(item.id == new.id for item in shown):
+        return tuple(new if item.id == new.id else item for item in shown)
+    if len(shown) >= MOST_SHOWN:
+        raise _bad_id(new.id, f"would be one of more than {MOST_SHOWN}")
+    return (*shown, new)
+
+
+def dismiss(draft: DeskDraft, field: str, shown_id: str) -> None:
+    """`field` is `notifications` or `toasts`. Gone already counts as a no-op: they also go by themselves."""
+    draft.put(field, tuple(item for item in draft.get(field) if item.id != shown_id))
+
+
+def confirm(draft: DeskDraft, action: act.ConfirmDialog, by: str) -> None:
+    """Queue a question; it expires to no."""
+    dialogs: tuple[Dialog, ...] = draft.get("dialogs")
+    if action.id.startswith(ENGINES_OWN):
+        raise _bad_id(action.id, f"begins with {ENGINES_OWN}, as only the engine's own questions do")
+    if any(dialog.id == action.id for dialog in dialogs):
+        raise _bad_id(action.id, "waits for its answer already")
+    if len(dialogs) >= MOST_SHOWN:
+        raise _bad_id(action.id, f"would be one of more than {MOST_SHOWN} questions")
+    options = action.permission_options.to_dict() if action.permission_options else None
+    labels = (action.confirm_text or "Yes", action.cancel_text or "No")
+    expires_ms = draft.now_ms + DIALOG_MS
+    dialog = Dialog(action.id, action.title, action.message, *labels, options, by, expires_ms)
+    draft.put("dialogs", (*dialogs, dialog))
+    draft.expires(expires_ms)
+    draft.tell(DialogAsked(action.id))
+
+
+def withdraw(draft: DeskDraft, dialog_id: str) -> None:
+    """A question that needs no answer any more, taken from every screen."""
+    draft.put("dialogs", tuple(dialog for dialog in draft.get("dialogs") if dialog.id != dialog_id))
+
+
+def expire(state: DeskState, now_ms: int) -> Reduced:
+    """Everything whose time is over at this moment is gone: toasts, notifications, dialogs and locks."""
+    draft = DeskDraft(state, now_ms)
+    for name in ("notifications", "toasts", "dialogs"):
+        items: tuple[Any, ...] = getattr(state, name)
+        left = tuple(item for item in items if item.expires_ms is None or item.expires_ms > now_ms)
+        draft.put(name, left)
+    for dialog in state.dialogs:
+        if dialog.expires_ms <= now_ms:
+            draft.tell(DialogExpired(dialog.id))
+    for window in state.windows.values():
+        if window.lock and holder_of(window, now_ms) is None:
+            draft.change(window, lock=None)
+    reduced = draft.finish(())
+    return replace(reduced, wake_ms=next_expiry(reduced.state))
+
+
+def next_expiry(state: DeskState) -> int | None:
+    """The earliest moment at which something expires."""
+    shown: list[DeskNotification | Toast | Dialog] = [*state.notifications, *state.toasts, *state.dialogs]
+    moments = [item.expires_ms for item in shown if item.expires_ms is not None]
+    moments += [window.lock.expires_ms for window in state.windows.values() if window.lock]
+    return min(moments, default=None)
+
+
+def _bad_id(shown_id: str, why: str) -> InvalidAction:
+    return InvalidAction(f"id: {shown_id!r:.80} {why}", hint="Use another id, or wait.", path="id")

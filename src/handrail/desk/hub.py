@@ -10,13 +10,12 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from handrail.clock import Clock, iso_time
-from handrail.desk.draft import Reduced, Touched
-from handrail.desk.state import FIRST_MONITOR, DeskState
+from handrail.desk.state import FIRST_MONITOR, DeskState, Reduced, Touched
 from handrail.protocol.act import Act
 from handrail.protocol.model import Model, camel
 
@@ -44,7 +43,7 @@ class Hub:
         """Told of every browser that goes."""
         self._clock = clock
         self._snapshot = snapshot
-        self._snapshot_seen: tuple[int, str] | None = None
+        self._snapshot_cache: tuple[int, str] | None = None
         self._touches = 0
         self._actions: list[Act] = []
         self._touched = Touched()
@@ -56,16 +55,16 @@ class Hub:
     def join(self, client_id: str, since: int | None) -> DeskClient:
         """A snapshot first, or what was missed since that number if it is all still here."""
         self.flush()
-        known = since if since is not None and self.ring.covers(since) else None
-        client = DeskClient(client_id, self, known)
+        replay_from = since if since is not None and self.ring.covers(since) else None
+        client = DeskClient(client_id, self, replay_from)
         self.clients.append(client)
         return client
 
     def leave(self, client: DeskClient) -> None:
         if client in self.clients:
             self.clients.remove(client)
-            for told in self.left:
-                told(client)
+            for on_leave in self.left:
+                on_leave(client)
 
     def touch(self, client: DeskClient) -> None:
         """Its person is at this browser now."""
@@ -124,11 +123,11 @@ class Hub:
     def snapshot_frame(self) -> str:
         """The whole state, under the number of the last frame that is part of it."""
         self.flush()
-        seen = self._snapshot_seen
-        if seen is None or seen[0] != self.ring.last:
+        cached = self._snapshot_cache
+        if cached is None or cached[0] != self.ring.last:
             frame = _text(self._head("SNAPSHOT", self.ring.last) | {"state": self._snapshot()})
-            self._snapshot_seen = seen = (self.ring.last, frame)
-        return seen[1]
+            self._snapshot_cache = cached = (self.ring.last, frame)
+        return cached[1]
 
     def close(self) -> None:
         self.flush()
@@ -136,7 +135,7 @@ class Hub:
             client.close()
 
     def _append(self, frame: str) -> None:
-        self._snapshot_seen = None
+        self._snapshot_cache = None
         self.ring.append(frame)
         for client in self.clients:
             client.wake()
@@ -166,20 +165,10 @@ def _joined(head: dict[str, Any], rest: str) -> str:
     return f"{_text(head)[:-1]},{rest}}}"
 
 
-class FrameSource(Protocol):
-    """What a client asks of its hub."""
-
-    ring: FrameRing
-
-    def snapshot_frame(self) -> str: ...
-
-    def leave(self, client: DeskClient) -> None: ...
-
-
 class DeskClient:
     """An async iterator over text frames (str) and pictures (bytes), until it is closed."""
 
-    def __init__(self, client_id: str, source: FrameSource, since: int | None) -> None:
+    def __init__(self, client_id: str, source: Hub, since: int | None) -> None:
         self.id = client_id
         self.monitor = FIRST_MONITOR
         self.draws = False

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, assert_never
 
 from handrail.clock import Clock
-from handrail.desk import monitors
-from handrail.desk.draft import DeskDraft
+from handrail.desk.desktop import dismiss, withdraw
 from handrail.desk.hub import DeskClient
-from handrail.desk.monitors import viewport_of
-from handrail.desk.overlays import dismiss, withdraw
-from handrail.desk.state import DeskState, DeskWindow, Toast
+from handrail.desk.state import DeskDraft, DeskState, DeskWindow, Toast
+from handrail.desk.windows import show, viewport_of
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol import desk as act
 from handrail.protocol.message import (
@@ -70,7 +68,10 @@ async def interact(desk: Desk, client: DeskClient, frame: Frame) -> None:
         case RenderingFeedback():
             desk.pending.answer(client, frame)
         case SubscribeMonitor():
-            _look_at(desk, client, frame)
+            viewport = viewport_of(frame.viewport.w, frame.viewport.h) if frame.viewport else None
+            desk.commit((), show(desk.state, frame.monitor_id, viewport), PERSON)
+            client.monitor = frame.monitor_id
+            client.draws = client.draws or viewport is not None
         case _:
             assert_never(frame)
 
@@ -101,13 +102,6 @@ async def _answer(desk: Desk, frame: DialogFeedback) -> None:
     await desk.dialogs.answer(dialog, frame.confirmed, bool(frame.remember))
 
 
-def _look_at(desk: Desk, client: DeskClient, frame: SubscribeMonitor) -> None:
-    viewport = viewport_of(frame.viewport.w, frame.viewport.h) if frame.viewport else None
-    desk.commit((), monitors.show(desk.state, frame.monitor_id, viewport), PERSON)
-    client.monitor = frame.monitor_id
-    client.draws = client.draws or viewport is not None
-
-
 def _change(desk: Desk, edit: Callable[[DeskDraft], None]) -> None:
     draft = DeskDraft(desk.state, 0)
     edit(draft)
@@ -124,20 +118,17 @@ def window_of(state: DeskState, window_id: str, monitor_id: str | None) -> DeskW
 
 
 def user_message(frame: UserMessage) -> InboxMessage:
-    """The person says something to whoever listens."""
-    said = {"type": "user_message", "message_id": frame.message_id, "content": frame.content}
-    return CONSOLE, said | ({"monitor_id": frame.monitor_id} if frame.monitor_id else {})
+    message = {"type": "user_message", "message_id": frame.message_id, "content": frame.content}
+    return CONSOLE, message | ({"monitor_id": frame.monitor_id} if frame.monitor_id else {})
 
 
 def window_message(state: DeskState, frame: WindowMessage) -> InboxMessage:
-    """The person says something about a window."""
     window = window_of(state, frame.window_id, frame.monitor_id)
-    said = {"message_id": frame.message_id, "content": frame.content}
-    return reader_of(window), {"type": "window_message", **_place(window), **said}
+    message = {"message_id": frame.message_id, "content": frame.content}
+    return reader_of(window), {"type": "window_message", **_place(window), **message}
 
 
 def component_action(state: DeskState, frame: ComponentAction) -> InboxMessage:
-    """A button of a window was used, with the fields of its form."""
     window = window_of(state, frame.window_id, frame.monitor_id)
     done: dict[str, Any] = {"action": frame.action, "parallel": frame.parallel}
     if frame.form_id is not None:
@@ -148,7 +139,6 @@ def component_action(state: DeskState, frame: ComponentAction) -> InboxMessage:
 
 
 def toast_action(state: DeskState, frame: ToastAction) -> InboxMessage:
-    """The button of a toast was used."""
     toast = _toast(state, frame)
     return toast.agent_id, {"type": "toast_action", "toast_id": toast.id, "event_id": frame.event_id}
 
@@ -163,7 +153,6 @@ def _toast(state: DeskState, frame: ToastAction) -> Toast:
 
 
 def window_closed(key: str, agent_id: str) -> InboxMessage:
-    """Somebody else closed an agent's window."""
     monitor_id, _, window_id = key.partition("/")
     return agent_id, {"type": "window_closed", "window_id": window_id, "monitor_id": monitor_id}
 

@@ -10,15 +10,23 @@ import asyncio
 import secrets
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from handrail.clock import Clock
-from handrail.desk.draft import CaptureAsked, DeskDraft, DialogAsked, Effect, FrameLoading, Reduced
+from handrail.desk.desktop import withdraw
 from handrail.desk.hub import DeskClient
-from handrail.desk.overlays import withdraw
-from handrail.desk.state import DeskState, Dialog
+from handrail.desk.state import (
+    CaptureAsked,
+    DeskDraft,
+    DeskState,
+    Dialog,
+    DialogAsked,
+    Effect,
+    FrameLoading,
+    Reduced,
+)
 from handrail.errors import HandrailError, InvalidAction, Timeout, Unsupported
 from handrail.protocol import desk as act
 from handrail.protocol.act import Act
@@ -62,13 +70,13 @@ class FollowUps:
 
     def refuse_impossible(self, actions: Sequence[Act], state: DeskState) -> None:
         """Before anything is changed: a capture without a browser, a request id or an app that is none."""
-        asked: set[str] = set()
+        request_ids: set[str] = set()
         for action in actions:
             if isinstance(action, act.SetAppBadge) and action.count:
                 self._refuse_unknown_app(action.app_id)
             if isinstance(action, act.CaptureWindow | act.CreateWindow) and action.request_id:
-                self._desk.pending.refuse_taken(action.request_id, asked)
-                asked.add(action.request_id)
+                self._desk.pending.refuse_taken(action.request_id, request_ids)
+                request_ids.add(action.request_id)
             if isinstance(action, act.CaptureWindow):
                 self._browser(f"{action.monitor_id or state.active_monitor}/{action.window_id}")
 
@@ -95,7 +103,7 @@ class FollowUps:
 
     async def run(self, reduced: Reduced, is_person: bool, *, single: bool) -> list[Details]:
         """The details of every action, once all that follows is done. A single action's failure is raised."""
-        details = [dict(said) for said in reduced.details]
+        details = [dict(detail) for detail in reduced.details]
         begun = [(index, self._begin(effect, is_person)) for index, effect in reduced.effects]
         waits = [(index, wait) for index, wait in begun if wait is not None]
         if not waits:
@@ -103,7 +111,9 @@ class FollowUps:
         try:
             ends = await asyncio.gather(*(wait for _, wait in waits), return_exceptions=not single)
         finally:
-            self._forget(effect for _, effect in reduced.effects)
+            for _, effect in reduced.effects:  # also of questions for which nobody waited yet
+                if isinstance(effect, CaptureAsked | FrameLoading):
+                    self._desk.pending.forget(effect.request_id)
         for (index, _), end in zip(waits, ends, strict=True):
             if isinstance(end, BaseException) and not isinstance(end, HandrailError):
                 raise end
@@ -120,17 +130,20 @@ class FollowUps:
             case CaptureAsked(key, request_id):
                 client = self._browser(key)
                 question = self._desk.pending.ask(request_id, "capture", key, client)
-                self._send_capture(key, request_id, question)
+                monitor_id, _, window_id = key.partition("/")
+                action = act.CaptureWindow(window_id=window_id, monitor_id=monitor_id, request_id=request_id)
+                fields = {"actions": [action.to_dict()], "monitorId": monitor_id, "changes": {}}
+                self._desk.hub.send(question.client, "ACTIONS", fields)
                 return self._picture(request_id, question)
             case FrameLoading(key, request_id) if not is_person:
-                return self._load(key, request_id)
+                # Only a browser that shows the window's monitor can tell; without one nobody waits.
+                monitor_id = key.partition("/")[0]
+                shown_by = self._desk.hub.in_use(monitor_id)
+                if shown_by is None or shown_by.monitor != monitor_id:
+                    return None
+                question = self._desk.pending.ask(request_id, "iframe", key, shown_by)
+                return self._loaded(request_id, question)
         return None
-
-    def _forget(self, effects: Iterable[Effect]) -> None:
-        """What nobody waits for any more, also where the waiting had not begun."""
-        for effect in effects:
-            if isinstance(effect, CaptureAsked | FrameLoading):
-                self._desk.pending.forget(effect.request_id)
 
     def _left(self, dialog_id: str, answer: asyncio.Future[Details]) -> None:
         """A dialog whose asker has gone before the answer leaves every screen."""
@@ -149,12 +162,6 @@ class FollowUps:
             )
         return client
 
-    def _send_capture(self, key: str, request_id: str, question: BrowserQuestion) -> None:
-        monitor_id, _, window_id = key.partition("/")
-        action = act.CaptureWindow(window_id=window_id, monitor_id=monitor_id, request_id=request_id)
-        fields = {"actions": [action.to_dict()], "monitorId": monitor_id, "changes": {}}
-        self._desk.hub.send(question.client, "ACTIONS", fields)
-
     async def _picture(self, request_id: str, question: BrowserQuestion) -> Details:
         feedback = await self._desk.pending.wait(request_id, question)
         picture = (feedback.image_data or "").removeprefix(_DATA_URL)
@@ -164,18 +171,9 @@ class FollowUps:
                 f"{question.key} could not be captured: {why}",
                 hint="Read the window's content instead, or open the page in a browser device.",
             )
-        made = {"madeFrom": feedback.made_from} if feedback.made_from else {}
+        source = {"madeFrom": feedback.made_from} if feedback.made_from else {}
         missing = {"missing": list(feedback.missing)} if feedback.missing else {}
-        return {"imageData": picture, "requestId": request_id, **made, **missing}
-
-    def _load(self, key: str, request_id: str) -> Awaitable[Details] | None:
-        """Only a browser that shows the window's monitor can tell; without one nobody waits."""
-        monitor_id = key.partition("/")[0]
-        client = self._desk.hub.in_use(monitor_id)
-        if client is None or client.monitor != monitor_id:
-            return None
-        question = self._desk.pending.ask(request_id, "iframe", key, client)
-        return self._loaded(request_id, question)
+        return {"imageData": picture, "requestId": request_id, **source, **missing}
 
     async def _loaded(self, request_id: str, question: BrowserQuestion) -> Details:
         """The window is there whatever its frame does, so a failure is told and not raised."""
@@ -241,11 +239,10 @@ class BrowserQuestions:
         )
 
     def forget(self, request_id: str) -> None:
-        """Nobody waits for this any more."""
         self._open.pop(request_id, None)
 
     def answer(self, client: DeskClient, feedback: RenderingFeedback) -> None:
-        """A browser's answer. Every browser tells of its iframes; only the one that was asked counts."""
+        """Records a browser's answer. What other browsers say about their iframes is ignored."""
         question = self._open.get(feedback.request_id)
         if question is None or question.client is not client or question.kind != feedback.kind:
             if feedback.kind == "iframe":
@@ -258,7 +255,9 @@ class BrowserQuestions:
 
     def awaits_capture(self, client: DeskClient) -> bool:
         """True while this browser was asked for a capture: its next frame may be a large one."""
-        return any(asked.kind == "capture" and asked.client is client for asked in self._open.values())
+        return any(
+            question.kind == "capture" and question.client is client for question in self._open.values()
+        )
 
     def left(self, client: DeskClient) -> None:
         """A browser is gone: what it owed is not waited for."""

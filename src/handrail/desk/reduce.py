@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never, cast
 
-from handrail.desk import desktop, locks, overlays, windows
-from handrail.desk.draft import DeskDraft, Reduced
-from handrail.desk.state import DeskState, DeskWindow
+from handrail.desk import desktop, windows
+from handrail.desk.state import DeskDraft, DeskState, DeskWindow, Reduced
 from handrail.desk.windows import By
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol import desk as act
@@ -18,18 +17,12 @@ from handrail.protocol.act import Act, DeskAct
 
 NO_HOSTS: frozenset[str] = frozenset()
 
-_DesktopAction = act.RefreshApps | act.CreateShortcut | act.RemoveShortcut | act.UpdateShortcut
-_OtherAction = (
-    act.CreateWindow | act.ShowToast | act.DismissToast | act.ShowNotification | act.DismissNotification
-    | act.ConfirmDialog | act.SetAppBadge | _DesktopAction
-)  # fmt: skip
-_SeldomAction = (
-    act.MinimizeWindow | act.MaximizeWindow | act.RestoreWindow | act.CloseWindow | act.LockWindow
-    | act.UnlockWindow | act.CaptureWindow
-)  # fmt: skip
-_WindowAction = (
-    act.MoveWindow | act.ResizeWindow | act.FocusWindow | act.UpdateWindowContent | act.SetWindowContent
-    | act.SetWindowTitle | _SeldomAction
+Action = (
+    act.CreateWindow | act.CloseWindow | act.FocusWindow | act.MinimizeWindow | act.MaximizeWindow
+    | act.RestoreWindow | act.MoveWindow | act.ResizeWindow | act.SetWindowTitle | act.SetWindowContent
+    | act.UpdateWindowContent | act.LockWindow | act.UnlockWindow | act.CaptureWindow
+    | act.ShowToast | act.DismissToast | act.ShowNotification | act.DismissNotification | act.ConfirmDialog
+    | act.SetAppBadge | act.RefreshApps | act.CreateShortcut | act.RemoveShortcut | act.UpdateShortcut
 )  # fmt: skip
 
 
@@ -62,57 +55,31 @@ def reduce_batch(
         try:
             details.append(step(draft, action, By(by, is_person)))
         except HandrailError as error:
-            raise _at(error, index) from None
+            more = {**error.details, "path": f"[{index}].{error.details['path']}", "index": index}
+            raise type(error)(f"action {index}: {error.message}", hint=error.hint, **more) from None
     return draft.finish(tuple(details))
 
 
-def _at(error: HandrailError, index: int) -> HandrailError:
-    details = {**error.details, "path": f"[{index}].{error.details['path']}", "index": index}
-    return type(error)(f"action {index}: {error.message}", hint=error.hint, **details)
-
-
 def step(draft: DeskDraft, action: Act, by: By) -> dict[str, Any]:
-    """One action on a draft, and its details."""
-    before, told = draft.writes, len(draft.effects)
-    window: DeskWindow | None = None
-    details: dict[str, Any] = {}
-    if isinstance(action, act.WindowAct) and type(action) is not act.CreateWindow:
-        window = windows.find(draft, action)
-        details = _on_window(draft, cast("_WindowAction", action), window, by) or {}
-    elif isinstance(action, DeskAct):
-        details = _dispatch(draft, cast("_OtherAction", action), by)
-    else:
+    if not isinstance(action, DeskAct):
         raise InvalidAction(f"type: {action.type!r:.60} is not an action of the desk", path="type")
-    if draft.writes == before and len(draft.effects) == told:
+    writes, effects = draft.writes, len(draft.effects)
+    window: DeskWindow | None = None
+    if isinstance(action, act.WindowAct) and not isinstance(action, act.CreateWindow):
+        window = windows.find(draft, action)
+    details = _perform(draft, cast("Action", action), cast("DeskWindow", window), by) or {}
+    if draft.writes == writes and len(draft.effects) == effects:
         details["no_op"] = True
     if window is not None and window.lock is not None:
-        locks.used(draft, window.birth.key, by.id)
+        windows.renew_if_held(draft, window.birth.key, by.id)
     return details
 
 
-def _dispatch(draft: DeskDraft, action: _OtherAction, by: By) -> dict[str, Any]:
-    match action:
-        case act.CreateWindow():
-            return windows.create(draft, action, by)
-        case act.ShowToast():
-            overlays.toast(draft, action, by.id)
-        case act.DismissToast():
-            overlays.dismiss(draft, "toasts", action.id)
-        case act.ShowNotification():
-            overlays.notify(draft, action, by.id)
-        case act.DismissNotification():
-            overlays.dismiss(draft, "notifications", action.id)
-        case act.ConfirmDialog():
-            overlays.confirm(draft, action, by.id)
-        case act.SetAppBadge():
-            desktop.badge(draft, action.app_id, action.count)
-        case _:
-            _on_desktop(draft, action)
-    return {}
+def _perform(draft: DeskDraft, action: Action, window: DeskWindow, by: By) -> dict[str, Any] | None:  # noqa: C901, PLR0912
+    """`window` is None for actions that concern no existing window; their cases do not read it.
 
-
-def _on_window(draft: DeskDraft, action: _WindowAction, window: DeskWindow, by: By) -> dict[str, Any] | None:
-    """What comes by the dozen comes first: a hand that drags, an agent that writes."""
+    The most frequent actions come first: a person who drags, an agent that writes.
+    """
     match action:
         case act.MoveWindow():
             windows.move(draft, window, action.x, action.y)
@@ -126,33 +93,34 @@ def _on_window(draft: DeskDraft, action: _WindowAction, window: DeskWindow, by: 
             return windows.set_content(draft, window, action, by)
         case act.SetWindowTitle():
             windows.set_title(draft, window, action.title, by)
-        case _:
-            _on_window_seldom(draft, action, window, by)
-    return None
-
-
-def _on_window_seldom(draft: DeskDraft, action: _SeldomAction, window: DeskWindow, by: By) -> None:
-    match action:
+        case act.CreateWindow():
+            return windows.create(draft, action, by)
+        case act.CloseWindow():
+            windows.close(draft, window, by)
         case act.MinimizeWindow():
             windows.minimize(draft, window)
         case act.MaximizeWindow():
             windows.maximize(draft, window)
         case act.RestoreWindow():
             windows.restore(draft, window)
-        case act.CloseWindow():
-            windows.close(draft, window, by)
         case act.LockWindow():
-            windows.lock(draft, window, action.agent_id, by)
+            windows.lock_window(draft, window, action.agent_id, by)
         case act.UnlockWindow():
-            windows.unlock(draft, window, action.agent_id, by)
+            windows.unlock_window(draft, window, action.agent_id, by)
         case act.CaptureWindow():
             windows.capture(draft, window, action.request_id)
-        case _:
-            assert_never(action)
-
-
-def _on_desktop(draft: DeskDraft, action: _DesktopAction) -> None:
-    match action:
+        case act.ShowToast():
+            desktop.toast(draft, action, by.id)
+        case act.DismissToast():
+            desktop.dismiss(draft, "toasts", action.id)
+        case act.ShowNotification():
+            desktop.notify(draft, action, by.id)
+        case act.DismissNotification():
+            desktop.dismiss(draft, "notifications", action.id)
+        case act.ConfirmDialog():
+            desktop.confirm(draft, action, by.id)
+        case act.SetAppBadge():
+            desktop.badge(draft, action.app_id, action.count)
         case act.RefreshApps():
             desktop.refresh_apps(draft)
         case act.CreateShortcut():
@@ -163,3 +131,4 @@ def _on_desktop(draft: DeskDraft, action: _DesktopAction) -> None:
             desktop.update_shortcut(draft, action)
         case _:
             assert_never(action)
+    return None

@@ -10,7 +10,7 @@ import nh3
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from handrail.desk.addresses import is_own_picture
+from handrail.desk.content import is_own_picture
 from handrail.errors import InvalidAction
 
 _TAGS = frozenset(
@@ -39,7 +39,7 @@ _TAGS = frozenset(
         *("bdi", "bdo", "ruby", "rp", "rt"),
     ]
 )
-_GONE = frozenset(
+_REMOVED_TAGS = frozenset(
     ("script", "style", "title", "textarea", "select", "option", "noscript", "iframe", "object", "template")
 )
 """Left out with what is inside; the inside of every other unknown element stays."""
@@ -106,7 +106,7 @@ def _markdown() -> MarkdownIt:
 def _cleaner() -> nh3.Cleaner:
     return nh3.Cleaner(
         tags=set(_TAGS),
-        clean_content_tags=set(_GONE),
+        clean_content_tags=set(_REMOVED_TAGS),
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         attribute_filter=_attribute,
         link_rel="noopener noreferrer",

@@ -5,10 +5,12 @@ Knows no action, clock or wire.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
+
+from handrail.protocol.model import camel
 
 Variant = Literal["standard", "widget", "panel"]
 DockEdge = Literal["top", "bottom"]
@@ -65,7 +67,7 @@ class Birth:
     variant: Variant
     dock_edge: DockEdge | None
     frameless: bool
-    style: Mapping[str, str]
+    window_style: Mapping[str, str]
     agent_id: str
     is_persons: bool
     created_ms: int
@@ -157,18 +159,320 @@ class DeskState:
     approvals: tuple[Mapping[str, Any], ...] = ()
 
 
-def _plan(kind: type[Any]) -> _Plan:
-    names = [field.name for field in fields(kind)]
-    return attrgetter(*names), {name: at for at, name in enumerate(names)}
-
-
 def altered(value: T, **changed: Any) -> T:
     """The same dataclass value with other fields; it has two fields at least, all in its constructor."""
     kind = type(value)
     if kind not in _PLANS:
-        _PLANS[kind] = _plan(kind)
+        names = [field.name for field in fields(cast(Any, kind))]
+        _PLANS[kind] = attrgetter(*names), {name: at for at, name in enumerate(names)}
     read, places = _PLANS[kind]
     values = list(read(value))
     for name, new in changed.items():
         values[places[name]] = new
     return kind(*values)
+
+
+Json = dict[str, Any]
+RENDERED = ("markdown", "html")
+"""Renderers whose data browsers fetch as safe HTML, never as it was written."""
+
+
+def bounds_json(bounds: DeskBounds) -> Json:
+    return {"x": bounds.x, "y": bounds.y, "w": bounds.w, "h": bounds.h}
+
+
+def content_json(content: Content, *, with_text: bool = False) -> Json:
+    """`with_text`: with the data of rendered text too."""
+    if content.renderer in RENDERED and not with_text:
+        return {"renderer": content.renderer}
+    return {"renderer": content.renderer, "data": content.data}
+
+
+def _previous(window: DeskWindow) -> Json:
+    return {"previousBounds": bounds_json(window.previous_bounds) if window.previous_bounds else None}
+
+
+def _lock(window: DeskWindow) -> Json:
+    lock = window.lock
+    return {"lockedBy": lock.holder if lock else None, "lockExpiresMs": lock.expires_ms if lock else None}
+
+
+PARTS: Mapping[str, Callable[[DeskWindow], Json]] = {
+    "title": lambda window: {"title": window.title},
+    "bounds": lambda window: {"bounds": bounds_json(window.bounds)},
+    "previous_bounds": _previous,
+    "content": lambda window: {"content": content_json(window.content)},
+    "content_rev": lambda window: {"contentRev": window.content_rev},
+    "minimized": lambda window: {"minimized": window.minimized},
+    "maximized": lambda window: {"maximized": window.maximized},
+    "lock": _lock,
+}
+"""What each changing field of a window is on the wire."""
+
+
+_BIRTH = [(field.name, camel(field.name)) for field in fields(Birth)]
+"""Each field of a window's birth, and what the wire calls it."""
+
+
+def window_json(window: DeskWindow, *, with_text: bool = False) -> Json:
+    written = {wire: getattr(window.birth, name) for name, wire in _BIRTH}
+    for write in PARTS.values():
+        written.update(write(window))
+    if with_text:
+        written["content"] = content_json(window.content, with_text=True)
+    return written
+
+
+def window_from(data: Mapping[str, Any]) -> DeskWindow:
+    """A window from what `window_json(…, with_text=True)` wrote."""
+    birth = Birth(*(data[wire] for _, wire in _BIRTH))
+    previous, holder = data["previousBounds"], data["lockedBy"]
+    return DeskWindow(
+        birth,
+        data["title"],
+        DeskBounds(**data["bounds"]),
+        Content(**data["content"]),
+        data["contentRev"],
+        DeskBounds(**previous) if previous else None,
+        data["minimized"],
+        data["maximized"],
+        Lock(holder, data["lockExpiresMs"]) if holder else None,
+    )
+
+
+def monitor_json(monitor: Monitor) -> Json:
+    return {
+        "id": monitor.id,
+        "viewport": {"w": monitor.viewport.w, "h": monitor.viewport.h},
+        "order": list(monitor.order),
+        "panels": list(monitor.panels),
+        "focused": monitor.focused,
+    }
+
+
+def monitor_from(data: Mapping[str, Any]) -> Monitor:
+    order, panels = tuple(data["order"]), tuple(data["panels"])
+    return Monitor(data["id"], MonitorSize(**data["viewport"]), order, panels, data["focused"])
+
+
+_OPTIONAL = ("icon", "action", "permissionOptions")
+
+
+def overlay_json(shown: DeskNotification | Toast | Dialog) -> Json:
+    """What lies over the windows; an optional field that says nothing is left out."""
+    written = {name: getattr(shown, field) for field, name in _NAMES[type(shown)]}
+    return {name: value for name, value in written.items() if value is not None or name not in _OPTIONAL}
+
+
+_NAMES: dict[type[Any], list[tuple[str, str]]] = {
+    kind: [(field.name, camel(field.name)) for field in fields(kind)]
+    for kind in (DeskNotification, Toast, Dialog)
+}
+"""Each field of an overlay, and what the wire calls it."""
+
+
+def notification_from(data: Mapping[str, Any]) -> DeskNotification:
+    named = (data["id"], data["title"], data["body"], data.get("icon"))
+    return DeskNotification(*named, data["agentId"], data["expiresMs"])
+
+
+REST: Mapping[str, tuple[str, Callable[[DeskState], Any]]] = {
+    "active_monitor": ("activeMonitor", lambda state: state.active_monitor),
+    "monitors": ("monitors", lambda state: [monitor_json(monitor) for monitor in state.monitors.values()]),
+    "notifications": ("notifications", lambda state: [overlay_json(item) for item in state.notifications]),
+    "toasts": ("toasts", lambda state: [overlay_json(item) for item in state.toasts]),
+    "dialogs": ("dialogs", lambda state: [overlay_json(item) for item in state.dialogs]),
+    "badges": ("badges", lambda state: dict(state.badges)),
+    "shortcuts": ("shortcuts", lambda state: [dict(shortcut) for shortcut in state.shortcuts]),
+    "apps_rev": ("appsRev", lambda state: state.apps_rev),
+    "approvals": ("approvals", lambda state: [dict(approval) for approval in state.approvals]),
+}
+"""Everything but the windows: its wire name, and how it is written."""
+
+
+def state_json(state: DeskState) -> Json:
+    """What a browser gets when it joins."""
+    written: Json = {name: write(state) for name, write in REST.values()}
+    return {**written, "windows": {key: window_json(window) for key, window in state.windows.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class DialogAsked:
+    """A dialog waits for a person."""
+
+    dialog_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureAsked:
+    """A browser has to take a picture of this window."""
+
+    key: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLoading:
+    """A browser will tell whether this window's iframe loaded."""
+
+    key: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowClosed:
+    """A window is gone; `agent_id` made it."""
+
+    key: str
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DialogExpired:
+    """A dialog's time was over before anybody answered."""
+
+    dialog_id: str
+
+
+Effect = DialogAsked | CaptureAsked | FrameLoading | WindowClosed | DialogExpired
+"""What somebody with sockets and clocks has to do after the transaction."""
+
+
+@dataclass(slots=True)
+class Touched:
+    """Which parts of the state may have changed: fields of windows by key, and other fields."""
+
+    windows: dict[str, set[str]] = field(default_factory=dict)
+    rest: set[str] = field(default_factory=set)
+
+    def add(self, other: Touched) -> None:
+        self.rest |= other.rest
+        for key, names in other.windows.items():
+            self.windows.setdefault(key, set()).update(names)
+
+    def written(self, base: DeskState, state: DeskState) -> dict[str, Any]:
+        """What browsers that have `base` must be told to have `state`: windows by key with the changed
+        fields (all of a new one, None for one that is gone), everything else whole."""
+        changes = {REST[name][0]: REST[name][1](state) for name in self.rest}
+        if self.windows:
+            changes["windows"] = {
+                key: _fields(base.windows.get(key), state.windows.get(key), names)
+                for key, names in self.windows.items()
+            }
+        return changes
+
+
+def _fields(old: DeskWindow | None, new: DeskWindow | None, names: set[str]) -> dict[str, Any] | None:
+    if new is None:
+        return None
+    if old is None or old.birth is not new.birth:
+        return window_json(new)
+    written: dict[str, Any] = {}
+    for name in names:
+        written.update(PARTS[name](new))
+    return written
+
+
+@dataclass(slots=True)
+class Reduced:
+    """What one transaction made of the state."""
+
+    base: DeskState
+    state: DeskState
+    touched: Touched
+    effects: tuple[tuple[int, Effect], ...] = ()
+    """Each with the index of its action."""
+    details: tuple[dict[str, Any], ...] = ({},)
+    """One answer per action."""
+    wake_ms: int | None = None
+    """When something that this transaction made will expire."""
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """A part of the state's JSON. Written only on demand: many transactions go out as one frame."""
+        return self.touched.written(self.base, self.state)
+
+
+class DeskDraft:
+    """A state in the making. `now_ms` is the transaction's one moment."""
+
+    __slots__ = (
+        *("at", "base", "effects", "now_ms", "own_hosts", "wake_ms", "windows"),
+        *("_rest", "_touched", "_writes"),
+    )
+
+    def __init__(self, base: DeskState, now_ms: int, own_hosts: frozenset[str] = frozenset()) -> None:
+        self.base = base
+        self.now_ms = now_ms
+        self.own_hosts = own_hosts
+        self.at = 0
+        """Which action of a batch is at work."""
+        self.windows = base.windows
+        self.effects: list[tuple[int, Effect]] = []
+        self.wake_ms: int | None = None
+        self._touched: dict[str, set[str]] = {}
+        self._rest: dict[str, Any] = {}
+        self._writes = 0
+
+    @property
+    def writes(self) -> int:
+        """How often something changed; an action that adds nothing to it was a no-op."""
+        return self._writes
+
+    def get(self, name: str) -> Any:
+        """A field of the state other than `windows`, as this transaction has it so far."""
+        return self._rest[name] if name in self._rest else getattr(self.base, name)
+
+    def put(self, name: str, value: Any) -> None:
+        if value != self.get(name):
+            self._rest[name] = value
+            self._writes += 1
+
+    @property
+    def monitors(self) -> Mapping[str, Monitor]:
+        monitors: Mapping[str, Monitor] = self._rest.get("monitors", self.base.monitors)
+        return monitors
+
+    def set_monitor(self, monitor: Monitor) -> None:
+        """A monitor that is new or differs from the known one."""
+        self._rest["monitors"] = {**self.monitors, monitor.id: monitor}
+        self._writes += 1
+
+    def add(self, window: DeskWindow) -> None:
+        self._write(window.birth.key, PARTS, window)
+
+    def remove(self, key: str) -> None:
+        self._write(key, PARTS, None)
+
+    def change(self, window: DeskWindow, **fields: Any) -> DeskWindow:
+        """A window with other fields; those that stay what they were count as nothing."""
+        fields = {name: value for name, value in fields.items() if value != getattr(window, name)}
+        if not fields:
+            return window
+        changed = altered(window, **fields)
+        self._write(window.birth.key, fields, changed)
+        return changed
+
+    def _write(self, key: str, names: Iterable[str], window: DeskWindow | None) -> None:
+        if self.windows is self.base.windows:
+            self.windows = dict(self.windows)
+        windows = cast("dict[str, DeskWindow]", self.windows)  # this draft's own by now
+        if window is None:
+            del windows[key]
+        else:
+            windows[key] = window
+        self._touched.setdefault(key, set()).update(names)
+        self._writes += 1
+
+    def tell(self, effect: Effect) -> None:
+        self.effects.append((self.at, effect))
+
+    def expires(self, at_ms: int) -> None:
+        """Somebody should look again at that moment."""
+        self.wake_ms = at_ms if self.wake_ms is None else min(self.wake_ms, at_ms)
+
+    def finish(self, details: tuple[dict[str, Any], ...]) -> Reduced:
+        """The new state; the same object when nothing changed."""
+        state = altered(self.base, windows=self.windows, **self._rest) if self._writes else self.base
+        touched = Touched(self._touched, set(self._rest))
+        return Reduced(self.base, state, touched, tuple(self.effects), details, self.wake_ms)

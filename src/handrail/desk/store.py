@@ -14,9 +14,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from handrail.desk.overlays import expire
-from handrail.desk.state import DeskState
-from handrail.desk.wire import REST, monitor_from, notification_from, window_from, window_json
+from handrail.desk.desktop import expire
+from handrail.desk.state import REST, DeskState, monitor_from, notification_from, window_from, window_json
 from handrail.store import Committed, Store
 
 TABLES = (
@@ -27,7 +26,7 @@ TABLES = (
 )
 SEQ_JUMP = 1_000_000
 """Numbers left out at a restart: frames that a killed process sent after its last write keep theirs."""
-_KEPT = ("active_monitor", "monitors", "notifications", "badges", "shortcuts", "apps_rev")
+_STORED = ("active_monitor", "monitors", "notifications", "badges", "shortcuts", "apps_rev")
 
 Row = tuple[str, str | None]
 """A window without its content, and the content where that changed too."""
@@ -105,7 +104,21 @@ class DeskWriter:
         """In whichever thread and transaction; the returned function is called once it is durable."""
         state, seq = self._now
         with_rest = self._is_far(seq) or _rest_differs(self._written, state)
-        _apply(db, self._session, changed(self._written, state, seq, with_rest=with_rest))
+        work = changed(self._written, state, seq, with_rest=with_rest)
+        for key, row in work.windows.items():
+            if row is None:
+                db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (self._session, key))
+            elif row[1] is None:
+                db.execute(
+                    "UPDATE desk_windows SET body = ? WHERE session = ? AND key = ?",
+                    (row[0], self._session, key),
+                )
+            else:
+                db.execute(
+                    "INSERT OR REPLACE INTO desk_windows VALUES (?, ?, ?, ?)", (self._session, key, *row)
+                )
+        if work.rest is not None:
+            db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (self._session, work.rest))
 
         def committed() -> None:
             self._written = state
@@ -119,41 +132,27 @@ class DeskWriter:
 
 
 def _rest_differs(old: DeskState, new: DeskState) -> bool:
-    if any(getattr(old, name) is not getattr(new, name) for name in _KEPT):
+    if any(getattr(old, name) is not getattr(new, name) for name in _STORED):
         return True
     return old.windows is not new.windows and list(old.windows) != list(new.windows)
 
 
 def changed(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
     """What has to be written to get from one state to the other."""
-    gone: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
+    removed: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
     rows: dict[str, Row | None] = {}
     for key, window in new.windows.items():
         before = old.windows.get(key)
         if before is window:
             continue
-        body = window_json(window, whole=True)
+        body = window_json(window, with_text=True)
         content = {"content": body.pop("content")}
         same = before is not None and before.content is window.content
         rows[key] = (_text(body), None if same else _text(content))
     if not with_rest:
-        return DeskChanges(gone | rows, None)
-    rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _KEPT}
-    return DeskChanges(gone | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
-
-
-def _apply(db: sqlite3.Connection, session: str, work: DeskChanges) -> None:
-    for key, row in work.windows.items():
-        if row is None:
-            db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (session, key))
-        elif row[1] is None:
-            db.execute(
-                "UPDATE desk_windows SET body = ? WHERE session = ? AND key = ?", (row[0], session, key)
-            )
-        else:
-            db.execute("INSERT OR REPLACE INTO desk_windows VALUES (?, ?, ?, ?)", (session, key, *row))
-    if work.rest is not None:
-        db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (session, work.rest))
+        return DeskChanges(removed | rows, None)
+    rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _STORED}
+    return DeskChanges(removed | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
 
 
 def _text(data: dict[str, Any]) -> str:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from handrail.desk import locks, monitors
-from handrail.desk.content import content_of, filter_style, given_by, left_out, updated
-from handrail.desk.draft import CaptureAsked, DeskDraft, FrameLoading, WindowClosed
-from handrail.desk.monitors import ensure_monitor
-from handrail.desk.state import Birth, Content, DeskBounds, DeskWindow, Monitor
-from handrail.errors import InvalidAction
+from handrail.desk.content import content_of, filter_style, left_out, replacement_content, updated
+from handrail.desk.state import (
+    Birth,
+    CaptureAsked,
+    Content,
+    DeskBounds,
+    DeskDraft,
+    DeskState,
+    DeskWindow,
+    FrameLoading,
+    Lock,
+    Monitor,
+    MonitorSize,
+    Reduced,
+    WindowClosed,
+    altered,
+)
+from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol import desk as act
 from handrail.protocol.act import DeskAct
 from handrail.protocol.read import nearest
@@ -35,7 +48,7 @@ def find(draft: DeskDraft, action: act.WindowAct) -> DeskWindow:
     window = draft.windows.get(f"{monitor_id}/{action.window_id}")
     if window is not None:
         return window
-    here = [known.birth.window_id for known in draft.windows.values() if known.birth.monitor_id == monitor_id]
+    here = [other.birth.window_id for other in draft.windows.values() if other.birth.monitor_id == monitor_id]
     close = nearest(action.window_id, here)
     hint = f"Did you mean {' or '.join(close)}?" if close else "Create it first, or name its monitorId."
     raise InvalidAction(
@@ -51,30 +64,9 @@ def create(draft: DeskDraft, action: act.CreateWindow, by: By) -> dict[str, Any]
     if by.is_person and (open_already := draft.windows.get(key)) is not None:
         focus(draft, open_already)
         return {"key": key}
-    _refuse_taken(draft, key, by)
-    monitor = ensure_monitor(draft, monitor_id_of(draft, action))
-    style, dropped = filter_style(action.window_style)
-    birth = _birth(draft, action, by, monitor, style)
-    content = content_of(action.content, "content", draft.own_hosts)
-    wanted = DeskBounds(
-        *(round(side) for side in (action.bounds.x, action.bounds.y, action.bounds.w, action.bounds.h))
-    )
-    bounds = monitors.placed(birth, wanted, monitor.viewport)
-    minimized = bool(action.minimized) and birth.variant == "standard"
-    # Revisions begin at the moment of birth: a page's cache never takes one window for its namesake.
-    window = DeskWindow(birth, action.title, bounds, content, draft.now_ms, minimized=minimized)
-    draft.add(window)
-    _enter(draft, window)
-    if birth.request_id and not minimized:
-        draft.tell(FrameLoading(key, birth.request_id))
-    told = {"key": key} | ({"dropped_style": dropped} if dropped else {})
-    return told | left_out(action.content, "content")
-
-
-def _refuse_taken(draft: DeskDraft, key: str, by: By) -> None:
     taken = draft.windows.get(key)
     if taken is not None:
-        locks.refuse_foreign(draft, taken, by.id, "create it anew")
+        refuse_foreign(draft, taken, by.id, "create it anew")
         raise InvalidAction(
             f"windowId: {key!r:.80} exists already",
             hint="Use window.setContent to change it, or close it first.",
@@ -84,6 +76,23 @@ def _refuse_taken(draft: DeskDraft, key: str, by: By) -> None:
         raise InvalidAction(
             f"windowId: {MOST_WINDOWS} windows are open, and no more fit", hint="Close some.", path="windowId"
         )
+    monitor = ensure_monitor(draft, monitor_id_of(draft, action))
+    style, dropped = filter_style(action.window_style)
+    birth = _birth(draft, action, by, monitor, style)
+    content = content_of(action.content, "content", draft.own_hosts)
+    wanted = DeskBounds(
+        *(round(side) for side in (action.bounds.x, action.bounds.y, action.bounds.w, action.bounds.h))
+    )
+    bounds = placed(birth, wanted, monitor.viewport)
+    minimized = bool(action.minimized) and birth.variant == "standard"
+    # Revisions begin at the moment of birth: a page's cache never takes one window for its namesake.
+    window = DeskWindow(birth, action.title, bounds, content, draft.now_ms, minimized=minimized)
+    draft.add(window)
+    _enter(draft, window)
+    if birth.request_id and not minimized:
+        draft.tell(FrameLoading(key, birth.request_id))
+    details = {"key": key} | ({"dropped_style": dropped} if dropped else {})
+    return details | left_out(action.content, "content")
 
 
 def _birth(
@@ -97,7 +106,7 @@ def _birth(
         variant=variant,
         dock_edge=(action.dock_edge or "bottom") if variant == "panel" else None,
         frameless=bool(action.frameless),
-        style=style,
+        window_style=style,
         agent_id=by.id,
         is_persons=by.is_person,
         created_ms=draft.now_ms,
@@ -108,30 +117,33 @@ def _birth(
 def _enter(draft: DeskDraft, window: DeskWindow) -> None:
     """Standard windows take the focus unless they are minimised; the others only find their layer."""
     if window.birth.variant == "standard" and window.is_shown:
-        monitors.focus(draft, window)
+        raise_window(draft, window)
     else:
         monitor = draft.monitors[window.birth.monitor_id]
-        draft.set_monitor(monitors.put_on_top(monitor, draft.windows, window))
+        draft.set_monitor(put_on_top(monitor, draft.windows, window))
 
 
 def close(draft: DeskDraft, window: DeskWindow, by: By) -> None:
     """Gone; the focus goes to the topmost that is left. A person may close what an agent locked."""
     if not by.is_person:
-        locks.refuse_foreign(draft, window, by.id, "close it")
+        refuse_foreign(draft, window, by.id, "close it")
     draft.remove(window.birth.key)
-    monitors.take_out(draft, window)
+    left = without(_monitor_of(draft, window), window.birth.key)
+    if left.focused == window.birth.key:
+        left = altered(left, focused=next_focus(left, draft.windows))
+    draft.set_monitor(left)
     draft.tell(WindowClosed(window.birth.key, window.birth.agent_id))
 
 
 def focus(draft: DeskDraft, window: DeskWindow) -> None:
     """To the front of its layer, un-minimised; panels are not affected."""
-    monitors.focus(draft, draft.change(window, minimized=False))
+    raise_window(draft, draft.change(window, minimized=False))
 
 
 def minimize(draft: DeskDraft, window: DeskWindow) -> None:
     """Out of sight; widgets and panels can't be minimised."""
     if window.birth.variant == "standard":
-        monitors.give_up_focus(draft, draft.change(window, minimized=True))
+        give_up_focus(draft, draft.change(window, minimized=True))
 
 
 def maximize(draft: DeskDraft, window: DeskWindow) -> None:
@@ -141,19 +153,19 @@ def maximize(draft: DeskDraft, window: DeskWindow) -> None:
     fields: dict[str, Any] = {"minimized": False}
     if not window.maximized:
         viewport = draft.monitors[window.birth.monitor_id].viewport
-        fields |= {"maximized": True, "previous_bounds": window.bounds, "bounds": monitors.filling(viewport)}
+        fields |= {"maximized": True, "previous_bounds": window.bounds, "bounds": filling(viewport)}
     changed = draft.change(window, **fields)
     if changed.birth.variant == "standard":
-        monitors.focus(draft, changed)
+        raise_window(draft, changed)
 
 
 def restore(draft: DeskDraft, window: DeskWindow) -> None:
     """A minimised window comes back as it was, maximised or not; else a maximised one gets its old bounds."""
     if window.minimized:
-        monitors.focus(draft, draft.change(window, minimized=False))
+        raise_window(draft, draft.change(window, minimized=False))
     elif window.previous_bounds:
         viewport = draft.monitors[window.birth.monitor_id].viewport
-        bounds = monitors.reachable(window.birth, window.previous_bounds, viewport)
+        bounds = reachable(window.birth, window.previous_bounds, viewport)
         draft.change(window, maximized=False, previous_bounds=None, bounds=bounds)
 
 
@@ -164,27 +176,24 @@ def move(draft: DeskDraft, window: DeskWindow, x: float, y: float) -> None:
 
 
 def resize(draft: DeskDraft, window: DeskWindow, w: float, h: float) -> None:
-    """Another size at the same place."""
-    _place(
-        draft, window, DeskBounds(window.bounds.x, window.bounds.y, *monitors.sized_for(window.birth, w, h))
-    )
+    _place(draft, window, DeskBounds(window.bounds.x, window.bounds.y, *sized_for(window.birth, w, h)))
 
 
 def _place(draft: DeskDraft, window: DeskWindow, wanted: DeskBounds) -> None:
     viewport = draft.monitors[window.birth.monitor_id].viewport
-    bounds = monitors.reachable(window.birth, wanted, viewport)
+    bounds = reachable(window.birth, wanted, viewport)
     draft.change(window, bounds=bounds, maximized=False, previous_bounds=None)
 
 
 def set_title(draft: DeskDraft, window: DeskWindow, title: str, by: By) -> None:
     """Another title; a lock protects it."""
-    locks.refuse_foreign(draft, window, by.id, "change its title")
+    refuse_foreign(draft, window, by.id, "change its title")
     draft.change(window, title=title)
 
 
 def set_content(draft: DeskDraft, window: DeskWindow, action: act.SetWindowContent, by: By) -> dict[str, Any]:
     """Other content in place of all there is; a lock protects it."""
-    locks.refuse_foreign(draft, window, by.id, "change its content")
+    refuse_foreign(draft, window, by.id, "change its content")
     _show(draft, window, content_of(action.content, "content", draft.own_hosts))
     return left_out(action.content, "content")
 
@@ -193,11 +202,11 @@ def update_content(
     draft: DeskDraft, window: DeskWindow, action: act.UpdateWindowContent, by: By
 ) -> dict[str, Any]:
     """One operation on the content; a lock protects it."""
-    locks.refuse_foreign(draft, window, by.id, "change its content")
+    refuse_foreign(draft, window, by.id, "change its content")
     renderer = action.renderer or window.content.renderer
     _show(draft, window, updated(window.content, action.operation, action.renderer, draft.own_hosts))
-    given = given_by(action.operation, renderer)
-    return left_out(given, "operation") if given is not None else {}
+    replacement = replacement_content(action.operation, renderer)
+    return left_out(replacement, "operation") if replacement is not None else {}
 
 
 def _show(draft: DeskDraft, window: DeskWindow, content: Content) -> None:
@@ -206,21 +215,230 @@ def _show(draft: DeskDraft, window: DeskWindow, content: Content) -> None:
         draft.change(window, content=content, content_rev=window.content_rev + 1)
 
 
-def lock(draft: DeskDraft, window: DeskWindow, agent_id: str, by: By) -> None:
+def lock_window(draft: DeskDraft, window: DeskWindow, agent_id: str, by: By) -> None:
     """A lease for the caller itself."""
-    locks.refuse_other_name(by.id, agent_id)
-    locks.refuse_foreign(draft, window, by.id, "lock it")
-    locks.lock(draft, window, by.id)
+    refuse_other_name(by.id, agent_id)
+    refuse_foreign(draft, window, by.id, "lock it")
+    renew_lock(draft, window, by.id)
 
 
-def unlock(draft: DeskDraft, window: DeskWindow, agent_id: str, by: By) -> None:
+def unlock_window(draft: DeskDraft, window: DeskWindow, agent_id: str, by: By) -> None:
     """A person may take anybody's lock away."""
     if not by.is_person:
-        locks.refuse_other_name(by.id, agent_id)
-        locks.refuse_foreign(draft, window, by.id, "unlock it")
+        refuse_other_name(by.id, agent_id)
+        refuse_foreign(draft, window, by.id, "unlock it")
     draft.change(window, lock=None)
 
 
 def capture(draft: DeskDraft, window: DeskWindow, request_id: str | None) -> None:
     """A picture is somebody else's work: a browser's."""
     draft.tell(CaptureAsked(window.birth.key, request_id or window.birth.key))
+
+
+MOST_MONITORS = 16
+MIN_W, MIN_H = 200, 150
+"""The least size of a standard window, and of a viewport."""
+GRAB_W, TITLE_H = 100, 36
+"""What must stay visible of a window, so that a person can get hold of it."""
+
+
+def ensure_monitor(draft: DeskDraft, monitor_id: str) -> Monitor:
+    """The monitor; it comes into being when it is first named."""
+    known = draft.monitors.get(monitor_id)
+    if known is not None:
+        return known
+    if "/" in monitor_id:
+        raise InvalidAction(f"monitorId: {monitor_id!r:.80} has a slash", path="monitorId")
+    if len(draft.monitors) >= MOST_MONITORS:
+        raise InvalidAction(
+            f"monitorId: {monitor_id!r:.80} would be one of more than {MOST_MONITORS} monitors",
+            hint=f"Use one of {', '.join(draft.monitors)}.",
+            path="monitorId",
+        )
+    monitor = Monitor(monitor_id)
+    draft.set_monitor(monitor)
+    return monitor
+
+
+def show(state: DeskState, monitor_id: str, viewport: MonitorSize | None = None) -> Reduced:
+    """A person looks at this monitor in a browser of this size: it is the active one from now on."""
+    draft = DeskDraft(state, 0)
+    monitor = ensure_monitor(draft, monitor_id)
+    draft.put("active_monitor", monitor_id)
+    if viewport is not None and viewport != monitor.viewport:
+        draft.set_monitor(altered(monitor, viewport=viewport))
+        for window in state.windows.values():
+            if window.birth.monitor_id == monitor_id:
+                draft.change(window, bounds=refit(window, viewport))
+    return draft.finish(())
+
+
+def viewport_of(w: float, h: float) -> MonitorSize:
+    """A browser's size; one that is too small to show a window counts as the smallest that can."""
+    return MonitorSize(max(MIN_W, round(w)), max(MIN_H, round(h)))
+
+
+def filling(viewport: MonitorSize) -> DeskBounds:
+    return DeskBounds(0, 0, viewport.w, viewport.h)
+
+
+def placed(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
+    """Bounds of a new window: wholly inside the viewport, shrunk where it does not fit."""
+    sized_w, sized_h = sized_for(birth, wanted.w, wanted.h)
+    if birth.variant == "panel":
+        return docked(birth, DeskBounds(wanted.x, wanted.y, sized_w, sized_h), viewport)
+    w, h = min(sized_w, viewport.w), min(sized_h, viewport.h)
+    return DeskBounds(_within(wanted.x, 0, viewport.w - w), _within(wanted.y, 0, viewport.h - h), w, h)
+
+
+def sized_for(birth: Birth, w: float, h: float) -> tuple[int, int]:
+    least_w, least_h = (MIN_W, MIN_H) if birth.variant == "standard" else (1, 1)
+    return max(least_w, round(w)), max(least_h, round(h))
+
+
+def docked(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
+    """A panel's place: on its edge, whatever was asked for."""
+    w, h = min(wanted.w, viewport.w), min(wanted.h, viewport.h)
+    y = 0 if birth.dock_edge == "top" else viewport.h - h
+    return DeskBounds(_within(wanted.x, 0, viewport.w - w), y, w, h)
+
+
+def reachable(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
+    """The nearest bounds of which a person can grab something.
+
+    With a title bar it is the bar that has to be visible in its whole height; without one, any part will do.
+    """
+    if birth.variant == "panel":
+        return docked(birth, wanted, viewport)
+    grab_w, grab_h = min(GRAB_W, wanted.w), min(TITLE_H, wanted.h)
+    top = grab_h - wanted.h if birth.frameless else 0
+    x = _within(wanted.x, grab_w - wanted.w, viewport.w - grab_w)
+    return DeskBounds(x, _within(wanted.y, top, viewport.h - grab_h), wanted.w, wanted.h)
+
+
+def refit(window: DeskWindow, viewport: MonitorSize) -> DeskBounds:
+    """A window's bounds when the viewport changes under it."""
+    if window.maximized:
+        return filling(viewport)
+    return reachable(window.birth, window.bounds, viewport)
+
+
+def _within(value: float, least: int, most: int) -> int:
+    return max(least, min(round(value), most))
+
+
+def put_on_top(monitor: Monitor, windows: Mapping[str, DeskWindow], window: DeskWindow) -> Monitor:
+    """This window as the highest of its layer; a panel stays outside."""
+    key = window.birth.key
+    if window.birth.variant == "panel":
+        return monitor if key in monitor.panels else altered(monitor, panels=(*monitor.panels, key))
+    if monitor.order and monitor.order[-1] == key:
+        return monitor
+    others = _less(monitor.order, key)
+    if window.birth.variant == "standard":
+        return altered(monitor, order=(*others, key))
+    above = sum(windows[key].birth.variant == "widget" for key in others)
+    return altered(monitor, order=(*others[:above], key, *others[above:]))
+
+
+def without(monitor: Monitor, key: str) -> Monitor:
+    """The monitor after this window is gone; the focus is not decided here."""
+    return altered(monitor, order=_less(monitor.order, key), panels=_less(monitor.panels, key))
+
+
+def _less(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
+    if key not in keys:
+        return keys
+    at = keys.index(key)
+    return keys[:at] + keys[at + 1 :]
+
+
+def next_focus(monitor: Monitor, windows: Mapping[str, DeskWindow]) -> str | None:
+    """Who gets a focus that was lost: the topmost standard window that is not minimised."""
+    for key in reversed(monitor.order):
+        window = windows[key]
+        if window.birth.variant != "standard":
+            return None
+        if window.is_shown:
+            return key
+    return None
+
+
+def raise_window(draft: DeskDraft, window: DeskWindow) -> None:
+    """To the front, with the focus. Panels never take it."""
+    monitor = _monitor_of(draft, window)
+    raised = put_on_top(monitor, draft.windows, window)
+    if window.birth.variant != "panel" and raised.focused != window.birth.key:
+        raised = altered(raised, focused=window.birth.key)
+    if raised is not monitor:
+        draft.set_monitor(raised)
+
+
+def give_up_focus(draft: DeskDraft, window: DeskWindow) -> None:
+    """The focus goes on if this window had it."""
+    monitor = _monitor_of(draft, window)
+    if monitor.focused == window.birth.key:
+        draft.set_monitor(altered(monitor, focused=next_focus(monitor, draft.windows)))
+
+
+def _monitor_of(draft: DeskDraft, window: DeskWindow) -> Monitor:
+    return draft.monitors[window.birth.monitor_id]
+
+
+LEASE_MS = 120_000
+
+
+def holder_of(window: DeskWindow, now_ms: int) -> str | None:
+    """Who holds it now; an expired lease holds nothing."""
+    return window.lock.holder if window.lock and window.lock.expires_ms > now_ms else None
+
+
+def refuse_foreign(draft: DeskDraft, window: DeskWindow, by: str, doing: str) -> None:
+    """Raises `ActionRejected` when another agent holds the window."""
+    holder = holder_of(window, draft.now_ms)
+    if holder is None or holder == by:
+        return
+    raise ActionRejected(
+        f"{window.birth.key} is locked by {holder}: {by} can't {doing}",
+        hint="Wait until the holder unlocks it, or open a window of your own.",
+        path="windowId",
+        holder=holder,
+        expires_ms=window.lock.expires_ms if window.lock else None,
+    )
+
+
+def renew_if_held(draft: DeskDraft, key: str, by: str) -> None:
+    """Whatever the holder does with its window renews the lease; one that is over is cleared on the way."""
+    window = draft.windows.get(key)
+    if window is None or window.lock is None:
+        return
+    holder = holder_of(window, draft.now_ms)
+    if holder is None:
+        draft.change(window, lock=None)
+    elif holder == by:
+        renew_lock(draft, window, by)
+
+
+def renew_lock(draft: DeskDraft, window: DeskWindow, by: str) -> None:
+    expires_ms = draft.now_ms + LEASE_MS
+    draft.expires(expires_ms)
+    draft.change(window, lock=Lock(by, expires_ms))
+
+
+def release_all(state: DeskState, agent_id: str, now_ms: int) -> Reduced:
+    """An agent's session has ended, and with it its locks."""
+    draft = DeskDraft(state, now_ms)
+    for window in state.windows.values():
+        if window.lock and window.lock.holder == agent_id:
+            draft.change(window, lock=None)
+    return draft.finish(())
+
+
+def refuse_other_name(by: str, agent_id: str) -> None:
+    """An agent speaks for itself alone: the id in the body must be the one of its session."""
+    if by != agent_id:
+        raise InvalidAction(
+            f"agentId: {agent_id!r:.80} is not the caller, {by!r:.80}",
+            hint=f"Send your own id, {by!r:.80}.",
+            path="agentId",
+        )

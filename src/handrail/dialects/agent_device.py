@@ -9,20 +9,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.answers import plain_answer
 from handrail.dialects.frame import number_from
 from handrail.dialects.gestures import direction_of
-from handrail.dialects.parts import FINGER, Conversation, Fields, OneOf, TextPart, needed, only, place_from
+from handrail.dialects.parts import FINGER, Conversation, Fields, OneOf, TextPart, needed, place_from
 from handrail.dialects.rules import Row as ToolRow
 from handrail.dialects.table import (
     Dialect,
-    Heard,
     Meaning,
+    ParsedOutput,
     RefusedWord,
-    Said,
     SpecialWord,
     TableRow,
+    WordCall,
     WordRule,
+    plain_answer,
 )
 from handrail.errors import InvalidAction, Unsupported
 
@@ -52,8 +52,8 @@ class TargetPart:
         if isinstance(value.get("ref"), str):
             return {"ref": value["ref"] if value["ref"].startswith("@") else f"@{value['ref']}"}
         if isinstance(value.get("selector"), str):
-            found = _SELECTOR.fullmatch(value["selector"])
-            return {_NATIVE[found[1]]: found[2]} if found else {"text": value["selector"]}
+            match = _SELECTOR.fullmatch(value["selector"])
+            return {_NATIVE[match[1]]: match[2]} if match else {"text": value["selector"]}
         raise InvalidAction(f"{name}: needs a ref, a selector or a point", path=name)
 
     def write(self, value: Any, talk: Any) -> Any:
@@ -72,45 +72,42 @@ TARGET = TargetPart()
 _ONCE = {"button": "a phone has one finger", "intervalMs": "taps are not repeated", "holdMs": "use longpress"}
 
 
-def _click(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("target", "button", "count", "intervalMs", "holdMs"), "click")
-    if given.get("button") not in (None, "primary", "left"):
+def _click(arguments: Fields, talk: Conversation) -> Meaning:
+    if arguments.get("button") not in (None, "primary", "left"):
         raise Unsupported("button: a phone has one finger", hint="Use longpress for a menu.", path="button")
     for name in ("intervalMs", "holdMs"):
-        if given.get(name):
+        if arguments.get(name):
             raise Unsupported(f"{name}: {_ONCE[name]}", hint=f"Send click without {name}.", path=name)
-    target = TARGET.read(needed(given, "target"), "target", talk)
-    count = number_from(given.get("count", 1), "count")
+    target = TARGET.read(needed(arguments, "target"), "target", talk)
+    count = number_from(arguments.get("count", 1), "count")
     if count not in (1, 2):
         raise Unsupported("count: one tap or two", hint="Send several clicks.", path="count")
     return Meaning(({"type": "tap" if count == 1 else "double_tap", "target": target},))
 
 
-def _swipe(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("from", "to", "durationMs", "count", "pauseMs", "pattern"), "swipe")
-    if given.get("pauseMs") or given.get("pattern") not in (None, "one-way"):
+def _swipe(arguments: Fields, talk: Conversation) -> Meaning:
+    if arguments.get("pauseMs") or arguments.get("pattern") not in (None, "one-way"):
         raise Unsupported(
             "pattern: swipes are not repeated here", hint="Send them one by one.", path="pattern"
         )
-    count = int(number_from(given.get("count", 1), "count"))
+    count = int(number_from(arguments.get("count", 1), "count"))
     if not 1 <= count <= MOST_TIMES:
         raise InvalidAction(f"count: should be 1 to {MOST_TIMES}", path="count")
-    ends = {name: place_from(needed(given, name), name, talk) for name in ("from", "to")}
-    lasts = round(number_from(given.get("durationMs", 300), "durationMs"))
+    ends = {name: place_from(needed(arguments, name), name, talk) for name in ("from", "to")}
+    lasts = round(number_from(arguments.get("durationMs", 300), "durationMs"))
     return Meaning(({"type": "swipe", **ends, "duration_ms": lasts},) * count)
 
 
-def _scroll(given: Fields, talk: Conversation) -> Meaning:
+def _scroll(arguments: Fields, talk: Conversation) -> Meaning:
     """The content goes on in this direction; an edge is several swipes away."""
-    only(given, ("direction", "amount", "pixels"), "scroll")
-    word = str(needed(given, "direction")).lower()
+    word = str(needed(arguments, "direction")).lower()
     finger = FINGER[direction_of({"direction": _EDGES.get(word, word)})]
-    if "pixels" not in given:
+    if "pixels" not in arguments:
         times = TO_EDGE if word in _EDGES else 1
         note = f"an edge is {TO_EDGE} swipes away" if word in _EDGES else ""
         return Meaning(({"type": "swipe", "direction": finger},) * times, note)
-    width, height = talk.frame.whole
-    half = number_from(given["pixels"], "pixels") / 2
+    width, height = talk.frame.device_size
+    half = number_from(arguments["pixels"], "pixels") / 2
     dx, dy = {"up": (0, -half), "down": (0, half), "left": (-half, 0), "right": (half, 0)}[finger]
     ends = {
         "from": talk.frame.to_device(width / 2 - dx, height / 2 - dy, "pixels"),
@@ -119,22 +116,20 @@ def _scroll(given: Fields, talk: Conversation) -> Meaning:
     return Meaning(({"type": "swipe", **ends},))
 
 
-def _focus(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("x", "y"), "focus")
-    return Meaning(({"type": "tap", "target": place_from(given, "x", talk)},))
+def _focus(arguments: Fields, talk: Conversation) -> Meaning:
+    return Meaning(({"type": "tap", "target": place_from(arguments, "x", talk)},))
 
 
 _CHECKS = {"visible": "expect_visible", "exists": "expect_visible", "hidden": "expect_absent"}
 
 
-def _is(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("predicate", "selector", "value"), "is")
-    target = TARGET.read(needed(given, "selector"), "selector", talk)
-    predicate = str(needed(given, "predicate"))
+def _is(arguments: Fields, talk: Conversation) -> Meaning:
+    target = TARGET.read(needed(arguments, "selector"), "selector", talk)
+    predicate = str(needed(arguments, "predicate"))
     if predicate in _CHECKS:
         return Meaning(({"type": _CHECKS[predicate], "target": target, "timeout_ms": 0},))
     if predicate == "text":
-        text = str(needed(given, "value"))
+        text = str(needed(arguments, "value"))
         return Meaning(({"type": "expect_text", "target": target, "equals": text, "timeout_ms": 0},))
     state = {"selected": "selected", "editable": "enabled"}.get(predicate)
     if state is None:
@@ -144,30 +139,30 @@ def _is(given: Fields, talk: Conversation) -> Meaning:
     )
 
 
-def _gesture(given: Fields, talk: Conversation) -> Meaning:
+def _gesture(arguments: Fields, talk: Conversation) -> Meaning:
     """Its `pan` is a drag; a pinch by a scale and a turn by degrees go around a centre."""
-    kind = str(needed(given, "kind"))
-    lasts = {"duration_ms": round(number_from(given.get("durationMs", 300), "durationMs"))}
+    kind = str(needed(arguments, "kind"))
+    lasts = {"duration_ms": round(number_from(arguments.get("durationMs", 300), "durationMs"))}
     if kind in ("pan", "swipe", "fling"):
-        ends = {name: place_from(needed(given, name), name, talk) for name in ("from", "to")}
+        ends = {name: place_from(needed(arguments, name), name, talk) for name in ("from", "to")}
         return Meaning(({"type": "drag" if kind == "pan" else "swipe", **ends, **lasts},))
     if kind not in ("pinch", "rotate"):
         raise Unsupported(
             f"gesture: {kind[:20]!r} is none here", hint="pan, swipe, fling, pinch, rotate.", path="kind"
         )
-    width, height = talk.frame.whole
+    width, height = talk.frame.device_size
     centre = (
-        place_from(given["center"], "center", talk)
-        if "center" in given
+        place_from(arguments["center"], "center", talk)
+        if "center" in arguments
         else {"x": width // 2, "y": height // 2}
     )
     around = {"cx": centre["x"], "cy": centre["y"], **lasts}
     if kind == "rotate":
-        turn = number_from(needed(given, "degrees"), "degrees")
+        turn = number_from(needed(arguments, "degrees"), "degrees")
         return Meaning(
             ({"type": "rotate", "radius": RADIUS, "start_angle_deg": 0.0, "end_angle_deg": turn, **around},)
         )
-    scale = number_from(needed(given, "scale"), "scale")
+    scale = number_from(needed(arguments, "scale"), "scale")
     if not 0.05 <= scale <= 20:
         raise InvalidAction("scale: should be 0.05 to 20", path="scale")
     radii = {
@@ -177,12 +172,18 @@ def _gesture(given: Fields, talk: Conversation) -> Meaning:
     return Meaning(({"type": "pinch", **radii, **around},))
 
 
-def _keyboard(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, ("action",), "keyboard")
-    if str(given.get("action", "dismiss")) not in ("dismiss", "hide"):
+def _keyboard(arguments: Fields, _: Conversation) -> Meaning:
+    if str(arguments.get("action", "dismiss")) not in ("dismiss", "hide"):
         raise Unsupported("action: the keyboard can only be hidden", hint="Send dismiss.", path="action")
     return Meaning(({"type": "hide_keyboard"},))
+
+
+def _open(arguments: Fields, _: Conversation) -> Meaning:
+    """A word with a dot is a package, or an address with its scheme; any other is a name."""
+    if arguments.get("url") or "://" in str(arguments.get("app", "")):
+        return Meaning(({"type": "open_url", "url": str(arguments.get("url") or arguments["app"])},))
+    word = str(needed(arguments, "app"))
+    return Meaning(({"type": "start_app", "package" if "." in word else "name": word},))
 
 
 _NOT_HERE = {
@@ -196,7 +197,9 @@ _NOT_HERE = {
     "settings": "the device's settings have actions of their own",
 }
 ROWS: dict[str, TableRow] = {
-    "click": SpecialWord("`tap`, twice a `double_tap`", _click),
+    "click": SpecialWord(
+        "`tap`, twice a `double_tap`", _click, takes="target button count intervalMs holdMs"
+    ),
     "press": WordRule("tap", {"target": TARGET}, "target"),
     "fill": WordRule(
         "type_text",
@@ -207,21 +210,22 @@ ROWS: dict[str, TableRow] = {
     ),
     "type": WordRule("type_text", {"text": TextPart("text")}, "text", ignored="delayMs"),
     "longpress": WordRule("long_press", {"target": TARGET, "durationMs": "duration_ms"}, "target"),
-    "swipe": SpecialWord("`swipe`", _swipe),
-    "scroll": SpecialWord("`swipe` the other way", _scroll),
-    "focus": SpecialWord("`tap`", _focus),
+    "swipe": SpecialWord("`swipe`", _swipe, takes="from to durationMs count pauseMs pattern"),
+    "scroll": SpecialWord("`swipe` the other way", _scroll, takes="direction amount pixels"),
+    "focus": SpecialWord("`tap`", _focus, takes="x y"),
     "get": WordRule("get_ui_tree", {"target": TargetPart("within")}, "target", ignored="format"),
     "find": WordRule("get_ui_tree", {"query": TextPart("find")}, "query", ignored="locator action"),
     "gesture": SpecialWord("`drag`, `swipe`, `pinch`, `rotate`", _gesture),
-    "is": SpecialWord("`expect_visible`, `expect_absent`, `expect_text`, `expect_state`", _is),
+    "is": SpecialWord(
+        "`expect_visible`, `expect_absent`, `expect_text`, `expect_state`",
+        _is,
+        takes="predicate selector value",
+    ),
     "back": WordRule("press_key", fixed={"key": "back"}),
     "home": WordRule("press_key", fixed={"key": "home"}),
     "app-switcher": WordRule("press_key", fixed={"key": "recents"}),
-    "keyboard": SpecialWord("`hide_keyboard`", _keyboard),
-    "open": SpecialWord(
-        "`start_app` by package or name",
-        lambda given, talk: _app("start_app", given, talk),
-    ),
+    "keyboard": SpecialWord("`hide_keyboard`", _keyboard, takes="action"),
+    "open": SpecialWord("`start_app` by package or name", _open, takes="app url"),
     "close": WordRule("stop_app", {"app": "package"}, "app"),
     "apps": WordRule("list_apps", ignored="filter"),
     "appstate": WordRule("get_state"),
@@ -238,18 +242,6 @@ ROWS: dict[str, TableRow] = {
     "install": WordRule("install_app", {"path": "path"}, "path"),
     **{word: RefusedWord(why, "Use another command.") for word, why in _NOT_HERE.items()},
 }
-
-
-def _app(kind: str, given: Fields, talk: Conversation) -> Meaning:
-    """A word with a dot is a package, or an address with its scheme; any other is a name."""
-    del talk
-    only(given, ("app", "url"), "open")
-    if given.get("url") or "://" in str(given.get("app", "")):
-        return Meaning(({"type": "open_url", "url": str(given.get("url") or given["app"])},))
-    word = str(needed(given, "app"))
-    return Meaning(({"type": kind, "package" if "." in word else "name": word},))
-
-
 TOOLS: dict[str, ToolRow] = {
     "click": ("Tap a target.", "target count:number?"),
     "press": ("Tap a target.", "target"),
@@ -287,21 +279,20 @@ KINDS: dict[str, Any] = {
 """The texts; objects are taken too, but strict mode has no words for those."""
 
 
-def hear(given: Any) -> Heard:
+def hear(output: Any) -> ParsedOutput:
     """`{name, arguments}`, or `{command, …}`."""
-    if isinstance(given, Mapping) and isinstance(given.get("command"), str):
-        rest = {str(name): value for name, value in given.items() if name != "command"}
-        return Heard((Said(given["command"], rest),))
-    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+    if isinstance(output, Mapping) and isinstance(output.get("command"), str):
+        rest = {str(name): value for name, value in output.items() if name != "command"}
+        return ParsedOutput((WordCall(output["command"], rest),))
+    if not isinstance(output, Mapping) or not isinstance(output.get("name"), str):
         raise InvalidAction("command: is required", path="command")
-    arguments = given.get("arguments") or {}
+    arguments = output.get("arguments") or {}
     if not isinstance(arguments, Mapping):
         raise InvalidAction("arguments: should be an object", path="arguments")
-    return Heard((Said(given["name"], {str(name): value for name, value in arguments.items()}),))
+    return ParsedOutput((WordCall(output["name"], {str(name): value for name, value in arguments.items()}),))
 
 
 def form(word: str, fields: Fields) -> dict[str, Any]:
-    """A tool call."""
     return {"name": word, "arguments": dict(fields)}
 
 

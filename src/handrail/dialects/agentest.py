@@ -131,7 +131,6 @@ ROWS: dict[str, Row] = {
 
 
 def read_step(step: Mapping[str, Any]) -> Step:
-    """One ActionStep as a native step."""
     name = step.get("action")
     if not isinstance(name, str) or name not in STEPS:
         raise unknown_name(name, STEPS, path="action")
@@ -143,7 +142,6 @@ def read_step(step: Mapping[str, Any]) -> Step:
 
 
 def write_step(step: Step) -> dict[str, Any]:
-    """The ActionStep that says the same."""
     for name, kind in STEPS.items():
         fields = from_native(kind.rule, step.action)
         own = _own_selectors(fields) if fields is not None else None
@@ -160,8 +158,8 @@ def read_tool(name: str, arguments: Mapping[str, Any], *, package: str | None = 
     if name not in TOOLS:
         raise unknown_name(name, [*TOOLS, "run_flow"])
     rule = TOOLS[name]
-    given = {"packageName": package} if package and "packageName" in rule.fields else {}
-    action = to_native(name, rule, {**given, **arguments})
+    defaults = {"packageName": package} if package and "packageName" in rule.fields else {}
+    action = to_native(name, rule, {**defaults, **arguments})
     if isinstance(action, QueryDb):  # AgenTest runs any SQL; ours must know what changes data
         action = action.model_copy(update={"write": not _READS.match(action.query)})
     return [Step(action=action)]
@@ -186,12 +184,19 @@ def failure(error: HandrailError) -> dict[str, Any]:
     It knows no stale references: such an element was not found.
     """
     code = "ELEMENT_NOT_FOUND" if isinstance(error, StaleReference) else error.code
-    told: dict[str, Any] = {"error": own_words(f"{error.message.rstrip('.')}. {error.hint}"), "code": code}
+    # Our tools, steps and fields by its names; quoted words are the caller's or the device's.
+    text = f"{error.message.rstrip('.')}. {error.hint}"
+    parts = re.split(r"('[^']*'|\"[^\"]*\")", text)
+    for index in range(0, len(parts), 2):
+        parts[index] = _NATIVE_NAME.sub(lambda match: _OWN_NAMES[match[0]], parts[index])
+    answer: dict[str, Any] = {"error": "".join(parts).replace("`within`", "`scrollTarget`"), "code": code}
     for name, detail in _ATTRIBUTES.get(code, {}).items():
         value = error.details.get(detail)
         if value is not None:
-            told[name] = " ".join(map(str, value)) if name == "command" and isinstance(value, list) else value
-    return told
+            answer[name] = (
+                " ".join(map(str, value)) if name == "command" and isinstance(value, list) else value
+            )
+    return answer
 
 
 _ATTRIBUTES: dict[str, dict[str, str]] = {
@@ -210,14 +215,6 @@ _OWN_NAMES: dict[str, str] = {
 }
 _NATIVE_NAME = re.compile(rf"(?<![\w.])({'|'.join(name for name in _OWN_NAMES if '_' in name)})(?!\w)")
 """Names of one word are words of every sentence, too: `wait`, `tap`."""
-
-
-def own_words(text: str) -> str:
-    """Our tools, steps and fields by its names; quoted words are the caller's or the device's."""
-    parts = re.split(r"('[^']*'|\"[^\"]*\")", text)
-    for index in range(0, len(parts), 2):
-        parts[index] = _NATIVE_NAME.sub(lambda found: _OWN_NAMES[found[0]], parts[index])
-    return "".join(parts).replace("`within`", "`scrollTarget`")
 
 
 def _read_flow(arguments: Mapping[str, Any]) -> list[Step]:

@@ -12,22 +12,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.dialects import gestures
-from handrail.dialects.answers import words_of
 from handrail.dialects.frame import number_from
-from handrail.dialects.gestures import as_wheel, at_point, direction_of, wheel
-from handrail.dialects.key_names import pressed, split_chord, written_chord
-from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed, only, short
+from handrail.dialects.gestures import (
+    as_wheel,
+    at_point,
+    direction_of,
+    pressed,
+    split_chord,
+    wheel,
+    written_chord,
+)
+from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed, short
 from handrail.dialects.table import (
     Dialect,
-    Heard,
     Meaning,
+    ParsedOutput,
     RefusedWord,
-    Said,
     SpecialWord,
     TableRow,
+    WordCall,
     WordRule,
     WordsRead,
     WordsTold,
+    outcome_text,
 )
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
@@ -41,15 +48,14 @@ _POINT = {"coordinate": PlaceField("target")}
 _HELD = {"key": NO_HELD_KEY, "text": NO_HELD_KEY}
 
 
-def _scroll(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("coordinate", "scroll_direction", "scroll_amount", "text"), "scroll")
-    if given.get("text"):
-        RefusedWord(NO_HELD_KEY, "Scroll without text.").read("scroll", given, talk)
-    direction = direction_of(given, "scroll_direction")
-    clicks = number_from(needed(given, "scroll_amount"), "scroll_amount")
+def _scroll(arguments: Fields, talk: Conversation) -> Meaning:
+    if arguments.get("text"):
+        RefusedWord(NO_HELD_KEY, "Scroll without text.").read("scroll", arguments, talk)
+    direction = direction_of(arguments, "scroll_direction")
+    clicks = number_from(needed(arguments, "scroll_amount"), "scroll_amount")
     if clicks < 0:
         raise InvalidAction("scroll_amount: should not be below 0", path="scroll_amount")
-    at = at_point(given, talk, "coordinate")
+    at = at_point(arguments, talk, "coordinate")
     return Meaning(tuple(wheel(direction, clicks, at, talk)))
 
 
@@ -61,29 +67,26 @@ def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
     return {"coordinate": place, "scroll_direction": direction, "scroll_amount": clicks}
 
 
-def _key(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, ("text", "repeat"), "key")
-    text = needed(given, "text")
+def _key(arguments: Fields, _: Conversation) -> Meaning:
+    text = needed(arguments, "text")
     if not isinstance(text, str):
         raise InvalidAction("text: should be a key's name", path="text")
-    times = number_from(given.get("repeat", 1), "repeat")
+    times = number_from(arguments.get("repeat", 1), "repeat")
     if times not in range(1, MOST_TIMES + 1):
         raise InvalidAction(f"repeat: should be 1 to {MOST_TIMES}", path="repeat")
     return Meaning((pressed(split_chord(text), "text"),) * int(times))
 
 
-def _write_key(action: Act, talk: Conversation) -> Fields | None:
-    words = written_chord(action, talk)
+def _write_key(action: Act, _: Conversation) -> Fields | None:
+    words = written_chord(action)
     return {"text": "+".join(words)} if words else None
 
 
-def _zoom(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("region",), "zoom")
-    region = needed(given, "region")
+def _zoom(arguments: Fields, talk: Conversation) -> Meaning:
+    region = needed(arguments, "region")
     if not isinstance(region, list | tuple) or len(region) != 4:
         raise InvalidAction("region: should be [x0, y0, x1, y1]", path="region")
-    x0, y0, x1, y1 = (number_from(one, "region") for one in region)
+    x0, y0, x1, y1 = (number_from(edge, "region") for edge in region)
     first, last = talk.frame.to_device(x0, y0, "region"), talk.frame.to_device(x1, y1, "region")
     return Meaning(({"type": "screenshot", "region": [first["x"], first["y"], last["x"], last["y"]]},))
 
@@ -93,7 +96,7 @@ def _write_zoom(action: Act, talk: Conversation) -> Fields | None:
         return None
     left, top, right, bottom = action.region
     ends = (*talk.frame.from_device(left, top), *talk.frame.from_device(right, bottom))
-    return {"region": [short(one) for one in ends]}
+    return {"region": [short(end) for end in ends]}
 
 
 ROWS: dict[str, TableRow] = {
@@ -110,67 +113,73 @@ ROWS: dict[str, TableRow] = {
         "start_coordinate coordinate",
         refused=_HELD,
     ),
-    "left_mouse_down": SpecialWord("the finger waits for left_mouse_up", gestures.press),
-    "left_mouse_up": SpecialWord("`tap`, `drag` or `drag_path` since left_mouse_down", gestures.release),
-    "mouse_move": SpecialWord("kept for the next click", gestures.move),
-    "cursor_position": SpecialWord("where the last move or click was", gestures.position),
-    "scroll": SpecialWord("`swipe` the other way, 10 % of the screen for each click", _scroll, _write_scroll),
+    "left_mouse_down": SpecialWord("the finger waits for left_mouse_up", gestures.press, takes=""),
+    "left_mouse_up": SpecialWord(
+        "`tap`, `drag` or `drag_path` since left_mouse_down", gestures.release, takes=""
+    ),
+    "mouse_move": SpecialWord("kept for the next click", gestures.move, takes="coordinate"),
+    "cursor_position": SpecialWord("where the last move or click was", gestures.position, takes=""),
+    "scroll": SpecialWord(
+        "`swipe` the other way, 10 % of the screen for each click",
+        _scroll,
+        _write_scroll,
+        takes="coordinate scroll_direction scroll_amount text",
+    ),
     "type": WordRule(
         "type_text", {"text": TextPart("text")}, "text", refused={"coordinate": "typing goes to the focus"}
     ),
-    "key": SpecialWord("`press_key`, or `press_keys` for several", _key, _write_key),
+    "key": SpecialWord("`press_key`, or `press_keys` for several", _key, _write_key, takes="text repeat"),
     "hold_key": RefusedWord("a phone has no key to hold", "Press it once with key."),
     "wait": WordRule("wait", {"duration": Seconds("duration_ms", most=100)}, "duration"),
     "screenshot": WordRule("screenshot"),
-    "zoom": SpecialWord("`screenshot` of a region", _zoom, _write_zoom),
+    "zoom": SpecialWord("`screenshot` of a region", _zoom, _write_zoom, takes="region"),
 }
 
 
-def hear(given: Any) -> Heard:
+def hear(output: Any) -> ParsedOutput:
     """A message, several blocks, one call, or its input."""
-    if isinstance(given, Mapping) and isinstance(given.get("content"), list):
-        given = given["content"]
-    blocks = given if isinstance(given, list) else [given]
-    calls = [one for one in blocks if isinstance(one, Mapping) and _is_call(one)]
-    spoken = [str(one.get("text", "")) for one in blocks if _is_text(one)]
+    if isinstance(output, Mapping) and isinstance(output.get("content"), list):
+        output = output["content"]
+    blocks = output if isinstance(output, list) else [output]
+    calls = [
+        candidate
+        for candidate in blocks
+        if isinstance(candidate, Mapping) and (candidate.get("type") == "tool_use" or "action" in candidate)
+    ]
+    spoken = [
+        str(block.get("text", ""))
+        for block in blocks
+        if (isinstance(block, Mapping) and block.get("type") == "text")
+    ]
     if not calls:
         raise InvalidAction(
             "action: is required", path="action", hint='Send {"action": "left_click", "coordinate": [x, y]}.'
         )
-    return Heard(tuple(map(_said, calls)), "\n".join(spoken).strip())
+    return ParsedOutput(tuple(map(_word_call, calls)), "\n".join(spoken).strip())
 
 
-def _is_call(block: Mapping[str, Any]) -> bool:
-    return block.get("type") == "tool_use" or "action" in block
-
-
-def _is_text(block: Any) -> bool:
-    return isinstance(block, Mapping) and block.get("type") == "text"
-
-
-def _said(call: Mapping[str, Any]) -> Said:
+def _word_call(call: Mapping[str, Any]) -> WordCall:
     fields = call.get("input") if call.get("type") == "tool_use" else call
     if isinstance(fields, Mapping) and call.get("toolset_name") == "computer":
-        return Said(str(call.get("name")), fields, str(call.get("id", "")))
+        return WordCall(str(call.get("name")), fields, str(call.get("id", "")))
     if not isinstance(fields, Mapping) or not isinstance(fields.get("action"), str):
         raise InvalidAction("action: is required", path="action")
     rest = {name: value for name, value in fields.items() if name != "action"}
-    return Said(fields["action"], rest, str(call.get("id", "")) if fields is not call else "")
+    return WordCall(fields["action"], rest, str(call.get("id", "")) if fields is not call else "")
 
 
 def form(word: str, fields: Fields) -> dict[str, Any]:
-    """The input of one call."""
     return {"action": word, **fields}
 
 
-def answer(reading: WordsRead, told: WordsTold) -> Any:
+def answer(reading: WordsRead, outcome: WordsTold) -> Any:
     """A `tool_result` for each call; the picture stands in the last one."""
-    content: list[dict[str, Any]] = [{"type": "text", "text": words_of(reading, told)}]
-    if told.picture:
-        source = {"type": "base64", "media_type": "image/png", "data": told.picture}
+    content: list[dict[str, Any]] = [{"type": "text", "text": outcome_text(reading, outcome)}]
+    if outcome.picture:
+        source = {"type": "base64", "media_type": "image/png", "data": outcome.picture}
         content.append({"type": "image", "source": source})
     results: list[dict[str, Any]] = [
-        {"type": "tool_result", "tool_use_id": id_, "is_error": not told.success, "content": content[:1]}
+        {"type": "tool_result", "tool_use_id": id_, "is_error": not outcome.success, "content": content[:1]}
         for id_ in (reading.ids or ("",))
     ]
     results[-1]["content"] = content

@@ -52,23 +52,31 @@ def action_of(name: str, arguments: Arguments) -> AnyAction:
 
 
 def spelled(name: str, arguments: Arguments) -> dict[str, Any]:
-    """A tool's arguments as its action's own fields."""
     cls = ACTIONS[name]
     fields = _spelled(cls, arguments)
     if name == "wait_for":
-        return _condition(fields)
+        # `visible`, `absent` and the others may stand beside the time-out; several must all hold.
+        flat = [{key: fields[key]} for key in fields if key in _CONDITIONS]
+        if not flat and "condition" not in fields:
+            raise InvalidAction(
+                "wait_for: nothing to wait for", path="visible", hint="Give visible, absent or app."
+            )
+        if not flat:
+            return fields
+        rest = {key: value for key, value in fields.items() if key not in _CONDITIONS}
+        return {**rest, "condition": flat[0] if len(flat) == 1 else {"all": flat}}
     return _target(cls, fields) if "target" in cls.model_fields else fields
 
 
 def reasoned(action: AnyAction) -> AnyAction:
-    """The same, if it says why."""
+    """The action, if it has a reason."""
     if action.effect != "read":
         check_reason(action.reason)
     return action
 
 
 def check_reason(reason: object) -> str:
-    """A blank one says nothing."""
+    """A blank reason counts as missing."""
     if isinstance(reason, str) and reason.strip():
         return reason
     raise InvalidAction(
@@ -76,17 +84,16 @@ def check_reason(reason: object) -> str:
     )
 
 
-def check_names(tool: str, arguments: Arguments, known: Collection[str]) -> None:
+def check_names(tool: str, arguments: Arguments, names: Collection[str]) -> None:
     """For tools that are no action: whatever they do not take is told, not overlooked."""
     for name in arguments:
-        if name not in (*known, "reason", *_IGNORED):
-            close = nearest(name, known)
+        if name not in (*names, "reason", *_IGNORED):
+            close = nearest(name, names)
             takes = f"Did you mean {' or '.join(close)}?" if close else None
             raise InvalidAction(f"{name}: is not a field of {tool}", path=name, hint=takes)
 
 
 def device_of(arguments: Arguments) -> str | None:
-    """The device that a tool of many actions is for."""
     wanted = arguments.get("device") or arguments.get("deviceId")
     if wanted is not None and not isinstance(wanted, str):
         raise InvalidAction("device: should be a valid string", path="device")
@@ -95,83 +102,68 @@ def device_of(arguments: Arguments) -> str | None:
 
 def expectation_of(arguments: Arguments) -> AnyAction:
     """`expect` as one of the vocabulary's six checks."""
-    given = {_NAMES.get(key, key): value for key, value in arguments.items() if value is not None}
-    given = {key: value for key, value in given.items() if value != "" or key in _MAY_BE_EMPTY}
-    if given.get("value") == "" and "property" not in given:
-        del given["value"]
-    if given.get("equals") == "" and given.keys() & _OTHER_CHECKS:
-        del given["equals"]
-    shared = {key: given.pop(key) for key in ("reason", "device", "timeout_ms") if key in given}
-    kind, fields = _check(given)
+    present = {_NAMES.get(key, key): value for key, value in arguments.items() if value is not None}
+    present = {key: value for key, value in present.items() if value != "" or key in _MAY_BE_EMPTY}
+    if present.get("value") == "" and "property" not in present:
+        del present["value"]
+    if present.get("equals") == "" and present.keys() & _OTHER_CHECKS:
+        del present["equals"]
+    shared = {key: present.pop(key) for key in ("reason", "device", "timeout_ms") if key in present}
+    kind, fields = _check(present)
     return action_from({"type": kind, **fields, **shared})
 
 
-def _check(given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _check(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     for word, kind in (("visible", "expect_visible"), ("absent", "expect_absent")):
-        if word in given:
-            return kind, {"target": given.pop(word), **given}
-    if "app" in given:
-        return "expect_app", {"package": given.pop("app"), **given}
-    if "fingerprint" in given or "activity" in given:
-        return "expect_screen", given
-    if any(word in given for word in _COMPARED):
-        return "expect_text", given
-    if "property" in given:
-        return "expect_state", {**given, "value": _typed(given.get("value"))}
-    if "target" in given:
-        return "expect_visible", given
+        if word in fields:
+            return kind, {"target": fields.pop(word), **fields}
+    if "app" in fields:
+        return "expect_app", {"package": fields.pop("app"), **fields}
+    if "fingerprint" in fields or "activity" in fields:
+        return "expect_screen", fields
+    if any(word in fields for word in _COMPARED):
+        return "expect_text", fields
+    if "property" in fields:
+        # The schema says text, to be one type for all clients; a state is mostly true or false.
+        value = fields.get("value")
+        words: dict[Any, bool] = {"true": True, "false": False}
+        state = words.get(value.strip().lower(), value) if isinstance(value, str) else value
+        return "expect_state", {**fields, "value": state}
+    if "target" in fields:
+        return "expect_visible", fields
     raise InvalidAction("expect: nothing to check", path="visible", hint=_NO_CHECK)
-
-
-def _typed(value: Any) -> Any:
-    """The schema says text, to be one type for all clients; a state is mostly true or false."""
-    words: dict[Any, bool] = {"true": True, "false": False}
-    return words.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
 def _spelled(cls: type[Act], arguments: Arguments) -> dict[str, Any]:
     """In the vocabulary's own names. Nulls say nothing, nor do empty texts where one may be left out: strict
     mode makes a model fill in every field."""
     own = {field.serialization_alias for field in cls.model_fields.values()} | set(cls.model_fields)
-    given = {key: value for key, value in arguments.items() if value is not None and key not in _IGNORED}
-    given = {(key if key in own else _NAMES.get(key, key)): value for key, value in given.items()}
+    fields = {key: value for key, value in arguments.items() if value is not None and key not in _IGNORED}
+    fields = {(key if key in own else _NAMES.get(key, key)): value for key, value in fields.items()}
     needed = {
         field.serialization_alias or name for name, field in cls.model_fields.items() if field.is_required()
     }
-    given = {key: value for key, value in given.items() if value != "" or key in needed}
+    fields = {key: value for key, value in fields.items() if value != "" or key in needed}
     for field, pairs in _POINTS.items():
         for x, y in pairs:
-            if field in own and field not in given and x in given and y in given and x not in own:
-                given[field] = {"x": _whole(given.pop(x)), "y": _whole(given.pop(y))}
-    return {key: _whole(value) if key.endswith("_ms") else value for key, value in given.items()}
+            if field in own and field not in fields and x in fields and y in fields and x not in own:
+                fields[field] = {"x": _integer(fields.pop(x)), "y": _integer(fields.pop(y))}
+    return {key: _integer(value) if key.endswith("_ms") else value for key, value in fields.items()}
 
 
-def _whole(value: Any) -> Any:
+def _integer(value: Any) -> Any:
     """JSON of some languages has no integers: 540.0 is 540."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _target(cls: type[Act], given: dict[str, Any]) -> dict[str, Any]:
+def _target(cls: type[Act], fields: dict[str, Any]) -> dict[str, Any]:
     """`elementId` and a selector's fields beside the target belong to it."""
     own = {camel(name) for name in cls.model_fields} | set(cls.model_fields)
-    beside = {key: given[key] for key in given if key not in own and key in _SELECTOR}
+    beside = {key: fields[key] for key in fields if key not in own and key in _SELECTOR}
     if not beside:
-        return given
-    rest = {key: value for key, value in given.items() if key not in beside}
+        return fields
+    rest = {key: value for key, value in fields.items() if key not in beside}
     target = rest.get("target")
     if isinstance(target, str):
         target = {"ref" if target.startswith("@") else "text": target}
     return {**rest, "target": {**cast("dict[str, Any]", target or {}), **beside}}
-
-
-def _condition(given: dict[str, Any]) -> dict[str, Any]:
-    """`visible`, `absent` and the others may stand beside the time-out; several must all hold."""
-    flat = [{key: given[key]} for key in given if key in _CONDITIONS]
-    if not flat and "condition" not in given:
-        raise InvalidAction(
-            "wait_for: nothing to wait for", path="visible", hint="Give visible, absent or app."
-        )
-    if not flat:
-        return given
-    rest = {key: value for key, value in given.items() if key not in _CONDITIONS}
-    return {**rest, "condition": flat[0] if len(flat) == 1 else {"all": flat}}

@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from handrail.dialects.answers import text_answer
 from handrail.dialects.model_text import calls_in, cut
-from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed, only
-from handrail.dialects.table import Dialect, Heard, Meaning, Said, SpecialWord, TableRow, WordRule
+from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed
+from handrail.dialects.table import (
+    Dialect,
+    Meaning,
+    ParsedOutput,
+    SpecialWord,
+    TableRow,
+    WordCall,
+    WordRule,
+    text_answer,
+)
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.device import Tap
@@ -35,13 +43,12 @@ def _ask(instruction: Any, capability: str) -> dict[str, Any]:
     }
 
 
-def _tap(given: Fields, talk: Conversation) -> Meaning:
+def _tap(arguments: Fields, talk: Conversation) -> Meaning:
     """With a message it is a sensitive one: a person is asked before it."""
-    only(given, ("element", "message"), "Tap")
-    tap = {"type": "tap", "target": _ELEMENT["element"].read(needed(given, "element"), "element", talk)}
-    if not given.get("message"):
+    tap = {"type": "tap", "target": _ELEMENT["element"].read(needed(arguments, "element"), "element", talk)}
+    if not arguments.get("message"):
         return Meaning((tap,))
-    return Meaning((_ask(given["message"], SENSITIVE), tap), "a person was asked before the tap")
+    return Meaning((_ask(arguments["message"], SENSITIVE), tap), "a person was asked before the tap")
 
 
 def _write_tap(action: Act, talk: Conversation) -> Fields | None:
@@ -50,33 +57,29 @@ def _write_tap(action: Act, talk: Conversation) -> Fields | None:
     return {"element": _ELEMENT["element"].write(action.target.to_dict(), talk)}
 
 
-def _take_over(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, ("message",), "Take_over")
-    return Meaning((_ask(given.get("message", ""), "unknown"),))
+def _take_over(arguments: Fields, _: Conversation) -> Meaning:
+    return Meaning((_ask(arguments.get("message", ""), "unknown"),))
 
 
-def _write_take_over(action: Act, talk: Conversation) -> Fields | None:
-    del talk
+def _write_take_over(action: Act, _: Conversation) -> Fields | None:
     if not isinstance(action, RequestHumanAuth) or action.capability != "unknown":
         return None
     return {"message": action.instruction} if action.timeout_sec == 300 else None
 
 
-def _interact(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, ("message",), "Interact")
-    return Meaning((_ask(given.get("message", "Several choices are possible: which one?"), "unknown"),))
+def _interact(arguments: Fields, _: Conversation) -> Meaning:
+    return Meaning((_ask(arguments.get("message", "Several choices are possible: which one?"), "unknown"),))
 
 
-def _nothing(given: Fields, talk: Conversation) -> Meaning:
-    del given, talk
+def _nothing(_: Fields, __: Conversation) -> Meaning:
     return Meaning(reply="Noted.", note="it does nothing on the phone, as in AutoGLM itself")
 
 
 ROWS: dict[str, TableRow] = {
     "Launch": WordRule("start_app", {"app": TextPart("name")}, "app"),
-    "Tap": SpecialWord("`tap`; with a message a person is asked first", _tap, _write_tap),
+    "Tap": SpecialWord(
+        "`tap`; with a message a person is asked first", _tap, _write_tap, takes="element message"
+    ),
     "Type": _TYPE,
     "Type_Name": _TYPE,
     "Swipe": WordRule("swipe", {"start": PlaceField("from"), "end": PlaceField("to")}, "start end"),
@@ -85,20 +88,20 @@ ROWS: dict[str, TableRow] = {
     "Back": WordRule("press_key", fixed={"key": "back"}),
     "Home": WordRule("press_key", fixed={"key": "home"}),
     "Wait": WordRule("wait", {"duration": Seconds("duration_ms", as_words=True)}),
-    "Take_over": SpecialWord("`request_human_auth`", _take_over, _write_take_over),
-    "Interact": SpecialWord("`request_human_auth` for a choice", _interact),
+    "Take_over": SpecialWord("`request_human_auth`", _take_over, _write_take_over, takes="message"),
+    "Interact": SpecialWord("`request_human_auth` for a choice", _interact, takes="message"),
     "Note": SpecialWord("nothing", _nothing),
     "Call_API": SpecialWord("nothing", _nothing),
     "finish": WordRule("finish", {"message": TextPart("message")}, fixed={"status": "done"}),
 }
 
 
-def hear(given: Any) -> Heard:
+def hear(output: Any) -> ParsedOutput:
     """The call inside `<answer>`, or the first one that there is."""
-    text = cut(given)
+    text = cut(output)
     thought, answer = _THINK.search(text), _ANSWER.search(text)
     body = answer[1] if answer else _THINK.sub("", text)
-    calls = [one for one in calls_in("\n" + body.strip()) if one.name in ("do", "finish")]
+    calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in ("do", "finish")]
     if not calls:
         raise InvalidAction(
             "there is no action in the answer", path="action", hint='Write do(action="Tap", element=[x,y]).'
@@ -108,18 +111,17 @@ def hear(given: Any) -> Heard:
         repairs.append(f"{len(calls)} actions, the first was taken")
     if not answer:
         repairs.append("there was no <answer>")
-    said = thought[1].strip() if thought else body.partition("do(")[0].partition("finish(")[0].strip()
+    thought_text = thought[1].strip() if thought else body.partition("do(")[0].partition("finish(")[0].strip()
     fields = dict(call.fields)
     word = "finish" if call.name == "finish" else str(fields.pop("action", ""))
-    return Heard((Said(word, fields),), said, tuple(repairs))
+    return ParsedOutput((WordCall(word, fields),), thought_text, tuple(repairs))
 
 
 def form(word: str, fields: Fields) -> str:
-    """The call inside `<answer>`."""
-    given = ", ".join(f"{name}={_value(value)}" for name, value in fields.items())
+    arguments = ", ".join(f"{name}={_value(value)}" for name, value in fields.items())
     if word == "finish":
-        return f"<answer>finish({given})</answer>"
-    return f'<answer>do(action="{word}"{", " if given else ""}{given})</answer>'
+        return f"<answer>finish({arguments})</answer>"
+    return f'<answer>do(action="{word}"{", " if arguments else ""}{arguments})</answer>'
 
 
 def _value(value: Any) -> str:

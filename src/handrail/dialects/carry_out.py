@@ -39,13 +39,13 @@ class CarriedOut:
             "notes": list(self.reading.notes),
             "repairs": list(self.reading.repairs),
         }
-        told = {"answer": self.answer, "envelopes": [dict(one) for one in self.envelopes]}
-        return told | {name: value for name, value in more.items() if value}
+        described = {"answer": self.answer, "envelopes": [dict(envelope) for envelope in self.envelopes]}
+        return described | {name: value for name, value in more.items() if value}
 
 
-async def carry_out(own: Dialect, given: Any, talk: Conversation, do: Do) -> CarriedOut:
+async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> CarriedOut:
     """All actions of one answer, in order, up to the first that fails. Raises what `read` raises."""
-    reading = await _read(own, given, talk, do)
+    reading = await _read(own, output, talk, do)
     envelopes: list[Mapping[str, Any]] = []
     texts: list[str] = []
     for action in reading.actions:
@@ -54,26 +54,26 @@ async def carry_out(own: Dialect, given: Any, talk: Conversation, do: Do) -> Car
         texts.append(text if action.effect == "read" else text.partition("\n")[0])
         if not envelope["success"]:
             break
-    told = await _told(own, talk, do, envelopes, texts)
-    return CarriedOut(reading, tuple(envelopes), told, own.answer(reading, told))
+    outcome = await _run_actions(own, talk, do, envelopes, texts)
+    return CarriedOut(reading, tuple(envelopes), outcome, own.answer(reading, outcome))
 
 
-async def _read(own: Dialect, given: Any, talk: Conversation, do: Do) -> WordsRead:
+async def _read(own: Dialect, output: Any, talk: Conversation, do: Do) -> WordsRead:
     """What is missing is asked for once, and only where it is needed."""
     if own.numbers and not talk.elements:
-        talk.elements = [one["ref"] for one in await elements_now(do)]
-    kept = (talk.cursor, list(talk.held) if talk.held is not None else None, talk.answer)
+        talk.elements = [element["ref"] for element in await elements_now(do)]
+    saved = (talk.cursor, list(talk.held) if talk.held is not None else None, talk.answer)
     try:
-        return own.read(given, talk)
+        return own.read(output, talk)
     except InvalidAction as error:
         if error.details.get("path") != "screen" or talk.frame.screen is not None:
             raise
-    talk.cursor, talk.held, talk.answer = kept
+    talk.cursor, talk.held, talk.answer = saved
     talk.frame = replace(talk.frame, screen=await screen_now(do))
-    return own.read(given, talk)
+    return own.read(output, talk)
 
 
-async def _told(
+async def _run_actions(
     own: Dialect, talk: Conversation, do: Do, envelopes: list[Mapping[str, Any]], texts: list[str]
 ) -> WordsTold:
     last: Mapping[str, Any] = envelopes[-1] if envelopes else {"success": True}
@@ -87,7 +87,7 @@ async def _told(
         talk.frame = _shown(talk, last["details"])
     elements = await elements_now(do) if own.numbers else []
     if own.numbers:
-        talk.elements = [one["ref"] for one in elements]
+        talk.elements = [element["ref"] for element in elements]
     return WordsTold(
         bool(last["success"]),
         "\n".join(texts) if last["success"] else str(last.get("message") or texts[-1]),
@@ -120,5 +120,5 @@ async def elements_now(do: Do) -> list[dict[str, Any]]:
     """What can be named, in the order of the screen; a number in a dialect is a place in this list."""
     envelope, _ = await do(GetUiTree(max_lines=1_000))
     text = str((envelope.get("details") or {}).get("text", ""))
-    found = {one["ref"]: {"ref": one["ref"], "text": one["text"]} for one in _LINE.finditer(text)}
-    return list(found.values())
+    elements = {match["ref"]: {"ref": match["ref"], "text": match["text"]} for match in _LINE.finditer(text)}
+    return list(elements.values())

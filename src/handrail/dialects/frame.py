@@ -42,7 +42,7 @@ class CoordinateFrame:
         if self.unit in _SHARES:
             return _SHARES[self.unit], _SHARES[self.unit]
         if self.unit == "device":
-            return self.whole
+            return self.device_size
         if self.picture is None:
             raise InvalidAction(
                 "picture: is required: the numbers are pixels of the picture that was sent",
@@ -52,7 +52,7 @@ class CoordinateFrame:
         return smart_resize(*self.picture) if self.unit == "resized" else self.picture
 
     @property
-    def whole(self) -> Size:
+    def device_size(self) -> Size:
         """The screen. Raises `InvalidAction` where nobody has said how large it is."""
         if self.screen is None:
             raise InvalidAction(
@@ -68,7 +68,7 @@ class CoordinateFrame:
             raise InvalidAction(f"{path}: is no place", path=path)
         if self.unit == "device":
             return {"x": _bounded(x, path), "y": _bounded(y, path)}
-        (width, height), (across, down) = self.whole, self.size
+        (width, height), (across, down) = self.device_size, self.size
         if not (0 <= x <= across and 0 <= y <= down):
             raise InvalidAction(
                 f"{path}: ({x:g}, {y:g}) lies outside: in this frame ({self.unit}) the screen is "
@@ -82,7 +82,7 @@ class CoordinateFrame:
         """The same place in its own numbers: whole ones, but for shares of one."""
         if self.unit == "device":
             return x, y
-        (width, height), (across, down) = self.whole, self.size
+        (width, height), (across, down) = self.device_size, self.size
         own = x * across / width, y * down / height
         return own if self.unit == "unit" else (_nearest(own[0]), _nearest(own[1]))
 
@@ -105,13 +105,13 @@ def _nearest(value: float) -> float:
 
 def smart_resize(width: int, height: int) -> Size:
     """The size to which Qwen's models bring a picture of this size before they see it."""
-    wide, high = (max(FACTOR, round(one / FACTOR) * FACTOR) for one in (width, height))
+    wide, high = (max(FACTOR, round(side / FACTOR) * FACTOR) for side in (width, height))
     if wide * high > MOST:
         shrink = math.sqrt(width * height / MOST)
-        wide, high = (math.floor(one / shrink / FACTOR) * FACTOR for one in (width, height))
+        wide, high = (math.floor(side / shrink / FACTOR) * FACTOR for side in (width, height))
     elif wide * high < LEAST:
         grow = math.sqrt(LEAST / (width * height))
-        wide, high = (math.ceil(one * grow / FACTOR) * FACTOR for one in (width, height))
+        wide, high = (math.ceil(side * grow / FACTOR) * FACTOR for side in (width, height))
     return wide, high
 
 
@@ -119,10 +119,10 @@ def size_from(text: str | None, path: str) -> Size | None:
     """`1080x2400`."""
     if text is None:
         return None
-    found = _SIZE.fullmatch(text.strip())
-    if found is None or not (int(found[1]) and int(found[2])):
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or not (int(match[1]) and int(match[2])):
         raise InvalidAction(f"{path}: {text[:40]!r} is no size", path=path, hint="Write 1080x2400.")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def unit_from(text: str | None, default: Unit) -> Unit:
@@ -138,7 +138,7 @@ def unit_from(text: str | None, default: Unit) -> Unit:
 
 
 def number_from(value: Any, path: str) -> float:
-    """A number, also one in quotes; words, lists and infinities are no number."""
+    """A finite number, also in quotes."""
     if isinstance(value, str):
         try:
             value = float(value.strip())

@@ -53,7 +53,6 @@ NO_CHANGE = "No change on screen."
 
 
 def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
-    """The native action of a tool call."""
     if name not in TOOLS:
         raise unknown_name(name, TOOLS)
     reason = arguments.get("reason")
@@ -65,7 +64,6 @@ def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
 
 
 def write_tool(action: Act) -> tuple[str, dict[str, Any]]:
-    """The tool call that says the same."""
     for name, rule in TOOLS.items():
         arguments = from_native(rule, action)
         if arguments is not None:

@@ -146,7 +146,6 @@ _NEAREST_CODE = {
 
 
 def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
-    """The native action of a tool call."""
     if arguments.get("platform", "android") != "android":
         raise Unsupported(f"platform {arguments['platform']!r}: Handrail drives Android", path="platform")
     if name == "wait_for_ui":
@@ -157,12 +156,16 @@ def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
 
 
 def write_tool(action: Act) -> tuple[str, dict[str, Any]]:
-    """The tool call that says the same."""
     for name, rule in TOOLS.items():
         arguments = from_native(rule, action)
         selector = (arguments or {}).get("selector", {})
         if arguments is not None and selector.keys() <= set(_SELECTOR.values()):
-            return name, _with_own_selector(arguments)
+            if isinstance(arguments.get("selector"), Mapping):
+                own = {native: foreign for foreign, native in _SELECTOR.items()}
+                arguments["selector"] = {
+                    own.get(key, key): value for key, value in arguments["selector"].items()
+                }
+            return name, arguments
     raise Unsupported(f"{action.type} with these fields has no tool in mobile-debug")
 
 
@@ -225,7 +228,6 @@ def why(code: str | None, *, retryable: bool, delivery: str | None) -> dict[str,
 
 
 def selector_of(tool: str, arguments: Mapping[str, Any], *, secret: bool = False) -> dict[str, Any] | None:
-    """What `target.selector` holds for each tool."""
     match tool:
         case "press_back":
             return {"key": "back"}
@@ -234,22 +236,20 @@ def selector_of(tool: str, arguments: Mapping[str, Any], *, secret: bool = False
         case (
             "scroll_to_element" | "adjust_control" | "wait_for_ui" | "expect_element_visible" | "expect_state"
         ):
-            found = arguments.get("selector")
-            return dict(found) if isinstance(found, Mapping) else None
+            selector = arguments.get("selector")
+            return dict(selector) if isinstance(selector, Mapping) else None
         case _:
             own = ("x", "y", "x1", "y1", "x2", "y2", "duration", "elementId", "appId")
             return {key: arguments[key] for key in own if key in arguments} or None
 
 
 def failure_code(code: str | None) -> str:
-    """The nearest code that this dialect knows."""
     if code in FAILURE_CODES:
         return str(code)
     return _NEAREST_CODE.get(str(code), "UNKNOWN")
 
 
 def write_resolved(element: ResolvedElement) -> dict[str, Any]:
-    """The seven names of `target.resolved`."""
     return {
         "elementId": element.element_id,
         "text": element.text,
@@ -280,60 +280,53 @@ def _native_selector(selector: Mapping[str, Any]) -> dict[str, Any]:
     native = {names.get(key, key): value for key, value in selector.items() if key != "contains"}
     contains = selector.get("contains", False)
     if not isinstance(contains, bool) or (contains and "text" not in native):
-        told = "is about a text, and there is none" if contains is True else "should be true or false"
-        raise InvalidAction(f"selector.contains: {told}", path="selector.contains")
+        problem = "is about a text, and there is none" if contains is True else "should be true or false"
+        raise InvalidAction(f"selector.contains: {problem}", path="selector.contains")
     if contains:
         native["text_contains"] = native.pop("text")
     return native
 
 
-def _with_own_selector(arguments: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(arguments.get("selector"), Mapping):
-        own = {native: foreign for foreign, native in _SELECTOR.items()}
-        arguments["selector"] = {own.get(key, key): value for key, value in arguments["selector"].items()}
-    return arguments
-
-
 def _read_wait(arguments: Mapping[str, Any]) -> AnyAction:
     """`wait_for_ui`: its selector and condition together are one native condition."""
-    given = dict(arguments)
-    condition = given.pop("condition", "exists")
+    present = dict(arguments)
+    condition = present.pop("condition", "exists")
     if not isinstance(condition, str) or condition not in WAIT_CONDITIONS:
         words = ", ".join(WAIT_CONDITIONS)
         raise InvalidAction(f"condition: must be one of: {words}", path="condition")
-    wait_tries(given.pop("retry", None))
-    match = _object_of("match", given.pop("match", None), ("index",))
-    if isinstance(given.get("selector"), Mapping):
-        given["selector"] = _native_selector(given["selector"])
+    wait_tries(present.pop("retry", None))
+    match = _object_of("match", present.pop("match", None), ("index",))
+    if isinstance(present.get("selector"), Mapping):
+        present["selector"] = _native_selector(present["selector"])
         if match.get("index") is not None:
-            given["selector"]["index"] = match["index"]
+            present["selector"]["index"] = match["index"]
     target, more = WAIT_CONDITIONS[condition]
     fields = {"selector": target, "timeout_ms": "timeout_ms", "poll_interval_ms": "every_ms"}
     fixed = {f"condition.state.{name}": value for name, value in more.items()}
     rule = _rule("wait_for", fields, ("selector",), fixed)
-    return to_native("wait_for_ui", rule, {"timeout_ms": 60_000, **given})
+    return to_native("wait_for_ui", rule, {"timeout_ms": 60_000, **present})
 
 
 def wait_tries(retry: Any) -> tuple[int, int]:
     """How often `wait_for_ui` waits, and the milliseconds between two waits."""
-    given = _object_of("retry", retry, ("max_attempts", "backoff_ms"))
-    found = []
+    retries = _object_of("retry", retry, ("max_attempts", "backoff_ms"))
+    numbers = []
     for name, otherwise, least, most in (("max_attempts", 1, 1, 20), ("backoff_ms", 0, 0, 60_000)):
-        number = given.get(name, otherwise)
+        number = retries.get(name, otherwise)
         if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
             path = f"retry.{name}"
             raise InvalidAction(f"{path}: should be a whole number from {least} to {most}", path=path)
-        found.append(number)
-    return found[0], found[1]
+        numbers.append(number)
+    return numbers[0], numbers[1]
 
 
-def _object_of(name: str, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
+def _object_of(name: str, value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidAction(f"{name}: should be an object with {' and '.join(known)}", path=name)
+        raise InvalidAction(f"{name}: should be an object with {' and '.join(names)}", path=name)
     for key in value:
-        if key not in known:
+        if key not in names:
             path = f"{name}.{key}"
-            raise InvalidAction(f"{path}: is not known", path=path, hint=f"{name} takes: {', '.join(known)}.")
+            raise InvalidAction(f"{path}: is not known", path=path, hint=f"{name} takes: {', '.join(names)}.")
     return value

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.answers import plain_answer
 from handrail.dialects.frame import number_from
 from handrail.dialects.gestures import at_point, direction_of
-from handrail.dialects.parts import Conversation, Fields, OneOf, needed, only
+from handrail.dialects.parts import Conversation, Fields, OneOf, needed
 from handrail.dialects.rules import Row as ToolRow
 from handrail.dialects.table import (
     Dialect,
-    Heard,
     Meaning,
+    ParsedOutput,
     RefusedWord,
-    Said,
     SpecialWord,
     TableRow,
+    WordCall,
     WordRule,
+    plain_answer,
 )
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
@@ -39,28 +39,30 @@ BUTTONS = {
 _ALONG = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-def _swipe(given: Fields, talk: Conversation) -> Meaning:
+def _swipe(arguments: Fields, talk: Conversation) -> Meaning:
     """The finger's direction; from a point, or over the middle of the screen."""
-    only(given, ("device", "direction", "x", "y", "distance"), "swipe_on_screen")
-    direction = direction_of(given)
-    device = {"device": given["device"]} if given.get("device") else {}
-    if not {"x", "y", "distance"} & given.keys():
+    direction = direction_of(arguments)
+    device = {"device": arguments["device"]} if arguments.get("device") else {}
+    if not {"x", "y", "distance"} & arguments.keys():
         return Meaning(({"type": "swipe", "direction": direction, **device},))
     at = at_point(
-        {"at": [needed(given, "x"), needed(given, "y")]} if "x" in given or "y" in given else {}, talk, "at"
+        {"at": [needed(arguments, "x"), needed(arguments, "y")]}
+        if "x" in arguments or "y" in arguments
+        else {},
+        talk,
+        "at",
     )
-    width, height = talk.frame.whole
+    width, height = talk.frame.device_size
     size = width if direction in ("left", "right") else height
-    length = number_from(given.get("distance", size * SHARE), "distance")
-    dx, dy = (one * length for one in _ALONG[direction])
+    length = number_from(arguments.get("distance", size * SHARE), "distance")
+    dx, dy = (part * length for part in _ALONG[direction])
     end = talk.frame.to_device(
         min(max(at["x"] + dx, 0), width - 1), min(max(at["y"] + dy, 0), height - 1), "distance"
     )
     return Meaning(({"type": "swipe", "from": dict(at), "to": end, **device},))
 
 
-def _write_swipe(action: Act, talk: Conversation) -> Fields | None:
-    del talk
+def _write_swipe(action: Act, _: Conversation) -> Fields | None:
     if not isinstance(action, Swipe) or action.duration_ms != 300 or action.target or action.expect:
         return None
     if action.direction is not None:
@@ -74,16 +76,13 @@ def _write_swipe(action: Act, talk: Conversation) -> Fields | None:
     return {"direction": direction, "x": action.from_.x, "y": action.from_.y, "distance": abs(dx or dy)}
 
 
-def _type(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, ("device", "text", "submit"), "type_keys")
-    device = {"device": given["device"]} if given.get("device") else {}
-    text = {"text": str(needed(given, "text")), "submit": given.get("submit") is True}
+def _type(arguments: Fields, _: Conversation) -> Meaning:
+    device = {"device": arguments["device"]} if arguments.get("device") else {}
+    text = {"text": str(needed(arguments, "text")), "submit": arguments.get("submit") is True}
     return Meaning(({"type": "type_text", **text, **device},))
 
 
-def _write_type(action: Act, talk: Conversation) -> Fields | None:
-    del talk
+def _write_type(action: Act, _: Conversation) -> Fields | None:
     if not isinstance(action, TypeText) or action.target is not None or action.clear or action.expect:
         return None
     return {"text": action.text, "submit": action.submit}
@@ -92,8 +91,8 @@ def _write_type(action: Act, talk: Conversation) -> Fields | None:
 _LONG = WordRule("long_press", {**_DEVICE, "duration": "duration_ms"}, "x y", pairs=_XY)
 
 
-def _hold(given: Fields, talk: Conversation) -> Meaning:
-    return _LONG.read("long_press_on_screen_at_coordinates", {"duration": 500, **given}, talk)
+def _hold(arguments: Fields, talk: Conversation) -> Meaning:
+    return _LONG.read("long_press_on_screen_at_coordinates", {"duration": 500, **arguments}, talk)
 
 
 _RECORDING = RefusedWord("nothing records the screen here", "A run's report has a picture of every step.")
@@ -119,8 +118,10 @@ ROWS: dict[str, TableRow] = {
     "list_elements_on_screen": WordRule("get_ui_tree", _DEVICE, fixed={"format": "outline"}),
     "press_button": WordRule("press_key", {**_DEVICE, "button": OneOf("key", BUTTONS)}, "button"),
     "open_url": WordRule("open_url", {**_DEVICE, "url": "url"}, "url"),
-    "swipe_on_screen": SpecialWord("`swipe`, the finger's direction", _swipe, _write_swipe),
-    "type_keys": SpecialWord("`type_text`", _type, _write_type),
+    "swipe_on_screen": SpecialWord(
+        "`swipe`, the finger's direction", _swipe, _write_swipe, takes="device direction x y distance"
+    ),
+    "type_keys": SpecialWord("`type_text`", _type, _write_type, takes="device text submit"),
     "take_screenshot": WordRule("screenshot", _DEVICE),
     "save_screenshot": RefusedWord("a server writes no files for its callers", "Use take_screenshot."),
     "set_orientation": WordRule("set_orientation", {**_DEVICE, "orientation": "orientation"}, "orientation"),
@@ -154,20 +155,21 @@ TOOLS: dict[str, ToolRow] = {
 """Those that a server offers, in words, and their parameters."""
 
 
-def hear(given: Any) -> Heard:
+def hear(output: Any) -> ParsedOutput:
     """`{name, arguments}`, the name with or without its prefix."""
-    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+    if not isinstance(output, Mapping) or not isinstance(output.get("name"), str):
         raise InvalidAction(
             "name: is required", path="name", hint='Send {"name": "mobile_…", "arguments": {…}}.'
         )
-    arguments = given.get("arguments") or {}
+    arguments = output.get("arguments") or {}
     if not isinstance(arguments, Mapping):
         raise InvalidAction("arguments: should be an object", path="arguments")
-    return Heard((Said(given["name"].removeprefix(PREFIX), {str(k): v for k, v in arguments.items()}),))
+    return ParsedOutput(
+        (WordCall(output["name"].removeprefix(PREFIX), {str(k): v for k, v in arguments.items()}),)
+    )
 
 
 def form(word: str, fields: Fields) -> dict[str, Any]:
-    """A tool call."""
     return {"name": PREFIX + word, "arguments": dict(fields)}
 
 

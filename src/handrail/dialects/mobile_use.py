@@ -10,18 +10,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.answers import tool_answer
-from handrail.dialects.key_names import key_from
+from handrail.dialects.gestures import key_from
 from handrail.dialects.model_text import cut, json_in
-from handrail.dialects.parts import Conversation, Fields, OneOf, PlaceField, Seconds, TextPart, needed, only
+from handrail.dialects.parts import Conversation, Fields, OneOf, PlaceField, Seconds, TextPart, needed
 from handrail.dialects.table import (
     Dialect,
-    Heard,
     Meaning,
-    Said,
+    ParsedOutput,
     SpecialWord,
     TableRow,
+    WordCall,
     WordRule,
+    tool_answer,
 )
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
@@ -37,33 +37,28 @@ BUTTONS = {"Back": "back", "Home": "home", "Menu": "recents", "Enter": "enter"}
 ENDS = {"success": "done", "failure": "failed"}
 
 
-def _key(given: Fields, talk: Conversation) -> Meaning:
+def _key(arguments: Fields, _: Conversation) -> Meaning:
     """adb's names of keys: volume_up, power, clear."""
-    del talk
-    only(given, ("text",), "key")
-    word = str(needed(given, "text")).strip().lower()
+    word = str(needed(arguments, "text")).strip().lower()
     key = name_of_key(word) if word in KEYS else key_from(word, "text")
     return Meaning(({"type": "press_key", "key": key},))
 
 
-def _write_key(action: Act, talk: Conversation) -> Fields | None:
-    del talk
+def _write_key(action: Act, _: Conversation) -> Fields | None:
     if not isinstance(action, PressKey) or action.expect is not None or action.name in BUTTONS.values():
         return None
     return {"text": action.name.removeprefix("KEYCODE_").lower()}
 
 
-def _answer(given: Fields, talk: Conversation) -> Meaning:
+def _answer(arguments: Fields, talk: Conversation) -> Meaning:
     """What is answered is the end of the task, too."""
-    only(given, ("text",), "answer")
-    text = str(needed(given, "text"))
+    text = str(needed(arguments, "text"))
     talk.answer = text
-    told = {"type": "give_answer", "text": text or " "}
-    return Meaning((told, {"type": "finish", "message": text, "status": "done"}))
+    answer = {"type": "give_answer", "text": text or " "}
+    return Meaning((answer, {"type": "finish", "message": text, "status": "done"}))
 
 
-def _write_answer(action: Act, talk: Conversation) -> Fields | None:
-    del talk
+def _write_answer(action: Act, _: Conversation) -> Fields | None:
     return {"text": action.text} if isinstance(action, GiveAnswer) else None
 
 
@@ -79,36 +74,35 @@ ROWS: dict[str, TableRow] = {
     ),
     "type": WordRule("type_text", {"text": TextPart("text")}, "text"),
     "system_button": WordRule("press_key", {"button": OneOf("key", BUTTONS)}, "button"),
-    "key": SpecialWord("`press_key` by adb's name", _key, _write_key),
+    "key": SpecialWord("`press_key` by adb's name", _key, _write_key, takes="text"),
     "open": WordRule("start_app", {"text": TextPart("name")}, "text"),
     "wait": WordRule("wait", {"time": Seconds("duration_ms")}),
-    "answer": SpecialWord("`give_answer`, and the task ends", _answer, _write_answer),
+    "answer": SpecialWord("`give_answer`, and the task ends", _answer, _write_answer, takes="text"),
     "terminate": WordRule("finish", {"status": OneOf("status", ENDS)}, "status"),
 }  # fmt: skip
 
 
-def hear(given: Any) -> Heard:
+def hear(output: Any) -> ParsedOutput:
     """A tool call in tags, as an object, or its arguments alone."""
     thought = ""
     repairs: tuple[str, ...] = ()
-    if not isinstance(given, Mapping):
-        text = cut(given)
+    if not isinstance(output, Mapping):
+        text = cut(output)
         calls = _CALL.findall(text)
-        given, repairs = json_in(calls[0] if calls else text)
+        output, repairs = json_in(calls[0] if calls else text)
         if len(calls) > 1:
             repairs = (*repairs, f"{len(calls)} tool calls, the first was taken")
         before = _THINK.search(text)
         thought = before[2] if before else _LABEL.sub("", text.partition("<tool_call>")[0]) if calls else ""
-    if isinstance(given, Mapping) and isinstance(given.get("arguments"), Mapping):
-        given = given["arguments"]
-    if not isinstance(given, Mapping) or not isinstance(given.get("action"), str):
+    if isinstance(output, Mapping) and isinstance(output.get("arguments"), Mapping):
+        output = output["arguments"]
+    if not isinstance(output, Mapping) or not isinstance(output.get("action"), str):
         raise InvalidAction("action: is required", path="action")
-    fields = {str(name): value for name, value in given.items() if name != "action"}
-    return Heard((Said(given["action"], fields),), thought.strip(), repairs)
+    fields = {str(name): value for name, value in output.items() if name != "action"}
+    return ParsedOutput((WordCall(output["action"], fields),), thought.strip(), repairs)
 
 
 def form(word: str, fields: Fields) -> dict[str, Any]:
-    """The call as an object."""
     return {"name": "mobile_use", "arguments": {"action": word, **fields}}
 
 

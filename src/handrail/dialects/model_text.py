@@ -11,8 +11,146 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from handrail.dialects.lenient import Lenient
 from handrail.errors import InvalidAction
+
+DEPTH = 40
+_SPACE = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|#[^\n]*(?:\n|$))*")
+_SPACE_AND_BLOCKS = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|/\*.*?\*/|#[^\n]*(?:\n|$))*", re.S)
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4})?(?![\w.])", re.ASCII)
+_WORD = re.compile(r"[^\s,:=(){}\[\]\"'`]+")
+_LENIENT_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’"}
+_WORDS: dict[str, Any] = {
+    "true": True, "false": False, "null": None, "none": None, "undefined": None, "nan": None, "True": True,
+    "False": False, "None": None,
+}  # fmt: skip
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
+
+
+class Lenient:
+    """One reading of one text, from one place on."""
+
+    def __init__(self, text: str, start: int = 0) -> None:
+        self.text = text
+        self.at = start
+        self.repairs: list[str] = []
+        self._last_block = text.rfind("*/")  # behind it no `/*` ends: looking again and again is quadratic
+
+    def value(self, depth: int = 0) -> Any:
+        """The value that starts here; None where there is none."""
+        self._skip_space()
+        here = self.text[self.at : self.at + 1]
+        if here in ("{", "[", "(") and depth < DEPTH:
+            return self.group(here, depth)
+        if here in _LENIENT_QUOTES:
+            return self._string(here)
+        if number := _NUMBER.match(self.text, self.at):
+            self.at = number.end()
+            text = number[0]
+            try:
+                return int(text) if len(text) < 400 else float(text)
+            except ValueError:
+                return float(text)
+        word = _WORD.match(self.text, self.at)
+        if not word:
+            return None
+        self.at = word.end()
+        if word[0] in _WORDS:
+            if word[0] not in ("true", "false", "null"):
+                self._note(f"{word[0]} as a value")
+            return _WORDS[word[0]]
+        self._note("a bare word")
+        return word[0]
+
+    def group(self, opener: str, depth: int = 0) -> Any:
+        """`{…}`, `[…]` or the arguments in `(…)`: pairs become an object, single values a list."""
+        self.at += 1
+        pairs: dict[str, Any] = {}
+        singles: list[Any] = []
+        while not self._at_end(_CLOSERS[opener], first=not (pairs or singles)):
+            before = self.at
+            item = self.value(depth + 1)
+            self._skip_space()
+            if self.text[self.at : self.at + 1] in (":", "=") and isinstance(item, str | int | float):
+                self.at += 1
+                pairs[str(item)] = self.value(depth + 1)
+            else:
+                singles.append(item)
+            if self.at == before:  # a stray character: step over it, so that this always ends
+                self.at += 1
+        if opener == "{" or (pairs and opener == "("):
+            return pairs
+        return singles if not pairs else [*singles, pairs]
+
+    def _at_end(self, closer: str, *, first: bool) -> bool:
+        """Skips separators; true at the closing mark, which it takes, or at the end of the text."""
+        commas = 0
+        self._skip_space()
+        while self.text[self.at : self.at + 1] in (",", ";"):
+            commas += 1
+            self.at += 1
+            self._skip_space()
+        here = self.text[self.at : self.at + 1]
+        if here == "":
+            self._note("a missing end")
+            return True
+        if here not in "}])":
+            if not commas and not first:
+                self._note("a missing comma")
+            return False
+        if commas:
+            self._note("a trailing comma")
+        if here != closer:
+            self._note(f"{here} in place of {closer}")
+        self.at += 1
+        return True
+
+    def _string(self, opener: str) -> str:
+        if opener != '"':
+            self._note(f"{opener} as a quote")
+        closer = _LENIENT_QUOTES[opener]
+        self.at += 1
+        out: list[str] = []
+        while self.at < len(self.text):
+            here = self.text[self.at]
+            self.at += 1
+            if here == closer:
+                return "".join(out)
+            out.append(self._escaped() if here == "\\" else here)
+        self._note("a missing quote")
+        return "".join(out)
+
+    def _escaped(self) -> str:
+        here = self.text[self.at : self.at + 1]
+        self.at += 1
+        if here == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", self.text[self.at : self.at + 4]):
+            code = int(self.text[self.at : self.at + 4], 16)
+            self.at += 4
+            low = self._low_surrogate() if 0xD800 <= code < 0xDC00 else 0
+            if 0xD800 <= code < 0xE000 and not low:
+                self._note("half a character")
+            # Lone surrogates become U+FFFD: they can't be written as UTF-8.
+            if low:
+                return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
+            return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)
+        return _ESCAPES.get(here, here)
+
+    def _low_surrogate(self) -> int:
+        pair = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})").match(self.text, self.at)
+        if not pair:
+            return 0
+        self.at = pair.end()
+        return int(pair[1], 16)
+
+    def _skip_space(self) -> None:
+        space = _SPACE_AND_BLOCKS if self.at < self._last_block else _SPACE
+        match = space.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+
+    def _note(self, repair: str) -> None:
+        if repair not in self.repairs:
+            self.repairs.append(repair)
+
 
 LONGEST = 50_000
 """Characters that are read; more no step needs."""
@@ -45,29 +183,28 @@ def cut(text: Any) -> str:
 
 def calls_in(text: str) -> list[TextCall]:
     """Every call that begins a line or the text, in order."""
-    found: list[TextCall] = []
+    calls: list[TextCall] = []
     at = 0
-    while len(found) < MOST_CALLS and (call := _CALL.search(text, at)):
+    while len(calls) < MOST_CALLS and (call := _CALL.search(text, at)):
         before = text[: call.start()].rpartition("\n")[2].strip(" \t*`-#0123456789.")
         if before and not before.lower().endswith(("action:", ">")):
             at = call.end()
             continue
-        end, is_closed = _end(text, call.end())
+        # Where the call's own bracket closes: before the next call, else as far right as one is.
+        start = call.end()
+        following = next(
+            (match for match in _CALL.finditer(text, start) if _begins_line(text, match.start())), None
+        )
+        stop = following.start() if following else len(text)
+        tag = text.find("</", start)
+        if start <= tag < stop and text[start:tag].rstrip().endswith(")"):
+            stop = tag
+        last = text.rfind(")", start, stop)
+        end, is_closed = (last, True) if last >= 0 else (stop, False)
         repairs = () if is_closed else ("a missing end",)
-        found.append(TextCall(call[1], _fields(text[call.end() : end]), repairs))
+        calls.append(TextCall(call[1], _fields(text[call.end() : end]), repairs))
         at = end + 1
-    return found
-
-
-def _end(text: str, start: int) -> tuple[int, bool]:
-    """Where the call's own bracket closes: before the next call, else as far right as one is."""
-    following = next((one for one in _CALL.finditer(text, start) if _begins_line(text, one.start())), None)
-    stop = following.start() if following else len(text)
-    tag = text.find("</", start)
-    if start <= tag < stop and text[start:tag].rstrip().endswith(")"):
-        stop = tag
-    last = text.rfind(")", start, stop)
-    return (last, True) if last >= 0 else (stop, False)
+    return calls
 
 
 def _begins_line(text: str, at: int) -> bool:
@@ -76,12 +213,12 @@ def _begins_line(text: str, at: int) -> bool:
 
 def _fields(inside: str) -> dict[str, Any]:
     """`name=value` pairs; what stands before the first name is no field."""
-    found: dict[str, Any] = {}
+    parsed: dict[str, Any] = {}
     at = 0
     while name := _FIELD.search(inside, at):
         value, at = _value(inside, name.end())
-        found.setdefault(name[1], value)
-    return found
+        parsed.setdefault(name[1], value)
+    return parsed
 
 
 def _value(inside: str, at: int) -> tuple[Any, int]:
@@ -94,7 +231,7 @@ def _value(inside: str, at: int) -> tuple[Any, int]:
         body = inside[at + 1 : end].rstrip()
         if body and body[-1] in _QUOTES:
             body = body[:-1]
-        return _ESCAPE.sub(lambda one: _ESCAPED.get(one[1], one[0]), body), max(end, at + 1)
+        return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), body), max(end, at + 1)
     reader = Lenient(inside, at)
     value = reader.value()
     return value, max(reader.at, at + 1)

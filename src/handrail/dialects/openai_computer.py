@@ -11,16 +11,23 @@ from typing import Any
 from handrail.dialects import gestures
 from handrail.dialects.anthropic_computer import LONG_PRESS, NO_HELD_KEY
 from handrail.dialects.frame import number_from
-from handrail.dialects.gestures import STROKE_MS, read_path, straight, strokes, written_path
-from handrail.dialects.key_names import pressed, written_chord
-from handrail.dialects.parts import Conversation, Fields, TextPart, needed, only, place_from, short
+from handrail.dialects.gestures import (
+    STROKE_MS,
+    pressed,
+    read_path,
+    straight,
+    strokes,
+    written_chord,
+    written_path,
+)
+from handrail.dialects.parts import Conversation, Fields, TextPart, needed, place_from, short
 from handrail.dialects.table import (
     Dialect,
-    Heard,
     Meaning,
-    Said,
+    ParsedOutput,
     SpecialWord,
     TableRow,
+    WordCall,
     WordRule,
     WordsRead,
     WordsTold,
@@ -36,17 +43,16 @@ _HELD = {"keys": NO_HELD_KEY}
 _BUTTONS = {"left": "tap", "right": "long_press", "back": "press_key"}
 
 
-def _click(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("x", "y", "button", "keys"), "click")
-    _no_keys(given)
-    button = str(given.get("button", "left"))
+def _click(arguments: Fields, talk: Conversation) -> Meaning:
+    _no_keys(arguments)
+    button = str(arguments.get("button", "left"))
     if button not in _BUTTONS:
         raise Unsupported(
             f"click: a phone has no {button[:20]} button", hint="It has left, right and back.", path="button"
         )
     if button == "back":
         return Meaning(({"type": "press_key", "key": "back"},))
-    talk.cursor = place_from([needed(given, "x"), needed(given, "y")], "x", talk)
+    talk.cursor = place_from([needed(arguments, "x"), needed(arguments, "y")], "x", talk)
     note = LONG_PRESS if button == "right" else ""
     return Meaning(({"type": _BUTTONS[button], "target": talk.cursor},), note)
 
@@ -64,43 +70,40 @@ def _write_click(action: Act, talk: Conversation) -> Fields | None:
     return {"button": "right" if isinstance(action, LongPress) else "left", "x": x, "y": y}
 
 
-def _no_keys(given: Fields) -> None:
-    if given.get("keys"):
+def _no_keys(arguments: Fields) -> None:
+    if arguments.get("keys"):
         raise Unsupported(f"keys: {NO_HELD_KEY}", hint="Send it without keys.", path="keys")
 
 
-def _drag(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("path", "keys"), "drag")
-    _no_keys(given)
-    path = needed(given, "path")
+def _drag(arguments: Fields, talk: Conversation) -> Meaning:
+    _no_keys(arguments)
+    path = needed(arguments, "path")
     if not isinstance(path, list) or not 2 <= len(path) <= 100:
         raise InvalidAction("path: should be 2 to 100 places", path="path")
-    return Meaning((read_path([place_from(one, "path", talk) for one in path]),))
+    return Meaning((read_path([place_from(point, "path", talk) for point in path]),))
 
 
 def _write_drag(action: Act, talk: Conversation) -> Fields | None:
     points = written_path(action)
     if points is None or action.expect is not None:
         return None
-    own = [tuple(map(short, talk.frame.from_device(one.x, one.y))) for one in points]
+    own = [tuple(map(short, talk.frame.from_device(point.x, point.y))) for point in points]
     return {"path": [{"x": x, "y": y} for x, y in own]}
 
 
-def _move(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("x", "y", "keys"), "move")
-    _no_keys(given)
-    return gestures.move({"coordinate": [needed(given, "x"), needed(given, "y")]}, talk)
+def _move(arguments: Fields, talk: Conversation) -> Meaning:
+    _no_keys(arguments)
+    return gestures.move({"coordinate": [needed(arguments, "x"), needed(arguments, "y")]}, talk)
 
 
-def _scroll(given: Fields, talk: Conversation) -> Meaning:
+def _scroll(arguments: Fields, talk: Conversation) -> Meaning:
     """Positive numbers go on down and to the right; the finger goes the other way."""
-    only(given, ("x", "y", "scroll_x", "scroll_y", "keys"), "scroll")
-    _no_keys(given)
-    at = place_from([needed(given, "x"), needed(given, "y")], "x", talk)
-    width, height = talk.frame.whole
+    _no_keys(arguments)
+    at = place_from([needed(arguments, "x"), needed(arguments, "y")], "x", talk)
+    width, height = talk.frame.device_size
     across, down = talk.frame.size
-    dx = number_from(given.get("scroll_x", 0), "scroll_x") * width / across
-    dy = number_from(given.get("scroll_y", 0), "scroll_y") * height / down
+    dx = number_from(arguments.get("scroll_x", 0), "scroll_x") * width / across
+    dy = number_from(arguments.get("scroll_y", 0), "scroll_y") * height / down
     return Meaning(tuple(strokes(at, -dx, -dy, talk)))
 
 
@@ -109,7 +112,7 @@ def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
     if stroke is None or not isinstance(action, Swipe) or action.duration_ms != STROKE_MS:
         return None
     x1, y1, x2, y2 = stroke
-    (width, height), (across, down) = talk.frame.whole, talk.frame.size
+    (width, height), (across, down) = talk.frame.device_size, talk.frame.size
     middle = {"x": (x1 + x2) // 2, "y": (y1 + y2) // 2}
     if strokes(middle, x2 - x1, y2 - y1, talk) != [action.to_dict()]:
         return None
@@ -118,104 +121,106 @@ def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
     return {"x": x, "y": y, "scroll_x": scroll_x, "scroll_y": scroll_y}
 
 
-def _keypress(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, ("keys",), "keypress")
-    keys = needed(given, "keys")
-    if not isinstance(keys, list) or not keys or not all(isinstance(one, str) for one in keys):
+def _keypress(arguments: Fields, _: Conversation) -> Meaning:
+    keys = needed(arguments, "keys")
+    if not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
         raise InvalidAction("keys: should be a list of keys", path="keys")
     return Meaning((pressed(keys, "keys"),))
 
 
-def _write_keypress(action: Act, talk: Conversation) -> Fields | None:
-    words = written_chord(action, talk)
+def _write_keypress(action: Act, _: Conversation) -> Fields | None:
+    words = written_chord(action)
     return {"keys": [word.upper() for word in words]} if words else None
 
 
-def _wait(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, (), "wait")
-    return Meaning(({"type": "wait_for_stable"},))
-
-
-def _write_wait(action: Act, talk: Conversation) -> Fields | None:
-    del talk
-    return {} if action == WaitForStable() else None
-
-
 ROWS: dict[str, TableRow] = {
-    "keypress": SpecialWord("`press_key`, or `press_keys` for several", _keypress, _write_keypress),
-    "click": SpecialWord("`tap`; right is a `long_press`, back the back key", _click, _write_click),
+    "keypress": SpecialWord(
+        "`press_key`, or `press_keys` for several", _keypress, _write_keypress, takes="keys"
+    ),
+    "click": SpecialWord(
+        "`tap`; right is a `long_press`, back the back key", _click, _write_click, takes="x y button keys"
+    ),
     "double_click": WordRule("double_tap", pairs=_XY, required="x y", refused=_HELD),
-    "drag": SpecialWord("`drag`, or `drag_path` for more than two places", _drag, _write_drag),
-    "move": SpecialWord("kept for the next click", _move),
-    "scroll": SpecialWord("`swipe` the other way, so many pixels", _scroll, _write_scroll),
+    "drag": SpecialWord(
+        "`drag`, or `drag_path` for more than two places", _drag, _write_drag, takes="path keys"
+    ),
+    "move": SpecialWord("kept for the next click", _move, takes="x y keys"),
+    "scroll": SpecialWord(
+        "`swipe` the other way, so many pixels", _scroll, _write_scroll, takes="x y scroll_x scroll_y keys"
+    ),
     "type": WordRule("type_text", {"text": TextPart("text")}, "text"),
-    "wait": SpecialWord("`wait_for_stable`", _wait, _write_wait),
+    "wait": SpecialWord(
+        "`wait_for_stable`",
+        lambda _, __: Meaning(({"type": "wait_for_stable"},)),
+        lambda action, _: {} if action == WaitForStable() else None,
+        takes="",
+    ),
     "screenshot": WordRule("screenshot"),
 }
 
 
-def hear(given: Any) -> Heard:
+def hear(output: Any) -> ParsedOutput:
     """A response's `output`, one call, a batch, or one action."""
-    if isinstance(given, Mapping) and isinstance(given.get("output"), list):
-        given = given["output"]
-    items = given if isinstance(given, list) else [given]
-    said = [one for item in items if isinstance(item, Mapping) for one in _calls(item)]
-    if not said:
+    if isinstance(output, Mapping) and isinstance(output.get("output"), list):
+        output = output["output"]
+    items = output if isinstance(output, list) else [output]
+    calls = [call for item in items if isinstance(item, Mapping) for call in _calls(item)]
+    if not calls:
         raise InvalidAction("type: is required", path="type", hint='Send {"type": "click", "x": …, "y": …}.')
-    return Heard(tuple(said), _spoken(items))
-
-
-def _calls(item: Mapping[str, Any]) -> list[Said]:
-    if item.get("type") in ("message", "reasoning"):
-        return []
-    if item.get("type") != "computer_call":
-        return [_one(item, "", ())]
-    batch = item.get("actions") or [item.get("action")]
-    if not isinstance(batch, list) or not all(isinstance(one, Mapping) for one in batch):
-        raise InvalidAction("actions: should be a list of actions", path="actions")
-    pending = item.get("pending_safety_checks") or []
-    checks = tuple(one for one in pending if isinstance(one, Mapping)) if isinstance(pending, list) else ()
-    first, *rest = batch
-    return [_one(first, str(item.get("call_id", "")), checks), *(_one(one, "", ()) for one in rest)]
-
-
-def _one(action: Mapping[str, Any], id_: str, checks: tuple[Mapping[str, Any], ...]) -> Said:
-    word = action.get("type")
-    if not isinstance(word, str):
-        raise InvalidAction("type: is required", path="type")
-    return Said(word, {name: value for name, value in action.items() if name != "type"}, id_, checks)
-
-
-def _spoken(items: list[Any]) -> str:
-    blocks = [one.get("content") or one.get("summary") for one in items if isinstance(one, Mapping)]
+    blocks = [entry.get("content") or entry.get("summary") for entry in items if isinstance(entry, Mapping)]
     parts = [part for block in blocks if isinstance(block, list) for part in block]
     texts = [
         part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)
     ]
-    return "\n".join(texts)
+    return ParsedOutput(tuple(calls), "\n".join(texts))
+
+
+def _calls(item: Mapping[str, Any]) -> list[WordCall]:
+    if item.get("type") in ("message", "reasoning"):
+        return []
+    if item.get("type") != "computer_call":
+        return [_word_call(item, "", ())]
+    batch = item.get("actions") or [item.get("action")]
+    if not isinstance(batch, list) or not all(isinstance(action, Mapping) for action in batch):
+        raise InvalidAction("actions: should be a list of actions", path="actions")
+    pending = item.get("pending_safety_checks") or []
+    checks = (
+        tuple(action for action in pending if isinstance(action, Mapping))
+        if isinstance(pending, list)
+        else ()
+    )
+    first, *rest = batch
+    return [
+        _word_call(first, str(item.get("call_id", "")), checks),
+        *(_word_call(action, "", ()) for action in rest),
+    ]
+
+
+def _word_call(action: Mapping[str, Any], id_: str, checks: tuple[Mapping[str, Any], ...]) -> WordCall:
+    word = action.get("type")
+    if not isinstance(word, str):
+        raise InvalidAction("type: is required", path="type")
+    return WordCall(word, {name: value for name, value in action.items() if name != "type"}, id_, checks)
 
 
 def form(word: str, fields: Fields) -> dict[str, Any]:
-    """One action."""
     return {"type": word, **fields}
 
 
-def answer(reading: WordsRead, told: WordsTold) -> Any:
+def answer(reading: WordsRead, outcome: WordsTold) -> Any:
     """A `computer_call_output` for each call; a check is acknowledged only where a person has said yes."""
     output: dict[str, Any] = {"type": "computer_screenshot"}
-    if told.picture:
-        output["image_url"] = f"data:image/png;base64,{told.picture}"
+    if outcome.picture:
+        output["image_url"] = f"data:image/png;base64,{outcome.picture}"
     results: list[dict[str, Any]] = [
         {"type": "computer_call_output", "call_id": id_, "output": output} for id_ in (reading.ids or ("",))
     ]
-    if reading.checks and told.success:
+    if reading.checks and outcome.success:
         results[0]["acknowledged_safety_checks"] = [dict(check) for check in reading.checks]
-    if reading.notes or not told.success:
-        from handrail.dialects.answers import words_of  # noqa: PLC0415
+    if reading.notes or not outcome.success:
+        from handrail.dialects.table import outcome_text  # noqa: PLC0415
 
-        text = {"type": "input_text", "text": words_of(reading, told)}
+        text = {"type": "input_text", "text": outcome_text(reading, outcome)}
         results.append({"role": "user", "content": [text]})
     return results[0] if len(results) == 1 else results
 

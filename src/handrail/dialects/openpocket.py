@@ -1,33 +1,224 @@
 """Seed 000: OpenPocket's `ModelStepOutput` from anything a model can print, with a note of every repair.
 
 Tried in this order: a tool-call object, JSON, JSON in a fence or in prose, `name(a=b)`, nothing at all.
-What the ten actions and their defaults are is in `openpocket_actions`.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 from pydantic_core import from_json
 
-from handrail.dialects.lenient import Lenient
-from handrail.dialects.openpocket_actions import SHAPES, TOOL_NAMES, Normalised, normalise, write_action
+from handrail.dialects.model_text import Lenient
+from handrail.dialects.rules import round_half_up
+from handrail.errors import InvalidAction, Unsupported
+from handrail.protocol.act import Act
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.keys import KEYS
+from handrail.protocol.observe import HumanCapability
+from handrail.protocol.read import action_from
+from handrail.protocol.target import Point
 
-__all__ = [
-    "MAX_CHARS",
-    "SHAPES",
-    "TOOL_NAMES",
-    "ModelStep",
-    "Normalised",
-    "find_action",
-    "normalise",
-    "parse_step",
-    "unwrap",
-    "write_action",
-]
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One field of a seed action: its kind, its default, and its native path."""
+
+    kind: type
+    default: Any
+    native: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One seed action: the native kind and its fields, in the seed's order."""
+
+    native: str
+    fields: dict[str, Argument] = field(default_factory=dict)
+
+
+_AUTH = "Human authorization is required to continue."
+
+SHAPES: dict[str, Shape] = {
+    "tap": Shape("tap", {"x": Argument(int, 0, "target.x"), "y": Argument(int, 0, "target.y")}),
+    "swipe": Shape(
+        "swipe",
+        {
+            "x1": Argument(int, 0, "from.x"), "y1": Argument(int, 0, "from.y"),
+            "x2": Argument(int, 0, "to.x"), "y2": Argument(int, 0, "to.y"),
+            "durationMs": Argument(int, 300, "duration_ms"),
+        },
+    ),
+    "type": Shape("type_text", {"text": Argument(str, "", "text")}),
+    "keyevent": Shape("press_key", {"keycode": Argument(str, "KEYCODE_ENTER", "key")}),
+    "launch_app": Shape("start_app", {"packageName": Argument(str, "", "package")}),
+    "shell": Shape("shell", {"command": Argument(str, "", "command")}),
+    "run_script": Shape(
+        "run_script", {"script": Argument(str, "", "script"), "timeoutSec": Argument(int, 60, "timeout_sec")}
+    ),
+    "request_human_auth": Shape(
+        "request_human_auth",
+        {
+            "capability": Argument(str, "unknown", "capability", get_args(HumanCapability)),
+            "instruction": Argument(str, _AUTH, "instruction"),
+            "timeoutSec": Argument(int, 300, "timeout_sec"),
+        },
+    ),
+    "wait": Shape("wait", {"durationMs": Argument(int, 1000, "duration_ms")}),
+    "finish": Shape("finish", {"message": Argument(str, "Task finished.", "message")}),
+}  # fmt: skip
+"""The ten actions, their defaults included."""
+
+_COORDINATES = {"x", "y", "x1", "y1", "x2", "y2"}
+_NEVER_EMPTY = {"packageName", "command", "script"}
+TOOL_NAMES = {"type_text": "type"}
+"""The seed's tool of this name makes the action `type`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """The seed's form of an action, what had to be defaulted, and what can be executed."""
+
+    action: dict[str, Any]
+    defaulted: list[str]
+    native: AnyAction | None = None
+    not_executable: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        outcome = (
+            {"native": self.native.to_dict()} if self.native else {"not_executable": self.not_executable}
+        )
+        return {"action": self.action, "defaulted": self.defaulted, **outcome}
+
+
+def normalise(payload: Any) -> Normalised:
+    """Exactly seed 000's normalisation, on anything."""
+    source = payload if isinstance(payload, Mapping) else {}
+    kind = source.get("type")
+    kind = TOOL_NAMES.get(kind, kind) if isinstance(kind, str) else None
+    if kind not in SHAPES:
+        wait = {"type": "wait", "durationMs": 1000}
+        return Normalised(
+            _with_reason(wait, source), ["type"], action_from({"type": "wait", "duration_ms": 1000})
+        )
+    source = _unpack_pair(source) if kind == "tap" else source
+    action: dict[str, Any] = {"type": kind}
+    defaulted: list[str] = []
+    for name, shape in SHAPES[kind].fields.items():
+        value = _coerce(source.get(name), shape)
+        if value is None:
+            defaulted.append(name)
+        action[name] = shape.default if value is None else value
+    if kind != "finish":
+        action = _with_reason(action, source)
+    return _executable(action, defaulted, source)
+
+
+def write_action(action: Act) -> dict[str, Any]:
+    """The seed's form of a native action; `Unsupported` where the seed has no words for it."""
+    data = action.to_dict()
+    for kind, shape in SHAPES.items():
+        if shape.native != data["type"] or not _sayable(action):
+            continue
+        written: dict[str, Any] = {"type": kind}
+        for name, rule in shape.fields.items():
+            value: Any = data
+            for part in rule.native.split("."):
+                value = value[part]
+            written[name] = value if rule.kind is int else _as_text(name, value)
+        return written if kind == "finish" else _with_reason(written, data)
+    raise Unsupported(
+        f"{action.type} with these fields has no form in OpenPocket", hint="Resolve it to a point first."
+    )
+
+
+def _coerce(value: Any, shape: Argument) -> Any:
+    """The value in its kind, or None where it is missing or invalid."""
+    if shape.kind is int:
+        # Numbers and numeric strings; halves go up.
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            return None
+        try:
+            number = value if isinstance(value, int) else float(value)
+            return number if isinstance(number, int) else round_half_up(number)
+        except (ValueError, OverflowError):  # words, NaN and infinities
+            return None
+    if not isinstance(value, str) or (shape.choices and value not in shape.choices):
+        return None
+    return value if value or shape.default == "" else None
+
+
+def _unpack_pair(source: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`coordinate: [x, y]` and `position: [x, y]`, as OpenPocket itself accepts."""
+    for name in ("coordinate", "position"):
+        pair = source.get(name)
+        if isinstance(pair, list | tuple) and len(pair) == 2 and "x" not in source and "y" not in source:
+            return {**source, "x": pair[0], "y": pair[1]}
+    return source
+
+
+def _with_reason(action: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    reason = source.get("reason")
+    return {**action, "reason": reason} if isinstance(reason, str) and reason.strip() else action
+
+
+def _executable(action: dict[str, Any], defaulted: list[str], source: Mapping[str, Any]) -> Normalised:
+    invented = [name for name in defaulted if name in _COORDINATES]
+    empty = [name for name in _NEVER_EMPTY if name in action and not action[name].strip()]
+    lost = [name for name in defaulted if name in ("keycode", "text") and source.get(name) is not None]
+    if invented:
+        return Normalised(
+            action, defaulted, not_executable=f"missing or invalid coordinates: {', '.join(invented)}"
+        )
+    if empty:
+        return Normalised(action, defaulted, not_executable=f"{empty[0]} is empty")
+    if lost:
+        return Normalised(action, defaulted, not_executable=f"{lost[0]} is not a string")
+    try:
+        shape = SHAPES[action["type"]]
+        native: dict[str, Any] = {"type": shape.native}
+        for name, rule in shape.fields.items():
+            holder = native
+            *parents, last = rule.native.split(".")
+            for parent in parents:
+                holder = holder.setdefault(parent, {})
+            holder[last] = _key(action[name]) if name == "keycode" else action[name]
+        if reason := action.get("reason"):
+            native["reason"] = reason[:1000]
+        return Normalised(action, defaulted, native=action_from(native))
+    except InvalidAction as error:
+        return Normalised(action, defaulted, not_executable=error.message)
+
+
+def _key(keycode: str) -> str:
+    """`BACK` and `Back` are short names in capitals."""
+    word = keycode.strip()
+    return word.lower() if word.lower() in KEYS else word
+
+
+def _sayable(action: Act) -> bool:
+    """The seed aims at points only and types into what has the focus; it expects nothing of the outcome."""
+    target = getattr(action, "target", None)
+    flags = [
+        getattr(action, name, False) for name in ("clear", "submit", "raw", "activity", "expect", "device")
+    ]
+    if any(flags) or getattr(action, "status", "done") != "done":
+        return False
+    if action.type == "swipe":
+        return getattr(action, "from_", None) is not None
+    return isinstance(target, Point) if action.type == "tap" else target is None
+
+
+def _as_text(name: str, value: Any) -> str:
+    if name == "keycode":
+        return KEYS.get(str(value), str(value))
+    return shlex.join(value) if isinstance(value, list) else str(value)
+
 
 MAX_CHARS = 200_000
 """More than this no model says in one step; the rest is not read."""
@@ -58,22 +249,21 @@ class ModelStep:
     repairs: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """The seed's ModelStepOutput."""
         return {"thought": self.thought, "action": self.normalised.action, "raw": self.raw}
 
 
 def parse_step(output: str | Mapping[str, Any], thought: str = "") -> ModelStep:
     """One step from a model's text or tool call. Never fails."""
     if isinstance(output, Mapping):
-        payload, said, repairs = unwrap(dict(output))
-        return ModelStep(said or thought, normalise(payload), _raw_of(output), repairs)
+        payload, reasoning, repairs = unwrap(dict(output))
+        return ModelStep(reasoning or thought, normalise(payload), _raw_of(output), repairs)
     text = output[:MAX_CHARS]
     cut = ["the answer was cut"] if len(output) > MAX_CHARS else []
-    found = find_action(text)
-    if found is None:
+    parsed = find_action(text)
+    if parsed is None:
         return ModelStep(thought or text.strip(), normalise(None), output, [*cut, "no action was found"])
-    payload, said, repairs = found
-    return ModelStep(said or thought, normalise(payload), output, [*cut, *repairs])
+    payload, reasoning, repairs = parsed
+    return ModelStep(reasoning or thought, normalise(payload), output, [*cut, *repairs])
 
 
 def _raw_of(output: Mapping[str, Any]) -> str:
@@ -87,16 +277,16 @@ def _raw_of(output: Mapping[str, Any]) -> str:
 
 def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction | None:
     """The first object that is an action of these kinds, else the first that could be one, else a call."""
-    found = [unwrap(value, kinds, repairs) for value, repairs in _objects(text)]
-    actions = [one for one in found if _kind_of(one[0]) in kinds]
+    candidates = [unwrap(value, kinds, repairs) for value, repairs in _objects(text)]
+    actions = [candidate for candidate in candidates if _kind_of(candidate[0]) in kinds]
     if actions:
-        payload, said, repairs = actions[0]
+        payload, reasoning, repairs = actions[0]
         several = [f"{len(actions)} actions, the first was taken"] if len(actions) > 1 else []
-        return payload, said or _prose(text), [*repairs, *several]
+        return payload, reasoning or _prose(text), [*repairs, *several]
     call = _read_call(text)
     if call:
         return call[0], _prose(text), call[1]
-    named = [one for one in found if one[0]]
+    named = [candidate for candidate in candidates if candidate[0]]
     if named:
         return named[0][0], named[0][1] or _prose(text), named[0][2]
     return None
@@ -111,7 +301,7 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Every outermost `{…}` of the text, strict JSON first, leniently where that fails."""
     strict = _strict(text)
     if strict is not None:
-        yield from ((one, []) for one in strict[:_CANDIDATES])
+        yield from ((parsed, []) for parsed in strict[:_CANDIDATES])
         return
     prose = ["the action was inside other text"] if not text.lstrip().startswith("{") else []
     at = 0
@@ -135,7 +325,7 @@ def _strict(text: str) -> list[dict[str, Any]] | None:
     except (ValueError, TypeError):
         return None
     values = value if isinstance(value, list) else [value]
-    return [one for one in values if isinstance(one, dict)]
+    return [parsed for parsed in values if isinstance(parsed, dict)]
 
 
 def unwrap(
@@ -143,14 +333,16 @@ def unwrap(
 ) -> RawAction:
     """Peel tool calls and `{thought, action}` off; the payload, the thought, the repairs."""
     notes = list(repairs or [])
-    said = ""
+    reasoning = ""
     for _ in range(8):
-        said = said or next((value[key] for key in _THOUGHTS if isinstance(value.get(key), str)), "")
+        reasoning = reasoning or next(
+            (value[key] for key in _THOUGHTS if isinstance(value.get(key), str)), ""
+        )
         inner = _inner(value, kinds, notes)
         if inner is None:
-            return value, said, notes
+            return value, reasoning, notes
         value = inner
-    return value, said, notes
+    return value, reasoning, notes
 
 
 def _inner(value: dict[str, Any], kinds: Collection[str], notes: list[str]) -> dict[str, Any] | None:
@@ -158,19 +350,15 @@ def _inner(value: dict[str, Any], kinds: Collection[str], notes: list[str]) -> d
     if _kind_of(value) in kinds:
         return None
     for layer in _LAYERS:
-        calls = _calls(value.get(layer))
+        inside = value.get(layer)
+        several = inside if isinstance(inside, list) else [inside]
+        calls = [call for call in several if isinstance(call, dict) and call.get("type") not in _SPOKEN]
         if len(calls) > 1:
             notes.append(f"{len(calls)} tool calls, the first was taken")
         if calls:
             return calls[0]
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
     return {"type": name, **_arguments(value)} if name else _named_otherwise(value, kinds, notes)
-
-
-def _calls(layer: Any) -> list[dict[str, Any]]:
-    """What a layer holds besides text: an object, or several."""
-    several = layer if isinstance(layer, list) else [layer]
-    return [one for one in several if isinstance(one, dict) and one.get("type") not in _SPOKEN]
 
 
 def _named_otherwise(
@@ -191,11 +379,11 @@ def _named_otherwise(
 def _arguments(call: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a tool call: an object, or JSON in a string."""
     for key in ("arguments", "input", "args", "parameters", "params"):
-        found = call.get(key)
-        if isinstance(found, str):
-            found = Lenient(found[:MAX_CHARS]).value()
-        if isinstance(found, dict):
-            return {name: value for name, value in found.items() if name != "type"}
+        arguments = call.get(key)
+        if isinstance(arguments, str):
+            arguments = Lenient(arguments[:MAX_CHARS]).value()
+        if isinstance(arguments, dict):
+            return {name: value for name, value in arguments.items() if name != "type"}
     return {}
 
 
@@ -214,9 +402,8 @@ def _read_call(text: str) -> tuple[dict[str, Any], list[str]] | None:
 
 
 def _prose(text: str) -> str:
-    """What was said before the action."""
     start = min((at for at in (text.find("{"), text.find("```")) if at >= 0), default=0)
     call = _CALL.search(text)
     end = start or (call.start() if call else 0)
-    said = re.sub(r"^\s*(thought|reasoning)\s*:\s*", "", text[:end], flags=re.IGNORECASE)
-    return _MARKUP.sub("", said).strip()
+    prose = re.sub(r"^\s*(thought|reasoning)\s*:\s*", "", text[:end], flags=re.IGNORECASE)
+    return _MARKUP.sub("", prose).strip()

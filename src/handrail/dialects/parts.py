@@ -49,7 +49,7 @@ def _numbers(value: Any, path: str) -> list[float]:
         raise InvalidAction(f"{path}: should be two numbers", path=path, hint="Write [x, y].")
     while len(value) == 1 and isinstance(value[0], list | tuple):
         value = value[0]
-    return [number_from(one, path) for one in value]
+    return [number_from(number, path) for number in value]
 
 
 def short(number: float) -> float | int:
@@ -70,7 +70,7 @@ class PlaceField:
         """None: an element has no place before it was found."""
         if not isinstance(value, Mapping) or "x" not in value:
             return None
-        return [short(one) for one in talk.frame.from_device(value["x"], value["y"])]
+        return [short(coordinate) for coordinate in talk.frame.from_device(value["x"], value["y"])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,12 @@ class OneOf:
     def read(self, value: Any, name: str, talk: Any) -> Any:
         del talk
         word = str(value)
-        known = self.words if word in self.words else {key.lower(): one for key, one in self.words.items()}
-        found = known.get(word if word in known else word.lower())
-        if found is None:
+        any_case = {key.lower(): native for key, native in self.words.items()}
+        native = self.words.get(word, any_case.get(word.lower()))
+        if native is None:
             words = ", ".join(self.words)
             raise InvalidAction(f"{name}: must be one of: {words}, not {word[:40]!r}", path=name)
-        return found
+        return native
 
     def write(self, value: Any, talk: Any) -> Any:
         del talk
@@ -140,22 +140,19 @@ FINGER = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 def opposite(path: str = "direction") -> OneOf:
-    """A word of scrolling."""
     return OneOf(path, FINGER)
 
 
-def only(given: Fields, names: Iterable[str], word: str) -> None:
-    """What a special word does not take is told, not overlooked."""
-    known = list(names)
-    for key in given:
-        if key not in known:
+def only(arguments: Fields, names: Iterable[str], word: str) -> None:
+    allowed = list(names)
+    for key in arguments:
+        if key not in allowed:
             raise InvalidAction(
-                f"{key}: is not a field of {word}", path=str(key), hint=f"{word} takes: {', '.join(known)}."
+                f"{key}: is not a field of {word}", path=str(key), hint=f"{word} takes: {', '.join(allowed)}."
             )
 
 
-def needed(given: Fields, name: str) -> Any:
-    """The value of a field that a special word can't do without."""
-    if name not in given:
+def needed(arguments: Fields, name: str) -> Any:
+    if name not in arguments:
         raise InvalidAction(f"{name}: is required", path=name)
-    return given[name]
+    return arguments[name]

@@ -45,9 +45,8 @@ class ToolRule:
     ignored: tuple[str, ...] = ()  # accepted, and without a native counterpart
 
 
-def unknown_name(name: Any, known: Iterable[str], path: str = "type") -> InvalidAction:
-    """The error for a tool or step that the dialect does not have."""
-    names = list(known)
+def unknown_name(name: Any, candidates: Iterable[str], path: str = "type") -> InvalidAction:
+    names = list(candidates)
     if name is None:
         return InvalidAction(f"{path}: is required", path=path, hint=f"One of: {', '.join(names)}.")
     close = nearest_kind(str(name), names)
@@ -58,12 +57,12 @@ def unknown_name(name: Any, known: Iterable[str], path: str = "type") -> Invalid
 def to_native(
     name: str,
     rule: ToolRule,
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     placed: Mapping[str, Any] | None = None,
     talk: Any = None,
 ) -> AnyAction:
     """The native action; errors name the foreign field. `placed` is what was read already, by native path."""
-    native = _place_fields(name, rule, given, talk)
+    native = _place_fields(name, rule, arguments, talk)
     for path, value in (placed or {}).items():
         _put(native, path, value)
     try:
@@ -74,8 +73,8 @@ def to_native(
 
 def from_native(rule: ToolRule, action: Act) -> dict[str, Any] | None:
     """The foreign fields that say the same, or None where this rule can't say it."""
-    found = from_native_with(rule, action)
-    return None if found is None else found[0]
+    converted = from_native_with(rule, action)
+    return None if converted is None else converted[0]
 
 
 def from_native_with(
@@ -105,49 +104,41 @@ def from_native_with(
 
 
 def path_of(part: str | FieldPart) -> str:
-    """Where in a native action a field goes."""
     return part if isinstance(part, str) else part.path
 
 
 def round_half_up(number: float) -> int:
     """2.5 → 3, -2.5 → -2: what a person does, not what banks do."""
-    whole = math.floor(number)
-    return whole + (number - whole >= 0.5)  # not floor(number + 0.5): that sum rounds 0.49999999999999994 up
+    floor = math.floor(number)
+    return floor + (number - floor >= 0.5)  # not floor(number + 0.5): that sum rounds 0.49999999999999994 up
 
 
-def _place_fields(name: str, rule: ToolRule, given: Mapping[str, Any], talk: Any) -> dict[str, Any]:
+def _place_fields(name: str, rule: ToolRule, arguments: Mapping[str, Any], talk: Any) -> dict[str, Any]:
     native: dict[str, Any] = {"type": rule.native}
     for path, value in rule.fixed.items():
         _put(native, path, value)
-    seen: set[str] = set()
-    for key, value in given.items():
-        known = key if key in rule.fields or key in rule.ignored else camel(key)
-        if known in seen:
+    used: set[str] = set()
+    for key, value in arguments.items():
+        field_name = key if key in rule.fields or key in rule.ignored else camel(key)
+        if field_name in used:
             raise InvalidAction(f"{key}: is given twice, in both spellings", path=key)
         if value is not None:
-            seen.add(known)
-        if known in rule.fields:
+            used.add(field_name)
+        if field_name in rule.fields:
             if value is not None:
-                part = rule.fields[known]
+                part = rule.fields[field_name]
                 path = path_of(part)
                 read = _as_integer(path, value) if isinstance(part, str) else part.read(value, key, talk)
                 _put(native, path, read)
-        elif known not in rule.ignored:
-            raise _unknown_field(name, key, rule)
+        elif field_name not in rule.ignored:
+            close = nearest(key, [*rule.fields, *rule.ignored])
+            takes = ", ".join(rule.fields) or "nothing"
+            hint = f"Did you mean {' or '.join(close)}?" if close else f"{name} takes: {takes}."
+            raise InvalidAction(f"{key}: is not a field of {name}", path=key, hint=hint)
     for key in rule.required:
-        if key not in seen:  # null is not a value
+        if key not in used:  # null is not a value
             raise InvalidAction(f"{key}: is required", path=key)
     return native
-
-
-def _unknown_field(name: str, key: str, rule: ToolRule) -> InvalidAction:
-    close = nearest(key, [*rule.fields, *rule.ignored])
-    hint = (
-        f"Did you mean {' or '.join(close)}?"
-        if close
-        else f"{name} takes: {', '.join(rule.fields) or 'nothing'}."
-    )
-    return InvalidAction(f"{key}: is not a field of {name}", path=key, hint=hint)
 
 
 def _as_integer(path: str, value: Any) -> Any:
@@ -186,8 +177,8 @@ def _flatten(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _is_default(path: str, value: Any, action: Act) -> bool:
-    found = type(action).model_fields.get(path)
-    return found is not None and found.default == value
+    info = type(action).model_fields.get(path)
+    return info is not None and info.default == value
 
 
 def _in_foreign_words(error: InvalidAction, rule: ToolRule) -> InvalidAction:

@@ -1,6 +1,6 @@
 """A dialect as a table: one row for each of its words, read in both directions, and what is between rows.
 
-WordsRead raises `InvalidAction` or `Unsupported` and nothing else, whatever comes in.
+Reading raises `InvalidAction` or `Unsupported` and nothing else, whatever comes in.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from handrail.dialects.frame import Unit, number_from
-from handrail.dialects.parts import Conversation, Fields, place_from, short
+from handrail.dialects.parts import Conversation, Fields, only, place_from, short
 from handrail.dialects.rules import ToolRule, from_native_with, to_native, unknown_name
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol.act import Act
@@ -19,7 +19,7 @@ from handrail.protocol.read import action_from
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class WordCall:
     """One word of a dialect with its fields, as its maker's form holds it."""
 
     word: str
@@ -30,10 +30,10 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ParsedOutput:
     """All that was found in one answer of a model."""
 
-    said: tuple[Said, ...]
+    calls: tuple[WordCall, ...]
     thought: str = ""
     repairs: tuple[str, ...] = ()
 
@@ -53,16 +53,15 @@ class WordsRead:
     checks: tuple[Mapping[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Actions as one or several, and of the rest what there is."""
         native = [action.to_dict() for action in self.actions]
-        told: dict[str, Any] = {"native": native[0] if len(native) == 1 else native}
+        described: dict[str, Any] = {"native": native[0] if len(native) == 1 else native}
         more = {
             "thought": self.thought,
             "reply": self.reply,
             "notes": list(self.notes),
             "repairs": list(self.repairs),
         }
-        return told | {name: value for name, value in more.items() if value}
+        return described | {name: value for name, value in more.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class TableRow(Protocol):
     @property
     def says(self) -> str: ...
 
-    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning: ...
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning: ...
 
     def write(self, action: Act, talk: Conversation) -> Fields | None:
         """The fields that say the same; None where this word does not."""
@@ -109,23 +108,23 @@ class WordRule:
         fixed = ", ".join(f"{key}: {value}" for key, value in self.fixed.items())
         return f"`{self.native}`" + (f" ({fixed})" if fixed else "") + (f"; {self.note}" if self.note else "")
 
-    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning:
-        kept = {key: value for key, value in given.items() if value is not None}
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning:
+        present = {key: value for key, value in arguments.items() if value is not None}
         for name, why in self.refused.items():
-            if kept.pop(name, None) not in (None, "", [], False):
+            if present.pop(name, None) not in (None, "", [], False):
                 raise Unsupported(f"{name}: {why}", hint=f"Send {word} without {name}.", path=name)
         if self.points:
-            kept = _pointed(kept, self.points, talk)
-        placed = _paired(word, kept, self.pairs, talk)
-        plain = {key: value for key, value in kept.items() if key not in _names(self.pairs)}
-        made = to_native(word, self._tool_rule(), plain, placed, talk)
-        return Meaning((made.to_dict(),), self.note)
+            present = _pointed(present, self.points, talk)
+        placed = _paired(word, present, self.pairs, talk)
+        plain = {key: value for key, value in present.items() if key not in _names(self.pairs)}
+        action = to_native(word, self._tool_rule(), plain, placed, talk)
+        return Meaning((action.to_dict(),), self.note)
 
     def write(self, action: Act, talk: Conversation) -> Fields | None:
-        found = from_native_with(self._tool_rule(), action, tuple(self.pairs), talk)
-        if found is None:
+        converted = from_native_with(self._tool_rule(), action, tuple(self.pairs), talk)
+        if converted is None:
             return None
-        fields, places = found
+        fields, places = converted
         for path, (x, y) in self.pairs.items():
             if path not in places:
                 continue
@@ -152,8 +151,8 @@ class RefusedWord:
     def says(self) -> str:
         return f"refused: {self.why}"
 
-    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning:
-        del given, talk
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning:
+        del arguments, talk
         raise Unsupported(f"{word}: {self.why}", hint=self.hint, path="")
 
     def write(self, action: Act, talk: Conversation) -> Fields | None:
@@ -168,10 +167,14 @@ class SpecialWord:
     says: str
     reads: Callable[[Fields, Conversation], Meaning]
     writes: Callable[[Act, Conversation], Fields | None] = lambda _, __: None
+    takes: str | None = None
+    """Its fields; None where `reads` checks them."""
 
-    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning:
-        del word
-        return self.reads({key: value for key, value in given.items() if value is not None}, talk)
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning:
+        present = {key: value for key, value in arguments.items() if value is not None}
+        if self.takes is not None:
+            only(present, self.takes.split(), word)
+        return self.reads(present, talk)
 
     def write(self, action: Act, talk: Conversation) -> Fields | None:
         return self.writes(action, talk)
@@ -200,7 +203,7 @@ class Dialect:
     title: str
     unit: Unit
     rows: Mapping[str, TableRow]
-    hear: Callable[[Any], Heard]
+    hear: Callable[[Any], ParsedOutput]
     """From the maker's form, or text, to words and fields. Raises `InvalidAction`."""
     form: Callable[[str, Fields], Any]
     """One word with its fields in the maker's form."""
@@ -216,47 +219,44 @@ class Dialect:
     numbers: bool = False
     """It names elements by their numbers in a list that each answer has."""
 
-    def read(self, given: Any, talk: Conversation) -> WordsRead:
+    def read(self, output: Any, talk: Conversation) -> WordsRead:
         """What a model wrote, as actions. Never fails in any other way than by these two errors."""
         try:
-            heard = self.hear(given)
-            return self._meaning_of(heard, talk)
-        except HandrailError:
-            raise
+            return self._meaning_of(self.hear(output), talk)
         except RecursionError:
             raise InvalidAction("it is nested too deeply", path="") from None
 
-    def _meaning_of(self, heard: Heard, talk: Conversation) -> WordsRead:
+    def _meaning_of(self, parsed: ParsedOutput, talk: Conversation) -> WordsRead:
         actions: list[AnyAction] = []
         notes: list[str] = []
         replies: list[str] = []
-        for one in heard.said:
-            row = self.rows.get(one.word)
+        for call in parsed.calls:
+            row = self.rows.get(call.word)
             if row is None:
-                raise unknown_name(one.word, self.rows, path="action")
-            actions += _asked_first(one)
-            meaning = row.read(one.word, one.fields, talk)
-            actions += [action_from(dict(made)) for made in meaning.actions]
+                raise unknown_name(call.word, self.rows, path="action")
+            actions += _confirmation_first(call)
+            meaning = row.read(call.word, call.fields, talk)
+            actions += [action_from(dict(action)) for action in meaning.actions]
             notes += [meaning.note] if meaning.note else []
             replies += [meaning.reply] if meaning.reply else []
         return WordsRead(
             tuple(actions),
-            heard.thought,
-            heard.repairs,
+            parsed.thought,
+            parsed.repairs,
             tuple(dict.fromkeys(notes)),
             "\n".join(replies),
-            tuple(one.id for one in heard.said if one.id),
-            tuple(check for one in heard.said for check in one.checks),
+            tuple(call.id for call in parsed.calls if call.id),
+            tuple(check for call in parsed.calls for check in call.checks),
         )
 
     def write(self, action: Act, talk: Conversation) -> Any:
         """The action in the maker's form; `Unsupported` where it has no words for it."""
-        told = action.model_copy(update={"reason": None})
-        for one in (told, told.model_copy(update={"device": None})):  # most have no word for a device
+        bare = action.model_copy(update={"reason": None})
+        for variant in (bare, bare.model_copy(update={"device": None})):  # most have no word for a device
             for word, row in self.rows.items():
-                fields = row.write(one, talk)
-                if fields is not None and self._says(made := self.form(word, fields), one, talk):
-                    return made
+                fields = row.write(variant, talk)
+                if fields is not None and self._says(written := self.form(word, fields), variant, talk):
+                    return written
         raise Unsupported(
             f"{action.type} with these fields has no form in {self.name}",
             hint="Resolve it to a point first, or say it with the vocabulary's own action.",
@@ -271,13 +271,17 @@ class Dialect:
         return bool(read.actions) and read.actions[0] == action
 
 
-def _asked_first(one: Said) -> list[AnyAction]:
+def _confirmation_first(call: WordCall) -> list[AnyAction]:
     """A maker's own safety check is a question to a person."""
-    if not one.checks:
+    if not call.checks:
         return []
-    said = "; ".join(str(check.get("message") or check.get("code") or "a check") for check in one.checks)
+    questions = "; ".join(
+        str(check.get("message") or check.get("code") or "a check") for check in call.checks
+    )
     ask = {"type": "request_human_auth", "capability": "permission"}
-    return [action_from({**ask, "instruction": f"The model's maker wants a person to confirm: {said[:900]}"})]
+    return [
+        action_from({**ask, "instruction": f"The model's maker wants a person to confirm: {questions[:900]}"})
+    ]
 
 
 def _names(pairs: Mapping[str, tuple[str, str]]) -> set[str]:
@@ -285,26 +289,60 @@ def _names(pairs: Mapping[str, tuple[str, str]]) -> set[str]:
 
 
 def _paired(
-    word: str, given: Fields, pairs: Mapping[str, tuple[str, str]], talk: Conversation
+    word: str, arguments: Fields, pairs: Mapping[str, tuple[str, str]], talk: Conversation
 ) -> dict[str, Any]:
-    """Both numbers or none."""
     placed: dict[str, Any] = {}
     for path, (x, y) in pairs.items():
-        if (x in given) != (y in given):
-            missing = y if x in given else x
+        if (x in arguments) != (y in arguments):
+            missing = y if x in arguments else x
             raise InvalidAction(f"{missing}: is required", path=missing, hint=f"{word} needs {x} and {y}.")
-        if x in given:
-            placed[path] = talk.frame.to_device(number_from(given[x], x), number_from(given[y], y), x)
+        if x in arguments:
+            placed[path] = talk.frame.to_device(number_from(arguments[x], x), number_from(arguments[y], y), x)
     return placed
 
 
-def _pointed(given: dict[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
-    if name in given:
-        talk.cursor = place_from(given[name], name, talk)
-        return given
+def _pointed(arguments: dict[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
+    if name in arguments:
+        talk.cursor = place_from(arguments[name], name, talk)
+        return arguments
     if talk.cursor is None:
         raise InvalidAction(
             f"{name}: is required: nothing was pointed at before", path=name, hint="Say where."
         )
     own = talk.frame.from_device(talk.cursor["x"], talk.cursor["y"])
-    return {**given, name: list(own)}
+    return {**arguments, name: list(own)}
+
+
+def outcome_text(reading: WordsRead, outcome: WordsTold) -> str:
+    """What was done or why not, and where a phone did something else than was said."""
+    text = outcome.text if outcome.success else f"{outcome.code}: {outcome.text} {outcome.hint or ''}".strip()
+    notes = [f"Note: {note}." for note in reading.notes]
+    mended = [f"Repaired: {', '.join(reading.repairs)}."] if reading.repairs else []
+    return "\n".join(part for part in (reading.reply, text, *notes, *mended) if part)
+
+
+def plain_answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
+    """For data-set formats, which have no answers of their own."""
+    answer: dict[str, Any] = {"success": outcome.success, "text": outcome_text(reading, outcome)}
+    if not outcome.success:
+        answer |= {"code": outcome.code, "hint": outcome.hint}
+    return answer
+
+
+def text_answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
+    """The next message to a model that prints text: the words, and the picture it looks at."""
+    return user_message(outcome_text(reading, outcome), outcome)
+
+
+def tool_answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
+    """The same for models that were trained on calls in tags."""
+    return user_message(f"<tool_response>\n{outcome_text(reading, outcome)}\n</tool_response>", outcome)
+
+
+def user_message(words: str, outcome: WordsTold) -> dict[str, Any]:
+    """In the form that servers of open models take."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": words}]
+    if outcome.picture:
+        address = f"data:image/png;base64,{outcome.picture}"
+        content.append({"type": "image_url", "image_url": {"url": address}})
+    return {"role": "user", "content": content}

@@ -9,13 +9,28 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.answers import text_answer
 from handrail.dialects.anthropic_computer import LONG_PRESS
-from handrail.dialects.gestures import as_wheel, at_point, direction_of, wheel
-from handrail.dialects.key_names import pressed, split_chord, written_chord
+from handrail.dialects.gestures import (
+    as_wheel,
+    at_point,
+    direction_of,
+    pressed,
+    split_chord,
+    wheel,
+    written_chord,
+)
 from handrail.dialects.model_text import calls_in, cut
-from handrail.dialects.parts import Conversation, Fields, PlaceField, TextPart, needed, only
-from handrail.dialects.table import Dialect, Heard, Meaning, Said, SpecialWord, TableRow, WordRule
+from handrail.dialects.parts import Conversation, Fields, PlaceField, TextPart, needed
+from handrail.dialects.table import (
+    Dialect,
+    Meaning,
+    ParsedOutput,
+    SpecialWord,
+    TableRow,
+    WordCall,
+    WordRule,
+    text_answer,
+)
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.device import TypeText
@@ -29,17 +44,14 @@ _MARKS = re.compile(r"</?(?:point|bbox|box|\|box_start\||\|box_end\|)>|<\|box_(?
 _HEADS = re.compile(r"(?:Thought|Reflection|Action_Summary)\s*[:：]\s*(.*?)(?=\n\s*Action\s*[:：]|\Z)", re.S)
 
 
-def _type(given: Fields, talk: Conversation) -> Meaning:
+def _type(arguments: Fields, _: Conversation) -> Meaning:
     """A line break at the end presses Enter."""
-    del talk
-    only(given, ("content",), "type")
-    text = str(needed(given, "content"))
+    text = str(needed(arguments, "content"))
     bare = text.removesuffix("\n")
     return Meaning(({"type": "type_text", "text": bare, "submit": bare != text},))
 
 
-def _write_type(action: Act, talk: Conversation) -> Fields | None:
-    del talk
+def _write_type(action: Act, _: Conversation) -> Fields | None:
     if not isinstance(action, TypeText) or action.target is not None or action.clear or action.expect:
         return None
     if action.text.endswith("\n"):
@@ -47,24 +59,21 @@ def _write_type(action: Act, talk: Conversation) -> Fields | None:
     return {"content": action.text + ("\n" if action.submit else "")}
 
 
-def _scroll(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("point", "direction"), "scroll")
-    return Meaning(tuple(wheel(direction_of(given), CLICKS, at_point(given, talk), talk)))
+def _scroll(arguments: Fields, talk: Conversation) -> Meaning:
+    return Meaning(tuple(wheel(direction_of(arguments), CLICKS, at_point(arguments, talk), talk)))
 
 
 def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
-    found = as_wheel(action, talk)
-    return {"point": found[0], "direction": found[1]} if found and found[2] == CLICKS else None
+    turned = as_wheel(action, talk)
+    return {"point": turned[0], "direction": turned[1]} if turned and turned[2] == CLICKS else None
 
 
-def _hotkey(given: Fields, talk: Conversation) -> Meaning:
-    del talk
-    only(given, ("key", "hotkey"), "hotkey")
-    return Meaning((pressed(split_chord(str(given.get("key") or needed(given, "hotkey"))), "key"),))
+def _hotkey(arguments: Fields, _: Conversation) -> Meaning:
+    return Meaning((pressed(split_chord(str(arguments.get("key") or needed(arguments, "hotkey"))), "key"),))
 
 
-def _write_hotkey(action: Act, talk: Conversation) -> Fields | None:
-    words = written_chord(action, talk)
+def _write_hotkey(action: Act, _: Conversation) -> Fields | None:
+    words = written_chord(action)
     return {"key": " ".join(words).lower()} if words else None
 
 
@@ -74,34 +83,39 @@ ROWS: dict[str, TableRow] = {
     "left_double": WordRule("double_tap", _POINT, "point"),
     "long_press": WordRule("long_press", _POINT, "point"),
     "right_single": WordRule("long_press", _POINT, "point", note=LONG_PRESS),
-    "type": SpecialWord("`type_text`; a line break at the end presses Enter", _type, _write_type),
-    "scroll": SpecialWord("`swipe` the other way, half of the screen", _scroll, _write_scroll),
+    "type": SpecialWord(
+        "`type_text`; a line break at the end presses Enter", _type, _write_type, takes="content"
+    ),
+    "scroll": SpecialWord(
+        "`swipe` the other way, half of the screen", _scroll, _write_scroll, takes="point direction"
+    ),
     "open_app": WordRule("start_app", {"app_name": TextPart("name")}, "app_name"),
     "drag": WordRule(
         "drag", {"start_point": PlaceField("from"), "end_point": PlaceField("to")}, "start_point end_point"
     ),
     "press_home": WordRule("press_key", fixed={"key": "home"}),
     "press_back": WordRule("press_key", fixed={"key": "back"}),
-    "hotkey": SpecialWord("`press_key`, or `press_keys` for several", _hotkey, _write_hotkey),
+    "hotkey": SpecialWord(
+        "`press_key`, or `press_keys` for several", _hotkey, _write_hotkey, takes="key hotkey"
+    ),
     "wait": WordRule("wait", fixed={"duration_ms": 5000}),
     "finished": WordRule("finish", {"content": TextPart("message")}, fixed={"status": "done"}),
     "call_user": WordRule("request_human_auth", fixed={"instruction": "Help is needed with this screen."}),
 }
 
 
-def hear(given: Any) -> Heard:
-    """Every call of the text, in order."""
-    text = cut(given)
+def hear(output: Any) -> ParsedOutput:
+    text = cut(output)
     thought = _HEADS.search(text)
     body = re.split(r"Action\s*[:：]", text)[-1] if re.search(r"Action\s*[:：]", text) else text
-    calls = [one for one in calls_in("\n" + body.strip()) if one.name in ROWS]
+    calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in ROWS]
     if not calls:
         raise InvalidAction(
             "there is no action in the answer", path="action", hint="Write Action: click(point='…')."
         )
-    repairs = tuple(dict.fromkeys(note for one in calls for note in one.repairs))
-    said = tuple(Said(one.name, _named(one.name, one.fields)) for one in calls)
-    return Heard(said, thought[1].strip() if thought else "", repairs)
+    repairs = tuple(dict.fromkeys(note for candidate in calls for note in candidate.repairs))
+    word_calls = tuple(WordCall(call.name, _named(call.name, call.fields)) for call in calls)
+    return ParsedOutput(word_calls, thought[1].strip() if thought else "", repairs)
 
 
 def _named(word: str, fields: Mapping[str, Any]) -> Fields:
@@ -115,7 +129,6 @@ def _named(word: str, fields: Mapping[str, Any]) -> Fields:
 
 
 def form(word: str, fields: Fields) -> str:
-    """One line."""
     return f"Action: {word}({', '.join(_argument(name, value) for name, value in fields.items())})"
 
 

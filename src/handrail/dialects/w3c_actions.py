@@ -9,24 +9,126 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from handrail.dialects.frame import number_from
-from handrail.dialects.gestures import read_path
-from handrail.dialects.key_names import W3C_POINTS, pressed
-from handrail.dialects.parts import Conversation, Fields, needed, only
-from handrail.dialects.table import Dialect, Heard, Meaning, Said, SpecialWord, TableRow, WordsRead, WordsTold
-from handrail.dialects.w3c_gestures import MOBILE
+from handrail.dialects.gestures import W3C_POINTS, direction_of, pressed, read_path
+from handrail.dialects.parts import FINGER, Conversation, Fields, needed
+from handrail.dialects.table import (
+    Dialect,
+    Meaning,
+    ParsedOutput,
+    SpecialWord,
+    TableRow,
+    WordCall,
+    WordRule,
+    WordsRead,
+    WordsTold,
+)
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.device import Drag, DragPath, LongPress, Swipe, Tap, TypeText
 from handrail.protocol.target import Point
 
+NO_ELEMENT = "elements of a WebDriver session are not known here"
+SWIPE_SPEED, DRAG_SPEED, FLING_SPEED, PINCH_SPEED = 5_000, 2_500, 7_500, 2_500
+"""Pixels in a second for a density of 1; the driver multiplies them by the screen's."""
+_XY = {"target": ("x", "y")}
+_OUT = {"elementId": NO_ELEMENT, "locator": NO_ELEMENT}
+
+
+def _area(arguments: Fields) -> tuple[float, float, float, float]:
+    if arguments.get("elementId") or arguments.get("locator"):
+        raise Unsupported(
+            f"elementId: {NO_ELEMENT}", hint="Give left, top, width and height.", path="elementId"
+        )
+    left, top, width, height = (
+        number_from(needed(arguments, name), name) for name in ("left", "top", "width", "height")
+    )
+    if width <= 0 or height <= 0:
+        raise InvalidAction("width: the area is empty", path="width")
+    return left, top, width, height
+
+
+def _share(arguments: Fields) -> float:
+    share = number_from(arguments.get("percent", 1), "percent")
+    if not 0 < share <= 1:
+        raise InvalidAction("percent: should be above 0 and at most 1", path="percent")
+    return share
+
+
+def _lasts(arguments: Fields, distance: float, speed: float) -> int:
+    chosen = number_from(arguments.get("speed", speed), "speed")
+    if chosen <= 0:
+        raise InvalidAction("speed: should be above 0", path="speed")
+    return min(60_000, round(distance / chosen * 1000))
+
+
+def _swipe(arguments: Fields, talk: Conversation, *, scrolls: bool, speed: float) -> Meaning:
+    """`swipe` says where the finger goes, `scroll` and `fling` where the content goes on."""
+    left, top, width, height = _area(arguments)
+    word = direction_of(arguments)
+    finger = FINGER[word] if scrolls else word
+    share, cx, cy = _share(arguments), left + width / 2, top + height / 2
+    along = (width if finger in ("left", "right") else height) * share
+    forward = 1 if finger in ("right", "down") else -1
+    dx, dy = (along * forward, 0.0) if finger in ("left", "right") else (0.0, along * forward)
+    start = talk.frame.to_device(cx - dx / 2, cy - dy / 2, "left")
+    end = talk.frame.to_device(cx + dx / 2, cy + dy / 2, "left")
+    lasts = _lasts(arguments, math.hypot(dx, dy), speed)
+    return Meaning(({"type": "swipe", "from": start, "to": end, "duration_ms": lasts},))
+
+
+def _pinch(arguments: Fields, talk: Conversation, *, opens: bool) -> Meaning:
+    left, top, width, height = _area(arguments)
+    far = max(2, round(width / 2 * _share(arguments)))
+    near = max(1, far // 10)
+    centre = talk.frame.to_device(left + width / 2, top + height / 2, "left")
+    radii = (near, far) if opens else (far, near)
+    pinch: dict[str, Any] = {"type": "pinch", "cx": centre["x"], "cy": centre["y"]}
+    pinch |= {"start_radius": radii[0], "end_radius": radii[1]}
+    return Meaning(({**pinch, "duration_ms": _lasts(arguments, far - near, PINCH_SPEED)},))
+
+
+def _drag(arguments: Fields, talk: Conversation) -> Meaning:
+    if arguments.get("elementId"):
+        raise Unsupported(f"elementId: {NO_ELEMENT}", hint="Give startX and startY.", path="elementId")
+    names = ("startX", "startY", "endX", "endY")
+    x1, y1, x2, y2 = (number_from(needed(arguments, name), name) for name in names)
+    start, end = talk.frame.to_device(x1, y1, "startX"), talk.frame.to_device(x2, y2, "endX")
+    lasts = _lasts(arguments, math.dist((x1, y1), (x2, y2)), DRAG_SPEED)
+    return Meaning(({"type": "drag", "from": start, "to": end, "duration_ms": lasts},))
+
+
+MOBILE: dict[str, TableRow] = {
+    "mobile: clickGesture": WordRule("tap", pairs=_XY, required="x y", refused=_OUT),
+    "mobile: doubleClickGesture": WordRule("double_tap", pairs=_XY, required="x y", refused=_OUT),
+    "mobile: longClickGesture": SpecialWord(
+        "`long_press`, half a second",
+        lambda given, talk: WordRule(
+            "long_press", {"duration": "duration_ms"}, "x y", pairs=_XY, refused=_OUT
+        ).read("mobile: longClickGesture", {"duration": 500, **given}, talk),
+    ),
+    "mobile: dragGesture": SpecialWord("`drag`", _drag),
+    "mobile: swipeGesture": SpecialWord(
+        "`swipe`, the finger's direction",
+        partial(_swipe, scrolls=False, speed=SWIPE_SPEED),
+    ),
+    "mobile: scrollGesture": SpecialWord(
+        "`swipe` the other way", partial(_swipe, scrolls=True, speed=SWIPE_SPEED)
+    ),
+    "mobile: flingGesture": SpecialWord(
+        "`swipe` the other way, fast",
+        partial(_swipe, scrolls=True, speed=FLING_SPEED),
+    ),
+    "mobile: pinchOpenGesture": SpecialWord("`pinch`", partial(_pinch, opens=True)),
+    "mobile: pinchCloseGesture": SpecialWord("`pinch`", partial(_pinch, opens=False)),
+}
 LONG_MS = 500
 """A finger that stays down so long without moving presses long."""
 PICKS_UP_MS = 400
 """One that waits so long before it moves drags."""
-NO_ELEMENTS = "elements of a WebDriver session are not known here"
 MOST_STEPS = 1_000
 Spot = tuple[float, float]
 
@@ -45,21 +147,24 @@ class _Finger:
     strokes: list[tuple[list[Spot], float]] = field(default_factory=list)
 
 
-def _actions(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("actions",), "actions")
-    sources = needed(given, "actions")
-    if not isinstance(sources, list) or not all(isinstance(one, Mapping) for one in sources) or not sources:
+def _actions(arguments: Fields, talk: Conversation) -> Meaning:
+    sources = needed(arguments, "actions")
+    if (
+        not isinstance(sources, list)
+        or not all(isinstance(entry, Mapping) for entry in sources)
+        or not sources
+    ):
         raise InvalidAction("actions: should be a list of input sources", path="actions")
-    fingers, made = [], list[dict[str, Any]]()
+    fingers, actions = [], list[dict[str, Any]]()
     for number, source in enumerate(sources):
         path = f"actions[{number}]"
         match source.get("type"):
             case "pointer":
                 fingers.append(_finger(_steps(source, path), path))
             case "key":
-                made += _typed(_steps(source, path))
+                actions += _typed(_steps(source, path))
             case "none":
-                made += [_pause(step) for step in _steps(source, path)]
+                actions += [_pause(step) for step in _steps(source, path)]
             case other:
                 raise Unsupported(
                     f"{path}.type: {str(other)[:20]!r} has no meaning on a phone",
@@ -67,10 +172,10 @@ def _actions(given: Fields, talk: Conversation) -> Meaning:
                     path=f"{path}.type",
                 )
     if len(fingers) == 1:
-        made = fingers[0].done + made
+        actions = fingers[0].done + actions
     elif fingers:
-        made = [_together(fingers), *made]
-    return Meaning(tuple(_on_screen(one, talk) for one in made))
+        actions = [_two_finger_gesture(fingers), *actions]
+    return Meaning(tuple(_on_screen(entry, talk) for entry in actions))
 
 
 def _steps(source: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
@@ -78,66 +183,68 @@ def _steps(source: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
     if (
         not isinstance(steps, list)
         or len(steps) > MOST_STEPS
-        or not all(isinstance(one, Mapping) for one in steps)
+        or not all(isinstance(step, Mapping) for step in steps)
     ):
         raise InvalidAction(f"{path}.actions: should be a list", path=f"{path}.actions")
     return steps
 
 
 def _finger(steps: Sequence[Mapping[str, Any]], path: str) -> _Finger:
-    one = _Finger()
+    finger = _Finger()
     for step in steps:
         lasts = number_from(step.get("duration", 0) or 0, f"{path}.duration")
         match step.get("type"):
             case "pointerMove":
-                _moved(one, step, lasts, path)
+                _moved(finger, step, lasts, path)
             case "pointerDown":
-                one.down, one.way, one.held_ms, one.moved_ms = True, [one.at], 0.0, 0.0
+                finger.down, finger.way, finger.held_ms, finger.moved_ms = True, [finger.at], 0.0, 0.0
             case "pause":
-                if one.down and len(one.way) == 1:
-                    one.held_ms += lasts
+                if finger.down and len(finger.way) == 1:
+                    finger.held_ms += lasts
             case "pointerUp":
-                if one.down:
-                    one.done.append(_stroke(one))
-                    one.strokes.append((one.way, one.moved_ms))
-                one.down = False
+                if finger.down:
+                    finger.done.append(_stroke(finger))
+                    finger.strokes.append((finger.way, finger.moved_ms))
+                finger.down = False
             case "pointerCancel":
-                one.down = False
+                finger.down = False
             case other:
                 raise InvalidAction(f"{path}: {str(other)[:20]!r} is no step of a pointer", path=path)
-    if one.down:
+    if finger.down:
         raise InvalidAction(f"{path}: the finger is never lifted", path=path, hint="End with pointerUp.")
-    return one
+    return finger
 
 
-def _moved(one: _Finger, step: Mapping[str, Any], lasts: float, path: str) -> None:
+def _moved(finger: _Finger, step: Mapping[str, Any], lasts: float, path: str) -> None:
     origin = step.get("origin", "viewport")
     x, y = number_from(step.get("x", 0), f"{path}.x"), number_from(step.get("y", 0), f"{path}.y")
     if origin == "pointer":
-        x, y = one.at[0] + x, one.at[1] + y
+        x, y = finger.at[0] + x, finger.at[1] + y
     elif origin not in ("viewport", None):
-        raise Unsupported(f"origin: {NO_ELEMENTS}", hint="Use the viewport's coordinates.", path="origin")
-    one.at = (x, y)
-    if one.down and one.at != one.way[-1]:
-        one.way.append(one.at)
-        one.moved_ms += lasts
+        raise Unsupported(f"origin: {NO_ELEMENT}", hint="Use the viewport's coordinates.", path="origin")
+    finger.at = (x, y)
+    if finger.down and finger.at != finger.way[-1]:
+        finger.way.append(finger.at)
+        finger.moved_ms += lasts
 
 
-def _stroke(one: _Finger) -> dict[str, Any]:
-    way: list[dict[str, Any]] = [{"x": x, "y": y} for x, y in one.way]
+def _stroke(finger: _Finger) -> dict[str, Any]:
+    way: list[dict[str, Any]] = [{"x": x, "y": y} for x, y in finger.way]
     if len(way) == 1:
-        if one.held_ms >= LONG_MS:
-            return {"type": "long_press", "target": way[0], "duration_ms": round(one.held_ms)}
+        if finger.held_ms >= LONG_MS:
+            return {"type": "long_press", "target": way[0], "duration_ms": round(finger.held_ms)}
         return {"type": "tap", "target": way[0]}
-    lasts = round(min(one.moved_ms, 60_000))
-    if len(way) == 2 and one.held_ms < PICKS_UP_MS:
+    lasts = round(min(finger.moved_ms, 60_000))
+    if len(way) == 2 and finger.held_ms < PICKS_UP_MS:
         return {"type": "swipe", "from": way[0], "to": way[1], "duration_ms": lasts}
     return read_path(way, duration_ms=lasts)
 
 
-def _together(fingers: Sequence[_Finger]) -> dict[str, Any]:
+def _two_finger_gesture(fingers: Sequence[_Finger]) -> dict[str, Any]:
     """Two fingers around one centre: towards or away from it, or around it."""
-    if len(fingers) != 2 or any(len(one.strokes) != 1 or len(one.strokes[0][0]) != 2 for one in fingers):
+    if len(fingers) != 2 or any(
+        len(finger.strokes) != 1 or len(finger.strokes[0][0]) != 2 for finger in fingers
+    ):
         raise Unsupported(
             "actions: only two fingers that each make one straight move are a gesture here",
             hint="Send a pinch or a turn with two pointers, or one pointer.",
@@ -165,8 +272,8 @@ def _together(fingers: Sequence[_Finger]) -> dict[str, Any]:
     return {"type": "rotate", "radius": round(before), **angles, **around}
 
 
-def _middle(one: Spot, other: Spot) -> Spot:
-    return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+def _middle(first: Spot, other: Spot) -> Spot:
+    return (first[0] + other[0]) / 2, (first[1] + other[1]) / 2
 
 
 def _angle(point: Spot, centre: Spot) -> float:
@@ -179,37 +286,38 @@ def _pause(step: Mapping[str, Any]) -> dict[str, Any]:
 
 def _typed(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Characters are typed together; keys that are held while another is struck are a chord."""
-    made: list[dict[str, Any]] = []
+    actions: list[dict[str, Any]] = []
     held: list[str] = []
     for step in steps:
         value = str(step.get("value", ""))
         if step.get("type") == "keyDown" and value in W3C_POINTS:
             held.append(W3C_POINTS[value])
             if W3C_POINTS[value] not in ("shift", "ctrl", "alt", "meta"):
-                made.append(pressed(held, "value"))
+                actions.append(pressed(held, "value"))
                 held = held[:-1]
         elif step.get("type") == "keyDown" and held:
-            made.append(pressed([*held, value], "value"))
+            actions.append(pressed([*held, value], "value"))
         elif step.get("type") == "keyDown" and value:
-            if made and made[-1]["type"] == "type_text":
-                made[-1]["text"] += value
+            if actions and actions[-1]["type"] == "type_text":
+                actions[-1]["text"] += value
             else:
-                made.append({"type": "type_text", "text": value})
+                actions.append({"type": "type_text", "text": value})
         elif step.get("type") == "keyUp":
-            held = [one for one in held if one != W3C_POINTS.get(value)]
+            held = [key for key in held if key != W3C_POINTS.get(value)]
         elif step.get("type") == "pause":
-            made.append(_pause(step))
-    return made
+            actions.append(_pause(step))
+    return actions
 
 
 def _on_screen(action: dict[str, Any], talk: Conversation) -> dict[str, Any]:
-    """Places as whole pixels."""
     placed = dict(action)
     for name in ("target", "from", "to"):
         if name in placed:
             placed[name] = talk.frame.to_device(placed[name]["x"], placed[name]["y"], name)
     if "points" in placed:
-        placed["points"] = [talk.frame.to_device(one["x"], one["y"], "points") for one in placed["points"]]
+        placed["points"] = [
+            talk.frame.to_device(point["x"], point["y"], "points") for point in placed["points"]
+        ]
     if "cx" in placed:
         centre = talk.frame.to_device(placed["cx"], placed["cy"], "cx")
         placed |= {"cx": centre["x"], "cy": centre["y"]}
@@ -220,17 +328,17 @@ def _write(action: Act, talk: Conversation) -> Fields | None:
     if action.expect is not None:
         return None
     if isinstance(action, TypeText) and not (action.target or action.clear or action.submit):
-        typed = [{"type": kind, "value": one} for one in action.text for kind in ("keyDown", "keyUp")]
-        plain = not any(one in W3C_POINTS for one in action.text) and action.text
+        typed = [{"type": kind, "value": char} for char in action.text for kind in ("keyDown", "keyUp")]
+        plain = not any(char in W3C_POINTS for char in action.text) and action.text
         return {"actions": [{"type": "key", "id": "keyboard", "actions": typed}]} if plain else None
     way = _way(action)
     if way is None:
         return None
     points, held_ms, lasts = way
-    own = [tuple(round(one) for one in talk.frame.from_device(point.x, point.y)) for point in points]
+    own = [tuple(round(char) for char in talk.frame.from_device(point.x, point.y)) for point in points]
     steps: list[dict[str, Any]] = [_step(own[0], 0), {"type": "pointerDown", "button": 0}]
     steps += [{"type": "pause", "duration": held_ms}] if held_ms else []
-    steps += [_step(one, lasts // max(1, len(own) - 1)) for one in own[1:]]
+    steps += [_step(char, lasts // max(1, len(own) - 1)) for char in own[1:]]
     finger = {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}}
     return {"actions": [{**finger, "actions": [*steps, {"type": "pointerUp", "button": 0}]}]}
 
@@ -259,40 +367,42 @@ ROWS: dict[str, TableRow] = {
         "`tap`, `long_press`, `swipe`, `drag`, `drag_path`, `pinch`, `rotate`, `type_text`, keys, `wait`",
         _actions,
         _write,
+        takes="actions",
     ),
     **MOBILE,
 }
 
 
-def hear(given: Any) -> Heard:
+def hear(output: Any) -> ParsedOutput:
     """The body of POST /session/{id}/actions, or of execute with a `mobile:` script."""
-    if not isinstance(given, Mapping):
+    if not isinstance(output, Mapping):
         raise InvalidAction("should be an object", path="", hint='Send {"actions": […]}.')
-    if "script" not in given:
-        return Heard((Said("actions", dict(given)),))
-    args = given.get("args") or [{}]
+    if "script" not in output:
+        return ParsedOutput((WordCall("actions", dict(output)),))
+    args = output.get("args") or [{}]
     if not isinstance(args, list) or len(args) != 1 or not isinstance(args[0], Mapping):
         raise InvalidAction("args: should be a list of one object", path="args")
-    return Heard((Said(str(given["script"]), dict(args[0])),))
+    return ParsedOutput((WordCall(str(output["script"]), dict(args[0])),))
 
 
 def form(word: str, fields: Fields) -> dict[str, Any]:
-    """The body of the request."""
     return dict(fields) if word == "actions" else {"script": word, "args": [dict(fields)]}
 
 
-def answer(reading: WordsRead, told: WordsTold) -> dict[str, Any]:
+def answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
     """WebDriver's: null, or an error with its own words."""
-    if told.success:
+    if outcome.success:
         return {"value": None}
-    known = {
+    values = {
         "INVALID_ACTION": "invalid argument",
         "UNSUPPORTED": "unsupported operation",
         "TIMEOUT": "timeout",
     }
     notes = "; ".join(reading.notes)
-    message = " ".join(part for part in (f"{told.code}: {told.text}", told.hint or "", notes) if part)
-    error = known.get(told.code or "", "unknown error")
+    message = " ".join(
+        part for part in (f"{outcome.code}: {outcome.text}", outcome.hint or "", notes) if part
+    )
+    error = values.get(outcome.code or "", "unknown error")
     return {"value": {"error": error, "message": message, "stacktrace": ""}}
 
 

@@ -1,13 +1,11 @@
-"""Whoever carries the desk's actions out: a session of this process, or the server of this home."""
+"""Runs the desk's actions, in this process or in the daemon of this home."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from handrail.awaited import in_words
-from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.engine.short_forms import DeskForms
 from handrail.errors import InvalidAction, Unsupported
@@ -15,19 +13,18 @@ from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import as_action
-from handrail.protocol.traits import Capability
-from handrail.surface.capabilities import WindowsCapability
+from handrail.safety.caller import Caller
+from handrail.surface.capabilities import DeskWindows
 
 DESK = "desk"
-"""Its name where the journal has a device's serial."""
+"""The desk's name where the journal has a device's serial."""
 
 
-@in_words("desk")
 class DeskRunner(DeskForms):
-    """One way to the desk for every door."""
+    """The interface to the desk for every client."""
 
     caller = Caller()
-    """Whoever acts where nobody is named."""
+    """The default caller."""
 
     async def run(
         self,
@@ -36,9 +33,10 @@ class DeskRunner(DeskForms):
         reason: str | None = None,
         caller: Caller | None = None,
     ) -> Envelope:
-        """One OS action, from permission to proof. Bad input raises; everything else is in the envelope.
+        """Runs one desk action, from policy to verification. Bad input raises; other failures are in the
+        envelope.
 
-        A caller that `raises` hears of a failure by its exception.
+        For a caller with `raises` a failed envelope becomes its exception.
         """
         act = as_action(action)
         if reason is not None:
@@ -48,32 +46,32 @@ class DeskRunner(DeskForms):
     async def run_all(
         self, actions: Sequence[AnyAction | Mapping[str, Any]], *, caller: Caller | None = None
     ) -> list[Envelope]:
-        """Several as one change: all of them or, when one is wrong, none."""
-        acts = [as_action(one) for one in actions]
+        """Runs several as one change: all of them or, if one is invalid, none."""
+        acts = [as_action(action) for action in actions]
         for act in acts:
             _check(act)
         return await self.carry_out(acts, caller)
 
     @abstractmethod
     async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
-        """Actions of the desk, as one change."""
+        """Runs validated desk actions as one change."""
 
     @abstractmethod
     async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
-        """What people did for this caller since it was last told; waits for the first of it."""
+        """What people did for this caller since the last call. Waits for the first event."""
 
     @abstractmethod
     async def left(self, by: str) -> None:
-        """An agent has gone: what it had locked is free."""
+        """Releases what a disconnected agent had locked."""
 
 
 class DeskHere(DeskRunner):
-    """The desk of this process, by the session on it."""
+    """The desk of this process."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.caller = session.caller
-        self._windows = cast("WindowsCapability", session.surface.capability(Capability.WINDOWS))
+        self._windows = session.surface.need(DeskWindows)
 
     async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
         return await self.session.run_all(acts, caller=caller)
@@ -90,7 +88,7 @@ def _check(act: AnyAction) -> None:
         raise InvalidAction(f"type: {act.type!r} is not an action of the desk", path="type")
     if act.expect is not None:
         raise Unsupported(
-            "expect: the desk has no phone's screen to look at",
+            "expect: the desk has no phone screen to check",
             path="expect",
             hint="Send it without `expect`.",
         )

@@ -1,7 +1,7 @@
-"""From an action to what the device does: the one exhaustive match. A new action is one class and one case.
+"""Maps every action to device commands in one exhaustive match. A new action is one class and one case.
 
-Every case dispatches by `stage.hands` or inside `run.dispatching()`, and says what would prove it; the pipe
-does the rest.
+Every case dispatches through `stage.input` or inside `run.dispatching()` and returns the proof to look for;
+the lifecycle does the rest.
 """
 
 from __future__ import annotations
@@ -11,112 +11,103 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, assert_never
 
-from handrail.engine.acts import control, entry, expects, programs, reads, scroll
-from handrail.engine.look.looks import sure
-from handrail.engine.look.verify import in_front, moved, toggled
-from handrail.engine.pressed import LANES, SHARE, way
+from handrail.engine.actions import apps_and_commands, expect, observations, scroll, set_value, text_entry
+from handrail.engine.gestures import LANES, SHARE, line_points, swipe_line
 from handrail.engine.run import Outcome, Stage
+from handrail.engine.snapshot import required
+from handrail.engine.verify import in_front, moved, toggled, verified
 from handrail.protocol import device, observe, system
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.envelope import Verification
 from handrail.protocol.keys import NAVIGATION
+from handrail.screen.node import ScreenPoint
+from handrail.screen.reach import visible_part
+from handrail.surface import gesture
+from handrail.surface.capabilities import DeskWindows
 from handrail.surface.values import NetworkChange
-from handrail.tree.reach import visible_part
 
 START_BUDGET_MS = 10_000.0
 """How long an app may take to come to the front."""
 
 
 async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PLR0911, PLR0912, PLR0915
-    """Do it once."""
     run = stage.run
     match action:
         case device.Tap():
             aim = stage.aim()
-            point = aim.point
-            await stage.hands.tap(*point)
+            await stage.input.perform(gesture.tap(aim.point))
             return Outcome(proof=toggled(stage.before, aim))
         case device.DoubleTap():
-            point = stage.aim().point
-            await stage.hands.double_tap(*point)
+            await stage.input.perform(gesture.double_tap(stage.aim().point))
             return Outcome()
         case device.LongPress():
-            point = stage.aim().point
-            await stage.hands.long_press(*point, action.duration_ms)
+            await stage.input.perform(gesture.long_press(stage.aim().point, action.duration_ms))
             return Outcome()
         case device.Swipe():
-            path = _swipe_path(stage, action)
-            await stage.hands.swipe(*path, action.duration_ms)
-            return Outcome(proof=moved(stage.before, stage.looks))
+            await stage.input.perform(gesture.swipe(*_swipe_ends(stage, action), action.duration_ms))
+            return Outcome(proof=moved(stage.before, stage.screens))
         case device.Drag():
             start, end = stage.aim("from_").point, stage.aim("to").point
-            await stage.hands.drag(*start, *end, action.duration_ms)
+            await stage.input.perform(gesture.drag(start, end, action.duration_ms))
             return Outcome()
         case device.DragPath():
-            await stage.hands.path([(point.x, point.y) for point in action.points], action.duration_ms)
+            points = [ScreenPoint(point.x, point.y) for point in action.points]
+            await stage.input.perform(gesture.path(points, action.duration_ms))
             return Outcome()
-        case device.Pinch():
-            await stage.hands.pinch(
-                action.cx, action.cy, action.start_radius, action.end_radius, action.duration_ms
-            )
+        case device.Pinch(cx=cx, cy=cy, duration_ms=duration_ms):
+            radii = action.start_radius, action.end_radius
+            await stage.input.perform(gesture.pinch(cx, cy, *radii, duration_ms))
             return Outcome()
-        case device.Rotate():
-            await stage.hands.rotate(
-                action.cx,
-                action.cy,
-                action.radius,
-                action.start_angle_deg,
-                action.end_angle_deg,
-                action.duration_ms,
-            )
+        case device.Rotate(cx=cx, cy=cy, radius=radius, duration_ms=duration_ms):
+            angles = action.start_angle_deg, action.end_angle_deg
+            await stage.input.perform(gesture.rotate(cx, cy, radius, *angles, duration_ms))
             return Outcome()
         case device.ScrollTo():
             return await scroll.scroll_to(stage, action)
         case device.SetValue():
-            return await control.set_value(stage, action)
+            return await set_value.set_value(stage, action)
         case device.TypeText():
-            return await entry.type_text(stage, action)
+            return await text_entry.type_text(stage, action)
         case device.ClearText():
-            return await entry.clear_text(stage, action)
+            return await text_entry.clear_text(stage, action)
         case device.HideKeyboard():
-            return await control.hide_keyboard(stage)
+            return await set_value.hide_keyboard(stage)
         case device.PressKey():
-            await stage.hands.key(action.name)
-            told = {} if action.key == action.name else {"key": action.name}
+            await stage.input.key(action.name)
+            spelled = {} if action.key == action.name else {"key": action.name}
             is_home = stage.health.is_home if stage.health and action.name == "home" else None
-            proof = moved(stage.before, stage.looks, is_home) if action.name in NAVIGATION else None
-            return Outcome(proof=proof, details=told)
+            proof = moved(stage.before, stage.screens, is_home) if action.name in NAVIGATION else None
+            return Outcome(proof=proof, details=spelled)
         case device.PressKeys():
-            await stage.hands.keys(action.names)
+            await stage.input.keys(action.names)
             return Outcome()
         case system.StartApp():
-            package = sure(action.package)
+            package = required(action.package)
             async with run.dispatching():
                 await stage.apps.start(package, action.activity, action.extras)
-            return Outcome(proof=in_front(package, START_BUDGET_MS, stage.looks.eyes.foreground))
+            return Outcome(proof=in_front(package, START_BUDGET_MS, stage.screens.reader.foreground))
         case system.StopApp():
-            return await programs.stop_app(stage, action)
+            return await apps_and_commands.stop_app(stage, action)
         case system.RestartApp():
             async with run.dispatching():
                 await stage.apps.restart(action.package)
-            return Outcome(proof=in_front(action.package, START_BUDGET_MS, stage.looks.eyes.foreground))
+            return Outcome(proof=in_front(action.package, START_BUDGET_MS, stage.screens.reader.foreground))
         case system.ResetApp():
             async with run.dispatching():
                 await stage.apps.reset(action.package)
-            return Outcome(verification=_done("cleared"))
+            return Outcome(verification=verified("cleared"))
         case system.InstallApp():
             async with run.dispatching():
                 await stage.apps.install(Path(action.path))
-            return Outcome(verification=_done("installed"))
+            return Outcome(verification=verified("installed"))
         case system.UninstallApp():
             async with run.dispatching():
                 await stage.apps.uninstall(action.package)
-            return Outcome(verification=_done("removed"))
+            return Outcome(verification=verified("removed"))
         case system.AddMedia():
             async with run.dispatching():
                 place = await stage.settings.add_media(Path(action.path))
-            return Outcome(details={"file": place}, verification=_done(place))
+            return Outcome(details={"file": place}, verification=verified(place))
         case system.OpenUrl():
             async with run.dispatching():
                 component = await stage.apps.open_url(action.url)
@@ -127,68 +118,69 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             )
             async with run.dispatching():
                 applied = await stage.settings.set_network(wanted)
-            return Outcome(details=dict(applied.details), verification=_done(applied.text))
+            return Outcome(details=dict(applied.details), verification=verified(applied.text))
         case system.SetOrientation():
             async with run.dispatching():
                 stands = await stage.settings.set_orientation(action.orientation)
-            return Outcome(verification=_done(stands))
+            return Outcome(verification=verified(stands))
         case system.SetAppearance():
             async with run.dispatching():
-                looks = await stage.settings.set_appearance(action.appearance)
-            return Outcome(verification=_done(looks))
+                screens = await stage.settings.set_appearance(action.appearance)
+            return Outcome(verification=verified(screens))
         case system.SetLocation():
             async with run.dispatching():
                 place = await stage.settings.set_location(action.latitude, action.longitude)
-            return Outcome(verification=_done(place))
+            return Outcome(verification=verified(place))
         case system.SetClipboard():
-            return await programs.set_clipboard(stage, action)
+            return await apps_and_commands.set_clipboard(stage, action)
         case system.GrantPermission():
             async with run.dispatching():
                 name = await stage.apps.grant(action.package, action.permission)
-            return Outcome(verification=_done(f"{name} granted"))
+            return Outcome(verification=verified(f"{name} granted"))
         case system.RevokePermission():
             async with run.dispatching():
                 name = await stage.apps.revoke(action.package, action.permission)
-            return Outcome(verification=_done(f"{name} revoked"))
+            return Outcome(verification=verified(f"{name} revoked"))
         case system.Shell():
-            return await programs.on_device(stage, action)
+            return await apps_and_commands.run_shell(stage, action)
         case system.RunScript():
-            return await programs.on_host(stage, action)
+            return await apps_and_commands.run_script(stage, action)
         case observe.GetUiTree():
-            return await reads.get_ui_tree(stage, action)
+            return await observations.get_ui_tree(stage, action)
         case observe.ReadText():
-            return reads.read_text(stage)
+            return observations.read_text(stage)
         case observe.GetState():
-            return await reads.get_state(stage)
+            return await observations.get_state(stage)
         case system.ListApps():
-            return await programs.list_apps(stage, action)
+            return await apps_and_commands.list_apps(stage, action)
         case observe.WhatChanged():
-            return await reads.what_changed(stage, action)
+            return await observations.what_changed(stage, action)
         case observe.Screenshot():
-            return await reads.screenshot(stage, action)
+            return await observations.screenshot(stage, action)
         case observe.GetLogs():
-            return await reads.get_logs(stage, action)
+            return await observations.get_logs(stage, action)
         case observe.GetSharedPrefs():
-            return await reads.get_shared_prefs(stage, action)
+            return await observations.get_shared_prefs(stage, action)
         case observe.QueryDb():
-            return await reads.query_db(stage, action)
+            return await observations.query_db(stage, action)
         case observe.Wait():
             await stage.pass_time(action.duration_ms)
             return Outcome()
         case observe.WaitFor():
-            return await expects.wait_for(stage, action)
+            return await expect.wait_for(stage, action)
         case observe.WaitForStable():
-            return await expects.wait_for_stable(stage, action)
-        case observe.ExpectVisible() | observe.ExpectAbsent() | observe.ExpectText():
-            return await expects.expect_element(stage, action)
-        case observe.ExpectState():
-            return await expects.expect_state(stage, action)
-        case observe.ExpectScreen():
-            return await expects.expect_screen(stage, action)
-        case observe.ExpectApp():
-            return await expects.expect_app(stage, action)
+            return await expect.wait_for_stable(stage, action)
+        case (
+            observe.ExpectVisible()
+            | observe.ExpectAbsent()
+            | observe.ExpectText()
+            | observe.ExpectState()
+            | observe.ExpectScreen()
+            | observe.ExpectApp()
+        ):
+            return await expect.expect(stage, action)
         case observe.RequestHumanAuth():
-            return await expects.request_human_auth(stage, action)
+            return await expect.request_human_auth(stage, action)
         case observe.GiveAnswer():
             return Outcome(details={"answer": action.text})
         case observe.Finish():
@@ -200,33 +192,30 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             assert_never(action)
 
 
-def _swipe_path(stage: Stage, action: device.Swipe) -> tuple[int, int, int, int]:
+def _swipe_ends(stage: Stage, action: device.Swipe) -> tuple[ScreenPoint, ScreenPoint]:
     if action.from_ is not None and action.to is not None:
-        return action.from_.x, action.from_.y, action.to.x, action.to.y
+        return ScreenPoint(action.from_.x, action.from_.y), ScreenPoint(action.to.x, action.to.y)
     screen = stage.before.screen
     aim = stage.run.aims.get("target")
     box = visible_part(screen, aim.node) if aim is not None else screen.bounds
     if aim is not None:
-        _ = aim.point  # off the screen or covered: said before the finger moves
-    ways = [way(sure(action.direction), box, SHARE, lane) for lane in LANES]
-    return stage.hands.free_ways(ways)[0]
-
-
-def _done(observed: str) -> Verification:
-    """The device's own read-back said so."""
-    return Verification(mode="built_in", observed=observed, outcome="verified")
+        _ = aim.point  # raises if it is off the screen or covered, before the finger moves
+    ways = [swipe_line(required(action.direction), box, SHARE, lane) for lane in LANES]
+    return line_points(stage.input.unguarded_lines(ways)[0])
 
 
 async def apply_on_desk(stages: Sequence[Stage]) -> list[dict[str, Any]]:
-    """Actions of the desk as one change; the details of each. A captured window is a screenshot."""
+    """Applies desk actions as one change and returns the details of each. `imageData` of a captured window
+    becomes `screenshotBase64`."""
     caller = stages[0].run.caller
     is_person = caller.actor == "person"
     by = caller.id if is_person else caller.name_on_desk
     async with AsyncExitStack() as dispatches:
         for stage in stages:
             await dispatches.enter_async_context(stage.run.dispatching("change"))
-        told = await stages[0].windows.apply([stage.run.action for stage in stages], by, is_person)
+        windows = stages[0].surface.need(DeskWindows)
+        replies = await windows.apply([stage.run.action for stage in stages], by, is_person)
     return [
-        {("screenshotBase64" if name == "imageData" else name): one for name, one in details.items()}
-        for details in told
+        {("screenshotBase64" if name == "imageData" else name): content for name, content in details.items()}
+        for details in replies
     ]

@@ -1,7 +1,7 @@
-"""The pipe that every action goes through, and the one place where exceptions become data.
+"""The pipeline of every action, and the one place where exceptions become failed envelopes.
 
-permit early → resolve on a fresh screen → permit what was resolved → execute → settle, observe → verify.
-Exactly one event of an action is terminal, also on cancellation and when the device goes away.
+refuse early → resolve targets on a fresh screen → authorize the targets → execute → settle → verify.
+Exactly one event of an action is terminal, also after a cancellation or when the device disconnects.
 """
 
 from __future__ import annotations
@@ -12,17 +12,14 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from handrail.engine.acts.programs import named_app
+from handrail.engine.actions.apps_and_commands import named_app
 from handrail.engine.execute import apply_on_desk, execute
-from handrail.engine.look.looks import Look
-from handrail.engine.look.resolve import aim, targets_of
-from handrail.engine.look.settle import FULL_MS, Settled
-from handrail.engine.look.verify import Proof, explicit, verification
-from handrail.engine.permit import Permit
-from handrail.engine.pressed import needs_fresh_screen
-from handrail.engine.record import draw_portraits
+from handrail.engine.gestures import needs_fresh_screen
+from handrail.engine.journal_writer import describe_targets
+from handrail.engine.resolve import aim, targets_of
 from handrail.engine.run import Outcome, Run, Stage
-from handrail.engine.secrets import Redact
+from handrail.engine.snapshot import UiSnapshot
+from handrail.engine.verify import Proof, expected_proof
 from handrail.errors import (
     AdbConnectionError,
     AppCrashed,
@@ -35,34 +32,36 @@ from handrail.errors import (
     Timeout,
     TreeParseError,
 )
-from handrail.protocol.actions import AnyAction
+from handrail.journal.redaction import Redact
 from handrail.protocol.envelope import SettleReport, Verification
+from handrail.protocol.system import GrantPermission, RevokePermission
 from handrail.protocol.target import Selector
 from handrail.protocol.traits import Capability, Pressed, Settle
+from handrail.screen.dialogs import ScreenDialog
 from handrail.store import disk_failure
-from handrail.surface.capabilities import HealthCapability
-from handrail.tree.signs import ScreenDialog
+from handrail.surface.capabilities import PROTOCOLS, AppHealth
 
 LAST_LOOK_MS = 5_000.0
-"""For the screen after a failure: worth a look, not worth waiting for."""
+"""Time limit for reading the screen after a failure; the envelope does not depend on it."""
 CHEAP_MS = 150.0
-"""A channel that reads faster is asked again; a slower one's last screen is still good for a while."""
+"""If the last read took less than this, the screen is read again before an action without a target. A slower
+channel's last snapshot is reused for `FRESH_MS`."""
 FRESH_MS = 10_000.0
 
 _AWAY = (AdbConnectionError, BrowserConnectionError, DeviceOffline)
-"""Who is away has no screen to look at."""
+"""The device is offline, so there is no screen to read."""
 
 _log = logging.getLogger("handrail.engine")
 
 
-async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
-    """One action, or several that are one change, from `accepted` to the end; the failure, if it failed."""
+async def run_actions(stages: Sequence[Stage]) -> HandrailError | None:
+    """Runs one action, or several that form one change, to the end. Returns the failure, if any."""
     first = stages[0]
     try:
         with first.run.phase("queue"):
-            await first.run.may_begin(first.run)
-            await first.turn.take()
-        await _do(stages, permit)
+            await first.run.session.wait_for_device(first.run)
+            await first.turn.acquire()
+        await _do(stages)
         return None
     except asyncio.CancelledError as stop:
         why = f": {stop.args[0]}" if stop.args and stop.args[0] else ""
@@ -72,210 +71,192 @@ async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
         if not isinstance(error, _AWAY):
             await _look_after_failure(first)
     except Exception as error:
-        failure = disk_failure(error) or unforeseen(first.run, first.here.redact, error)
+        failure = disk_failure(error) or unforeseen(first.run, first.device_secrets.redact, error)
     finally:
-        first.turn.give()
+        first.turn.release()
     for stage in stages:
-        _tell_change(stage)
-        failed(stage.run, failure)
+        _diff(stage)
+        mark_failed(stage.run)
     return failure
 
 
-def failed(run: Run, failure: HandrailError) -> HandrailError:
-    """The end of a life that went wrong, wherever it stood."""
+def mark_failed(run: Run) -> None:
     if not run.life.ended:
         run.advance("failed")
-    return failure
 
 
 def unforeseen(run: Run, redact: Redact, error: Exception) -> HandrailError:
-    """A defect of ours: the log has all of it, the caller what it is."""
+    """An unexpected exception is a bug: the log gets the traceback, the caller the type and message."""
     trace = redact("".join(traceback.format_exception(error)))
-    _log.error("%s failed in a way nobody foresaw\n%s", run.id, trace)
+    _log.error("%s failed with an unexpected exception\n%s", run.id, trace)
     return HandrailError(redact(f"{type(error).__name__}: {error}"))
 
 
-async def _do(stages: Sequence[Stage], permit: Permit) -> None:
+async def _do(stages: Sequence[Stage]) -> None:
     for stage in stages:
-        await _prepare(stage, permit)
-    for stage, outcome in zip(stages, await _execute(stages), strict=True):
+        await _prepare(stage)
+    if len(stages) == 1:
+        with stages[0].run.phase("work"):
+            outcomes = [await execute(stages[0], stages[0].run.action)]
+    else:
+        outcomes = [Outcome(details=details) for details in await apply_on_desk(stages)]
+    for stage, outcome in zip(stages, outcomes, strict=True):
         run = stage.run
         run.details |= outcome.details
         if run.life.state == "resolved":
-            draw_portraits(run, stage.looks.registry)
+            describe_targets(run, stage.screens.registry)
             run.advance("dispatched")
         run.advance("pending_verification")
         await _observe(stage, outcome)
-        run.delivery = "delivered"  # also where nothing had to be sent: it failed in nothing
-        _conclude(run)
+        run.delivery = "delivered"  # also if nothing had to be sent
+        if run.verification is not None and run.verification.outcome == "verified":
+            run.advance("verified")
+        else:
+            run.life = run.life.end()
+            run.session.announce(run, run.life.events[-1])
 
 
-async def _prepare(stage: Stage, permit: Permit) -> None:
+async def _prepare(stage: Stage) -> None:
     """Everything that can refuse an action before it is dispatched."""
-    run = stage.run
+    run, guard = stage.run, stage.guard
     with run.phase("permit"):
-        permit.early(run)
-        await permit.enter(stage)
+        guard.authorizer.refuse_early(run)
+        await guard.enter(stage)
     if run.action.traits.needs is not None:
-        stage.surface.capability(run.action.traits.needs)
+        stage.surface.need(PROTOCOLS[run.action.traits.needs])
     with run.phase("resolve"):
         named = await named_app(stage)
     if named is not None:
         run.action = named
-        permit.early(run)
+        guard.authorizer.refuse_early(run)
+    if isinstance(run.action, GrantPermission | RevokePermission):
+        await stage.apps.require_changeable_permission(run.action.package, run.action.permission)
     await _resolve(stage)
     with run.phase("permit"):
-        await permit.decide(stage)
+        await guard.authorize_named(stage)
     if run.action.effect == "read":
-        draw_portraits(run, stage.looks.registry)
+        describe_targets(run, stage.screens.registry)
     run.advance("resolved")
 
 
-async def _execute(stages: Sequence[Stage]) -> list[Outcome]:
-    """Only the desk takes several actions as one change."""
-    if len(stages) == 1:
-        with stages[0].run.phase("work"):
-            return [await execute(stages[0], stages[0].run.action)]
-    return [Outcome(details=details) for details in await apply_on_desk(stages)]
-
-
 async def _resolve(stage: Stage) -> None:
-    """The screen before, and the elements that the action names on it."""
-    run, looks = stage.run, stage.looks
+    """Captures the screen before the action and resolves the action's targets on it."""
+    run, screens = stage.run, stage.screens
     targets = targets_of(run.action)
     if not targets and run.action.traits.waits == "none":
-        run.revision_before = looks.revision_name if looks.last else None
+        run.revision_before = screens.revision_name if screens.last else None
         return
     with run.phase("resolve"):
         try:
             run.before = await _baseline(stage, must_be_fresh=bool(targets) or needs_fresh_screen(run.action))
         except (Timeout, TreeParseError, BrowserCommandError) as error:
-            if targets or not _leads_away(run.action):
+            # Starting or stopping an app presses nothing, and must work on a screen that can't be read.
+            leaves = run.action.traits.needs is Capability.APPS and run.action.presses is Pressed.NOTHING
+            if targets or not leaves:
                 raise
             run.diagnostics.append(f"[look] the screen before could not be read: {error.message}")
-        run.revision_before = looks.revision_name if looks.last else None
+        run.revision_before = screens.revision_name if screens.last else None
         _refuse_another_screen(stage)
         for name, target in targets.items():
-            run.aims[name] = aim(looks, target)
+            run.aims[name] = aim(screens, target)
 
 
 def _refuse_another_screen(stage: Stage) -> None:
-    """What was meant for a place on the screen, or for whatever has the focus, was meant for that screen."""
+    """A point, or "whatever has the focus", refers to the screen before the caller waited."""
     run, was, now = stage.run, stage.run.waited_on, stage.run.before
     if not run.has_waited or now is None or run.action.presses is Pressed.NOTHING:
         return
     targets = targets_of(run.action).values()
-    if targets and all(isinstance(one, Selector) for one in targets):
-        return  # it is looked for anew
-    if was is None or not stage.looks.is_idle_between(was.screen, now.screen):
+    if targets and all(isinstance(target, Selector) for target in targets):
+        return  # selectors are resolved again
+    if was is None or not stage.screens.has_same_content(was.screen, now.screen):
         raise DeviceBusy(
-            "a person had the device meanwhile, and the screen is another one now",
-            hint="Look again, then decide anew.",
+            "a person used the device meanwhile, and it shows another screen now",
+            hint="Read the screen, then decide again.",
             retryable=True,
         )
 
 
-def _leads_away(action: AnyAction) -> bool:
-    """It presses nothing on the screen, and gets away from one that is frozen or never the same."""
-    return action.traits.needs is Capability.APPS and action.presses is Pressed.NOTHING
-
-
-async def _baseline(stage: Stage, *, must_be_fresh: bool) -> Look:
-    """Targets are found on a fresh screen; a slow channel's last screen may serve to compare with."""
-    last = stage.looks.last
+async def _baseline(stage: Stage, *, must_be_fresh: bool) -> UiSnapshot:
+    """Targets need a fresh screen. To compare with, the last snapshot of a slow channel is good enough."""
+    last = stage.screens.last
     if last is not None and not must_be_fresh:
         was_slow = last.ended_ms - last.began_ms >= CHEAP_MS
         if was_slow and stage.clock.monotonic_ms() - last.ended_ms < FRESH_MS:
             return last
-    return await stage.look()
+    return await stage.refresh_screen()
 
 
 async def _observe(stage: Stage, outcome: Outcome) -> None:
-    run = stage.run
+    """Waits until the screen is stable, then looks for a crash and for the proof."""
+    run, expected = stage.run, stage.run.action.expect
     how: Settle = outcome.settle or run.settle
-    proof = _proof(stage, outcome)
-    if run.action.expect is not None:
-        how = "full"
+    proof = outcome.proof
+    if expected is not None:
+        how, proof = "full", expected_proof(expected, stage.screens, run.before)
     if how == "none":
-        run.after = run.after or (stage.looks.last if run.before is not None else None)
+        run.after = run.after or (stage.screens.last if run.before is not None else None)
     else:
-        settled = await _watch(stage, how, proof)
-        run.settled = settled.report
-        run.after = settled.seen
-        _tell_change(stage)
+        await _settle(stage, how, proof)
+        _diff(stage)
         await look_for_crash(stage)
-    _tell_change(stage)
+    _diff(stage)
     if outcome.failure is not None:
         run.verification = outcome.verification
         raise outcome.failure
-    await _judge(stage, outcome, proof, how)
+    await _verify(stage, outcome, proof, how)
 
 
-def _proof(stage: Stage, outcome: Outcome) -> Proof | None:
-    condition = stage.run.action.expect
-    return explicit(condition, stage.looks, stage.run.before) if condition is not None else outcome.proof
-
-
-async def _watch(stage: Stage, how: Settle, proof: Proof | None) -> Settled:
-    if how == "full":
-        before = stage.run.before or stage.looks.last
-        if before is not None:
-            return await stage.settle(
-                before, proof, budget_ms=max(FULL_MS, proof.patience_ms if proof else 0.0)
-            )
-    began = stage.clock.monotonic_ms()
-    seen = await stage.look()
-    took = round(stage.clock.monotonic_ms() - began, 1)
-    return Settled(seen, SettleReport(ms=took, reads=1, reason="budget"))
-
-
-async def _judge(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
+async def _settle(stage: Stage, how: Settle, proof: Proof | None) -> None:
     run = stage.run
-    changed = bool(run.changes)
+    before = run.before or stage.screens.last
+    if how == "full" and before is not None:
+        await stage.settle(before, proof)
+        return
+    began = stage.clock.monotonic_ms()
+    run.after = await stage.refresh_screen()
+    took = round(stage.clock.monotonic_ms() - began, 1)
+    run.settled = SettleReport(ms=took, reads=1, reason="budget")
+
+
+async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
+    run = stage.run
     if proof is None or run.after is None or how != "full":
-        run.verification = outcome.verification or _unproved(stage, changed)
+        run.verification = outcome.verification or _unproved(run)
         return
     with run.phase("verify"):
         verdict = proof.check(run.after)
         if not verdict.met and proof.ask is not None and not proof.decides:
             await proof.ask(run.after)
             verdict = proof.check(run.after)
-    run.verification = verification(proof, verdict, changed)
+    run.verification = verdict.verification(proof.mode)
     if proof.mode == "built_in" and outcome.verification is not None and verdict.met:
         run.verification = outcome.verification
     if not verdict.met:
         raise proof.failure(verdict)
 
 
-def _unproved(stage: Stage, changed: bool) -> Verification:
-    if stage.run.action.traits.effect in ("read", "desk"):
-        return Verification(mode="built_in", outcome="verified")  # the answer is the proof
-    if stage.run.after is None:
+def _unproved(run: Run) -> Verification:
+    if run.action.traits.effect in ("read", "desk"):
+        return Verification(mode="built_in", outcome="verified")  # the reply itself is the proof
+    if run.after is None:
         return Verification(mode="none", outcome="not_checked")
-    return Verification(mode="best_effort", outcome="changed" if changed else "unchanged")
+    return Verification(mode="best_effort", outcome="changed" if run.changes else "unchanged")
 
 
-def _conclude(run: Run) -> None:
-    if run.verification is not None and run.verification.outcome == "verified":
-        run.advance("verified")
-    else:
-        run.life = run.life.end()
-        run.announce(run, run.life.events[-1])
-
-
-def _tell_change(stage: Stage) -> None:
-    """The difference between before and after, once both are known."""
+def _diff(stage: Stage) -> None:
+    """Diffs the snapshots before and after, once both exist."""
     run = stage.run
     if run.after is None:
         return
-    run.revision_after = stage.looks.revision_name
+    run.revision_after = stage.screens.revision_name
     if run.changes is None and run.before is not None and run.before is not run.after:
         with run.phase("diff"):
-            run.changes = stage.looks.changes(run.before.screen, run.after.screen)
+            run.changes = stage.screens.changes(run.before.screen, run.after.screen)
 
 
 async def _look_after_failure(stage: Stage) -> None:
-    """What the screen says after a dispatch that failed; a failure to look adds nothing."""
+    """Captures the screen after a failed dispatch. An error here only adds a diagnostic."""
     run = stage.run
     if run.after is not None or run.life.state not in ("dispatched", "pending_verification"):
         return
@@ -283,19 +264,19 @@ async def _look_after_failure(stage: Stage) -> None:
         return
     try:
         async with asyncio.timeout(LAST_LOOK_MS / 1000):
-            run.after = await stage.look()
+            run.after = await stage.refresh_screen()
     except (HandrailError, TimeoutError) as error:
         run.diagnostics.append(f"[look] the screen after the failure could not be read: {error}")
-    except asyncio.CancelledError:  # it has failed already, and says so
+    except asyncio.CancelledError:  # the action has failed already
         run.diagnostics.append("[look] stopped before the screen after the failure was read")
 
 
 CRASH_LINES = 20
-"""Lines of the log that an envelope holds."""
+"""Lines of the crash log in an envelope."""
 
 
 async def look_for_crash(stage: Stage) -> None:
-    """Raises `AppCrashed`. Costs a round trip only where the app that was in front is not there any more."""
+    """Raises `AppCrashed`. Costs a round trip only if the app that was in front is gone."""
     run, health = stage.run, stage.health
     if health is None or run.before is None or run.after is None or run.before is run.after:
         return
@@ -306,17 +287,17 @@ async def look_for_crash(stage: Stage) -> None:
     if not app or app == health.app_in_front(run.after.screen) or run.action.leaves_app:
         return
     if await health.has_died(app):
-        # An older crash is not the reason for this end.
+        # An older crash does not explain this exit.
         age_ms = stage.clock.monotonic_ms() - run.started_ms
         raise await _crashed(health, app, f"The process of {app} is gone", age_ms)
 
 
-def _crash_dialog(seen: Look) -> ScreenDialog | None:
-    return next((one for one in seen.reading.dialogs if one.kind in ("crash", "anr")), None)
+def _crash_dialog(snapshot: UiSnapshot) -> ScreenDialog | None:
+    return next((dialog for dialog in snapshot.analysis.dialogs if dialog.kind in ("crash", "anr")), None)
 
 
 async def _crashed(
-    health: HealthCapability, app: str, says: str, within_ms: float | None, **details: Any
+    health: AppHealth, app: str, says: str, within_ms: float | None, **details: Any
 ) -> AppCrashed:
     words = await health.last_words(app, within_ms) if app else None
     log = list(words.lines[:CRASH_LINES]) if words else None

@@ -1,26 +1,19 @@
-"""One action on its way: what is known of it so far, and the tools of its stage. `lifecycle` moves it."""
+"""The state of one action (`Run`) and the services its code uses (`Stage`). `lifecycle` advances it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from handrail.clock import Clock
-from handrail.engine.approval import Answer
-from handrail.engine.events import Caller
-from handrail.engine.hands import Hands
-from handrail.engine.leases import Lease
-from handrail.engine.look.looks import Look, Looks, sure
-from handrail.engine.look.resolve import Aim, aim
-from handrail.engine.look.settle import Settled, Settling, never
-from handrail.engine.look.verify import Proof
-from handrail.engine.policy.subject import Resolved
-from handrail.engine.pressed import Felt
-from handrail.engine.queue import Turn
-from handrail.engine.secrets import Filled, Secrets
-from handrail.engine.taint.device import DeviceSecrets
+from handrail.engine.action_queue import Turn
+from handrail.engine.gestures import GuardedInput
+from handrail.engine.resolve import Aim, aim
+from handrail.engine.settle import FULL_MS, Settled, SettleLoop, never
+from handrail.engine.snapshot import ScreenTracker, UiSnapshot, required
+from handrail.engine.verify import Proof
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import (
@@ -33,69 +26,68 @@ from handrail.protocol.envelope import (
     Verification,
 )
 from handrail.protocol.observe import RequestHumanAuth
-from handrail.protocol.traits import Capability, Settle
+from handrail.protocol.traits import Settle
+from handrail.safety.approval_store import Answer
+from handrail.safety.caller import Caller
+from handrail.safety.leases import Lease
+from handrail.safety.secret_fields import DeviceSecrets
+from handrail.safety.secrets import Filled, Secrets
+from handrail.safety.subject import TouchedElement
+from handrail.screen.diff import Diff
 from handrail.surface.capabilities import (
-    AppsCapability,
-    ClipboardCapability,
-    DataCapability,
-    HealthCapability,
-    LogsCapability,
-    SettingsCapability,
-    ShellCapability,
+    AppHealth,
+    Apps,
+    DeviceSettings,
     Surface,
-    WindowsCapability,
-    has,
+    optional,
 )
-from handrail.tree.diff import Diff
 
 if TYPE_CHECKING:
-    from handrail.engine.script import ScriptExecutor
+    from handrail.engine.action_guard import ActionGuard
+    from handrail.engine.script_executor import ScriptResult
+    from handrail.protocol.system import RunScript
 
 CHECK_MS = 1_000.0
-"""How often a device is asked whether it is still there while nothing else is done with it."""
+"""How often the connection is checked while an action only waits."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What an executed action leaves for the pipe: a proof to look for, or an answer that needs none."""
+    """What an executed action returns: a proof to look for on the screen, or a finished verification."""
 
     proof: Proof | None = None
     details: dict[str, Any] = field(default_factory=dict)
     verification: Verification | None = None
-    """Set when the action has verified itself."""
+    """Set if the action has verified itself."""
     failure: HandrailError | None = None
-    """Delivered and not as it should be; told after the screen was observed."""
+    """Raised after the screen was observed: the action was delivered, with a wrong effect."""
     settle: Settle | None = None
-    """Overrides how long the screen is watched: what a loop has watched itself needs no more."""
+    """Overrides how long the screen is watched; "none" if the action has already settled it."""
 
 
 @dataclass(slots=True)
 class Run:
-    """The record of one action."""
+    """Everything known about one action. It becomes the envelope and the journal entries."""
 
     id: str
     action: AnyAction
     caller: Caller
     clock: Clock
     life: Lifecycle
-    announce: Callable[[Run, LifecycleEvent], None]
+    session: RunSession
     settle: Settle
     started_ms: float
-    may_begin: Callable[[Run], Awaitable[None]]
-    """Waits in line behind a person who has the device. Raises `DeviceBusy`."""
-    may_dispatch: Callable[[Run], Awaitable[None]]
-    """Raises `DeviceBusy` when somebody else has the device."""
     has_waited: bool = False
-    waited_on: Look | None = None
-    """What was seen last before it got in line."""
+    waited_on: UiSnapshot | None = None
+    """The last snapshot before the action waited in line."""
     hand: Lease | None = None
-    """By which a person who acts with their own hand has taken the device over."""
+    """The lease by which the person who acts has taken the device over."""
     delivery: Delivery = "not_delivered"
     sent: dict[str, int] = field(default_factory=dict)
-    """What has certainly arrived, by its word and how often."""
+    """What was certainly delivered: word → count."""
     aims: dict[str, Aim] = field(default_factory=dict)
-    before: Look | None = None
-    after: Look | None = None
+    before: UiSnapshot | None = None
+    after: UiSnapshot | None = None
     revision_before: str | None = None
     revision_after: str | None = None
     changes: Diff | None = None
@@ -103,32 +95,34 @@ class Run:
     verification: Verification | None = None
     approval: Approval | None = None
     policy: str | None = None
-    """Which rules decided: the digest of their file, or "defaults"."""
+    """The rules that decided: the digest of their file, or "defaults"."""
     details: dict[str, Any] = field(default_factory=dict)
     diagnostics: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     blobs: dict[str, str] = field(default_factory=dict)
-    portraits: dict[str, Any] | None = None
-    """What recordings need to name the touched elements later, by the action's field."""
-    permitted: set[Resolved] = field(default_factory=set)
-    """Elements that policy was asked about and let this action press."""
+    described_targets: dict[str, Any] | None = None
+    """Robust selector and identity of each target, by the action's field. Recordings use them."""
+    permitted: set[TouchedElement] = field(default_factory=set)
+    """Elements that policy has already allowed this action to press."""
     rule: str = ""
-    """The rule that let the action begin."""
-    untold: list[LifecycleEvent] = field(default_factory=list)
-    """Events that the journal has not heard of yet."""
+    """The rule that allowed the action to begin."""
+    touched_on: UiSnapshot | None = None
+    """The screen on which the last input was judged."""
+    unwritten: list[LifecycleEvent] = field(default_factory=list)
+    """Events that are not in the journal yet."""
     _inner_ms: list[float] = field(default_factory=list)
-    """Of every open phase, outermost first: what the phases inside it have taken."""
+    """For every open phase, outermost first: the time spent in phases inside it."""
 
     def advance(self, state: LifecycleState) -> None:
-        """One step in the action's life; an illegal one raises."""
+        """Raises on an illegal transition."""
         self.life = self.life.advance(state, self.clock.now_ms())
-        self.announce(self, self.life.events[-1])
+        self.session.announce(self, self.life.events[-1])
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Adds what happens inside to the timings, without what a phase inside it takes.
+        """Adds the elapsed time to `timings`, without the time of nested phases.
 
-        So phases never overlap, and all of them with `other` are the total.
+        Phases therefore never overlap, and with `other` they add up to the total.
         """
         began = self.clock.monotonic_ms()
         self._inner_ms.append(0.0)
@@ -142,23 +136,18 @@ class Run:
             self.timings[name] = self.timings.get(name, 0.0) + own
 
     def waited(self, name: str, ms: float) -> None:
-        """A part of the open phase that somebody else has measured."""
+        """Moves `ms` of the open phase to another entry of `timings`."""
         self.timings[name] = self.timings.get(name, 0.0) + ms
         self._inner_ms[-1] += ms
 
-    def end_timings(self) -> None:
-        """The total, and what no phase accounts for."""
-        total = self.clock.monotonic_ms() - self.started_ms
-        self.timings |= {"other": max(0.0, total - sum(self.timings.values())), "total": total}
-
     @asynccontextmanager
     async def dispatching(self, what: str = "command") -> AsyncIterator[None]:
-        """Around everything that touches the device: from here on the delivery is in doubt until it ends.
+        """Wraps everything that touches the device. The delivery is "unknown" until the block ends.
 
-        `what` is the word for it by which a failure later on tells that it was sent.
+        `what` is counted in `sent`, so that a later failure can tell what was delivered.
         """
         with self.phase("journal"):
-            await self.may_dispatch(self)
+            await self.session.before_dispatch(self)
         if self.life.state == "resolved":
             self.advance("dispatched")
         earlier, self.delivery = self.delivery, "unknown"
@@ -179,57 +168,65 @@ class Run:
         self.sent[what] = self.sent.get(what, 0) + 1
 
 
-class PressGuard(Protocol):
-    """Who decides whether something may be pressed; `permit` does."""
+class RunSession(Protocol):
+    """What a run needs of its session."""
 
-    def may_press(self, stage: Stage, felt: Felt) -> bool:
-        """Whether nobody would have to be asked."""
+    def announce(self, run: Run, event: LifecycleEvent) -> None:
+        """Journals and publishes a step."""
 
-    async def permit_press(self, stage: Stage, felt: Felt) -> None:
-        """Asks where policy asks. Raises `ActionRejected`."""
+    async def wait_for_device(self, run: Run) -> None:
+        """Waits while a person has taken the device over. Raises `DeviceBusy`."""
+
+    async def before_dispatch(self, run: Run) -> None:
+        """Makes the journal durable and checks the lease. Raises `DeviceBusy`."""
+
+    async def ask_person(self, stage: Stage, action: RequestHumanAuth) -> Answer:
+        """Other actions may run meanwhile."""
+
+    async def run_script(self, action: RunScript) -> ScriptResult:
+        """On this machine, in a sandbox unless policy allows a real shell."""
 
 
 @dataclass(slots=True)
 class Stage:
-    """One action's tools."""
+    """What the code of one action uses: its run, the surface, snapshots, secrets, people."""
 
     run: Run
     surface: Surface
-    looks: Looks
-    clock: Clock
-    secrets: Secrets
-    scripts: Callable[[], ScriptExecutor]
-    ask_person: Callable[[RequestHumanAuth], Awaitable[Answer]]
+    screens: ScreenTracker
     turn: Turn
-    guard: PressGuard
-    script_shell: Callable[[], bool] = bool
-    """Whether policy lets scripts have a real shell, at this moment."""
-    here: DeviceSecrets = field(kw_only=True)
-    """What may not be told of the device."""
+    guard: ActionGuard
+    secrets: Secrets
+    device_secrets: DeviceSecrets
+    """Redacts what must not leave the engine about this device."""
 
     @property
-    def before(self) -> Look:
-        """The screen on which the targets were found."""
-        return sure(self.run.before)
+    def clock(self) -> Clock:
+        return self.run.clock
+
+    @property
+    def before(self) -> UiSnapshot:
+        """The snapshot on which the targets were resolved."""
+        return required(self.run.before)
 
     def aim(self, name: str = "target") -> Aim:
         return self.run.aims[name]
 
-    async def look(self) -> Look:
-        """A fresh look that becomes the session's present."""
+    async def refresh_screen(self) -> UiSnapshot:
+        """Captures the screen and adopts it as current."""
         with self.run.phase("look"):
-            return await self.looks.look_and_take()
+            return await self.screens.refresh()
 
     async def fill(self, text: str) -> Filled:
-        """For the device: with its secrets, which count as used there."""
-        return await self.here.fill(text)
+        """Replaces secret placeholders. The secrets count as used on this device from then on."""
+        return await self.device_secrets.fill(text)
 
     def find(self, target: Any) -> Aim:
-        """A target on the present screen."""
-        return aim(self.looks, target)
+        """Resolves a target on the current screen."""
+        return aim(self.screens, target)
 
     async def pass_time(self, duration_ms: float) -> None:
-        """Let time pass. A device that goes away meanwhile is told at once, not at the end."""
+        """Sleeps, and raises within `CHECK_MS` if the device disconnects."""
         end = self.clock.monotonic_ms() + duration_ms
         with self.run.phase("watch"):
             while (left := end - self.clock.monotonic_ms()) > 0:
@@ -237,68 +234,48 @@ class Stage:
                 if left > CHECK_MS:
                     await self.surface.check()
 
-    async def settle(self, before: Look, proof: Proof | None = None, **budgets: float) -> Settled:
-        """Until the screen rests, or shows what the action's caller expects; the screen is taken."""
+    async def settle(self, before: UiSnapshot, proof: Proof | None = None) -> Settled:
+        """Waits until the screen is stable or shows the proof. The last snapshot becomes `run.after`."""
         with self.run.phase("settle" if self.run.action.expect is None else "expect"):
-            settling = Settling(
-                self.looks,
+            patience_ms = proof.patience_ms if proof else 0.0
+            settling = SettleLoop(
+                self.screens,
                 self.clock,
                 before,
                 met=proof.met if proof and proof.decides else never,
                 ask=proof.ask if proof and proof.decides else None,
-                patience_ms=proof.patience_ms if proof else 0.0,
-                **budgets,
+                budget_ms=max(FULL_MS, patience_ms),
+                patience_ms=patience_ms,
             )
             settled = await settling.wait()
             self.run.waited("waiting", settling.waited_ms)
-        self.looks.take(settled.seen)
+        self.screens.adopt(settled.snapshot)
+        self.run.settled, self.run.after = settled.report, settled.snapshot
         return settled
 
-    # capabilities: each raises `Unsupported` with the surface's own reason
+    # capabilities; each raises `Unsupported` with the surface's reason
 
     @property
-    def hands(self) -> Hands:
-        return Hands(self)
+    def input(self) -> GuardedInput:
+        return GuardedInput(self)
 
     @property
-    def clipboard(self) -> ClipboardCapability:
-        return cast("ClipboardCapability", self.surface.capability(Capability.CLIPBOARD))
+    def apps(self) -> Apps:
+        return self.surface.need(Apps)
 
     @property
-    def apps(self) -> AppsCapability:
-        return cast("AppsCapability", self.surface.capability(Capability.APPS))
+    def settings(self) -> DeviceSettings:
+        return self.surface.need(DeviceSettings)
 
     @property
-    def settings(self) -> SettingsCapability:
-        return cast("SettingsCapability", self.surface.capability(Capability.SETTINGS))
-
-    @property
-    def data(self) -> DataCapability:
-        return cast("DataCapability", self.surface.capability(Capability.DATA))
-
-    @property
-    def logs(self) -> LogsCapability:
-        return cast("LogsCapability", self.surface.capability(Capability.LOGS))
-
-    @property
-    def shell(self) -> ShellCapability:
-        return cast("ShellCapability", self.surface.capability(Capability.SHELL))
-
-    @property
-    def health(self) -> HealthCapability | None:
-        """None where nobody can tell whether an app has died."""
-        if not has(self.surface, Capability.HEALTH):
-            return None
-        return cast("HealthCapability", self.surface.capability(Capability.HEALTH))
-
-    @property
-    def windows(self) -> WindowsCapability:
-        return cast("WindowsCapability", self.surface.capability(Capability.WINDOWS))
+    def health(self) -> AppHealth | None:
+        """None if the surface can't tell whether an app has died."""
+        return optional(self.surface, AppHealth)
 
 
-async def fresh(stage: Stage) -> Look:
-    """The screen before the dispatch, read again if it is older than the action."""
+async def fresh_snapshot(stage: Stage) -> UiSnapshot:
+    """The snapshot before the dispatch, captured again if it is older than the action."""
     run = stage.run
     if run.before is None or run.before.began_ms < run.started_ms:
-        run.before = await stage.look()
+        run.before = await stage.refresh_screen()
     return run.before

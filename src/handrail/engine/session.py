@@ -1,6 +1,6 @@
 """One device and everybody who acts on it: the queue, the lease, refs and revisions, the journal, stop.
 
-`run` is the only way in. Doors give actions and get envelopes; a failure is an envelope too.
+`Session.run` is the only entry point. Clients send actions and get envelopes; a failure is an envelope too.
 """
 
 from __future__ import annotations
@@ -15,49 +15,61 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from handrail.awaited import OpenUse, in_words
 from handrail.clock import Clock
-from handrail.engine.approval import Answer, Approvals
-from handrail.engine.approval.wording import question
-from handrail.engine.events import Caller, Listener
-from handrail.engine.hold import POLL_MS, Hold, Stops
-from handrail.engine.hold_queue import HoldQueue
-from handrail.engine.journal import Journal
-from handrail.engine.leases import Held, Lease, Leases
-from handrail.engine.lifecycle import failed, live
-from handrail.engine.look.looks import Looks
-from handrail.engine.memory import Known, Memory, Refs, known_from
-from handrail.engine.permit import Permit
-from handrail.engine.policy.permissions import Gate
-from handrail.engine.queue import Queue, Turn, Work
-from handrail.engine.record import Record, draw_portraits, envelope_of
+from handrail.config import canonical
+from handrail.engine.action_guard import ActionGuard
+from handrail.engine.action_queue import ActionQueue, Turn, Work
+from handrail.engine.events import Listener
+from handrail.engine.journal_writer import JournalWriter, build_envelope, describe_targets
+from handrail.engine.lifecycle import mark_failed, run_actions
+from handrail.engine.ref_store import BlockRegistry, RefState, RefStore, restore_refs
 from handrail.engine.run import Run, Stage
-from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
-from handrail.engine.taint.store import Taints
-from handrail.engine.taint.surface import GuardedSurface
-from handrail.engine.work import TracedWork, WorkKind, traced
+from handrail.engine.snapshot import ScreenTracker
+from handrail.engine.tracing import SpanKind, TracedSpan, traced_span
 from handrail.errors import Cancelled, HandrailError, StoreUnusable, Unsupported
+from handrail.invocation import Invocation
+from handrail.journal import Journal
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.envelope import Envelope, Lifecycle, ScreenSnapshot, action_id
+from handrail.protocol.envelope import Envelope, Lifecycle, LifecycleEvent, ScreenSnapshot, action_id
 from handrail.protocol.observe import RequestHumanAuth, Screenshot
 from handrail.protocol.read import as_action
 from handrail.protocol.traits import Settle
+from handrail.safety.approval_request import question
+from handrail.safety.approval_store import Answer
+from handrail.safety.approvals import Approvals
+from handrail.safety.authorize import Authorizer
+from handrail.safety.caller import Caller
+from handrail.safety.leases import (
+    STOP_POLL_MS,
+    HeldLease,
+    Lease,
+    LeaseQueue,
+    Leases,
+    SessionLease,
+    StopRequests,
+)
+from handrail.safety.permissions import AnsweredPolicy
+from handrail.safety.redacted_surface import RedactedSurface
+from handrail.safety.secret_fields import SecretFieldStore
+from handrail.safety.secrets import Secrets
 from handrail.surface.capabilities import Surface
 from handrail.surface.values import Facts
+from handrail.waiting import OpenUse
 
 if TYPE_CHECKING:
-    from handrail.engine.script import ScriptExecutor
+    from handrail.engine.script_executor import ScriptExecutor, ScriptResult
+    from handrail.protocol.system import RunScript
 
 MOST_ASKED = 4_000
-"""Characters of one question about a whole plan."""
+"""Characters of the question that covers a whole plan."""
 SAVE_AFTER_MS = 250.0
-"""Refs are written to the store when nothing was done for so long, and at the end."""
+"""Refs are written to the store after this long without an action, and when the session closes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What sessions share: one home's journal, approvals, secrets and leases."""
+class SessionServices:
+    """What all sessions of one home share."""
 
     clock: Clock
     journal: Journal
@@ -65,51 +77,67 @@ class Parts:
     secrets: Secrets
     scripts: Callable[[], ScriptExecutor]
     leases: Leases
-    hold_queue: HoldQueue
-    memory: Memory
-    stops: Stops
-    taints: Taints
+    hold_queue: LeaseQueue
+    ref_store: RefStore
+    stops: StopRequests
+    taints: SecretFieldStore
     script_shell: Callable[[], bool] = bool
 
 
-@in_words("phone")
+_numbers = itertools.count()
+
+
 class Session(ShortForms):
-    """The life of one device in this process."""
+    """One device, as long as this process works with it."""
 
     def __init__(
-        self, surface: Surface, parts: Parts, gate: Gate, known: Known, facts: Facts | None, *, caller: Caller
+        self,
+        surface: Surface,
+        services: SessionServices,
+        gate: AnsweredPolicy,
+        state: RefState,
+        facts: Facts | None,
+        *,
+        caller: Caller,
     ) -> None:
         boot_id = facts.boot_id if facts else ""
-        self.surface = GuardedSurface.of(surface, parts.taints, parts.secrets, boot_id)
-        self._here = self.surface.here
+        self.surface = RedactedSurface.of(surface, services.taints, services.secrets, boot_id)
+        self._device_secrets = self.surface.here
         self.serial = surface.name
-        self.looks = Looks(
+        self.screens = ScreenTracker(
             self.surface,
-            parts.clock,
-            known.refs,
-            known.revision,
-            known.signature,
+            services.clock,
+            state.refs,
+            state.revision,
+            state.signature,
             boot_id=boot_id,
         )
         self.caller = caller
         self._facts = facts
-        self._parts = parts
-        self._known = known
-        self._hold = Hold(parts.leases, self.serial, caller)
+        self._services = services
+        self._ref_state = state
+        self._hold = SessionLease(services.leases, self.serial, caller)
         session = self._hold.id if surface.is_exclusive else self.serial
-        self._record = Record(parts.journal, parts.secrets, self._here, self.serial, session)
-        self._permit = Permit(
+        self.journal_writer = JournalWriter(
+            services.journal, services.secrets, self._device_secrets, self.serial, session
+        )
+        self._authorizer = Authorizer(
             gate,
-            parts.approvals,
-            parts.journal,
-            parts.secrets,
+            services.approvals,
+            services.journal,
+            services.secrets,
             self.serial,
-            reveal=self._record.reveal,
-            redact=self._here.redact,
+            redact=self._device_secrets.redact,
             session=secrets.token_hex(16),
         )
+        self._guard = ActionGuard(self._authorizer, self.journal_writer.write_pending)
+        self._run_session = _RunSession(
+            services, self.surface, self.screens, self.journal_writer, self._hold, self._authorizer
+        )
         self._lock = asyncio.Lock()
-        self._queue = Queue()
+        self._queue = ActionQueue()
+        self._obeyed = 0
+        """The last stop that was obeyed here."""
         self._use = OpenUse(f"The session of {self.serial}")
         self._watching: asyncio.Task[None] | None = None
         self._saving: asyncio.Task[None] | None = None
@@ -119,26 +147,28 @@ class Session(ShortForms):
         cls,
         name: str,
         opening: Awaitable[tuple[Surface, Facts | None]],
-        parts: Parts,
-        gate: Gate,
+        services: SessionServices,
+        gate: AnsweredPolicy,
         *,
         caller: Caller,
     ) -> Session:
-        """Goes on where the last session on this device stopped. Closes the surface where that fails."""
-        async with parts.memory.taking(name) as taken:
+        """Continues with the refs of the last session on this device. Closes the surface if opening fails."""
+        async with services.ref_store.taking(name) as taken:
             surface, facts = await opening
             try:
-                known = known_from(await taken, facts.boot_id) if facts else Known(Refs())
-                return cls(surface, parts, gate, known, facts, caller=caller)
+                state = restore_refs(await taken, facts.boot_id) if facts else RefState(BlockRegistry())
+                session = cls(surface, services, gate, state, facts, caller=caller)
+                await session._device_secrets.refresh()
+                return session
             except BaseException:
                 await surface.close()
                 raise
 
     @property
     def facts(self) -> Facts:
-        """What the device says of itself. Raises `Unsupported` where there is no device."""
+        """Raises `Unsupported` on a surface that is not a device."""
         if self._facts is None:
-            raise Unsupported(f"{self.serial} is no device")
+            raise Unsupported(f"{self.serial} is not a device")
         return self._facts
 
     async def run(
@@ -150,11 +180,12 @@ class Session(ShortForms):
         settle: Settle | None = None,
         hand: Lease | None = None,
     ) -> Envelope:
-        """Do one action, from permission to proof. Bad input raises; everything else is in the envelope.
+        """Runs one action, from policy to verification. Bad input raises; every other failure is in the
+        envelope.
 
-        A caller that `raises` hears of a failure by its exception. The action has tasks of its own: a caller
-        that goes away stops it, and its end is journalled. `hand` is shown by a person who has taken the
-        device over by it, and is not asked about what they do.
+        For a caller with `raises` a failed envelope becomes its exception. The action runs in its own task:
+        when the caller is cancelled the action is stopped, and its end is journalled. `hand` is the lease of
+        a person who has taken the device over; policy does not ask about what they do themselves.
         """
         act = as_action(action)
         if reason is not None:
@@ -171,95 +202,123 @@ class Session(ShortForms):
         settle: Settle | None = None,
         hand: Lease | None = None,
     ) -> list[Envelope]:
-        """Several actions as one change, all or none; the envelope of each. Only a desk takes several."""
+        """Runs several actions as one change, all or none, and returns their envelopes. Only the desk takes
+        several."""
         self._use.check()
         runs = [self._begin(act, caller or self.caller, settle, hand) for act in actions]
         turn = Turn(self._lock if self.surface.is_exclusive else asyncio.Lock())
         if self._watching is None or self._watching.done():
-            self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
-        work = live([self._stage(run, turn) for run in runs], self._permit)
-        return await self._queue.fly(runs[0].action.type, work, partial(self._land, runs), turn)
+            self._watching = asyncio.create_task(self._watch_stop_requests(), name=f"stops of {self.serial}")
+        work = run_actions([self._stage(run, turn) for run in runs])
+        return await self._queue.run(runs[0].action.type, work, partial(self._finish, runs), turn)
 
     async def ask_ahead(
         self, planned: Sequence[AnyAction], *, reason: str, caller: Caller | None = None
     ) -> Envelope | None:
-        """One question about all of these that policy would ask about; a yes holds until the session ends.
+        """Asks a person once about all planned actions that need approval; a yes holds until the session
+        ends.
 
-        None where nobody has to be asked. What may not be remembered is asked about when it is done.
+        Returns None if nothing needs approval. Approvals that may not be remembered are asked for during the
+        run.
         """
         who = caller or self.caller
-        open_ones = self._permit.open_questions(planned, who, self._parts.clock.now_ms())
+        open_ones = self._authorizer.open_questions(planned, who, self._services.clock.now_ms())
         if not open_ones:
             return None
-        told = "\n".join(dict.fromkeys(f"- {question(subject)[6:-1]}" for subject, _ in open_ones))
-        words = f"Allow all of this until the run ends?\n{told}"[:MOST_ASKED]
+        lines = "\n".join(dict.fromkeys(f"- {question(subject)[6:-1]}" for subject, _ in open_ones))
+        words = f"Allow all of this until the run ends?\n{lines}"[:MOST_ASKED]
         ask = RequestHumanAuth(capability="permission", instruction=words, reason=reason)
         envelope = await self.run(ask, caller=who)
         if envelope.success:
-            self._permit.remember_all(open_ones, who)
+            self._authorizer.remember_all(open_ones, who)
         return envelope
 
     def allow_ahead(self, planned: Sequence[AnyAction], caller: Caller) -> None:
-        """For a device that whoever runs this has made for it, and will throw away: nobody is asked."""
-        now = self._parts.clock.now_ms()
-        self._permit.remember_all(self._permit.open_questions(planned, caller, now), caller)
+        """Approves planned actions without asking, for a disposable device that the caller created."""
+        now = self._services.clock.now_ms()
+        self._authorizer.remember_all(self._authorizer.open_questions(planned, caller, now), caller)
 
     async def snapshot(self) -> ScreenSnapshot:
-        """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""
-        envelope = (await self.run(Screenshot(scale=1.0))).or_raise()  # as large as it says
+        """A full-size screenshot with its metadata (seed 000). Raises if it fails."""
+        full_size = Screenshot(scale=1.0)  # width and height describe the unscaled picture
+        envelope = (await self.run(full_size)).or_raise()
         names = {field.serialization_alias for field in ScreenSnapshot.model_fields.values()}
-        told = envelope.details or {}
-        return ScreenSnapshot.model_validate({name: told[name] for name in told if name in names})
+        details = envelope.details or {}
+        return ScreenSnapshot.model_validate({name: details[name] for name in details if name in names})
 
-    async def stop(self) -> int:
-        """End everything in flight on this session; how much that was. Each answers with its envelope."""
+    async def stop(self, by: Caller | None = None) -> int:
+        """Ends what is done on this device, in every process, and holds it until it is handed back.
+
+        Returns how many actions were ended. Each of them still returns its envelope. A surface that is not
+        exclusive has no holder: only this session's actions end.
+        """
+        if not self.surface.is_exclusive:
+            return await self.end_actions()
+        return await stop_devices(self._services, [self], self.serial, by or self.caller)
+
+    async def hand_back(self, by: Caller | None = None) -> HeldLease | None:
+        """Ends a stop, or a person's take-over. Returns who has the device now."""
+        now = await self._services.leases.hand_back(self.serial)
+        await write_control(self._services, "handed_back", self.serial, by or self.caller)
+        return now
+
+    async def end_actions(self) -> int:
+        """Ends the actions of this session and returns their number. It may act again at once."""
         return await self._queue.stop()
 
-    async def make_way(self, why: str) -> int:
-        """End what keeps the device busy; actions that wait for a person's answer go on waiting."""
-        return await self._queue.stop_those_that_act(why)
+    async def obey(self, stop: int) -> int:
+        """Ends the actions that run here when a stop is read; it does not end later ones."""
+        self._obeyed = max(self._obeyed, stop)
+        return await self.end_actions()
 
-    async def holder(self) -> Held | None:
-        """Who else has the device now; None when it is free or ours."""
-        held = await self._parts.leases.holder(self.serial)
+    async def stop_active_actions(self, why: str) -> int:
+        """Stops the actions that use the device; actions that wait for a person's answer keep waiting."""
+        return await self._queue.stop_active(why)
+
+    @property
+    def lease_id(self) -> str:
+        """Of this session's lease, as `Holder.id`."""
+        return self._hold.id
+
+    async def holder(self) -> HeldLease | None:
+        """Who else holds the device; None if it is free or held by this session."""
+        held = await self._services.leases.holder(self.serial)
         return None if held is None or held.holder.id == self._hold.id else held
 
     async def stopped(self) -> None:
-        """Returns when a stop is asked for on this device, also while nothing is in flight."""
-        stops = self._parts.stops
-        seen = await stops.newest(self.serial)
-        while await stops.newest(self.serial) == seen:
-            await self._parts.clock.sleep_ms(POLL_MS)
-
-    @property
-    def record(self) -> Record:
-        """How what happens here is told, and what may not be told."""
-        return self._record
+        """Returns when somebody requests a stop on this device, even if no action is running."""
+        stops = self._services.stops
+        newest = await stops.newest(self.serial)
+        while await stops.newest(self.serial) == newest:
+            await self._services.clock.sleep_ms(STOP_POLL_MS)
 
     def events(self, listener: Listener | None = None) -> Listener:
-        """Every step in the life of every action, as it happens from now on."""
-        return self._record.events.listen(listener)
+        """Publishes every lifecycle step of every action from now on."""
+        return self.journal_writer.events.listen(listener)
 
-    def working(self, kind: WorkKind) -> AbstractContextManager[TracedWork]:
-        """Around what is more than one action; whoever listens hears of its end."""
-        return traced(kind, self._parts.clock, self._record.events.tell_work)
+    def working(self, kind: SpanKind) -> AbstractContextManager[TracedSpan]:
+        """Groups several actions into one span; listeners get it when it ends."""
+        return traced_span(kind, self._services.clock, self.journal_writer.events.publish_span)
+
+    async def release_for(self, user: Invocation) -> None:
+        """The device is free if this user was the last to take it. The session stays open for its others."""
+        await self._hold.release_for(user)
 
     async def close(self) -> None:
-        """Stop, keep the refs, give the device back. What fails is told after the rest was done."""
+        """Stops actions, saves refs and releases the device. Errors are raised after all steps."""
         self._use.end()
         async with AsyncExitStack() as ends:
             ends.push_async_callback(self.surface.close)
             ends.push_async_callback(self._save, last=True)
             ends.push_async_callback(self._hold.release)
-            ends.callback(self._record.events.close)
+            ends.callback(self.journal_writer.events.close)
             ends.push_async_callback(self._end_tasks)
-            await self.stop()
+            await self.end_actions()
 
     async def _end_tasks(self) -> None:
-        for task in (self._saving, self._watching):
-            if task is not None:
-                task.cancel()
-                await asyncio.wait({task})
+        for task in filter(None, (self._saving, self._watching)):
+            task.cancel()
+            await asyncio.wait({task})
 
     async def __aenter__(self) -> Session:
         return self
@@ -270,131 +329,157 @@ class Session(ShortForms):
     # one action
 
     def _begin(self, action: AnyAction, caller: Caller, settle: Settle | None, hand: Lease | None) -> Run:
-        clock = self._parts.clock
+        clock = self._services.clock
         now = clock.now_ms()
+        number = os.getpid() + next(_numbers)  # differs between processes, also between forked ones
         run = Run(
-            id=action_id(action.type, now, next_number()),
+            id=action_id(action.type, now, number),
             action=action,
             caller=caller,
             clock=clock,
             life=Lifecycle.begin(now),
-            announce=self._record.announce,
+            session=self._run_session,
             settle=settle or action.traits.waits,
             started_ms=clock.monotonic_ms(),
-            may_begin=self._may_begin,
-            may_dispatch=self._may_dispatch,
             hand=hand,
         )
-        run.announce(run, run.life.events[0])
+        self.journal_writer.announce(run, run.life.events[0])
         return run
 
-    async def _may_begin(self, run: Run) -> None:
-        """In line behind a person who has taken the device over; looking is free."""
-        waits = run.caller.patience_ms > 0 and self.surface.is_exclusive
-        if not waits or run.action.effect in ("read", "desk"):
-            return
-        seen = self.looks.last
-        if await self._parts.hold_queue.wait(self.serial, run.caller, partial(self._record.say, run)):
-            run.waited_on = seen
-            run.has_waited = True
-
-    async def _may_dispatch(self, run: Run) -> None:
-        self.looks.touched()  # what changes from here on is the action's doing
-        waits = [self._parts.journal.durable()]  # what can't be written down is not done
-        if self.surface.is_exclusive:
-            waits.append(self._hold.check(run.caller))
-        await asyncio.gather(*waits, self._draw(run))  # two threads, a disk and this one, at the same time
-        run.caller.check_fence()  # last: a process may have been frozen in any of the waits above
-
-    async def _draw(self, run: Run) -> None:
-        draw_portraits(run, self.looks.registry)
-
     def _stage(self, run: Run, turn: Turn) -> Stage:
-        parts = self._parts
-
-        async def ask_person(action: RequestHumanAuth) -> Answer:
-            async with turn.yielded():
-                return await self._permit.ask_person(run, action, self.looks.registry.fingerprint)
-
         return Stage(
             run=run,
             surface=self.surface,
-            looks=self.looks,
-            clock=parts.clock,
-            secrets=parts.secrets,
-            here=self._here,
-            scripts=parts.scripts,
-            ask_person=ask_person,
+            screens=self.screens,
             turn=turn,
-            guard=self._permit,
-            script_shell=parts.script_shell,
+            guard=self._guard,
+            secrets=self._services.secrets,
+            device_secrets=self._device_secrets,
         )
 
-    async def _land(self, runs: Sequence[Run], work: Work) -> list[Envelope]:
-        """The envelopes, once their end is durable and their numbers are this process's own."""
+    async def _finish(self, runs: Sequence[Run], work: Work) -> list[Envelope]:
+        """Returns the envelopes after their journal entries are durable and their numbers belong to this
+        process."""
         await asyncio.wait({work})
-        if work.cancelled():  # before its first step: nothing in it could say so
+        if work.cancelled():  # cancelled before its first step, so nothing in it could report that
             error: HandrailError | None = Cancelled(f"{runs[0].action.type} was stopped")
             for run in runs:
-                failed(run, Cancelled(f"{run.action.type} was stopped"))
+                mark_failed(run)
         else:
             error = work.result()
         return [await self._seal(run, error) for run in runs]
 
     async def _seal(self, run: Run, error: HandrailError | None) -> Envelope:
-        run.end_timings()
+        total_ms = run.clock.monotonic_ms() - run.started_ms
+        run.timings |= {"other": max(0.0, total_ms - sum(run.timings.values())), "total": total_ms}
         run.diagnostics += self.surface.diagnostics()
-        envelope = self._record.clean(envelope_of(run, self._facts, self.serial, error))
+        envelope = self.journal_writer.redact_envelope(build_envelope(run, self._facts, self.serial, error))
         try:
-            if self._known.is_short(self.looks.revision):
-                revision = self.looks.revision
-                self.looks.revision = await self._parts.memory.extend(self.serial, self._known, revision)
-            await self._record.seal(run, envelope)
-        except StoreUnusable as failure:  # whether it was done must be told, or it is done twice
-            told = {**failure.details, "action_id": run.id, "delivery": run.delivery}
+            if self._ref_state.is_short(self.screens.revision):
+                revision = self.screens.revision
+                self.screens.revision = await self._services.ref_store.extend(
+                    self.serial, self._ref_state, revision
+                )
+            await self.journal_writer.finish(run, envelope)
+        except StoreUnusable as failure:
+            # Without delivery and action_id the caller might repeat an action that was done.
+            details = {**failure.details, "action_id": run.id, "delivery": run.delivery}
             may_again = failure.retryable and run.delivery == "not_delivered"
-            raise type(failure)(failure.message, hint=failure.hint, retryable=may_again, **told) from None
-        self._save_soon()
+            raise type(failure)(failure.message, hint=failure.hint, retryable=may_again, **details) from None
+        if self._facts is not None and (self._saving is None or self._saving.done()):
+            saving = self._save(after_ms=SAVE_AFTER_MS)
+            self._saving = asyncio.create_task(saving, name=f"refs of {self.serial}")
         return envelope
 
-    async def _watch(self) -> None:
-        """A stop by another process ends what is in flight here."""
-        stops = self._parts.stops
-        seen = await stops.newest(self.serial)
+    async def _watch_stop_requests(self) -> None:
+        """Ends the actions here when another process requests a stop."""
+        stops = self._services.stops
+        self._obeyed = max(self._obeyed, await stops.newest(self.serial))
         while self._queue:
-            await self._parts.clock.sleep_ms(POLL_MS)
+            await self._services.clock.sleep_ms(STOP_POLL_MS)
             newest = await stops.newest(self.serial)
-            if newest > seen:
-                seen = newest
-                await stops.obeyed(newest, await self.stop())
+            if newest > self._obeyed:
+                await stops.obeyed(newest, await self.obey(newest))
 
-    # keeping
-
-    def _save_soon(self) -> None:
-        if self._facts is not None and (self._saving is None or self._saving.done()):
-            self._saving = asyncio.create_task(self._save_later(), name=f"refs of {self.serial}")
-
-    async def _save_later(self) -> None:
-        await self._parts.clock.sleep_ms(SAVE_AFTER_MS)
-        await self._save()
-
-    async def _save(self, *, last: bool = False) -> None:
+    async def _save(self, *, after_ms: float = 0.0, last: bool = False) -> None:
         if self._facts is None:
-            return  # no screen, no refs
-        known, secrets = self._known, self._parts.secrets
-        known.revision, known.signature = self.looks.revision, self.looks.signature
-        redact = self._here.redact_data if secrets.used else _as_it_is
-        boot_id = self.looks.boot_id or self._facts.boot_id
-        await self._parts.memory.save(self.serial, boot_id, known, redact, last=last)
+            return  # a surface without a screen has no refs
+        if after_ms:
+            await self._services.clock.sleep_ms(after_ms)
+        state = self._ref_state
+        state.revision, state.signature = self.screens.revision, self.screens.signature
+        redact = self._device_secrets.redact_data if self._services.secrets.used else None
+        boot_id = self.screens.boot_id or self._facts.boot_id
+        await self._services.ref_store.save(self.serial, boot_id, state, redact, last=last)
 
 
-def _as_it_is(refs: Any) -> Any:
-    return refs
+async def stop_devices(
+    services: SessionServices, sessions: Sequence[Session], device: str | None, by: Caller
+) -> int:
+    """Holds one device, or (None) all, then ends what runs there. `sessions` are those of this process.
+
+    No dispatch begins after the hold is written, in any process. Those that had begun in this process have
+    ended when it returns; those of other processes are waited for up to `OBEY_MS`. Returns how many actions
+    it ended.
+    """
+    number = await services.stops.ask(device, by, services.clock.now_ms())
+    ended = sum(await asyncio.gather(*(session.obey(number) for session in sessions)))
+    own = {session.lease_id for session in sessions}
+    if any(held.holder.id not in own for held in await services.leases.workers(device)):
+        ended += await services.stops.wait_for_stopped_count(number, services.clock)
+    await write_control(services, "stop", device, by)
+    return ended
 
 
-_numbers = itertools.count()
+async def write_control(services: SessionServices, kind: str, device: str | None, by: Caller) -> None:
+    actor = {"kind": by.actor, "id": by.id}
+    name = canonical(device) if device else None
+    await services.journal.seal({"kind": kind, "device": name, "actor": actor, "door": by.door})
 
 
-def next_number() -> int:
-    """Another one every time, and in every process: also in those that were forked from one."""
-    return os.getpid() + next(_numbers)
+@dataclass(frozen=True, slots=True)
+class _RunSession:
+    """What runs call on their session; `RunSession` describes the methods."""
+
+    services: SessionServices
+    surface: Surface
+    screens: ScreenTracker
+    journal_writer: JournalWriter
+    lease: SessionLease
+    authorizer: Authorizer
+
+    def announce(self, run: Run, event: LifecycleEvent) -> None:
+        self.journal_writer.announce(run, event)
+
+    async def wait_for_device(self, run: Run) -> None:
+        """Reads do not wait. On a stopped device nothing else begins, so that nobody is asked about it."""
+        if not self.surface.is_exclusive or run.action.effect in ("read", "desk"):
+            return
+        if not run.caller.patience_ms:
+            await self.services.leases.refuse_stopped(self.surface.name)
+            return
+        last, tell = self.screens.last, partial(self.journal_writer.publish_wait, run)
+        if await self.services.hold_queue.wait(self.surface.name, run.caller, tell):
+            run.waited_on = last
+            run.has_waited = True
+
+    async def before_dispatch(self, run: Run) -> None:
+        async def describe() -> None:
+            describe_targets(run, self.screens.registry)
+
+        self.screens.mark_input()  # changes from here on are caused by the action
+        waits = [self.services.journal.durable()]  # an action that can't be journalled is not dispatched
+        if self.surface.is_exclusive:
+            waits.append(self.lease.check(run.caller))
+        await asyncio.gather(*waits, describe())  # the targets are described while the disk works
+        run.caller.check_fence()  # last, because the process may have been suspended during the waits above
+
+    async def ask_person(self, stage: Stage, action: RequestHumanAuth) -> Answer:
+        async with stage.turn.released():
+            return await self.authorizer.ask_person(stage.run, action, self.screens.registry.fingerprint)
+
+    async def run_script(self, action: RunScript) -> ScriptResult:
+        services = self.services
+        return await services.scripts().run(
+            action.script, action.timeout_sec, shell=services.script_shell(), secrets=services.secrets
+        )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from handrail.tree.node import Bounds, ScreenPoint
+from handrail.screen.node import Bounds, ScreenPoint
 
 SEEN_MS = 500.0
 """So long the screen stands before it is touched."""
@@ -77,7 +77,7 @@ class FilmFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class FilmMark:
+class SceneTimes:
     """When the film shows a scene: its begin, and what it led to."""
 
     number: str
@@ -91,14 +91,13 @@ class FilmPlan:
     """All frames in order."""
 
     frames: tuple[FilmFrame, ...]
-    marks: tuple[FilmMark, ...]
+    marks: tuple[SceneTimes, ...]
     end_ms: float
 
 
 def schedule(scenes: Sequence[FilmScene]) -> FilmPlan:
-    """When what is shown."""
     frames: list[FilmFrame] = []
-    marks: list[FilmMark] = []
+    marks: list[SceneTimes] = []
     shown: dict[str, Picture | None] = {}
     at = 0.0
     for index, scene in enumerate(scenes):
@@ -111,27 +110,21 @@ def schedule(scenes: Sequence[FilmScene]) -> FilmPlan:
             at += TOUCHED_MS
         picture = scene.after or picture
         frames.append(FilmFrame(at, index, picture, is_over=True))
-        marks.append(FilmMark(scene.number, scene.title, began, at))
-        at += min(max(SHORTEST_MS, _lasts(scenes, index) - (at - began)), LONGEST_MS)
+        marks.append(SceneTimes(scene.number, scene.title, began, at))
+        is_last = index + 1 == len(scenes)
+        lasts = scene.duration_ms if is_last else scenes[index + 1].started_ms - scene.started_ms
+        at += min(max(SHORTEST_MS, lasts - (at - began)), LONGEST_MS)
         shown[scene.device] = picture
     return FilmPlan(tuple(frames), tuple(marks), at)
 
 
-def _lasts(scenes: Sequence[FilmScene], index: int) -> float:
-    """Until the next one begins."""
-    scene = scenes[index]
-    if index + 1 < len(scenes):
-        return scenes[index + 1].started_ms - scene.started_ms
-    return scene.duration_ms
-
-
 def has_touched(envelope: Mapping[str, Any]) -> bool:
-    """What only looked, and what never came to the device, has touched nothing."""
+    """False for actions that only looked or never reached the device."""
     return envelope.get("semantic") not in _LOOKS and envelope.get("delivery") != "not_delivered"
 
 
 def touch_of(envelope: Mapping[str, Any]) -> FilmTouch:
-    """What an envelope tells of it: its target, and the strokes among its details."""
+    """From an envelope's target, and the strokes among its details."""
     if not has_touched(envelope):
         return FilmTouch()
     target, details = envelope.get("target") or {}, envelope.get("details") or {}
@@ -146,7 +139,6 @@ def touch_of(envelope: Mapping[str, Any]) -> FilmTouch:
 
 
 def verdict_of(envelope: Mapping[str, Any]) -> tuple[str, FilmTone]:
-    """How an action ended, in a few words."""
     if not envelope.get("success"):
         return f"failed: {envelope.get('failure_code') or 'UNKNOWN'}", "bad"
     approval = envelope.get("approval") or {}

@@ -5,18 +5,21 @@ Follows `run_flow` into other files: what is missing, what goes in circles, what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, load
-from handrail.flow.lint import every_draft, lint, own_names, uses
-from handrail.flow.nodes import Fields, Mark, Scalar
-from handrail.flow.problems import Problem
-from handrail.flow.select_flows import real_path
+from handrail.flow.parse import Fields, Items, Mark, Node, Problem, Scalar, scalars
+from handrail.flow.plan import real_path
 from handrail.flow.shorthand import StepDraft
+from handrail.flow.variables import VariableReference, references
+from handrail.flow.write import is_point, is_ref
+from handrail.protocol.actions import ACTIONS
+from handrail.protocol.observe import Finish, Wait
 from handrail.protocol.read import nearest
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -36,21 +39,23 @@ class Checked:
 
     @property
     def broken(self) -> bool:
-        return any(one.level == "error" for one in self.problems)
+        return any(problem.level == "error" for problem in self.problems)
 
     def to_dict(self) -> dict[str, Any]:
-        found = [{"level": one.level, "rule": one.rule, **one.to_dict()} for one in self.problems]
+        listed = [
+            {"level": problem.level, "rule": problem.rule, **problem.to_dict()} for problem in self.problems
+        ]
         level = {} if self.level is None else {"level": self.level}
-        return {"file": str(self.path), "ok": not self.broken, **level, "problems": found}
+        return {"file": str(self.path), "ok": not self.broken, **level, "problems": listed}
 
 
 def find(paths: Iterable[Path]) -> list[Path]:
     """Files as they are given, folders with every flow in them, hidden ones left out."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in paths:
         inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-        found |= {one: None for one in inside if one == path or _is_flow(one, path)}
-    return list(found)
+        files |= {one: None for one in inside if one == path or _is_flow(one, path)}
+    return list(files)
 
 
 def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[Checked]:
@@ -58,9 +63,14 @@ def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[Checked]:
     files, given = FlowFiles(), frozenset(outside)
     read = {path: _read(path, files) for path in paths}
     called = {
-        real_path(call.file) for one in read.values() if isinstance(one, FlowDocument) for call in calls(one)
+        real_path(call.file)
+        for document in read.values()
+        if isinstance(document, FlowDocument)
+        for call in calls(document)
     }
-    return [_checked(path, one, files, given, real_path(path) in called) for path, one in read.items()]
+    return [
+        _checked(path, document, files, given, real_path(path) in called) for path, document in read.items()
+    ]
 
 
 def _is_flow(path: Path, folder: Path) -> bool:
@@ -90,7 +100,7 @@ def _checked(
     found = [*lint(read), *call_problems(read, files, outside)]
     if not is_called:  # what a called file lacks is told at the call
         found += _unknown_variables(read, outside)
-    found.sort(key=lambda one: one.mark.offset)
+    found.sort(key=lambda problem: problem.mark.offset)
     return Checked(path, read.text, tuple(found), read.name, len(read.drafts))
 
 
@@ -101,16 +111,16 @@ def _unknown_variables(document: FlowDocument, outside: frozenset[str]) -> Itera
         name = use.reference.name
         if name in missing:
             close = nearest(name, known)
-            meant = f"Did you mean ${{{close[0]}}}? " if close else ""
-            hint = f"{meant}Give it in env, with --env {name}=…, or write ${{{name}:-default}}."
+            guess = f"Did you mean ${{{close[0]}}}? " if close else ""
+            hint = f"{guess}Give it in env, with --env {name}=…, or write ${{{name}:-default}}."
             message = f"the variable {name} has no value"
             yield Problem("", message, use.scalar.start, hint, rule="unknown-variable")
 
 
 def _from_error(error: InvalidAction) -> Iterable[Problem]:
-    for one in error.details.get("problems", ()):
-        mark = Mark(one["line"], one["column"], 0)
-        yield Problem(one["path"], one["message"], mark, one.get("suggestion"))
+    for problem in error.details.get("problems", ()):
+        mark = Mark(problem["line"], problem["column"], 0)
+        yield Problem(problem["path"], problem["message"], mark, problem.get("suggestion"))
     if "problems" not in error.details:
         yield Problem("", error.message, Mark(1, 1, 0), error.hint)
 
@@ -162,12 +172,16 @@ def call_problems(document: FlowDocument, files: FlowFiles, outside: frozenset[s
         where = call.draft.fields.get("file") or call.draft.source
         path = f"{call.draft.path}.run_flow"
         if not call.file.is_file():
-            hint = _similar(call.file)
+            there = (
+                [sibling.name for sibling in call.file.parent.glob("*")] if call.file.parent.is_dir() else []
+            )
+            close = nearest(call.file.name, there)
+            hint = f"Did you mean {close[0]}?" if close else "The name is relative to this file's folder."
             yield Problem(path, f"there is no file {_shown(call)}", where.start, hint, rule="missing-file")
             continue
         circle = _circle(call, files)
         if circle:
-            names = " → ".join(one.name for one in circle)
+            names = " → ".join(circle_file.name for circle_file in circle)
             yield Problem(path, f"runs itself: {names}", where.start, "Break the circle.", rule="circle")
             continue
         called = files.read(call.file)
@@ -182,7 +196,13 @@ def needs(document: FlowDocument) -> list[str]:
     """Variables that the file uses without a value of its own."""
     own = set(own_names(document))
     wanted = [use.reference for use in uses(document)]
-    return list(dict.fromkeys(one.name for one in wanted if one.default is None and one.name not in own))
+    return list(
+        dict.fromkeys(
+            wanted_reference.name
+            for wanted_reference in wanted
+            if wanted_reference.default is None and wanted_reference.name not in own
+        )
+    )
 
 
 def _mismatch(call: FlowCall, called: FlowDocument, outside: frozenset[str]) -> Iterator[Problem]:
@@ -204,7 +224,7 @@ def _circle(call: FlowCall, files: FlowFiles) -> list[Path]:
     """The way from the called file back to the calling one, if there is one."""
     start, goal = real_path(call.file), real_path(call.caller)
     ways: list[list[Path]] = [[goal, start]]
-    seen = {start}
+    visited = {start}
     while ways:
         way = ways.pop()
         if way[-1] == goal:
@@ -212,8 +232,8 @@ def _circle(call: FlowCall, files: FlowFiles) -> list[Path]:
         document = files.read(way[-1])
         for further in calls(document) if document else ():
             file = real_path(further.file)
-            if file == goal or file not in seen:
-                seen.add(file)
+            if file == goal or file not in visited:
+                visited.add(file)
                 ways.append([*way, file])
     return []
 
@@ -223,7 +243,176 @@ def _shown(call: FlowCall) -> str:
     return str(file.value)[:200] if isinstance(file, Scalar) else call.file.name
 
 
-def _similar(file: Path) -> str:
-    there = [one.name for one in file.parent.glob("*")] if file.parent.is_dir() else []
-    close = nearest(file.name, there)
-    return f"Did you mean {close[0]}?" if close else "The name is relative to this file's folder."
+_HANDLES = ("ref", "element_id", "elementId")
+_ANCHORS = frozenset({
+    "target", "from", "to", "within", "near", "left_of", "right_of", "above", "below", "leftOf", "rightOf",
+    "visible", "absent", "scrollTarget", "when", "condition", "expect", "while", "until", "all", "any",
+})  # fmt: skip
+"""Keys whose bare text may be a ref."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A variable in a text, and where."""
+
+    reference: VariableReference
+    scalar: Scalar
+
+
+def every_draft(drafts: list[StepDraft | None]) -> Iterator[StepDraft]:
+    """All steps, outer ones first."""
+    for draft in drafts:
+        if draft:
+            yield draft
+            for inner in draft.inner.values():
+                yield from every_draft(inner)
+
+
+def uses(document: FlowDocument) -> list[Use]:
+    places = [document.root.get(key) for key in ("env", "app", "steps")]
+    texts = [one for node in places if node and not document.is_agentest for one in scalars(node)]
+    named = [text for text in texts if isinstance(text.value, str) and "${" in text.value]
+    return [Use(reference, one) for one in named for reference in references(one.value)]
+
+
+def own_names(document: FlowDocument) -> list[str]:
+    env = document.root.get("env")
+    return [*(env.entries if isinstance(env, Fields) else ()), *sorted(document.late)]
+
+
+def lint(document: FlowDocument) -> list[Problem]:
+    all_problems = [problem for rule in RULES for problem in rule(document)]
+    return sorted(all_problems, key=lambda lint_problem: lint_problem.mark.offset)
+
+
+def _unused_variables(document: FlowDocument) -> Iterator[Problem]:
+    used = {use.reference.name for use in uses(document)}
+    env = document.root.get("env")
+    for name, entry in env.entries.items() if isinstance(env, Fields) else ():
+        if name not in used:
+            yield _warning(f"env.{name}", "is not used", entry.key, "Remove it.", "unused-variable")
+
+
+def _unreachable(document: FlowDocument) -> Iterator[Problem]:
+    lists = [
+        document.drafts,
+        *(steps for one in every_draft(document.drafts) for steps in one.inner.values()),
+    ]
+    for steps in lists:
+        drafts = [step for step in steps if step]
+        for one, following in pairwise(drafts):
+            if ACTIONS.get(one.head) is Finish and one.fields.get("when") is None:
+                hint = "Remove them, or give `finish` a `when`."
+                yield _warning(
+                    following.path, "and what follows is never reached", following.source, hint, "unreachable"
+                )
+                break
+
+
+def _stale_refs(document: FlowDocument) -> Iterator[Problem]:
+    for draft in every_draft(document.drafts):
+        for ref in _refs(draft.fields, False):
+            hint = "Refs belong to one screen. Name the element by id, text or description."
+            yield _warning(draft.path, f"{ref.text} will be stale when this runs", ref, hint, "stale-ref")
+
+
+def _refs(node: Node, anchors: bool) -> Iterator[Scalar]:
+    if isinstance(node, Scalar):
+        if anchors and isinstance(node.value, str) and is_ref(node.value):
+            yield node
+    elif isinstance(node, Items):
+        for child in node.items:
+            yield from _refs(child, anchors)
+    else:
+        for key, entry in node.entries.items():
+            yield from _refs(entry.value, key in _HANDLES or key in _ANCHORS)
+
+
+def _coordinates(document: FlowDocument) -> Iterator[Problem]:
+    for draft in every_draft(document.drafts):
+        target = _action_field(draft, "target")
+        cls = ACTIONS.get(draft.head)
+        if (cls is not None and cls.traits.effect != "read") and target is not None and _is_point(target):
+            hint = "Name the element by id, text or description: it survives another screen size."
+            yield _hint(f"{draft.path}.{draft.head}", "aims at a point", target, hint, "coordinates")
+
+
+def _is_point(node: Node) -> bool:
+    if isinstance(node, Fields):
+        return "x" in node.entries
+    return isinstance(node, Scalar) and isinstance(node.value, str) and is_point(node.value)
+
+
+def _fixed_waits(document: FlowDocument) -> Iterator[Problem]:
+    for draft in every_draft(document.drafts):
+        if ACTIONS.get(draft.head) is Wait:
+            hint = (
+                "wait_for a condition, or wait_for_stable: faster when the phone is, and safe when it is not."
+            )
+            yield _hint(f"{draft.path}.{draft.head}", "waits a fixed time", draft.source, hint, "fixed-wait")
+
+
+def _undeclared_devices(document: FlowDocument) -> Iterator[Problem]:
+    node = document.root.get("devices")
+    declared = [one.text for one in scalars(node)] if node else []
+    for draft in every_draft(document.drafts):
+        for name, key in _device_names(draft):
+            if name in declared:
+                continue
+            close = nearest(name, declared)
+            hint = (
+                f"Did you mean {close[0]}?"
+                if close
+                else f"Add it: `devices: [{', '.join([*declared, name])}]`."
+            )
+            path = f"{draft.path}.{draft.head}"
+            yield _warning(path, f"the device {name!r:.60} is not declared", key, hint, "undeclared-device")
+
+
+def _device_names(draft: StepDraft) -> Iterator[tuple[str, Node]]:
+    if draft.head == "parallel" and isinstance(draft.source, Fields):
+        devices = draft.source.get("parallel")
+        yield from (
+            ((name, entry.key) for name, entry in devices.entries.items())
+            if isinstance(devices, Fields)
+            else ()
+        )
+    device = _action_field(draft, "device")
+    if isinstance(device, Scalar):
+        yield device.text, device
+
+
+def _same_labels(document: FlowDocument) -> Iterator[Problem]:
+    labels: dict[str, Scalar] = {}
+    for draft in every_draft(document.drafts):
+        label = draft.fields.get("label")
+        if isinstance(label, Scalar):
+            first = labels.setdefault(label.text, label)
+            if first is not label:
+                message = f"{label.text!r:.60} is also the label of the step in line {first.start.line}"
+                hint = "Reports tell steps apart by their labels."
+                yield _warning(f"{draft.path}.label", message, label, hint, "same-label")
+
+
+def _action_field(draft: StepDraft, name: str) -> Node | None:
+    action = draft.fields.get("action")
+    return action.get(name) if isinstance(action, Fields) else None
+
+
+def _warning(path: str, message: str, node: Node, hint: str, rule: str) -> Problem:
+    return Problem(path, message, node.start, hint, "warning", rule)
+
+
+def _hint(path: str, message: str, node: Node, hint: str, rule: str) -> Problem:
+    return Problem(path, message, node.start, hint, "hint", rule)
+
+
+RULES: tuple[Callable[[FlowDocument], Iterator[Problem]], ...] = (
+    _unused_variables,
+    _unreachable,
+    _stale_refs,
+    _coordinates,
+    _fixed_waits,
+    _undeclared_devices,
+    _same_labels,
+)

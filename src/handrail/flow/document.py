@@ -6,21 +6,38 @@ it, with every problem of the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
+from handrail.dialects import agentest
 from handrail.errors import InvalidAction
-from handrail.flow.build import STAND_IN, Builder
-from handrail.flow.nodes import MAX_BYTES, FieldEntry, Fields, Items, Mark, Node, Scalar, plain
-from handrail.flow.parse import read_json, read_yaml
-from handrail.flow.places import Places, StepPath
-from handrail.flow.problems import MANY, Problem, Unreadable, invalid_flow
-from handrail.flow.shorthand import Expander, StepDraft
-from handrail.flow.variables import as_text, fill_node, late_names, name_problems
-from handrail.protocol.flow import AnyStep, Flow, Step
-from handrail.protocol.read import nearest
+from handrail.flow.parse import (
+    MANY,
+    MAX_BYTES,
+    FieldEntry,
+    Fields,
+    Items,
+    Mark,
+    Node,
+    Problem,
+    Scalar,
+    Unreadable,
+    child,
+    invalid_flow,
+    plain,
+    read_json,
+    read_yaml,
+)
+from handrail.flow.shorthand import BRANCHES, OPTIONS, Expander, StepDraft
+from handrail.flow.variables import as_text, fill_node, late_names, name_problems, read_scalar
+from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Step
+from handrail.protocol.observe import Finish
+from handrail.protocol.read import invalid_action, nearest
 
 KEYS = ("name", "app", "tags", "env", "devices", "retry", "attempts", "steps")
 """What a flow says of itself."""
@@ -80,8 +97,8 @@ class FlowDocument:
     def element(self, path: StepPath) -> dict[str, Any] | None:
         """What a recording knew of the element that this step touches."""
         draft = self.places.draft(path)
-        found = plain(draft.element) if draft and draft.element else None
-        return found if isinstance(found, dict) else None
+        recorded = plain(draft.element) if draft and draft.element else None
+        return recorded if isinstance(recorded, dict) else None
 
 
 def make_document(
@@ -102,7 +119,7 @@ def make_document(
         steps = builder.steps(drafts)
     flow = _flow(filled, steps, path, builder)
     if problems:
-        raise invalid_flow(sorted(problems, key=lambda one: one.mark.offset), path)
+        raise invalid_flow(sorted(problems, key=lambda problem: problem.mark.offset), path)
     places = Places(path, filled, drafts)
     made = None if builder.later else flow
     return FlowDocument(path, text, places, is_agentest, root, drafts, made, tuple(builder.later))
@@ -112,17 +129,17 @@ def _is_agentest(root: Fields) -> bool:
     """Steps that name what they do by `action`: one is enough to read all of them so."""
     steps = root.get("steps")
     items = steps.items if isinstance(steps, Items) else ()
-    return any(isinstance(one.get("action"), Scalar) for one in items if isinstance(one, Fields))
+    return any(isinstance(step.get("action"), Scalar) for step in items if isinstance(step, Fields))
 
 
 def _agentest_steps(root: Fields, builder: Builder) -> tuple[list[StepDraft | None], tuple[AnyStep, ...]]:
     steps = root.get("steps")
     drafts: list[StepDraft | None] = []
     made: list[AnyStep] = []
-    for index, one in enumerate(steps.items if isinstance(steps, Items) else ()):
+    for index, node in enumerate(steps.items if isinstance(steps, Items) else ()):
         if len(builder.problems) >= MANY:
             break
-        draft = StepDraft(Step, f"steps[{index}]", "", one, one if isinstance(one, Fields) else Fields())
+        draft = StepDraft(Step, f"steps[{index}]", "", node, node if isinstance(node, Fields) else Fields())
         step = builder.agentest(draft)
         drafts.append(draft)
         made += [step] if step else []
@@ -154,9 +171,9 @@ def _stem(path: Path | None) -> str:
 class _Filler:
     """Fills the variables of one file: its own `env` are defaults, what is given from outside wins."""
 
-    def __init__(self, given: Mapping[str, str] | None, problems: list[Problem]) -> None:
-        self._given = given or {}
-        self._strict = given is not None
+    def __init__(self, env: Mapping[str, str] | None, problems: list[Problem]) -> None:
+        self._given = env or {}
+        self._strict = env is not None
         self._problems = problems
 
     def flow(self, root: Fields) -> Fields:
@@ -165,10 +182,10 @@ class _Filler:
         if "env" in entries:
             entries["env"] = FieldEntry(entries["env"].key, self._env(entries["env"].value, scope))
         late = {name: f"${{{name}}}" for name in late_names(root.get("steps"))}
-        for key, known in (("app", scope), ("steps", {**scope, **late})):
+        for key, values in (("app", scope), ("steps", {**scope, **late})):
             if key in entries:
                 entries[key] = FieldEntry(
-                    entries[key].key, fill_node(entries[key].value, known, self._unknown)
+                    entries[key].key, fill_node(entries[key].value, values, self._unknown)
                 )
         return replace(root, entries=entries)
 
@@ -192,7 +209,6 @@ class _Filler:
 
 
 def load(path: Path) -> FlowDocument:
-    """The flow in this file."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -214,7 +230,6 @@ def load(path: Path) -> FlowDocument:
 
 
 def loads(text: str, path: Path | None = None) -> FlowDocument:
-    """The flow in this text; `path` is where it comes from."""
     if len(text) > MAX_BYTES:
         raise _too_large(len(text), path)
     problems: list[Problem] = []
@@ -237,13 +252,13 @@ def _read(text: str, path: Path | None, problems: list[Problem]) -> Node | None:
     if path is not None and path.suffix.lower() == ".json":
         return read_json(text, problems)
     if text.lstrip()[:1] in ("{", "["):
-        found: list[Problem] = []
+        json_problems: list[Problem] = []
         try:
-            node = read_json(text, found)
+            node = read_json(text, json_problems)
         except Unreadable:
             pass  # a YAML flow may start with a bracket, too
         else:
-            problems.extend(found)
+            problems.extend(json_problems)
             return node
     return read_yaml(text, problems)
 
@@ -265,3 +280,232 @@ def _top(root: Node | None, problems: list[Problem]) -> Fields | None:
 def _too_large(size: int, path: Path | None) -> InvalidAction:
     message = f"{size:,} bytes are too many; at most {MAX_BYTES:,} are read"
     return invalid_flow([Problem("", message, Mark(1, 1, 0), "Split the flow with run_flow.")], path)
+
+
+StepPath = tuple[int | str, ...]
+"""Indices of steps, with the branch (`then`, `else`) or the device's name before those inside.
+
+A last word that names a field, such as `target`, means the field's value.
+"""
+_WORDS: dict[int | str, int | str] = {"otherwise": "else"}
+"""The model's names are accepted beside the file's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line and column, from 1."""
+
+    file: Path | None
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file or 'flow'}:{self.line}:{self.column}"
+
+
+class Places:
+    """Answers where a step or one of its values stands."""
+
+    def __init__(self, file: Path | None, root: Node, drafts: list[StepDraft | None]) -> None:
+        self._file = file
+        self._root = root
+        self._drafts = drafts
+
+    def of(self, path: StepPath) -> Place:
+        """The place of what lies at the path, or of the nearest thing around it."""
+        mark = self._node(path).start
+        return Place(self._file, mark.line, mark.column)
+
+    def draft(self, path: StepPath) -> StepDraft | None:
+        return self._walk(path)[0]
+
+    def _node(self, path: StepPath) -> Node:
+        draft, rest = self._walk(path)
+        if draft is None:
+            return child(self._root, path[0]) or self._root if path else self._root
+        if rest == ("element",) and draft.element is not None:
+            return draft.element
+        node: Node = draft.fields
+        action = draft.fields.get("action")
+        if rest and isinstance(action, Fields) and child(action, rest[0]) is not None:
+            node = action
+        for part in rest:
+            below = child(node, part)
+            if below is None:
+                break
+            node = below
+        return draft.source if node is draft.fields or node is action else node
+
+    def _walk(self, path: StepPath) -> tuple[StepDraft | None, StepPath]:
+        """The deepest step on the path, and what is left of the path."""
+        here: StepDraft | None = None
+        steps: dict[str, list[StepDraft | None]] = {"steps": self._drafts}
+        at = 0
+        while at < len(path):
+            word = _WORDS.get(path[at], path[at])
+            if word == "devices" and "devices" not in steps and at + 1 < len(path) and path[at + 1] in steps:
+                at += 1
+                word = path[at]
+            if isinstance(word, str) and word in steps:
+                at, name = at + 1, word
+            elif isinstance(word, int) and "steps" in steps:
+                name = "steps"
+            else:
+                break
+            index = path[at] if at < len(path) else None
+            if not isinstance(index, int) or not 0 <= index < len(steps[name]):
+                return here, ()
+            inner = steps[name][index]
+            if inner is None:
+                return here, ()
+            here, steps, at = inner, inner.inner, at + 1
+        return here, path[at:]
+
+
+_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_STRAY = re.compile(r"is not a (known )?field|is given twice")
+_NO_TEXT = re.compile(r"valid (dictionary|tuple|list)")
+"""Where no text can stand, whatever a variable's value is."""
+STAND_IN = (Step(action=Finish()),)
+"""For inner steps that are wrong themselves, so that the step around them is still checked."""
+
+
+class Builder:
+    """Makes models; `later` are problems that only a variable without a value causes."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        self.later: list[Problem] = []
+
+    def steps(self, drafts: list[StepDraft | None]) -> tuple[AnyStep, ...]:
+        made: list[AnyStep] = []
+        for draft in drafts:
+            if len(self.problems) >= MANY:
+                break
+            step = self.step(draft) if draft else None
+            made += [step] if step else []
+        return tuple(made)
+
+    def step(self, draft: StepDraft) -> AnyStep | None:
+        inner = {word: self.steps(drafts) or STAND_IN for word, drafts in draft.inner.items()}
+        if draft.model is Parallel:
+            inside: dict[str, Any] = {"devices": inner}
+        elif draft.model is Branch:
+            inside = {BRANCHES[word]: steps for word, steps in inner.items()}
+        else:
+            inside = dict(inner)
+        made = self.model(draft.model, draft.fields, inside, draft.path, draft.head)
+        return made if isinstance(made, draft.model) else None
+
+    def agentest(self, draft: StepDraft) -> Step | None:
+        step = plain(draft.source)
+        if not isinstance(step, dict):
+            hint = 'Write {"action": "tap", "target": {…}}.'
+            self.problems.append(Problem(draft.path, "should be an object", draft.source.start, hint))
+            return None
+        try:
+            return agentest.read_step(step)
+        except InvalidAction as error:
+            path = str(error.details.get("path", ""))
+            message = error.message.removeprefix(f"{path}: ")
+            node = _nearest_node(draft.source, path, key=bool(_STRAY.match(message)))
+            self.problems.append(Problem(_join(draft.path, path), message, node.start, error.hint))
+            return None
+
+    def model(
+        self, model: type[BaseModel], fields: Fields, inside: Mapping[str, Any], path: str, head: str = ""
+    ) -> BaseModel | None:
+        """One model from its fields; what a variable stands for becomes a number or a text as wanted."""
+        try:
+            return model.model_validate({**plain(fields), **inside})
+        except ValidationError as error:
+            wrong = invalid_action(error, plain(fields)).details["problems"]
+        read = fields
+        for problem in wrong:
+            read = _reread(read, _parts(problem["path"]))
+        if read is not fields:
+            return self.model(model, read, inside, path, head)
+        # A value that a variable could mend; a wrong key is not one, nor a place where no text can stand.
+        open_texts = {
+            node.start.offset: node
+            for node in (
+                _nearest_node(fields, wrong_field["path"])
+                for wrong_field in wrong
+                if not (_STRAY.match(wrong_field["message"]) or _NO_TEXT.search(wrong_field["message"]))
+            )
+            if isinstance(node, Scalar) and node.unknown
+        }
+        for problem in wrong:
+            self._add(problem, fields, open_texts, path, head)
+        return None
+
+    def _add(
+        self, problem: dict[str, Any], fields: Fields, open_texts: dict[int, Scalar], path: str, head: str
+    ) -> None:
+        node = _nearest_node(fields, problem["path"])
+        shown = re.sub(r"^(action|condition)\b", head, problem["path"]) if head else problem["path"]
+        if isinstance(node, Scalar) and node.start.offset in open_texts:
+            message, give = (
+                f"the variable {node.unknown[0]} has no value",
+                f"Give it with --env {node.unknown[0]}=….",
+            )
+            self.later.append(Problem(_join(path, shown), message, node.start, give, rule="unknown-variable"))
+            return
+        node = _nearest_node(fields, problem["path"], key=bool(_STRAY.match(problem["message"])))
+        suggestion = problem.get("suggestion")
+        hint = f"Did you mean {suggestion}?" if suggestion else _advice(node, problem)
+        self.problems.append(Problem(_join(path, shown), problem["message"], node.start, hint))
+
+
+def _advice(node: Node, problem: dict[str, Any]) -> str | None:
+    message = problem["message"]
+    key = problem["path"].rpartition(".")[2]
+    if _STRAY.match(message) and key in OPTIONS:
+        return f"Put `{key}` beside the action, one level further out."
+    wants_text = any(word in message for word in ("valid string", "Selector", "Condition", "Point"))
+    if isinstance(node, Scalar) and wants_text and isinstance(node.value, bool | int | float):
+        return f'Put it in quotes if it is a text: "{node.text}".'
+    return None
+
+
+def _reread(node: Any, parts: list[str | int]) -> Any:
+    """The same tree with the value at this path read the other way, once, if a variable stands for it."""
+    if isinstance(node, Scalar):
+        if not node.whole:
+            return node
+        other = read_scalar(node.text) if isinstance(node.value, str) else node.text
+        return node if other == node.value else replace(node, value=other, whole=False)
+    below = child(node, parts[0]) if parts else None
+    if below is None:
+        return node
+    read = _reread(below, parts[1:])
+    if read is below:
+        return node
+    if isinstance(node, Items):
+        items = tuple(
+            read if index == parts[0] else node_inside for index, node_inside in enumerate(node.items)
+        )
+        return replace(node, items=items)
+    key = str(parts[0])
+    return replace(node, entries={**node.entries, key: FieldEntry(node.entries[key].key, read)})
+
+
+def _nearest_node(node: Node, path: str, *, key: bool = False) -> Node:
+    """What lies at the path (or its key), or the nearest thing around it that is there."""
+    parts = _parts(path)
+    for index, part in enumerate(parts):
+        below = child(node, part)
+        if below is None:
+            return node
+        if key and index == len(parts) - 1 and isinstance(node, Fields):
+            return node.entries[str(part)].key
+        node = below
+    return node
+
+
+def _parts(path: str) -> list[str | int]:
+    return [int(index) if index else name for index, name in _PART.findall(path)]
+
+
+def _join(path: str, below: str) -> str:
+    return f"{path}.{below}" if path and below else path or below

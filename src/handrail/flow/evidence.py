@@ -10,15 +10,15 @@ import io
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from handrail.engine.events import Caller
-from handrail.engine.look.looks import Look
 from handrail.engine.session import Session
+from handrail.engine.snapshot import UiSnapshot
 from handrail.flow.run_record import Picture
 from handrail.protocol.envelope import Envelope, SystemDialog
 from handrail.protocol.observe import GetLogs, GetUiTree, Screenshot
+from handrail.safety.caller import Caller
+from handrail.screen.dialogs import system_dialogs
+from handrail.screen.node import Screen
 from handrail.surface.picture import opened
-from handrail.tree.node import Screen
-from handrail.tree.signs import system_dialogs
 
 WIDTH = 540
 """Pixels; half of a common phone's, enough to read a button."""
@@ -39,7 +39,9 @@ class ReportEvidence:
 
     async def picture(self, session: Session, caller: Caller) -> Picture:
         """The screen now, or the reason why it can't be shown."""
-        shot = Screenshot(scale=_scale(session))
+        last = session.screens.last
+        width = last.screen.bounds.right if last is not None else 2 * WIDTH
+        shot = Screenshot(scale=min(1.0, max(0.05, WIDTH / max(1, width))))
         envelope = await session.run(shot, reason="a picture for the report", caller=caller)
         if not envelope.success or not envelope.details:
             return Picture(None, why_not=envelope.message or "no picture")
@@ -48,19 +50,12 @@ class ReportEvidence:
         return Picture(await asyncio.to_thread(_compact, png), details["width"], details["height"])
 
     async def log(self, session: Session, caller: Caller) -> list[str]:
-        """The newest lines of the device's log."""
         envelope = await session.run(
             GetLogs(max_lines=LOG_LINES), reason="the log after a failure, for the report", caller=caller
         )
         if not envelope.success or not envelope.details:
             return [f"The log could not be read: {envelope.message}"]
         return str(envelope.details["logs"]).splitlines()
-
-
-def _scale(session: Session) -> float:
-    last = session.looks.last
-    width = last.screen.bounds.right if last is not None else 2 * WIDTH
-    return min(1.0, max(0.05, WIDTH / max(1, width)))
 
 
 def _compact(png: bytes) -> bytes:
@@ -86,7 +81,7 @@ class DeviceWatch:
     crashed: bool = False
     _began: str = ""
     _screen: Screen | None = None
-    _picture: tuple[Picture, Look | None] | None = None
+    _picture: tuple[Picture, UiSnapshot | None] | None = None
     _taken: list[tuple[Picture, Screen]] = field(default_factory=list)
     """Every picture of the run, and the screen that was read last when it was taken."""
 
@@ -97,15 +92,14 @@ class DeviceWatch:
         self.crashed = False
 
     async def end(self) -> None:
-        """The screen that the flow leaves."""
         await self._look("the screen after the flow")
         self.changed = self.fingerprint != self._began
 
     def settle_for_last(self) -> None:
         """What was read last has to do: the run was interrupted, and nobody wants to wait."""
-        last = self.session.looks.last
+        last = self.session.screens.last
         if last is not None:
-            self.fingerprint, self.tree = last.fingerprint, self.session.looks.registry.text
+            self.fingerprint, self.tree = last.fingerprint, self.session.screens.registry.text
         self.changed = self.fingerprint != self._began
 
     def note(self, envelope: Envelope) -> None:
@@ -115,11 +109,11 @@ class DeviceWatch:
 
     def keep_picture(self, picture: Picture) -> None:
         """The picture after one step is the picture before the next, if nothing was read in between."""
-        self._picture = (picture, self.session.looks.last)
+        self._picture = (picture, self.session.screens.last)
 
     def took(self, picture: Picture) -> Picture:
-        """It will be asked for at the end whether it may still be shown."""
-        last = self.session.looks.last
+        """Remember the picture, to withhold it later if a secret is on it."""
+        last = self.session.screens.last
         if last is not None and picture.png is not None:
             self._taken.append((picture, last.screen))
         return picture
@@ -127,10 +121,14 @@ class DeviceWatch:
     def withheld(self) -> dict[int, Picture]:
         """By the identity of a picture: what stands for it, since a secret is on it that was none then."""
         secret = Picture(None, why_not="a secret is on it")
-        return {id(one): secret for one, screen in self._taken if self.session.record.shows_secret(screen)}
+        return {
+            id(picture): secret
+            for picture, screen in self._taken
+            if self.session.journal_writer.shows_secret(screen)
+        }
 
     def last_picture(self) -> Picture | None:
-        if self._picture is None or self._picture[1] is not self.session.looks.last:
+        if self._picture is None or self._picture[1] is not self.session.screens.last:
             return None
         return self._picture[0]
 
@@ -141,13 +139,13 @@ class DeviceWatch:
             self._scan()
 
     def _scan(self) -> None:
-        last = self.session.looks.last
+        last = self.session.screens.last
         if last is None or last.screen is self._screen:
             return
         self._screen = last.screen
-        for found in system_dialogs(last.screen):
-            told = SystemDialog(
-                package_name=found.package, title=found.title, buttons=found.buttons, kind=found.kind
+        for shown in system_dialogs(last.screen):
+            dialog = SystemDialog(
+                package_name=shown.package, title=shown.title, buttons=shown.buttons, kind=shown.kind
             )
-            self.crashed |= found.kind == "crash" and told not in self.dialogs
-            self.dialogs.setdefault(told)
+            self.crashed |= shown.kind == "crash" and dialog not in self.dialogs
+            self.dialogs.setdefault(dialog)

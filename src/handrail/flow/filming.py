@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from handrail.engine.journal import Journal
-from handrail.engine.journal.query import ActionRow, Shown
 from handrail.errors import HandrailError, InvalidAction
 from handrail.film.scene import FilmScene, FilmTone, FilmTouch, Picture, has_touched, touch_of, verdict_of
 from handrail.flow.plan import name_of
-from handrail.flow.recorded_step import asked_fields
-from handrail.flow.recording import ended_actions
+from handrail.flow.recording import asked_fields, ended_actions
 from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
+from handrail.journal import Journal
+from handrail.journal.query import ActionRow, Shown
 from handrail.protocol.flow import Step
 from handrail.protocol.read import action_from
 
@@ -29,7 +28,7 @@ _OUTCOMES: dict[Outcome, tuple[str, FilmTone]] = {
     "skipped": ("skipped", "plain"),
 }
 _UNSEEN = "No picture was taken at this moment"
-_GONE = {
+_BLOB_STATES = {
     "withheld": "The screen is not shown: a secret might be on it",
     "swept": "The picture is not kept any more",
     "damaged": "The picture is damaged",
@@ -39,8 +38,8 @@ _GONE = {
 def title_of(label: str) -> str:
     """ "start_app com.android.settings" → "Start app com.android.settings", for people."""
     named = _TYPE.match(label)
-    said = label if named is None else named[0].replace("_", " ") + label[named.end() :]
-    return said[:1].upper() + said[1:]
+    title = label if named is None else named[0].replace("_", " ") + label[named.end() :]
+    return title[:1].upper() + title[1:]
 
 
 # a flow
@@ -86,12 +85,11 @@ def _flow_scene(record: FlowRecord, step: StepRecord, *, several: bool) -> FilmS
 
 
 def touch_of_step(step: StepRecord) -> FilmTouch:
-    """Where the fingers of a step were, on the picture before."""
     if step.envelope is None:
         return FilmTouch(step.touched)
-    told = step.envelope.to_dict()
-    found = touch_of(told)
-    return replace(found, box=step.touched) if step.touched is not None and has_touched(told) else found
+    envelope = step.envelope.to_dict()
+    touch = touch_of(envelope)
+    return replace(touch, box=step.touched) if step.touched is not None and has_touched(envelope) else touch
 
 
 # the journal
@@ -117,22 +115,19 @@ def journal_scenes(
         before = pictures.pop(where, Picture(None, why_not=_UNSEEN))
         number = str(len(scenes) + 1)
         scenes.append(replace(scene, number=number, before=before, started_ms=at_ms, device=where))
-    taken = [one for scene in scenes for one in (scene.before, scene.after) if one is not None]
-    if not any(one.png for one in taken):
-        raise _no_picture({one.why_not for one in taken})
+    taken = [shot for scene in scenes for shot in (scene.before, scene.after) if shot is not None]
+    if not any(shot.png for shot in taken):
+        why_not = {shot.why_not for shot in taken}
+        reasons = "; ".join(sorted(why_not - {"", _UNSEEN}))
+        raise InvalidAction(
+            f"the journal has no picture of this time{f': {reasons}' if reasons else ''}",
+            hint="`handrail agent`, `handrail run --report` and every screenshot leave pictures there, "
+            "but for processes that know a secret.",
+            path="video",
+        )
     if len({scene.device for scene in scenes}) > 1:
-        scenes = [replace(one, title=f"{one.device}: {one.title}") for one in scenes]
+        scenes = [replace(shot, title=f"{shot.device}: {shot.title}") for shot in scenes]
     return scenes
-
-
-def _no_picture(why_not: set[str]) -> InvalidAction:
-    reasons = "; ".join(sorted(why_not - {"", _UNSEEN}))
-    return InvalidAction(
-        f"the journal has no picture of this time{f': {reasons}' if reasons else ''}",
-        hint="`handrail agent`, `handrail run --report` and every screenshot leave pictures there, "
-        "but for processes that know a secret.",
-        path="video",
-    )
 
 
 def _came_after(scenes: list[FilmScene], device: str, picture: Picture) -> None:
@@ -152,12 +147,12 @@ def scene_time(shown: Shown) -> int:
 def _picture(journal: Journal, shown: Shown) -> Picture | None:
     """The picture of the whole screen that an action has brought."""
     details: dict[str, Any] = (shown.envelope or {}).get("details") or {}
-    kept = [name for event in shown.events for name in (event.get("blobs") or {}).values()]
-    if not kept or "width" not in details or "region" in details:
+    blobs = [name for event in shown.events for name in (event.get("blobs") or {}).values()]
+    if not blobs or "width" not in details or "region" in details:
         return None
-    name = kept[-1]
+    name = blobs[-1]
     data = journal.blob(str(name))
-    why_not = "" if data is not None else _GONE.get(journal.blob_state(str(name)) or "", _UNSEEN)
+    why_not = "" if data is not None else _BLOB_STATES.get(journal.blob_state(str(name)) or "", _UNSEEN)
     return Picture(data, int(details.get("width") or 0), int(details.get("height") or 0), why_not)
 
 

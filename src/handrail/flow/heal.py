@@ -7,29 +7,33 @@ of the flow's file as a unified diff; goes on with it, and writes it, only if so
 from __future__ import annotations
 
 import difflib
+import math
+import re
+import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from handrail.engine.look.resolve import targets_of
-from handrail.engine.policy.grave import what_it_does
-from handrail.engine.policy.subject import Resolved
+from handrail.engine.resolve import targets_of
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction, TargetError
-from handrail.flow.document import loads
-from handrail.flow.likeness import likeness, may_follow
-from handrail.flow.places import StepPath
+from handrail.flow.document import StepPath, loads
 from handrail.flow.plan import PlannedStep, StepSource
 from handrail.flow.write import replace_target, replace_value
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.target import Selector
-from handrail.tree.element.find import elements
-from handrail.tree.mention import mention
-from handrail.tree.node import Node, Screen
-from handrail.tree.portrait import identity, in_list, robust
-from handrail.tree.select import Handles, find
+from handrail.safety.labels import committing_effect
+from handrail.safety.subject import TouchedElement
+from handrail.screen.elements import elements
+from handrail.screen.node import Node, Screen
+from handrail.screen.robust_selector import identity, in_list, robust_selector
+from handrail.screen.select import Handles, edit_distance, find
+from handrail.screen.text import describe
 
 ENOUGH = 0.5
 """Less alike than this is another element."""
@@ -75,12 +79,16 @@ def heal_action(
     action: AnyAction, recorded: Mapping[str, Any] | None, screen: Screen, handles: Handles
 ) -> Healed | None:
     """The action aimed at the successor of the first target that is not found any more."""
-    known = by_field(recorded or {})
+    elements_by_field = by_field(recorded or {})
     for name, target in targets_of(action).items():
         spelled = name.rstrip("_")
-        if not isinstance(target, Selector) or spelled not in known or _is_there(screen, target, handles):
+        if (
+            not isinstance(target, Selector)
+            or spelled not in elements_by_field
+            or _is_there(screen, target, handles)
+        ):
             continue
-        proposal = successor(known[spelled], screen, handles)
+        proposal = successor(elements_by_field[spelled], screen, handles)
         if proposal is not None:
             return Healed(action.model_copy(update={name: proposal.selector}), spelled, proposal)
     return None
@@ -90,7 +98,7 @@ def by_field(recorded: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The identities of a step; a lone target's stands without the field's name."""
     if "class" in recorded or "bounds" in recorded:
         return {"target": recorded}
-    return {name: one for name, one in recorded.items() if isinstance(one, Mapping)}
+    return {name: target for name, target in recorded.items() if isinstance(target, Mapping)}
 
 
 def _is_there(screen: Screen, target: Selector, handles: Handles) -> bool:
@@ -107,23 +115,23 @@ def successor(recorded: Mapping[str, Any], screen: Screen, handles: Handles) -> 
     for node in _candidates(recorded, screen):
         now = identity(screen, node, handles)
         if _keeps_its_promise(recorded, now, screen, node, handles):
-            scored.append((_alike(recorded, now, node), node, now))
-    scored.sort(key=lambda one: -one[0])
+            # From 0 to 1; less than enough where too little of its names is left.
+            is_row = in_list(node)
+            was = {key: value for key, value in recorded.items() if not (is_row and key in _TEMPLATE)}
+            alike = likeness(was, now)
+            is_named = any(was.get(name) for name in _NAMES)
+            is_left = alike.by_name >= (SAME_ROW if is_row else NAMED) and not alike.contradicted
+            score = alike.score if is_left or not (is_named or is_row) else min(alike.score, ENOUGH / 2)
+            scored.append((score, node, now))
+    scored.sort(key=lambda candidate: -candidate[0])
     if not scored or scored[0][0] < ENOUGH or (len(scored) > 1 and scored[0][0] - scored[1][0] < MARGIN):
         return None
     score, node, now = scored[0]
-    selector = robust(screen, node, handles)
-    return Proposal(selector, now, round(score, 2), mention(node), _called(recorded))
-
-
-def _alike(recorded: Mapping[str, Any], now: Mapping[str, Any], node: Node) -> float:
-    """From 0 to 1; less than enough where too little of its names is left."""
-    is_row = in_list(node)
-    was = {key: value for key, value in recorded.items() if not (is_row and key in _TEMPLATE)}
-    alike = likeness(was, now)
-    is_named = any(was.get(name) for name in _NAMES)
-    is_left = alike.by_name >= (SAME_ROW if is_row else NAMED) and not alike.contradicted
-    return alike.score if is_left or not (is_named or is_row) else min(alike.score, ENOUGH / 2)
+    selector = robust_selector(screen, node, handles)
+    was_called = next(
+        (str(recorded[name]) for name in ("text", "description", "id") if recorded.get(name)), ""
+    )
+    return Proposal(selector, now, round(score, 2), describe(node), was_called)
 
 
 def _candidates(recorded: Mapping[str, Any], screen: Screen) -> Iterator[Node]:
@@ -136,7 +144,7 @@ def _candidates(recorded: Mapping[str, Any], screen: Screen) -> Iterator[Node]:
 
 
 def _is_kind(recorded: Mapping[str, Any], node: Node, kind: str) -> bool:
-    """Of the same app, and something that the same action fits."""
+    """An element of the same app that takes the same action."""
     role = str(recorded.get("role", ""))
     if recorded.get("package") not in (None, node.package_name):
         return False  # a prompt of the system in front of the app has an OK, too
@@ -149,18 +157,14 @@ def _keeps_its_promise(
     recorded: Mapping[str, Any], now: Mapping[str, Any], screen: Screen, node: Node, handles: Handles
 ) -> bool:
     """Neither money nor an account nor a post comes into play, and the words mean the same."""
-    said = (str(recorded.get("text", "")), str(recorded.get("description", "")))
-    was = what_it_does(Resolved(label=said[0], says=said[1:]))
-    is_as_grave = was == what_it_does(Resolved.of(screen, node, handles.label_of))
+    promises = (str(recorded.get("text", "")), str(recorded.get("description", "")))
+    was = committing_effect(TouchedElement(label=promises[0], says=promises[1:]))
+    is_as_grave = was == committing_effect(TouchedElement.of(screen, node, handles.label_of))
     return is_as_grave and may_follow(_names(recorded), _names(now))
 
 
-def _names(one: Mapping[str, Any]) -> str:
-    return " ".join(str(one[name]) for name in _NAMES if one.get(name))
-
-
-def _called(recorded: Mapping[str, Any]) -> str:
-    return next((str(recorded[name]) for name in ("text", "description", "id") if recorded.get(name)), "")
+def _names(names_of: Mapping[str, Any]) -> str:
+    return " ".join(str(names_of[name]) for name in _NAMES if names_of.get(name))
 
 
 class FileRepair:
@@ -174,36 +178,29 @@ class FileRepair:
 
     @property
     def text(self) -> str:
-        """The file as it would be."""
         return self._now.text
 
     def add(self, at: StepPath, healed: Healed) -> str:
-        """One more edit; it alone as a unified diff."""
         before = self._now.text
         text = replace_target(before, self._now.places.of((*at, healed.field)), healed.proposal.selector)
         self._now = loads(text, self._path)
         if self._now.element(at) is not None:
-            element = self._element(at, healed)
+            known = self._now.element(at) or {}
+            fields = by_field(known)
+            now = dict(healed.proposal.element)
+            element = now if fields.get("target") is known else {**known, healed.field: now}
             text = replace_value(text, self._now.places.of((*at, "element")), element)
             self._now = loads(text, self._path)
         self._healed[at, healed.field] = healed.proposal.selector
         return _diff(before, text, self._path)
 
-    def _element(self, at: StepPath, healed: Healed) -> dict[str, Any]:
-        """The identity of the successor, where that of the old element stood."""
-        known = self._now.element(at) or {}
-        fields = by_field(known)
-        now = dict(healed.proposal.element)
-        return now if fields.get("target") is known else {**known, healed.field: now}
-
     def mended(self, at: StepPath, action: AnyAction) -> AnyAction:
         """The action as it was healed earlier in this run: a repeated step asks only once."""
-        found = {field: new for (place, field), new in self._healed.items() if place == at}
-        update = {("from_" if field == "from" else field): new for field, new in found.items()}
+        new_targets = {field: new for (place, field), new in self._healed.items() if place == at}
+        update = {("from_" if field == "from" else field): new for field, new in new_targets.items()}
         return action.model_copy(update=update) if update else action
 
     def diff(self) -> str:
-        """All edits."""
         return _diff(self._before, self._now.text, self._path)
 
     def save(self) -> None:
@@ -238,25 +235,25 @@ class Repairs:
         self.proposals: list[str] = []
         self._repairs: dict[Path | None, FileRepair] = {}
 
-    def known(self, one: PlannedStep, action: AnyAction) -> AnyAction:
+    def known(self, planned: PlannedStep, action: AnyAction) -> AnyAction:
         """The action as it was healed earlier in this run: a step that is repeated is healed once."""
-        repair = self._repairs.get(one.document.path)
-        return repair.mended(one.at, action) if repair and self.allowed else action
+        repair = self._repairs.get(planned.document.path)
+        return repair.mended(planned.at, action) if repair and self.allowed else action
 
     def heal(
-        self, one: PlannedStep, action: AnyAction, envelope: Envelope, session: Session
+        self, planned: PlannedStep, action: AnyAction, envelope: Envelope, session: Session
     ) -> Healed | None:
         """A successor of the lost element; the edit of the file that follows from it is kept."""
         if envelope.failure_code not in _LOST or envelope.delivery != "not_delivered":
             return None
-        recorded, last = one.document.element(one.at), session.looks.last
+        recorded, last = planned.document.element(planned.at), session.screens.last
         if recorded is None or last is None:
             return None
-        healed = heal_action(action, recorded, last.screen, session.looks.registry)
+        healed = heal_action(action, recorded, last.screen, session.screens.registry)
         if healed is not None:
-            path = one.document.path
-            repair = self._repairs.setdefault(path, FileRepair(one.document))
-            self.proposals.append(repair.add(one.at, healed))
+            path = planned.document.path
+            repair = self._repairs.setdefault(path, FileRepair(planned.document))
+            self.proposals.append(repair.add(planned.at, healed))
         return healed
 
     def save(self) -> None:
@@ -266,3 +263,120 @@ class Repairs:
                 repair.save()
             except InvalidAction as error:
                 self.proposals.append(error.message)
+
+
+Identity = Mapping[str, Any]
+_NAME_WEIGHTS = {"id": 3.0, "text": 3.0, "description": 1.5}
+_SAME_MEANING = 0.8
+_IN_COMMON = 0.3
+_FURNITURE = frozenset({"button", "btn", "view", "layout", "text", "field", "input", "edit", "icon", "image"})
+"""Words of ids that say what a thing is, not which one."""
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """The whole, and how much of it rests on names."""
+
+    score: float
+    by_name: float
+    """The best agreement of a name; 0 where none agrees."""
+    contradicted: bool
+    """Both have a description, and these have nothing in common."""
+
+
+def likeness(was: Identity, now: Identity) -> Likeness:
+    """Features that the old element did not have do not count."""
+    names = {
+        name: _names_agree(name, was[name], now.get(name, "")) for name in _NAME_WEIGHTS if was.get(name)
+    }
+    parts = [
+        *((_NAME_WEIGHTS[name], share) for name, share in names.items()),
+        (1.0, float(was.get("class") == now.get("class"))),
+        (1.0, float(was.get("role") == now.get("role"))),
+    ]
+    if was.get("neighbours"):
+        before, after = ({str(name) for name in side.get("neighbours", ())} for side in (was, now))
+        parts.append((2.5, len(before & after) / min(len(before), max(len(after), 1))))
+    if _is_box(was.get("bounds")) and _is_box(now.get("bounds")):
+        (x, y), (u, v) = _centre(was), _centre(now)
+        parts.append((1.0, max(0.0, 1 - 2 * math.hypot(x - u, y - v) / math.sqrt(2))))
+    if was.get("path"):
+        parts.append((0.5, float(was["path"] == now.get("path"))))
+    total = sum(weight for weight, _ in parts)
+    score = sum(weight * share for weight, share in parts) / total
+    contradicted = bool(now.get("description")) and names.get("description", 1.0) < _IN_COMMON
+    return Likeness(score, max(names.values(), default=0.0), contradicted)
+
+
+def _names_agree(name: str, old: str, new: str) -> float:
+    old, new = str(old), str(new)
+    if not new:
+        return 0.0
+    before, after = words_of(old), words_of(new)
+    if name == "id":
+        before, after = _record(before), _record(after)
+    if before == after:
+        return 1.0
+    shared = len(set(before) & set(after)) / max(1, len(set(before) | set(after)))
+    by_meaning = _SAME_MEANING if meanings_of(old) & meanings_of(new) else 0.0
+    # 1 for equal, 0 from half of the letters on that differ.
+    first, second = " ".join(before)[:_LONGEST], " ".join(after)[:_LONGEST]
+    longest = max(len(first), len(second), 1)
+    return max(shared, by_meaning, 1 - 2 * edit_distance(first, second, longest // 2) / longest)
+
+
+def _record(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for word in words if word not in _FURNITURE) or words
+
+
+def _is_box(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 4 and all(isinstance(n, int) for n in value)
+
+
+def _centre(box_of: Identity) -> tuple[float, float]:
+    left, top, right, bottom = box_of["bounds"]
+    size = box_of.get("screen")
+    width, height = size if isinstance(size, list | tuple) and len(size) == 2 else (1080, 2400)
+    return (left + right) / 2 / max(width, 1), (top + bottom) / 2 / max(height, 1)
+
+
+_WEIGHTY = frozenset({"remove", "refuse", "send", "pay", "leave", "block", "disable", "end"})
+"""Meanings that nobody may slip into from a label that meant nothing in particular."""
+_PHRASES = re.compile(r"\b(log|sign|turn|look|hang) (in|on|out|off|up)\b")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NEGATED = re.compile(r"\b(?:don t|do not|not|nicht|ne pas) ")
+
+
+@cache
+def _families_by_word() -> dict[str, frozenset[str]]:
+    families = tomllib.loads(files("handrail.flow").joinpath("meanings.toml").read_text(encoding="utf-8"))
+    families_of: dict[str, frozenset[str]] = {}
+    for family, words in families.items():
+        for word in words:
+            families_of[word] = families_of.get(word, frozenset()) | {family}
+    return families_of
+
+
+@lru_cache(maxsize=2_000)
+def words_of(text: str) -> tuple[str, ...]:
+    """Small words without signs; `saveButton`, `save_button` and "Save button" are the same."""
+    apart = unicodedata.normalize("NFKC", _CAMEL.sub(" ", text)).casefold()
+    plain = " ".join("".join(char if char.isalnum() else " " for char in apart).split())
+    return tuple(_PHRASES.sub(r"\1\2", plain).split())
+
+
+@lru_cache(maxsize=2_000)
+def meanings_of(text: str) -> frozenset[str]:
+    """The families of its words; what is negated is refused."""
+    words = words_of(text)
+    families = frozenset[str]().union(*(_families_by_word().get(word, ()) for word in words))
+    return frozenset({"refuse"}) if families and _NEGATED.search(" ".join(words) + " ") else families
+
+
+def may_follow(old: str, new: str) -> bool:
+    """Whether a label may have become another one: the promise is the same, or neither promised anything."""
+    was, now = meanings_of(old), meanings_of(new)
+    if was and now:
+        return not was.isdisjoint(now) and not (now - was) & _WEIGHTY and not (was - now) & _WEIGHTY
+    return not (was | now) & _WEIGHTY

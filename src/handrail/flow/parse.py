@@ -1,31 +1,219 @@
 """YAML and JSON into nodes with their places: no tags, no merge keys, no key twice, bounded aliases.
 
-Everything that PyYAML's own constructors would guess (dates, yes and no, octal, 12:30) stays a text. JSON has
-its own reader: YAML's parser does not take JSON's escaped surrogate pairs.
+Also a problem with its place, and its code frame. Everything that PyYAML's constructors would guess (dates,
+yes and no, octal, 12:30) stays a text. Nodes are built from PyYAML's events: `yaml.compose` has the same
+marks, but it refuses an anchor that is used again, lets an alias hold itself, does not tell whether a tag was
+written, and recurses before a limit can stop it. JSON has its own reader, because YAML's parser does not take
+JSON's escaped surrogate pairs.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from json.decoder import scanstring  # type: ignore[attr-defined]  # public since 2008, missing in the stubs
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import yaml
 
-from handrail.flow.nodes import (
-    MAX_DEPTH,
-    MAX_NODES,
-    FieldEntry,
-    Fields,
-    Items,
-    Mark,
-    Node,
-    Scalar,
-    read_plain,
-)
-from handrail.flow.problems import Problem, Unreadable, given_twice
+from handrail.errors import InvalidAction
+
+MAX_BYTES = 2_000_000
+MAX_DEPTH = 60
+MAX_NODES = 100_000
+MAX_STEPS = 10_000
+"""Ten thousand steps fit. Aliases count as often as they are used."""
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,3})?")
+_WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a text: line and column from 1, offset from 0."""
+
+    line: int
+    column: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A text, a number, true, false or nothing."""
+
+    value: Any
+    text: str
+    """As written, without quotes."""
+    start: Mark
+    end: int
+    plain: bool = True
+    """Without quotes, so that words and numbers are read as such."""
+    whole: bool = False
+    """It is what one variable stands for, so text and number may change places."""
+    unknown: tuple[str, ...] = ()
+    """Variables in it that have no value yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list."""
+
+    items: tuple[Node, ...]
+    start: Mark
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEntry:
+    """A key and its value."""
+
+    key: Scalar
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A mapping whose keys are texts, each of them once."""
+
+    entries: dict[str, FieldEntry] = field(default_factory=dict)
+    start: Mark = Mark(1, 1, 0)
+    end: int = 0
+
+    def get(self, key: str) -> Node | None:
+        entry = self.entries.get(key)
+        return entry.value if entry else None
+
+
+Node = Scalar | Items | Fields
+
+
+def read_plain(text: str) -> Any:
+    """JSON's words and numbers; everything else is a text: yes, on, 12:30, 2026-04-23, 0123, +49, 0x1F."""
+    if text in _WORDS:
+        return _WORDS[text]
+    return json.loads(text) if _NUMBER.fullmatch(text) else text
+
+
+def plain(node: Node) -> Any:
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Items):
+        return [plain(child) for child in node.items]
+    return {key: plain(entry.value) for key, entry in node.entries.items()}
+
+
+def scalars(node: Node) -> Iterator[Scalar]:
+    """Every scalar below, in document order; keys are not values."""
+    if isinstance(node, Scalar):
+        yield node
+        return
+    below = node.items if isinstance(node, Items) else [entry.value for entry in node.entries.values()]
+    for child in below:
+        yield from scalars(child)
+
+
+def child(node: Node, part: str | int) -> Node | None:
+    if isinstance(node, Fields) and isinstance(part, str):
+        return node.get(part)
+    if isinstance(node, Items) and isinstance(part, int) and 0 <= part < len(node.items):
+        return node.items[part]
+    return None
+
+
+Level = Literal["error", "warning", "hint"]
+MANY = 100
+"""Who reads more problems than this? Looking for them ends there."""
+_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+_WIDTH = 100
+_LONG = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, or could be better, and where."""
+
+    path: str
+    message: str
+    mark: Mark
+    suggestion: str | None = None
+    level: Level = "error"
+    rule: str = "invalid"
+
+    def to_dict(self) -> dict[str, Any]:
+        advice = {"suggestion": self.suggestion} if self.suggestion else {}
+        place = {"line": self.mark.line, "column": self.mark.column}
+        return {"path": self.where, "message": self.message, **place, **advice}
+
+    @property
+    def where(self) -> str:
+        """The path, cut to a length that fits in a message."""
+        return self.path if len(self.path) <= _LONG else f"{self.path[:_LONG]}…"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.where}: {self.message}" if self.path else self.message
+
+
+class Unreadable(Exception):
+    """The text is neither YAML nor JSON, or uses what a flow may not use. Reading can't go on."""
+
+    def __init__(self, message: str, mark: Mark, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.problem = Problem("", message, mark, suggestion, rule="syntax")
+
+
+def given_twice(key: Scalar, first: FieldEntry, *, last_counts: bool = False) -> Problem:
+    """The same key again in one mapping; a warning in a language where the last one counts."""
+    message = f"{key.text[:60]!r} is given twice, first in line {first.key.start.line}"
+    level: Level = "warning" if last_counts else "error"
+    return Problem("", message, key.start, "Keep one of the two.", level, "duplicate-key")
+
+
+def invalid_flow(problems: Sequence[Problem], path: Path | None) -> InvalidAction:
+    """The first problem as the message, all of them as details."""
+    first = problems[0]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    where = f"{path or 'flow'}:{first.mark.line}:{first.mark.column}: "
+    return InvalidAction(
+        f"{where}{first.sentence}{more}",
+        hint=first.suggestion
+        or "`handrail flow check` shows every problem with its line; docs/flows.md the language.",
+        path=first.where,
+        file=str(path) if path else None,
+        line=first.mark.line,
+        column=first.mark.column,
+        problems=[problem.to_dict() for problem in problems[:MANY]],
+    )
+
+
+def frame(text: str, line: int, column: int) -> str:
+    """The line before, the line itself, and a caret under the column; long lines are cut around it."""
+    lines = _text_lines(text)
+    if not 1 <= line <= len(lines):
+        return ""
+    width = len(str(line))
+    cut = max(0, column - 1 - _WIDTH // 2)
+    shown = [
+        f"{number:>{width}} | {_visible(lines[number - 1][cut : cut + _WIDTH])}".rstrip()
+        for number in range(max(1, line - 1), line + 1)
+    ]
+    return "\n".join([*shown, f"{' ' * width} | {' ' * (column - 1 - cut)}^"])
+
+
+@lru_cache(maxsize=4)
+def _text_lines(text: str) -> list[str]:
+    """Cached, because a file with a hundred problems asks for its lines a hundred times."""
+    return _BREAK.split(text)
+
+
+def _visible(text: str) -> str:
+    """Control characters would move the caret, or the terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml where it is there; the pure parser reads the same, thirty times slower."""
@@ -73,7 +261,11 @@ def _composed(text: str, problems: list[Problem], *, many: bool) -> list[Node]:
         place = _mark(mark) if mark else Mark(1, 1, 0)
         raise Unreadable(f"not valid YAML: {error.problem or error}", place, _advice(text, place)) from None
     except yaml.reader.ReaderError as error:
-        raise Unreadable(f"not valid YAML: {error.reason}", _mark_at(text, error.position)) from None
+        before = text[: error.position]
+        raise Unreadable(
+            f"not valid YAML: {error.reason}",
+            Mark(before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1, error.position),
+        ) from None
 
 
 class _Composer:
@@ -99,7 +291,13 @@ class _Composer:
                 case yaml.ScalarEvent():
                     self._scalar(event)
                 case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
-                    self._start(event)
+                    mark = self._checked(event, event.tag)
+                    if len(self._open) >= MAX_DEPTH:
+                        raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", mark)
+                    is_list = isinstance(event, yaml.SequenceStartEvent)
+                    if event.anchor:
+                        self._anchors.pop(event.anchor, None)  # not before its end: nothing may hold itself
+                    self._open.append(_Open(mark, is_list, bool(event.flow_style), event.anchor, self._count))
                 case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
                     self._end(event)
                 case yaml.AliasEvent():
@@ -115,15 +313,6 @@ class _Composer:
             self._anchors[event.anchor] = _Anchored(scalar, 1, 0)
         self._place(scalar, 0, _mark(event.end_mark).offset)
 
-    def _start(self, event: yaml.SequenceStartEvent | yaml.MappingStartEvent) -> None:
-        mark = self._checked(event, event.tag)
-        if len(self._open) >= MAX_DEPTH:
-            raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", mark)
-        is_list = isinstance(event, yaml.SequenceStartEvent)
-        if event.anchor:
-            self._anchors.pop(event.anchor, None)  # not before its end: nothing may hold itself
-        self._open.append(_Open(mark, is_list, bool(event.flow_style), event.anchor, self._count))
-
     def _end(self, event: yaml.SequenceEndEvent | yaml.MappingEndEvent) -> None:
         done = self._open.pop()
         end = _mark(event.end_mark).offset if done.flow_style else max(done.end, done.start.offset)
@@ -138,13 +327,13 @@ class _Composer:
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         mark = _mark(event.start_mark)
-        found = self._anchors.get(event.anchor or "")
-        if found is None:
+        anchored = self._anchors.get(event.anchor or "")
+        if anchored is None:
             raise Unreadable(f"*{event.anchor} stands for nothing that is complete before this place", mark)
-        self._count_up(found.size, mark)
-        if len(self._open) + found.height > MAX_DEPTH:
+        self._count_up(anchored.size, mark)
+        if len(self._open) + anchored.height > MAX_DEPTH:
             raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", mark)
-        self._place(found.node, found.height, _mark(event.end_mark).offset)
+        self._place(anchored.node, anchored.height, _mark(event.end_mark).offset)
 
     def _checked(self, event: yaml.NodeEvent, tag: str | None) -> Mark:
         mark = _mark(event.start_mark)
@@ -170,17 +359,14 @@ class _Composer:
         if holder.is_list:
             holder.items.append(node)
         elif holder.key is None:
-            holder.key = self._key(node)
+            if not isinstance(node, Scalar):
+                raise Unreadable("a key must be a text", node.start, "Put { or [ in quotes if it is a text.")
+            if node.plain and node.text == "<<":
+                raise Unreadable("merge keys (<<) are not allowed", node.start, "Write the keys out.")
+            holder.key = node
         else:
             self._put(holder, holder.key, node)
             holder.key = None
-
-    def _key(self, node: Node) -> Scalar:
-        if not isinstance(node, Scalar):
-            raise Unreadable("a key must be a text", node.start, "Put { or [ in quotes if it is a text.")
-        if node.plain and node.text == "<<":
-            raise Unreadable("merge keys (<<) are not allowed", node.start, "Write the keys out.")
-        return node
 
     def _put(self, holder: _Open, key: Scalar, node: Node) -> None:
         first = holder.entries.setdefault(key.text, FieldEntry(key, node))
@@ -195,13 +381,8 @@ def _mark(mark: Any) -> Mark:
     return Mark(mark.line + 1, mark.column + 1, mark.index)
 
 
-def _mark_at(text: str, offset: int) -> Mark:
-    before = text[:offset]
-    return Mark(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1, offset)
-
-
 def _advice(text: str, mark: Mark) -> str | None:
-    """What usually is behind a syntax error at this place."""
+    """The usual cause of a syntax error at this place."""
     lines = text.split("\n")
     line = lines[mark.line - 1] if mark.line <= len(lines) else ""
     at = text[mark.offset : mark.offset + 1]
@@ -221,7 +402,7 @@ def _advice(text: str, mark: Mark) -> str | None:
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _WORD = re.compile(r"[-+.A-Za-z0-9]+")
-_WORDS = ("null", "true", "false")
+_JSON_WORDS = ("null", "true", "false")
 
 
 def read_json(text: str, problems: list[Problem]) -> Node:
@@ -254,7 +435,16 @@ class _Reader:
         if first == "{":
             return self._object(depth)
         if first == "[":
-            return self._array(depth)
+            start, items = self._mark(), list[Node]()
+            self._at += 1
+            while self._peek() != "]":
+                items.append(self._value(depth + 1))
+                if self._peek() != "]":
+                    self._take(",", also="]")
+                    if self._peek() == "]":
+                        raise self._wrong("a comma before ] is one too many")
+            self._at += 1
+            return Items(tuple(items), start, self._at)
         return self._string() if first == '"' else self._word()
 
     def _object(self, depth: int) -> Fields:
@@ -274,36 +464,24 @@ class _Reader:
         self._at += 1
         return Fields(entries, start, self._at)
 
-    def _array(self, depth: int) -> Items:
-        start, items = self._mark(), list[Node]()
-        self._at += 1
-        while self._peek() != "]":
-            items.append(self._value(depth + 1))
-            if self._peek() != "]":
-                self._take(",", also="]")
-                if self._peek() == "]":
-                    raise self._wrong("a comma before ] is one too many")
-        self._at += 1
-        return Items(tuple(items), start, self._at)
-
     def _string(self) -> Scalar:
         start = self._mark()
         try:
             value, self._at = scanstring(self._text, self._at + 1, True)
         except json.JSONDecodeError as error:
             raise Unreadable(f"not valid JSON: {error.msg}", start) from None
-        if not value.isprintable() and _has_surrogate(value):
+        if not value.isprintable() and any("\ud800" <= char <= "\udfff" for char in value):
             raise Unreadable("not valid JSON: half of a surrogate pair", start)
         return Scalar(value, value, start, self._at, plain=False)
 
     def _word(self) -> Scalar:
-        found = _WORD.match(self._text, self._at)
-        value = read_plain(found[0]) if found else ""
-        if not found or (isinstance(value, str) and found[0] not in _WORDS):
+        match = _WORD.match(self._text, self._at)
+        value = read_plain(match[0]) if match else ""
+        if not match or (isinstance(value, str) and match[0] not in _JSON_WORDS):
             raise self._wrong("a value should be here")
         start = self._mark()
-        self._at = found.end()
-        return Scalar(value, found[0], start, self._at)
+        self._at = match.end()
+        return Scalar(value, match[0], start, self._at)
 
     def _put(self, entries: dict[str, FieldEntry], key: Scalar, value: Node) -> None:
         first = entries.setdefault(key.text, FieldEntry(key, value))
@@ -316,8 +494,8 @@ class _Reader:
         self._at += 1
 
     def _peek(self) -> str:
-        found = _SPACE.match(self._text, self._at)
-        self._at = found.end() if found else self._at
+        match = _SPACE.match(self._text, self._at)
+        self._at = match.end() if match else self._at
         return self._text[self._at : self._at + 1]
 
     def _wrong(self, message: str) -> Unreadable:
@@ -332,7 +510,3 @@ class _Reader:
             self._line_start = self._text.rfind("\n", 0, self._at) + 1
         self._seen = self._at
         return Mark(self._line, self._at - self._line_start + 1, self._at)
-
-
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text)

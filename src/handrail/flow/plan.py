@@ -5,19 +5,17 @@ Whatever can be wrong without a phone is found here, before one is touched.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+import json
+import os
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from handrail.clock import Clock
-from handrail.engine.events import Caller
 from handrail.errors import InvalidAction
-from handrail.flow.document import FlowDocument, load
-from handrail.flow.evidence import DeviceWatch
-from handrail.flow.places import Place
+from handrail.flow.document import FlowDocument, Place, load
 from handrail.flow.run_record import StepRecord
-from handrail.flow.select_flows import real_path
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
@@ -25,6 +23,11 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step, Steps
 from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
 from handrail.protocol.traits import Settle
+
+if TYPE_CHECKING:
+    from handrail.clock import Clock
+    from handrail.flow.evidence import DeviceWatch
+    from handrail.safety.caller import Caller
 
 DEEPEST = 16
 """Files that may run one another, one inside the other."""
@@ -191,26 +194,26 @@ def devices_of(ready: FlowPlan) -> tuple[str, ...]:
 
 
 def _mentioned(steps: Iterable[PlannedStep]) -> Iterator[str]:
-    for one in steps:
-        if isinstance(one.step, Parallel):
-            yield from one.step.devices
-        elif isinstance(one.step, Step) and one.step.action.device is not None:
-            yield one.step.action.device
-        for inner in one.inner.values():
+    for planned in steps:
+        if isinstance(planned.step, Parallel):
+            yield from planned.step.devices
+        elif isinstance(planned.step, Step) and planned.step.action.device is not None:
+            yield planned.step.action.device
+        for inner in planned.inner.values():
             yield from _mentioned(inner)
 
 
-def takes_part(one: PlannedStep, name: str, on: str) -> bool:
+def takes_part(planned: PlannedStep, name: str, on: str) -> bool:
     """Whether a step that runs on the device `on` concerns the device `name`."""
-    if isinstance(one.step, Parallel):
-        return any(name == key or _any_part(inner, name, key) for key, inner in one.inner.items())
-    if isinstance(one.step, Step):
-        return (one.step.action.device or on) == name
-    return name == on or any(_any_part(inner, name, on) for inner in one.inner.values())
+    if isinstance(planned.step, Parallel):
+        return any(name == key or _any_part(inner, name, key) for key, inner in planned.inner.items())
+    if isinstance(planned.step, Step):
+        return (planned.step.action.device or on) == name
+    return name == on or any(_any_part(inner, name, on) for inner in planned.inner.values())
 
 
 def _any_part(steps: Iterable[PlannedStep], name: str, on: str) -> bool:
-    return any(takes_part(one, name, on) for one in steps)
+    return any(takes_part(inner_step, name, on) for inner_step in steps)
 
 
 class _Planner:
@@ -252,7 +255,7 @@ class _Planner:
         if within is not None and not path.is_relative_to(within):
             raise self._wrong(at, f"{step.file} leads out of the flow's folder", "Name a file beside it.")
         if path in self._chain:
-            ring = " → ".join(one.name for one in (*self._chain, path))
+            ring = " → ".join(file.name for file in (*self._chain, path))
             raise self._wrong(at, f"{step.file} runs itself: {ring}", "Take one run_flow out of the ring.")
         if len(self._chain) >= DEEPEST:
             raise self._wrong(at, f"{step.file} is more than {DEEPEST} files deep", "Flatten the flows.")
@@ -339,3 +342,73 @@ def _described(target: Selector) -> str:
         f"{name.replace('_', ' ')} {_shown(anchor)}" for name in _SIDES if (anchor := getattr(target, name))
     ]
     return " ".join([*(kinds or ["element"]), *sides])
+
+
+T = TypeVar("T")
+SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
+
+
+def real_path(path: Path) -> Path:
+    """Behind all links. One that leads to itself stays as it is; `Path.resolve` raises there."""
+    return Path(os.path.realpath(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The part of all flows that one of several machines runs."""
+
+    index: int = 1
+    count: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """ "2/5": the second of five."""
+        match = _SHARD.fullmatch(text)
+        index, count = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not 1 <= index <= count:
+            raise InvalidAction(
+                f"{text!r} is no shard", hint="Give i/n with 1 ≤ i ≤ n, for example 2/5.", path="shard"
+            )
+        return cls(index, count)
+
+    def of(self, items: Sequence[T]) -> list[T]:
+        """Every n-th: the same on every machine, and no two shares differ by more than one."""
+        return list(items[self.index - 1 :: self.count])
+
+
+def find_flows(paths: Sequence[Path]) -> list[Path]:
+    """Named files as they are, folders searched; each once, in the order of their paths."""
+    files: dict[Path, Path] = {}
+    for path in paths:
+        if not path.exists():
+            raise InvalidAction(f"{path} does not exist", hint="Give a flow or a folder of flows.", path="")
+        for file in _below(path) if path.is_dir() else [path]:
+            files.setdefault(real_path(file), file)
+    return [files[file] for file in sorted(files)]
+
+
+def wanted(tags: Collection[str], only: Collection[str], without: Collection[str]) -> bool:
+    """At least one of `only` where any are given, and none of `without`."""
+    return (not only or any(tag in only for tag in tags)) and not any(tag in without for tag in tags)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Hidden files and those that begin with _ are parts of others, or none of our business."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_dir():
+            yield from _below(path)
+        elif path.suffix.lower() in SUFFIXES and (path.suffix.lower() != ".json" or _has_steps(path)):
+            yield path
+
+
+def _has_steps(path: Path) -> bool:
+    """Folders hold all kinds of JSON; a flow is a list of steps or has one."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    steps = value.get("steps") if isinstance(value, dict) else value
+    return isinstance(steps, list) and bool(steps) and all(isinstance(step, dict) for step in steps)

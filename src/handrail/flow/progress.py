@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from handrail.flow.run_record import FlowRecord, Observer, Outcome, StepRecord
-from handrail.tree.quote import clean, cut
+from handrail.screen.text import clean, cut
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -38,7 +38,6 @@ def number_of(record: StepRecord) -> str:
 
 
 def seconds(ms: float) -> str:
-    """How long a step took."""
     return f"{ms / 1000:.2f} s"
 
 

@@ -7,25 +7,27 @@ needs it to find its element.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from handrail.engine.journal import Journal
-from handrail.engine.journal.query import UNFINISHED, ActionRow, Shown
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction
-from handrail.flow.places import StepPath
-from handrail.flow.recorded_step import RecordedStep, asked_fields, recorded_step
+from handrail.flow.document import StepPath
 from handrail.flow.write import write
+from handrail.journal import Journal
+from handrail.journal.query import UNFINISHED, ActionRow, Shown
 from handrail.protocol.act import Act
-from handrail.protocol.device import ClearText, PressKey, ScrollTo, Swipe, Tap, TypeText
+from handrail.protocol.actions import ACTIONS, AnyAction
+from handrail.protocol.device import ClearText, Direction, PressKey, ScrollTo, Swipe, Tap, TypeText
 from handrail.protocol.flow import Flow, Step
 from handrail.protocol.observe import Check, WaitFor
-from handrail.protocol.system import StartApp
+from handrail.protocol.read import action_from
+from handrail.protocol.system import OpenUrl, StartApp
 from handrail.protocol.target import Condition, Selector
 from handrail.protocol.traits import Pressed
+from handrail.safety.approval_request import MASKED
 
 _HOME = re.compile(r"launcher|\.home$|systemui")
 """Packages that are there without being started."""
@@ -45,15 +47,17 @@ class Recording:
 
     def take(self, shown: Shown) -> RecordedStep | None:
         """Add one action, if it belongs into a flow; the step that it has become or become part of."""
-        told = recorded_step(shown)
-        if told is None:
+        recorded = recorded_step(shown)
+        if recorded is None:
             self._failed += [asked_fields(shown)] if _is_worth_another(shown) else []
             return None
         tries = self._failed.count(asked_fields(shown))
         self._failed.clear()
-        told = replace(told, retry=min(20, tries + MORE_TRIES)) if tries else told
-        joined = joined_step(self.steps[-1], told) if self.steps else None
-        self.steps = [*self.steps[:-1], joined] if joined else [*with_scroll_or_wait(self.steps, told), told]
+        recorded = replace(recorded, retry=min(20, tries + MORE_TRIES)) if tries else recorded
+        joined = joined_step(self.steps[-1], recorded) if self.steps else None
+        self.steps = (
+            [*self.steps[:-1], joined] if joined else [*with_scroll_or_wait(self.steps, recorded), recorded]
+        )
         return self.steps[-1]
 
     def flow(self, name: str) -> tuple[Flow, dict[StepPath, dict[str, object]]]:
@@ -63,31 +67,30 @@ class Recording:
                 "nothing was recorded: no action that touches the device has succeeded",
                 hint="Only what goes through Handrail on this device is recorded.",
             )
-        package = _package(self.steps[0])
+        first = self.steps[0]
+        named = first.action.package if isinstance(first.action, StartApp) else None
+        package = named or first.package
         is_home = _HOME.search(package) is not None
-        told = self.steps[1:] if _is_start(self.steps[0]) and len(self.steps) > 1 else self.steps
-        steps = [(one.step, one.element) for one in told]
+        chosen = self.steps[1:] if _is_start(self.steps[0]) and len(self.steps) > 1 else self.steps
+        steps = [(recorded.step, recorded.element) for recorded in chosen]
         if is_home:
             steps.insert(0, (Step(action=PressKey(key="home"), optional=True), None))
         app = None if is_home else package or None
-        made = Flow(name=name, app=app, steps=tuple(step for step, _ in steps))
-        return made, {(at,): element for at, (_, element) in enumerate(steps) if element}
+        recorded_flow = Flow(name=name, app=app, steps=tuple(step for step, _ in steps))
+        return recorded_flow, {(at,): element for at, (_, element) in enumerate(steps) if element}
 
     def text(self, name: str) -> str:
-        """The flow's file."""
         flow, elements = self.flow(name)
         return write(flow, elements)
 
 
-def _package(first: RecordedStep) -> str:
-    """The app that is started first, or that was in front already; '' where nobody knows."""
-    named = first.action.package if isinstance(first.action, StartApp) else None
-    return named or first.package
-
-
-def _is_start(told: RecordedStep) -> bool:
-    """All that `app` in the head of a flow says."""
-    return isinstance(told.action, StartApp) and told.action.activity is None and told.action.name is None
+def _is_start(recorded: RecordedStep) -> bool:
+    """The step only starts the app, which the flow's `app` does too."""
+    return (
+        isinstance(recorded.action, StartApp)
+        and recorded.action.activity is None
+        and recorded.action.name is None
+    )
 
 
 async def record_session(
@@ -156,37 +159,29 @@ _SLACK = 3
 """Scrolls that are allowed for every swipe of the recording: another phone's screen may be smaller."""
 
 
-def with_scroll_or_wait(steps: Sequence[RecordedStep], told: RecordedStep) -> list[RecordedStep]:
+def with_scroll_or_wait(steps: Sequence[RecordedStep], recorded: RecordedStep) -> list[RecordedStep]:
     """The steps before it. Swipes that brought its element into sight become one scroll to it."""
-    target = getattr(told.action, "target", None)
-    finds_its_way = told.action.traits.presses is Pressed.PATH
+    target = getattr(recorded.action, "target", None)
+    finds_its_way = recorded.action.traits.presses is Pressed.PATH
     if not steps or not isinstance(target, Selector) or finds_its_way:
         return list(steps)
-    swipes = _swipes(steps)
+    way = steps[-1].scrolled
+    swipes = list(takewhile(lambda step: step.scrolled == way, reversed(steps))) if way else []
     if swipes and target.index is None:
-        return [*steps[: len(steps) - len(swipes)], RecordedStep(_scroll(target, swipes))]
-    if _came_late(steps[-1], told):
+        last = swipes[0]
+        within = last.action.target if isinstance(last.action, Swipe) else None
+        most = max(_FEWEST, min(_MOST, _SLACK * len(swipes)))
+        scroll = ScrollTo(target=target, within=within, direction=last.scrolled or "down", max_scrolls=most)
+        return [*steps[: len(steps) - len(swipes)], RecordedStep(scroll)]
+    if _came_late(steps[-1], recorded):
         return [*steps, RecordedStep(WaitFor(condition=Condition(visible=target)))]
     return list(steps)
 
 
-def _swipes(steps: Sequence[RecordedStep]) -> list[RecordedStep]:
-    """Those at the end that scrolled one and the same way."""
-    way = steps[-1].scrolled
-    return list(takewhile(lambda one: one.scrolled == way, reversed(steps))) if way else []
-
-
-def _scroll(target: Selector, swipes: Sequence[RecordedStep]) -> ScrollTo:
-    last = swipes[0]
-    within = last.action.target if isinstance(last.action, Swipe) else None
-    most = max(_FEWEST, min(_MOST, _SLACK * len(swipes)))
-    return ScrollTo(target=target, within=within, direction=last.scrolled or "down", max_scrolls=most)
-
-
-def _came_late(last: RecordedStep, told: RecordedStep) -> bool:
+def _came_late(last: RecordedStep, recorded: RecordedStep) -> bool:
     """The screen became another one by itself since the last step ended, and nobody waits for it yet."""
-    waits = isinstance(last.action, WaitFor) or isinstance(told.action, Check)
-    return not waits and bool(last.after and told.before) and last.after != told.before
+    waits = isinstance(last.action, WaitFor) or isinstance(recorded.action, Check)
+    return not waits and bool(last.after and recorded.before) and last.after != recorded.before
 
 
 def joined_step(first: RecordedStep, second: RecordedStep) -> RecordedStep | None:
@@ -200,7 +195,14 @@ def _join(first: RecordedStep, second: RecordedStep) -> RecordedStep | None:
         case StartApp(package=one), StartApp(package=other) if one == other:
             return second
         case (Tap() | ClearText() | TypeText()) as before, TypeText() as after if _same_field(before, after):
-            return _typed(first, before, second, after)
+            if isinstance(before, Tap) or after.clear:
+                return second if not isinstance(before, TypeText) or not before.submit else None
+            if isinstance(before, ClearText):
+                return replace(second, action=after.model_copy(update={"clear": True}))
+            if before.submit:
+                return None
+            joined = after.model_copy(update={"text": before.text + after.text, "clear": before.clear})
+            return replace(second, action=joined, elements=first.elements)
         case Tap() as before, ClearText() as after if _same_field(before, after):
             return second
     return None
@@ -212,14 +214,169 @@ def _same_field(before: Act, after: Act) -> bool:
     return target is not None and getattr(before, "target", None) == target and before.expect is None
 
 
-def _typed(
-    first: RecordedStep, before: Tap | ClearText | TypeText, second: RecordedStep, after: TypeText
-) -> RecordedStep | None:
-    if isinstance(before, Tap) or after.clear:
-        return second if not isinstance(before, TypeText) or not before.submit else None
-    if isinstance(before, ClearText):
-        return replace(second, action=after.model_copy(update={"clear": True}))
-    if before.submit:
+_ONCE = ("reason", "device")
+"""Fields that belong to the moment."""
+_HANDLES = frozenset({"ref", "element_id"})
+_ORDER = ("package", "class", "role", "id", "text", "description", "path", "bounds", "screen", "neighbours")
+_SECRET = re.compile(r"\$\{secret:")
+_UNWRITTEN = re.compile(rf"\$\{{secret:TYPED_\d+\}}|{MASKED}")
+"""What the journal says for a password that was typed as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """A step, and what was known of the elements it touched."""
+
+    action: AnyAction
+    elements: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Identities by the action's field."""
+    before: str = ""
+    after: str = ""
+    """Fingerprints of the screen that it found and of the one that it left; '' where nobody looked."""
+    scrolled: Direction | None = None
+    """Where the content lay that a swipe brought into sight."""
+    retry: int = 0
+    optional: bool = False
+
+    @property
+    def step(self) -> Step:
+        return Step(action=self.action, retry=self.retry, optional=self.optional)
+
+    @property
+    def package(self) -> str:
+        """The app whose element was touched; '' where none was."""
+        return next(
+            (str(element["package"]) for element in self.elements.values() if element.get("package")), ""
+        )
+
+    @property
+    def element(self) -> dict[str, Any] | None:
+        """As it stands in a file: that of a lone target without its field's name."""
+        if self.elements.keys() == {"target"}:
+            return _ordered(self.elements["target"])
+        return {name: _ordered(portrait) for name, portrait in self.elements.items()} or None
+
+
+def _ordered(element: Mapping[str, Any]) -> dict[str, Any]:
+    """What it is first, where it stood last; the journal sorts its keys by letters."""
+    return {key: element[key] for key in _ORDER if key in element}
+
+
+def asked_fields(shown: Shown) -> dict[str, Any]:
+    """What was asked for, without what belongs to the moment; {} where that is not known."""
+    return {name: value for name, value in (_first(shown, "action") or {}).items() if name not in _ONCE}
+
+
+def recorded_step(shown: Shown) -> RecordedStep | None:
+    """None for what does not belong into a flow: reads, pauses, vain attempts, acts of the desk."""
+    fields, envelope = asked_fields(shown), shown.envelope or {}
+    succeeded = envelope.get("success") is True
+    if not _belongs(fields) or not (succeeded or _did_something(envelope)):
         return None
-    whole = after.model_copy(update={"text": before.text + after.text, "clear": before.clear})
-    return replace(second, action=whole, elements=first.elements)
+    drawn = _first(shown, "robust") or {}
+    aimed = {name.rstrip("_") for name in ACTIONS[fields["type"]].traits.aims}
+    names = {name for name in ("target", "within") if name in fields}
+    for name in sorted(aimed | names):
+        fields[name] = _lasting(name, fields.get(name), drawn, envelope)
+    if not succeeded or not _lasts(fields.get("expect")):
+        fields.pop("expect", None)
+    fields = {name: value for name, value in (fields | _text(fields, drawn)).items() if value is not None}
+    try:
+        action = action_from(fields)
+        if expected := _expected(action, _first(shown, "landmark")):
+            action = action_from(fields | expected)
+    except InvalidAction:  # its target was a ref, and nobody drew the element behind it
+        return None
+    elements = {name: portrait["element"] for name, portrait in drawn.items() if name in fields}
+    return RecordedStep(
+        action,
+        elements,
+        before=envelope.get("ui_fingerprint_before") or "",
+        after=envelope.get("ui_fingerprint_after") or "",
+        scrolled=_scrolled(envelope) if isinstance(action, Swipe) else None,
+        optional=not succeeded,
+    )
+
+
+def _did_something(envelope: Mapping[str, Any]) -> bool:
+    """It failed, and yet the screen became another one: what came after rests on it."""
+    before, after = envelope.get("ui_fingerprint_before"), envelope.get("ui_fingerprint_after")
+    return envelope.get("delivery") == "delivered" and bool(before and after) and before != after
+
+
+def _scrolled(envelope: Mapping[str, Any]) -> Direction | None:
+    moves = [change for change in envelope.get("changes") or () if change.get("type") == "scrolled"]
+    if not moves:
+        return None
+    dx, dy = moves[0].get("dx", 0), moves[0].get("dy", 0)
+    if abs(dy) >= abs(dx):
+        return "down" if dy < 0 else "up"
+    return "right" if dx < 0 else "left"
+
+
+def _first(shown: Shown, key: str) -> dict[str, Any] | None:
+    return next((event[key] for event in shown.events if isinstance(event.get(key), dict)), None)
+
+
+def _belongs(fields: Mapping[str, Any]) -> bool:
+    """What touches the device, and the checks and waits that somebody made in words that last."""
+    cls = ACTIONS.get(fields.get("type", ""))
+    if cls is None:
+        return False
+    is_wait = cls is WaitFor and fields.get("timeout_ms") != 0  # one of no time is only a look
+    if is_wait or issubclass(cls, Check):
+        return _lasts(fields)
+    return cls.traits.effect in ("input", "system", "sensitive")
+
+
+def _lasting(name: str, target: Any, drawn: Mapping[str, Any], envelope: Mapping[str, Any]) -> Any:
+    """The selector that was drawn, else the caller's own words, else what the envelope says was found."""
+    if name in drawn and not _SECRET.search(str(drawn[name]["selector"])):
+        return drawn[name]["selector"]
+    if target is None or _lasts(target):
+        return target
+    resolved = (envelope.get("target") or {}).get("resolved") or {}
+    holds_value = str(resolved.get("class", "")).endswith("EditText")
+    words = {
+        "id": (resolved.get("resource_id") or "").rpartition(":id/")[2],
+        "text": None if holds_value else resolved.get("text"),
+        "description": resolved.get("accessibility_id"),
+    }
+    return next(({name: value} for name, value in words.items() if value), None)
+
+
+def _lasts(value: Any) -> bool:
+    """Whether it holds no ref: a ref means nothing in another session."""
+    if isinstance(value, Mapping):
+        return not _HANDLES & value.keys() and all(map(_lasts, value.values()))
+    return not isinstance(value, list | tuple) or all(map(_lasts, value))
+
+
+def _text(fields: Mapping[str, Any], drawn: Mapping[str, Any]) -> dict[str, str]:
+    """What was typed; for a password, which nobody wrote down, the secret that should be made for it."""
+    text = fields.get("text")
+    if not isinstance(text, str):
+        return {}
+    if _UNWRITTEN.fullmatch(text):
+        return {"text": f"${{secret:{_secret_name((drawn.get('target') or {}).get('element') or {})}}}"}
+    return {"text": text}
+
+
+def _secret_name(element: Mapping[str, Any]) -> str:
+    words = element.get("id") or element.get("text") or ""
+    name = re.sub(r"\W+", "_", words, flags=re.ASCII).strip("_").upper()
+    return name if name[:1].isalpha() else "PASSWORD"
+
+
+def _expected(action: AnyAction, landmark: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What proves the step at a replay: the caller's own words, else what the new screen is known by."""
+    if not landmark or action.expect or not _leads_on(action):
+        return {}
+    is_secret = any(_SECRET.search(str(words)) for words in landmark.values())
+    return {} if is_secret else {"expect": {"visible": dict(landmark)}}
+
+
+def _leads_on(action: AnyAction) -> bool:
+    """Whether a new screen is what it was done for: something is pressed, or an address is opened."""
+    presses = action.traits.presses in (Pressed.TARGET, Pressed.FOCUS) and not action.only_types
+    return presses or isinstance(action, OpenUrl)

@@ -1,17 +1,22 @@
-"""What a run of a flow leaves behind, for the trace, the reports and the terminal. Values only."""
+"""What a run of a flow leaves for the trace, the reports and the terminal, and where its time went."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
 
 from handrail.errors import ERRORS
 from handrail.film.scene import Picture
-from handrail.flow.time_spent import Stretch, TimePart, TimeSpent
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import FlowTrace
-from handrail.tree.node import Bounds
+from handrail.screen.node import Bounds
+
+if TYPE_CHECKING:
+    from handrail.clock import Clock
+    from handrail.engine.session import Session
+    from handrail.protocol.actions import AnyAction
 
 __all__ = ["FlowRecord", "Observer", "Outcome", "Picture", "StepRecord"]
 
@@ -110,3 +115,92 @@ class Observer(Protocol):
     def step_ended(self, record: StepRecord) -> None: ...
 
     def flow_ended(self, record: FlowRecord) -> None: ...
+
+
+TimePart = Literal[
+    "launch", "looking", "acting", "settling", "waiting", "approval", "retry", "evidence", "journal", "engine"
+]
+"""waiting: for what a step waits for or expects, or for a turn. settling: until the screen rests after an
+action. retry: pauses between tries. evidence: pictures and logs for the report. engine: our own work.
+"""
+PARTS: tuple[TimePart, ...] = get_args(TimePart)
+TimeSpent = dict[TimePart, float]
+"""Milliseconds."""
+PHASES: dict[str, TimePart] = {
+    "queue": "waiting",
+    "watch": "waiting",
+    "expect": "waiting",
+    "approval": "approval",
+    "resolve": "looking",
+    "look": "looking",
+    "verify": "looking",
+    "work": "acting",
+    "dispatch": "acting",
+    "settle": "settling",
+    "waiting": "settling",
+    "journal": "journal",
+}
+"""By the engine's name of a phase; every other one is its own work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of a flow's time that belongs to no step, or stands beside one."""
+
+    words: str
+    started_ms: int
+    duration_ms: float
+    spent: TimeSpent
+    device: str = ""
+    path: tuple[int, ...] = ()
+    """The step beside which it stands; () where there is none."""
+
+    @property
+    def part(self) -> TimePart:
+        return max(self.spent, key=lambda one: self.spent[one], default="engine")
+
+
+def add(spent: TimeSpent, more: Mapping[TimePart, float]) -> None:
+    for part, ms in more.items():
+        spent[part] = spent.get(part, 0.0) + ms
+
+
+def parts_of(envelope: Envelope, took_ms: float) -> TimeSpent:
+    """One action as its caller saw it: the phases of its envelope, and the journal's entry of its end."""
+    timings = dict(envelope.timings_ms or {})
+    total = timings.pop("total", sum(timings.values()))
+    spent: TimeSpent = {}
+    if "expect" in timings:  # what it slept meanwhile was for that
+        add(spent, {"waiting": timings.pop("waiting", 0.0)})
+    for phase, ms in timings.items():
+        add(spent, {PHASES.get(phase, "engine"): ms})
+    add(spent, {"journal": max(0.0, took_ms - total)})
+    return spent
+
+
+@dataclass(slots=True)
+class TimeBook:
+    """The account of one run."""
+
+    clock: Clock
+    stretches: list[Stretch] = field(default_factory=list)
+
+    @contextmanager
+    def stretch(
+        self, part: TimePart, words: str, device: str = "", path: tuple[int, ...] = ()
+    ) -> Iterator[TimeSpent]:
+        """What happens inside. Whoever knows that some of it was something else writes that down."""
+        started, began = self.clock.now_ms(), self.clock.monotonic_ms()
+        spent: TimeSpent = {}
+        try:
+            yield spent
+        finally:
+            took = self.clock.monotonic_ms() - began
+            add(spent, {part: max(0.0, took - sum(spent.values()))})
+            self.stretches.append(Stretch(words, started, round(took, 1), spent, device, path))
+
+    async def run(self, session: Session, action: AnyAction, spent: TimeSpent, **how: Any) -> Envelope:
+        began = self.clock.monotonic_ms()
+        envelope = await session.run(action, **how)
+        add(spent, parts_of(envelope, self.clock.monotonic_ms() - began))
+        return envelope

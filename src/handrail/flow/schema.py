@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from handrail.dialects import agentest
 from handrail.dialects.rules import path_of
-from handrail.flow.nodes import MAX_STEPS
+from handrail.flow.parse import MAX_STEPS
 from handrail.flow.shorthand import ACTING, INSIDE, SHARED
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.describe import summary
@@ -26,11 +26,11 @@ from handrail.protocol.schema import schema_of
 
 @cache
 def _vocabulary() -> Schema:
-    made = schema_of(TypeAdapter(Flow), "Handrail flow")
-    tokens, line = made["$defs"]["Shell"]["properties"]["command"]["anyOf"]
+    schema = schema_of(TypeAdapter(Flow), "Handrail flow")
+    tokens, line = schema["$defs"]["Shell"]["properties"]["command"]["anyOf"]
     tokens["prefixItems"] = [{"type": "string", "minLength": 1}]  # the model says so in code
     line["pattern"] = r"\S"
-    return made
+    return schema
 
 
 def flow_schema() -> Schema:
@@ -45,23 +45,35 @@ def flow_schema() -> Schema:
         if name not in controls
     }
     defs |= {f"do.{kind}": _value(kind) for kind in ACTIONS}
-    defs |= {"options": _options(), "actionStep": _action_step(), "bareStep": _bare_step()}
+    defs |= {
+        "options": _options(),
+        "actionStep": _action_step(),
+        "bareStep": {
+            "enum": [kind for kind in ACTIONS if _is_bare(kind)],
+            "description": "An action without fields.",
+        },
+    }
     defs |= {"repeatStep": _repeat(), "whenStep": _when(), "runFlowStep": _run_flow()}
-    defs |= {"parallelStep": _parallel(), "step": _step(), "steps": _steps()}
-    defs |= {"agentestSelector": _agentest_selector(), "agentestStep": _agentest_step()}
+    defs |= {"parallelStep": _parallel(), "step": _step(), "steps": _list(ref("step"))}
+    defs |= {
+        "agentestSelector": _agentest_selector(),
+        "agentestStep": {"oneOf": [_agentest_kind(name) for name in agentest.STEPS]},
+    }
     defs |= {"agentestSteps": _list(ref("agentestStep"))}
     any_steps = [ref("steps"), ref("agentestSteps")]
     return {
         "$schema": source["$schema"],
         "title": source["title"],
         "description": source["description"],
-        "anyOf": [_top(source, any_steps), *any_steps],
+        "anyOf": [_whole_schema(source, any_steps), *any_steps],
         "$defs": defs,
     }
 
 
-def _top(source: Schema, any_steps: list[Schema]) -> Schema:
-    properties = {name: one for name, one in source["properties"].items() if name not in ("steps", "env")}
+def _whole_schema(source: Schema, any_steps: list[Schema]) -> Schema:
+    properties = {
+        name: schema for name, schema in source["properties"].items() if name not in ("steps", "env")
+    }
     return {
         "type": "object",
         "additionalProperties": False,
@@ -87,26 +99,18 @@ def _list(item: Schema) -> Schema:
     return {"type": "array", "items": item, "minItems": 1, "maxItems": MAX_STEPS}
 
 
-def _steps() -> Schema:
-    return _list(ref("step"))
-
-
 def _step() -> Schema:
     kinds = ("actionStep", "bareStep", "repeatStep", "whenStep", "runFlowStep", "parallelStep")
     return {"anyOf": [ref(kind) for kind in kinds]}
 
 
 def _is_bare(kind: str) -> bool:
-    """Says enough by its name alone."""
+    """The step may be written as its name alone."""
     try:
         ACTIONS[kind].model_validate({"type": kind})
     except ValidationError:
         return False
     return True
-
-
-def _bare_step() -> Schema:
-    return {"enum": [kind for kind in ACTIONS if _is_bare(kind)], "description": "An action without fields."}
 
 
 def _value(kind: str) -> Schema:
@@ -117,7 +121,7 @@ def _value(kind: str) -> Schema:
     needed = set(_vocabulary()["$defs"][cls.__name__].get("required", ())) - {"type"}
     if short and needed <= {short}:
         field = _vocabulary()["$defs"][cls.__name__]["properties"][short]
-        bare = {key: one for key, one in field.items() if key != "default"}
+        bare = {key: part for key, part in field.items() if key != "default"}
         forms.append(with_variables(bare))
     if _is_bare(kind):
         forms.append({"type": "null"})
@@ -125,7 +129,6 @@ def _value(kind: str) -> Schema:
 
 
 def _shared() -> Schema:
-    """The options of every step, with the words of the models."""
     properties = _vocabulary()["$defs"]["Repeat"]["properties"]
     return {name: properties[name] for name in SHARED}
 
@@ -133,19 +136,18 @@ def _shared() -> Schema:
 def _object(properties: Schema, required: list[str], shared: tuple[str, ...] = SHARED) -> Schema:
     """A step that holds others: its own keys, and options in either spelling."""
     options = both_spellings({"properties": {name: _shared()[name] for name in shared}})
-    made: Schema = {"type": "object", "additionalProperties": False}
-    made["properties"] = {**properties, **options["properties"]}
-    return {**made, "required": required, "allOf": options["allOf"]}
+    schema: Schema = {"type": "object", "additionalProperties": False}
+    schema["properties"] = {**properties, **options["properties"]}
+    return {**schema, "required": required, "allOf": options["allOf"]}
 
 
 def _options() -> Schema:
-    """Everything that may stand beside an action."""
     step = _vocabulary()["$defs"]["Step"]["properties"]
     inside = _vocabulary()["$defs"]["Tap"]["properties"]
     element = {"type": "object", "description": "What a recording knows of the element, for healing."}
-    known = {**_shared(), **{name: inside[name] for name in INSIDE}, "element": element}
-    known |= {name: step[name] for name in ACTING if name in step}
-    return both_spellings({"properties": known})
+    options = {**_shared(), **{name: inside[name] for name in INSIDE}, "element": element}
+    options |= {name: step[name] for name in ACTING if name in step}
+    return both_spellings({"properties": options})
 
 
 def _action_step() -> Schema:
@@ -169,7 +171,7 @@ def _action_step() -> Schema:
 
 def _repeat() -> Schema:
     model = _vocabulary()["$defs"]["Repeat"]
-    own = {name: one for name, one in model["properties"].items() if name not in (*SHARED, "steps")}
+    own = {name: schema for name, schema in model["properties"].items() if name not in (*SHARED, "steps")}
     inner = both_spellings({"type": "object", "additionalProperties": False, "properties": own})
     inner["properties"]["steps"] = ref("steps")
     inner["required"] = ["steps"]
@@ -208,20 +210,16 @@ def _parallel() -> Schema:
 
 def _agentest_selector() -> Schema:
     selector = _vocabulary()["$defs"]["Selector"]["properties"]
-    known = ("ref", "id", "text", "text_contains", "class_name", "description", "index")
+    fields = ("ref", "id", "text", "text_contains", "class_name", "description", "index")
     properties = {
         spelling: {"anyOf": [selector[name], {"type": "null"}]}
-        for name in known
+        for name in fields
         for spelling in spellings(name)
     }
     texts = [name for name in properties if name != "index"]
     says = [{"required": [name], "properties": {name: {"type": "string"}}} for name in texts]
-    made = {"type": "object", "additionalProperties": False, "properties": properties, "anyOf": says}
-    return {"anyOf": [{"type": "string", "pattern": NOT_BLANK, "maxLength": 1_000}, made]}
-
-
-def _agentest_step() -> Schema:
-    return {"oneOf": [_agentest_kind(name) for name in agentest.STEPS]}
+    schema = {"type": "object", "additionalProperties": False, "properties": properties, "anyOf": says}
+    return {"anyOf": [{"type": "string", "pattern": NOT_BLANK, "maxLength": 1_000}, schema]}
 
 
 def _agentest_kind(name: str) -> Schema:
@@ -244,7 +242,7 @@ def _agentest_field(model: Schema, path: str, *, required: bool) -> Schema:
     elif first in ("target", "within"):
         field = ref("agentestSelector")
     else:
-        field = {key: one for key, one in model["properties"][first].items() if key != "default"}
+        field = {key: part for key, part in model["properties"][first].items() if key != "default"}
     field = _rounded(field)
     return field if required else {"anyOf": [field, {"type": "null"}]}
 
@@ -252,7 +250,7 @@ def _agentest_field(model: Schema, path: str, *, required: bool) -> Schema:
 def _rounded(schema: Schema) -> Schema:
     """AgenTest's numbers may have a fraction, which is rounded."""
     if "anyOf" in schema:
-        return {**schema, "anyOf": [_rounded(one) for one in schema["anyOf"]]}
+        return {**schema, "anyOf": [_rounded(part) for part in schema["anyOf"]]}
     return {**schema, "type": "number"} if schema.get("type") == "integer" else schema
 
 
@@ -268,7 +266,6 @@ _WITH_VARIABLE: Schema = {
 
 
 def ref(name: str) -> Schema:
-    """Points to a definition."""
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -278,23 +275,19 @@ def snake(name: str) -> str:
 
 
 def spellings(name: str) -> list[str]:
-    """A field's one or two names."""
     return list(dict.fromkeys((snake(name), camel(snake(name)))))
 
 
 def has(name: str) -> Schema:
-    """The field is there, in either spelling."""
     ways: list[Schema] = [{"required": [spelling]} for spelling in spellings(name)]
     return ways[0] if len(ways) == 1 else {"anyOf": ways}
 
 
 def has_not(name: str) -> Schema:
-    """The field is missing."""
     return {"not": has(name)}
 
 
 def exactly_one(names: Iterable[str]) -> Schema:
-    """One of the fields is there, and no other of them."""
     return {"oneOf": [has(name) for name in names]}
 
 
@@ -320,27 +313,27 @@ def both_spellings(
 ) -> Schema:
     """An object's schema that takes every field in either spelling, and never in both."""
     left_out = set(without)
-    own = {name: one for name, one in schema["properties"].items() if name not in left_out}
-    fields = {name: with_variables(one) if variables else one for name, one in own.items()}
-    properties = {spelling: one for name, one in fields.items() for spelling in spellings(name)}
+    own = {name: part for name, part in schema["properties"].items() if name not in left_out}
+    fields = {name: with_variables(part) if variables else part for name, part in own.items()}
+    properties = {spelling: part for name, part in fields.items() for spelling in spellings(name)}
     required = [name for name in schema.get("required", ()) if name not in left_out]
     rules: list[Schema] = [has(name) for name in required if len(spellings(name)) > 1]
     rules += [{"not": {"required": spellings(name)}} for name in own if len(spellings(name)) > 1]
-    kept = {key: one for key, one in schema.items() if key not in ("properties", "required")}
-    made = {**kept, "properties": properties}
+    rest = {key: part for key, part in schema.items() if key not in ("properties", "required")}
+    spelled = {**rest, "properties": properties}
     single = [name for name in required if len(spellings(name)) == 1]
-    return {**made, **({"required": single} if single else {}), **({"allOf": rules} if rules else {})}
+    return {**spelled, **({"required": single} if single else {}), **({"allOf": rules} if rules else {})}
 
 
 def with_variables(schema: Mapping[str, Any]) -> Schema:
     """The same value, or a variable where a free text could not stand anyway."""
-    told = {key: one for key, one in schema.items() if key in ("description", "default")}
-    bare = {key: one for key, one in schema.items() if key not in told}
-    members = [_plain_member(one) for one in bare["anyOf"]] if "anyOf" in bare else [_plain_member(bare)]
+    notes = {key: part for key, part in schema.items() if key in ("description", "default")}
+    bare = {key: part for key, part in schema.items() if key not in notes}
+    members = [_plain_member(part) for part in bare["anyOf"]] if "anyOf" in bare else [_plain_member(bare)]
     extra = _variable_for(members)
     if extra is None:
-        return {**told, **({"anyOf": members} if len(members) > 1 else members[0])}
-    return {**told, "anyOf": [*members, extra]}
+        return {**notes, **({"anyOf": members} if len(members) > 1 else members[0])}
+    return {**notes, "anyOf": [*members, extra]}
 
 
 def _plain_member(schema: Mapping[str, Any]) -> Schema:
@@ -351,22 +344,23 @@ def _plain_member(schema: Mapping[str, Any]) -> Schema:
 
 def _variable_for(members: list[Schema]) -> Schema | None:
     """Which texts to allow besides: none where any text is right, or where no scalar is."""
-    scalars = [one for one in members if one.get("type") in ("string", "integer", "number", "boolean")]
-    texts = [one for one in scalars if one["type"] == "string"]
-    if not scalars or any("pattern" not in one and "enum" not in one for one in texts):
+    scalars = [
+        member for member in members if member.get("type") in ("string", "integer", "number", "boolean")
+    ]
+    texts = [scalar for scalar in scalars if scalar["type"] == "string"]
+    if not scalars or any("pattern" not in text and "enum" not in text for text in texts):
         return None
     return _WITH_VARIABLE if texts else VARIABLE
 
 
 def definition(name: str, schema: Mapping[str, Any], without: Iterable[str] = ()) -> Schema:
-    """One of the vocabulary's objects as a file may write it."""
     if "properties" not in schema:
         return dict(schema)
-    made = both_spellings(schema, without)
+    spelled = both_spellings(schema, without)
     if name == "Selector":
-        made.pop("minProperties", None)
+        spelled.pop("minProperties", None)
         says = [has(field) for field in schema["properties"] if field != "index"]
-        made["allOf"] = [*made.get("allOf", ()), {"anyOf": says}]
+        spelled["allOf"] = [*spelled.get("allOf", ()), {"anyOf": says}]
     if name in RULES:
-        made["allOf"] = [*made.get("allOf", ()), RULES[name]]
-    return made
+        spelled["allOf"] = [*spelled.get("allOf", ()), RULES[name]]
+    return spelled

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from handrail.flow.nodes import MAX_STEPS, FieldEntry, Fields, Items, Node, Scalar
-from handrail.flow.problems import MANY, Problem
+from handrail.flow.parse import MANY, MAX_STEPS, FieldEntry, Fields, Items, Node, Problem, Scalar
 from handrail.flow.variables import as_texts, name_problems
-from handrail.protocol.act import Act
+from handrail.protocol.act import SHARED_FIELDS, Act
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.flow import AnyStep, Branch, Parallel, Repeat, RunFlow, Step
 from handrail.protocol.model import camel
@@ -25,15 +24,14 @@ SHARED = ("label", "optional", "timeout_ms", "when")
 """What every step may say beside what it does."""
 ACTING = ("retry", "settle", "element")
 """What only an action takes; `element` is what a recording knows of the touched element."""
-INSIDE = ("reason", "expect", "device")
-"""Fields of every action that may stand beside it too."""
+INSIDE = SHARED_FIELDS
+"""They may stand beside an action too."""
 CONTROLS = ("repeat", "run_flow", "parallel")
 BRANCHES = {"then": "then", "else": "otherwise"}
 HEADS = (*ACTIONS, *CONTROLS, "when")
 
 
 def _spellings(names: Iterable[str]) -> frozenset[str]:
-    """Both spellings of each name."""
     return frozenset(spelling for name in names for spelling in (name, camel(name)))
 
 
@@ -88,12 +86,12 @@ class Expander:
             message = f"has {len(node.items):,} steps; at most {MAX_STEPS:,} are run"
             self._wrong(path, message, node, "Split it with run_flow, or use repeat.")
             return []
-        found: list[StepDraft | None] = []
-        for index, one in enumerate(node.items):
+        drafts: list[StepDraft | None] = []
+        for index, item_node in enumerate(node.items):
             if len(self._problems) >= MANY:
                 break
-            found.append(self.step(one, f"{path}[{index}]"))
-        return found
+            drafts.append(self.step(item_node, f"{path}[{index}]"))
+        return drafts
 
     def step(self, node: Node, path: str) -> StepDraft | None:
         """One step; None where it can't be understood."""
@@ -105,7 +103,18 @@ class Expander:
 
     def _step(self, node: Node, path: str) -> StepDraft:
         if isinstance(node, Scalar):
-            return self._bare(node, path)
+            if node.value is None:
+                raise _Unclear(path, "is empty", node, "Write a step after the dash, or remove it.")
+            if not isinstance(node.value, str) or node.value not in ACTIONS:
+                raise self._unknown_head(node, path)
+            action = Fields({"type": _entry("type", node)}, node.start, node.end)
+            return StepDraft(
+                Step,
+                path,
+                node.value,
+                node,
+                Fields({"action": _entry("action", action)}, node.start, node.end),
+            )
         if isinstance(node, Items):
             raise _Unclear(path, "should be a step, not a list", node, "Remove one of the dashes.")
         if "then" in node.entries or "else" in node.entries:
@@ -118,23 +127,11 @@ class Expander:
         if not heads:
             raise self._headless(node, path)
         if heads[0] in CONTROLS:
-            return self._control(node, heads[0], path)
+            word = heads[0]
+            if word == "repeat":
+                return self._repeat(node, path)
+            return self._run_flow(node, path) if word == "run_flow" else self._parallel(node, path)
         return self._action(node, heads[0], path)
-
-    def _control(self, node: Fields, word: str, path: str) -> StepDraft:
-        if word == "repeat":
-            return self._repeat(node, path)
-        return self._run_flow(node, path) if word == "run_flow" else self._parallel(node, path)
-
-    def _bare(self, node: Scalar, path: str) -> StepDraft:
-        if node.value is None:
-            raise _Unclear(path, "is empty", node, "Write a step after the dash, or remove it.")
-        if not isinstance(node.value, str) or node.value not in ACTIONS:
-            raise self._unknown_head(node, path)
-        action = Fields({"type": _entry("type", node)}, node.start, node.end)
-        return StepDraft(
-            Step, path, node.value, node, Fields({"action": _entry("action", action)}, node.start, node.end)
-        )
 
     def _headless(self, node: Fields, path: str) -> _Unclear:
         if "when" in node.entries:
@@ -151,8 +148,8 @@ class Expander:
 
     def _unknown_head(self, word: Scalar, path: str) -> _Unclear:
         close = nearest_kind(word.text, [kind for kind in HEADS if kind != "when"])
-        meant = f"Did you mean {' or '.join(close)}?" if close else "`handrail actions` lists them."
-        return _Unclear(path, f"{word.text[:60]!r} is not an action", word, meant)
+        guess = f"Did you mean {' or '.join(close)}?" if close else "`handrail actions` lists them."
+        return _Unclear(path, f"{word.text[:60]!r} is not an action", word, guess)
 
     def _action(self, node: Fields, kind: str, path: str) -> StepDraft:
         cls = ACTIONS[kind]
@@ -160,7 +157,13 @@ class Expander:
         own = self._own_fields(cls, kind, head, path)
         options = self._options(node, (*SHARED, *ACTING, *INSIDE), {kind}, path, cls)
         for name in INSIDE:
-            self._move(options, own, name, path)
+            entry = options.pop(name, None)
+            if entry and name in own:
+                self._wrong(
+                    f"{path}.{name}", "is given twice, inside and beside", entry.key, "Keep one of the two."
+                )
+            elif entry:
+                own[name] = entry
         if "timeout_ms" in cls.model_fields and "timeout_ms" in options and not _has(own, "timeout_ms"):
             own["timeout_ms"] = options.pop("timeout_ms")  # beside a wait it is the wait's own
         element = options.pop("element", None)
@@ -199,17 +202,8 @@ class Expander:
                 self._wrong(f"{path}.{key}", "is not known here", entry.key, f"Did you mean {key[:-1]}?")
             else:
                 self._no_gaps(entry.value, f"{path}.{key}")
-        for index, one in enumerate(node.items if isinstance(node, Items) else ()):
-            self._no_gaps(one, f"{path}[{index}]")
-
-    def _move(self, options: dict[str, FieldEntry], own: dict[str, FieldEntry], name: str, path: str) -> None:
-        entry = options.pop(name, None)
-        if entry and name in own:
-            self._wrong(
-                f"{path}.{name}", "is given twice, inside and beside", entry.key, "Keep one of the two."
-            )
-        elif entry:
-            own[name] = entry
+        for index, child in enumerate(node.items if isinstance(node, Items) else ()):
+            self._no_gaps(child, f"{path}[{index}]")
 
     def _repeat(self, node: Fields, path: str) -> StepDraft:
         value = node.get("repeat")
@@ -281,17 +275,17 @@ class Expander:
         path: str,
         cls: type[Act] | None = None,
     ) -> dict[str, FieldEntry]:
-        known = {spelling: name for name in allowed for spelling in (name, camel(name))}
-        found: dict[str, FieldEntry] = {}
+        names = {spelling: name for name in allowed for spelling in (name, camel(name))}
+        renamed: dict[str, FieldEntry] = {}
         for key, entry in entries.items():
-            name = known.get(key)
+            name = names.get(key)
             if name is None:
                 self._stray(key, entry, allowed, path, cls)
-            elif name in found:
+            elif name in renamed:
                 self._wrong(f"{path}.{key}", "is given twice, in both spellings", entry.key, None)
             else:
-                found[name] = entry
-        return found
+                renamed[name] = entry
+        return renamed
 
     def _stray(
         self, key: str, entry: FieldEntry, allowed: tuple[str, ...], path: str, cls: type[Act] | None
@@ -302,8 +296,8 @@ class Expander:
             self._wrong(f"{path}.{key}", f"is a field of {kind}, not of the step", entry.key, hint)
             return
         close = nearest(key, allowed)
-        meant = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(allowed)}."
-        self._wrong(f"{path}.{key}", "is not known here", entry.key, meant)
+        guess = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(allowed)}."
+        self._wrong(f"{path}.{key}", "is not known here", entry.key, guess)
 
     def _wrong(self, path: str, message: str, node: Node, hint: str | None) -> None:
         self._problems.append(Problem(path, message, node.start, hint))
@@ -323,7 +317,7 @@ def _is_short(value: Fields, cls: type[Act]) -> bool:
 
 
 def _fields_of(cls: type[Act]) -> list[str]:
-    return [one.serialization_alias or name for name, one in cls.model_fields.items() if name != "type"]
+    return [info.serialization_alias or name for name, info in cls.model_fields.items() if name != "type"]
 
 
 def _has(own: Mapping[str, FieldEntry], name: str) -> bool:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.flow.nodes import FieldEntry, Fields, Items, Node, Scalar, read_plain
-from handrail.flow.problems import Problem
+from handrail.flow.parse import FieldEntry, Fields, Items, Node, Problem, Scalar, read_plain
 from handrail.protocol.read import nearest
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
@@ -38,8 +37,8 @@ Unknown = Callable[[Scalar, InvalidAction], None]
 
 def references(text: str) -> list[VariableReference]:
     """The variables of a text, secrets not among them; `InvalidAction` where one is malformed."""
-    inside = [found[1] for found in _REFERENCE.finditer(text) if found[0] != _LITERAL]
-    return [_read(one) for one in inside if not one.startswith(_SECRET)]
+    inside = [match[1] for match in _REFERENCE.finditer(text) if match[0] != _LITERAL]
+    return [_read(text_inside) for text_inside in inside if not text_inside.startswith(_SECRET)]
 
 
 def fill(value: Any, env: Mapping[str, str]) -> Any:
@@ -47,9 +46,9 @@ def fill(value: Any, env: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return fill_text(value, env)
     if isinstance(value, Mapping):
-        return {key: fill(one, env) for key, one in value.items()}
+        return {key: fill(part, env) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [fill(one, env) for one in value]
+        return [fill(part, env) for part in value]
     return value
 
 
@@ -62,13 +61,13 @@ def fill_text(text: str, env: Mapping[str, str]) -> str:
             hint="Write the text without the brace, or use the secret with one $.",
         )
     references(text)  # a malformed one is told before one that only lacks its value
-    return _REFERENCE.sub(lambda found: _value(found, env), text)
+    return _REFERENCE.sub(lambda match: _value(match, env), text)
 
 
 def fill_node(node: Node, env: Mapping[str, str], unknown: Unknown) -> Node:
     """The same tree with its texts filled; a text with an unknown variable is reported and stays."""
     if isinstance(node, Items):
-        return replace(node, items=tuple(fill_node(one, env, unknown) for one in node.items))
+        return replace(node, items=tuple(fill_node(child, env, unknown) for child in node.items))
     if isinstance(node, Fields):
         filled = {
             key: FieldEntry(entry.key, fill_node(entry.value, env, unknown))
@@ -79,8 +78,8 @@ def fill_node(node: Node, env: Mapping[str, str], unknown: Unknown) -> Node:
         return node
     try:
         text = fill_text(node.value, env)
-        whole = _REFERENCE.fullmatch(node.value)
-        if not whole or whole[1] is None or whole[1].startswith(_SECRET):
+        match = _REFERENCE.fullmatch(node.value)
+        if not match or match[1] is None or match[1].startswith(_SECRET):
             return replace(node, value=text)
         return replace(node, value=read_scalar(text) if node.plain else text, text=text, whole=True)
     except InvalidAction as error:
@@ -91,7 +90,7 @@ def fill_node(node: Node, env: Mapping[str, str], unknown: Unknown) -> Node:
 def late_names(node: Node | None) -> set[str]:
     """The variables that steps fill while the flow runs: `into` of whatever reads a text."""
     if isinstance(node, Items):
-        return set().union(*(late_names(one) for one in node.items))
+        return set().union(*(late_names(child) for child in node.items))
     if not isinstance(node, Fields):
         return set()
     into = node.get(INTO)
@@ -99,20 +98,20 @@ def late_names(node: Node | None) -> set[str]:
     return own.union(*(late_names(entry.value) for entry in node.entries.values()))
 
 
-def fill_late(value: Any, known: Mapping[str, str], wanted: Collection[str]) -> Any:
+def fill_late(value: Any, values: Mapping[str, str], wanted: Collection[str]) -> Any:
     """The same data with the values that were read so far. Raises `InvalidAction` for one that was not."""
     if isinstance(value, Mapping):
-        return {key: fill_late(one, known, wanted) for key, one in value.items()}
+        return {key: fill_late(part, values, wanted) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [fill_late(one, known, wanted) for one in value]
-    return _LATE.sub(lambda found: _late(found, known, wanted), value) if isinstance(value, str) else value
+        return [fill_late(part, values, wanted) for part in value]
+    return _LATE.sub(lambda match: _late(match, values, wanted), value) if isinstance(value, str) else value
 
 
-def _late(found: re.Match[str], known: Mapping[str, str], wanted: Collection[str]) -> str:
-    name = found[1]
+def _late(match: re.Match[str], values: Mapping[str, str], wanted: Collection[str]) -> str:
+    name = match[1]
     if name not in wanted:
-        return found[0]
-    value = known.get(name)
+        return match[0]
+    value = values.get(name)
     if value is None:
         raise InvalidAction(
             f"the variable {name} has no value yet",
@@ -132,14 +131,15 @@ def as_texts(node: Node) -> Node:
     if not isinstance(node, Fields):
         return node
     return replace(
-        node, entries={key: FieldEntry(one.key, as_text(one.value)) for key, one in node.entries.items()}
+        node,
+        entries={key: FieldEntry(entry.key, as_text(entry.value)) for key, entry in node.entries.items()},
     )
 
 
 def name_problems(env: Node, path: str) -> list[Problem]:
     """Names that no variable can have."""
     hint = "Letters, digits and _, not a digit first."
-    keys = [one.key for one in env.entries.values()] if isinstance(env, Fields) else []
+    keys = [entry.key for entry in env.entries.values()] if isinstance(env, Fields) else []
     wrong = [key for key in keys if not NAME.fullmatch(key.text)]
     return [
         Problem(f"{path}.{key.text[:60]}", "is not a name of a variable", key.start, hint) for key in wrong
@@ -158,15 +158,23 @@ def read_scalar(text: str) -> Any:
     return text if value is None else value
 
 
-def _value(found: re.Match[str], env: Mapping[str, str]) -> str:
-    if found[0] == _LITERAL:
+def _value(match: re.Match[str], env: Mapping[str, str]) -> str:
+    if match[0] == _LITERAL:
         return "${"
-    if found[1].startswith(_SECRET):
-        return found[0]
-    reference = _read(found[1])
+    if match[1].startswith(_SECRET):
+        return match[0]
+    reference = _read(match[1])
     value = env.get(reference.name, reference.default)
     if value is None:
-        raise _no_value(reference.name, env)
+        close = nearest(reference.name, env)
+        guess = f"Did you mean ${{{close[0]}}}? " if close else ""
+        name = reference.name
+        raise InvalidAction(
+            f"the variable {name} has no value",
+            path="",
+            hint=f"{guess}Give it in the file's env, with --env {name}=…, or write ${{{name}:-default}}.",
+            variable=reference.name,
+        )
     return value
 
 
@@ -179,14 +187,3 @@ def _read(inside: str) -> VariableReference:
             hint="Write ${NAME} or ${NAME:-default}; $${ is a literal ${.",
         )
     return VariableReference(name, default if separator else None)
-
-
-def _no_value(name: str, env: Mapping[str, str]) -> InvalidAction:
-    close = nearest(name, env)
-    meant = f"Did you mean ${{{close[0]}}}? " if close else ""
-    return InvalidAction(
-        f"the variable {name} has no value",
-        path="",
-        hint=f"{meant}Give it in the file's env, with --env {name}=…, or write ${{{name}:-default}}.",
-        variable=name,
-    )

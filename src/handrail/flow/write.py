@@ -11,16 +11,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.flow.nodes import Fields, Items, Node, Scalar, plain
-from handrail.flow.parse import read_json, read_yaml
-from handrail.flow.places import Place, StepPath
-from handrail.flow.problems import Problem, Unreadable, invalid_flow
-from handrail.flow.yaml_text import WIDTH, block, entry, flat, indented, item, scalar, shorten
+from handrail.flow.document import Place, StepPath
+from handrail.flow.parse import (
+    Fields,
+    Items,
+    Node,
+    Problem,
+    Scalar,
+    Unreadable,
+    invalid_flow,
+    plain,
+    read_json,
+    read_plain,
+    read_yaml,
+)
 from handrail.protocol.actions import DESK_ACTIONS
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step
 from handrail.protocol.model import Model
-
-__all__ = ["Elements", "replace_target", "replace_value", "write", "write_steps"]
+from handrail.protocol.target import REF_PATTERN
 
 Elements = Mapping[StepPath, Mapping[str, Any]]
 """What a recording knows of the elements that steps touch, by the step's path."""
@@ -47,7 +55,7 @@ def write_steps(steps: Sequence[AnyStep], elements: Elements | None = None) -> s
 
 
 def _steps(steps: Sequence[AnyStep], path: StepPath, elements: Elements) -> list[str]:
-    return [line for index, one in enumerate(steps) for line in item(_step(one, (*path, index), elements))]
+    return [line for index, step in enumerate(steps) for line in item(_step(step, (*path, index), elements))]
 
 
 def _step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
@@ -60,7 +68,15 @@ def _step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
             inner += ["steps:", *indented(_steps(step.steps, path, elements))]
             return ["repeat:", *indented(inner), *_options(step)]
         case Branch():
-            return _branch(step, path, elements)
+            if step.when is not None:
+                raise InvalidAction(
+                    "a branch can't have a `when` of its own in a file", path="when", hint="Nest two."
+                )
+            lines = entry("when", _literal(shorten(_data(step, "condition"))["condition"]))
+            lines += ["then:", *indented(_steps(step.then, (*path, "then"), elements))]
+            if step.otherwise is not None:
+                lines += ["else:", *indented(_steps(step.otherwise, (*path, "else"), elements))]
+            return [*lines, *_options(step)]
         case RunFlow():
             env = {"env": dict(step.env)} if step.env else {}
             return [
@@ -74,18 +90,6 @@ def _step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
             return [*lines, *_options(step)]
 
 
-def _branch(step: Branch, path: StepPath, elements: Elements) -> list[str]:
-    if step.when is not None:
-        raise InvalidAction(
-            "a branch can't have a `when` of its own in a file", path="when", hint="Nest two."
-        )
-    lines = entry("when", _literal(shorten(_data(step, "condition"))["condition"]))
-    lines += ["then:", *indented(_steps(step.then, (*path, "then"), elements))]
-    if step.otherwise is not None:
-        lines += ["else:", *indented(_steps(step.otherwise, (*path, "else"), elements))]
-    return [*lines, *_options(step)]
-
-
 def _action(step: Step, element: Mapping[str, Any] | None) -> list[str]:
     action = step.action
     own = action.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
@@ -97,19 +101,14 @@ def _action(step: Step, element: Mapping[str, Any] | None) -> list[str]:
             own["timeout_ms"] = getattr(action, "timeout_ms")  # noqa: B009  (not a field of every action)
         elif "timeout_ms" in own:
             beside["timeout_ms"] = own.pop("timeout_ms")
-    head = _head(action.type, own, action.traits.shorthand)
+    short = action.traits.shorthand
+    shown = own[short] if short and own.keys() == {short} else own
+    head = entry(action.type, _literal(shown)) if own else [action.type]
     options = [line for key, value in beside.items() for line in entry(key, _literal(value))]
-    known = entry("element", _literal(element)) if element else []
-    if head == [action.type] and (options or known or _options(step)):
+    element_lines = entry("element", _literal(element)) if element else []
+    if head == [action.type] and (options or element_lines or _options(step)):
         head = [f"{action.type}:"]
-    return [*head, *_options(step), *options, *known]
-
-
-def _head(kind: str, own: Mapping[str, Any], short: str | None) -> list[str]:
-    if not own:
-        return [kind]
-    value = own[short] if short and own.keys() == {short} else own
-    return entry(kind, _literal(value))
+    return [*head, *_options(step), *options, *element_lines]
 
 
 def _options(step: AnyStep) -> list[str]:
@@ -131,8 +130,8 @@ def _literal(value: Any) -> Any:
     if isinstance(value, str):
         return _VARIABLE.sub("$${", value)
     if isinstance(value, Mapping):
-        return {key: _literal(one) for key, one in value.items()}
-    return [_literal(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _literal(part) for key, part in value.items()}
+    return [_literal(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def replace_target(text: str, place: Place, new: Model | Mapping[str, Any] | str) -> str:
@@ -142,9 +141,9 @@ def replace_target(text: str, place: Place, new: Model | Mapping[str, Any] | str
 
 
 def replace_value(text: str, place: Place, new: Any) -> str:
-    """The text with another value at this place."""
     root, is_json = _read(text, place)
-    node = next((one for one in _every(root) if _stands_at(one, place)), None)
+    here = (place.line, place.column)
+    node = next((node for node in _every(root) if (node.start.line, node.start.column) == here), None)
     if node is None:
         raise InvalidAction(
             f"{place}: no value starts here",
@@ -173,15 +172,11 @@ def _read(text: str, place: Place) -> tuple[Node, bool]:
 def _every(node: Node) -> Iterator[Node]:
     yield node
     if isinstance(node, Items):
-        for one in node.items:
-            yield from _every(one)
+        for child in node.items:
+            yield from _every(child)
     elif isinstance(node, Fields):
         for entry in node.entries.values():
             yield from _every(entry.value)
-
-
-def _stands_at(node: Node, place: Place) -> bool:
-    return node.start.line == place.line and node.start.column == place.column
 
 
 def _edits(text: str, node: Node, new: Any, is_json: bool) -> list[tuple[int, int, str]]:
@@ -195,19 +190,112 @@ def _edits(text: str, node: Node, new: Any, is_json: bool) -> list[tuple[int, in
         changed = [
             (entry.value, new[key]) for key, entry in node.entries.items() if plain(entry.value) != new[key]
         ]
-        return [(one.start.offset, _end(text, one), flat(value)) for one, value in changed]
+        return [(old.start.offset, _end(text, old), flat(value)) for old, value in changed]
     indent = "\n" + " " * (node.start.column - 1)
     return [(start, end, indent.join(block(new, WIDTH - node.start.column)))]
 
 
 def _end(text: str, node: Node) -> int:
     """Where the value's last character is behind; a block text's last line break is not part of it."""
-    return (
-        node.start.offset + len(text[node.start.offset : node.end].rstrip())
-        if not _is_empty(node)
-        else node.end
-    )
+    if isinstance(node, Scalar) and node.end == node.start.offset:
+        return node.end
+    return node.start.offset + len(text[node.start.offset : node.end].rstrip())
 
 
-def _is_empty(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.end == node.start.offset
+WIDTH = 100
+_SAFE = re.compile(r"[\w/]([\w ./+$%&()'…€£!?-]*[\w./+$%&()'…€£!?-])?")
+"""Texts that are the same text in every place of a YAML file."""
+_ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def scalar(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if _SAFE.fullmatch(value) and isinstance(read_plain(value), str):
+        return value
+    return f'"{"".join(_escape(char) for char in value)}"'
+
+
+def flat(value: Any) -> str:
+    """In one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{scalar(str(key))}: {flat(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(flat(part) for part in value) + "]"
+    return scalar(value)
+
+
+def entry(key: str, value: Any, width: int = WIDTH) -> list[str]:
+    """`key: value`, over several lines where one would be too long."""
+    line = f"{scalar(key)}: {flat(value)}"
+    if len(line) <= width or not value or not isinstance(value, Mapping | list | tuple):
+        return [line]
+    return [f"{scalar(key)}:", *indented(block(value, width - 2))]
+
+
+def block(value: Mapping[str, Any] | list[Any] | tuple[Any, ...], width: int = WIDTH) -> list[str]:
+    if isinstance(value, Mapping):
+        return [line for key, part in value.items() for line in entry(str(key), part, width)]
+    return [f"- {flat(part)}" for part in value]
+
+
+def indented(lines: list[str], by: int = 2) -> list[str]:
+    return [" " * by + line for line in lines]
+
+
+def item(lines: list[str]) -> list[str]:
+    return [f"- {lines[0]}", *indented(lines[1:])]
+
+
+def _escape(char: str) -> str:
+    if char in _ESCAPED:
+        return _ESCAPED[char]
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
+
+
+_REF = re.compile(REF_PATTERN)
+_POINT = re.compile(r"\s*-?\d{1,5}\s*,\s*-?\d{1,5}\s*", re.ASCII)
+_TARGETS = frozenset({
+    "target", "from", "to", "within", "near", "left_of", "right_of", "above", "below", "visible", "absent",
+})  # fmt: skip
+_CONDITIONS = frozenset({"expect", "when", "condition", "while", "until"})
+
+
+def is_ref(text: str) -> bool:
+    """A target in short that means a handle."""
+    return bool(_REF.fullmatch(text))
+
+
+def is_point(text: str) -> bool:
+    """A target in short that means a place on the screen."""
+    return bool(_POINT.fullmatch(text))
+
+
+def shorten(value: Any, key: str = "") -> Any:
+    """The same data with every target and condition in it as short as it can be."""
+    if isinstance(value, list):
+        inner = "condition" if key in ("all", "any") else ""
+        return [shorten(part, inner) for part in value]
+    if not isinstance(value, dict):
+        return value
+    inside = {name: shorten(part, name) for name, part in value.items()}
+    if key in _TARGETS:
+        return _target(inside)
+    return _condition(inside) if key in _CONDITIONS else inside
+
+
+def _target(value: dict[str, Any]) -> Any:
+    if value.keys() == {"text"} and not is_ref(value["text"]) and not is_point(value["text"]):
+        return value["text"]
+    if value.keys() == {"ref"}:
+        return value["ref"]
+    if value.keys() == {"x", "y"}:
+        return f"{value['x']},{value['y']}"
+    return value
+
+
+def _condition(value: dict[str, Any]) -> Any:
+    visible = value.get("visible")
+    return visible if value.keys() == {"visible"} and isinstance(visible, str) else value

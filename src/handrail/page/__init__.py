@@ -1,1 +1,1 @@
-"""A web page as Nodes: the script that reads it, its rows, their mapping. Knows no transport and no tab."""
+"""A web page as nodes: the script that reads it and the mapping of its rows."""

@@ -1,849 +1,806 @@
 // One look at one document and the frames that it may reach, in one task: what is there, what it is called,
 // where it is, and what a click at it would reach. Runs in a world of its own, which the page can't touch.
-(() => {
-  if (globalThis.handrail) return globalThis.handrail.token;
+// The body of one function, together with `controls.js` and `activation.js`: they share its names.
 
-  const MARGIN = 200;      // px around the viewport that are told, so that one knows what comes next
-  const MOST_ROWS = 3000;
-  const HIT_MS = 800;      // for all hit tests of a look; a page of thousands of specks would take minutes
-  const DEEPEST = 300;     // elements inside each other: what is deeper is left out, not read at the stack's cost
-  const MOST_TEXT = 2000;  // characters of one text
-  const NOISE_MS = 1500, NOISE = 2, RESTLESS = 20;
+if (Object.hasOwn(globalThis, 'handrail')) return globalThis.handrail.token;
 
-  const F = { ENABLED: 1, FOCUSED: 2, SELECTED: 4, CHECKED: 8, CHECKABLE: 16, CLICKABLE: 32, SCROLLABLE: 64,
-              LONG_CLICKABLE: 128, PASSWORD: 256, FOCUSABLE: 512 };
-  const MASK = '••••';
-  let dots = false;  // phones tell how long a secret is, and typing there is checked by that
-  const masked = (value) => !value ? '' : dots ? '•'.repeat(value.length) : MASK;
-
-  // identity: a number for each element, for as long as the element lives
-
-  const ids = new WeakMap(), elements = new Map();
-  const gone = new FinalizationRegistry((id) => elements.delete(id));
-  let last = 0;
-  const idOf = (el) => {
-    let id = ids.get(el);
-    if (!id) {
-      id = ++last;
-      ids.set(el, id);
-      elements.set(id, new WeakRef(el));
-      gone.register(el, id);
+// A form or a document answers `el.children` with the field that a page has named so. What the prototypes have is
+// therefore read under symbols, `el[$.children]`, which no page can name. Frames have prototypes of their own.
+const NAMES = `activeElement addEventListener alt assignedNodes autocomplete body caption checkVisibility checked childNodes children
+  classList clientHeight clientLeft clientTop clientWidth closest contains contentDocument control createRange data
+  defaultView disabled dispatchEvent documentElement draggable elementFromPoint execCommand firstChild firstElementChild
+  focus form getAnimations getAttribute getBoundingClientRect getElementById getRootNode hasAttribute hasFocus host id
+  indeterminate innerText isConnected isContentEditable label labels localName matches max min multiple nodeType
+  offsetWidth open options ownerDocument parentElement parentNode position querySelector querySelectorAll readOnly
+  readyState removeEventListener scrollHeight scrollLeft scrollTop scrollWidth scrollingElement select selected
+  selectedOptions selectionEnd selectionStart shadowRoot size tabIndex tagName textContent title type value willValidate`.split(/\s+/);
+const READ = /^(?:EventTarget|Node|CharacterData|Text|Document|DocumentFragment|ShadowRoot|(?:HTML\w*|SVG|MathML)?Element)$/;
+const $ = Object.fromEntries(NAMES.map((name) => [name, Symbol(name)]));
+const viewOf = Object.getOwnPropertyDescriptor(Document.prototype, 'defaultView').get;
+const teach = (view) => {
+  if (!view || Object.hasOwn(Object.getOwnPropertyDescriptor(view, 'Node').value.prototype, $.nodeType)) return;
+  for (const name of Object.getOwnPropertyNames(view)) {
+    const made = READ.test(name) ? Object.getOwnPropertyDescriptor(view, name).value?.prototype : null;
+    for (const key of made ? NAMES : []) {
+      const how = Object.getOwnPropertyDescriptor(made, key);
+      if (how) Object.defineProperty(made, $[key], how);
     }
-    return id;
-  };
-  const elementOf = (id) => elements.get(id)?.deref();
+  }
+};
+teach(globalThis);
+const frameDocument = (el) => {
+  try {
+    const inner = el[$.contentDocument];
+    if (inner) teach(Reflect.apply(viewOf, inner, []));
+    return inner;
+  } catch { return null; }
+};
 
-  // shadow roots: open ones are seen, closed ones are handed in by whoever can ask the browser
+const MARGIN = 200;      // px around the viewport that are told, so that one knows what comes next
+const MOST_ROWS = 3000;
+const HIT_MS = 800;      // for all hit tests of a look; a page of thousands of specks would take minutes
+const DEEPEST = 300;     // elements inside each other: what is deeper is left out, not read at the stack's cost
+const MOST_TEXT = 2000;  // characters of one text
+const DEEP_WORDS = 20;   // elements inside each other whose words are told as they are drawn; deeper ones are told as they are
+const NOISE_MS = 1500, NOISE = 2, RESTLESS = 20;
 
-  const closed = new WeakMap(), asked = new WeakMap();
-  let shadowed = false;  // some element has a root, whose inside no selector of the document reaches
-  let suspects = [];
-  const HOSTS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|BODY|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN)$/;
-  const rootOf = (el) => { const root = el.shadowRoot || closed.get(el) || null; if (root) shadowed = true; return root; };
-  const suspect = (el, rect) => {
-    const isCustom = el.localName.includes('-');
-    if (!isCustom && (el.firstElementChild || !HOSTS.test(el.tagName))) return;
-    if (!isCustom && el.textContent.trim()) return;
-    const size = `${rect.width}x${rect.height}`;
-    if (asked.get(el) !== size && suspects.length < 300) { asked.set(el, size); suspects.push(el); }
-  };
+const F = { ENABLED: 1, FOCUSED: 2, SELECTED: 4, CHECKED: 8, CHECKABLE: 16, CLICKABLE: 32, SCROLLABLE: 64,
+            LONG_CLICKABLE: 128, PASSWORD: 256, FOCUSABLE: 512 };
+const MASK = '••••';
+let dots = false;  // phones tell how long a secret is, and typing there is checked by that
+const masked = (value) => !value ? '' : dots ? '•'.repeat(value.length) : MASK;
 
-  // text
+// identity: a number for each element, for as long as the element lives
 
-  const squeeze = (text) => text.replace(/\s+/g, ' ').trim().slice(0, MOST_TEXT);
-  const attr = (el, name) => squeeze(el.getAttribute(name) || '');
-  const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'META', 'LINK', 'HEAD', 'TITLE', 'BR',
-    'HR', 'WBR', 'COL', 'COLGROUP', 'DATALIST', 'SOURCE', 'TRACK', 'PARAM', 'BASE']);
+const ids = new WeakMap(), elements = new Map();
+const gone = new FinalizationRegistry((id) => elements.delete(id));
+let last = 0;
+const idOf = (el) => {
+  let id = ids.get(el);
+  if (!id) {
+    id = ++last;
+    ids.set(el, id);
+    elements.set(id, new WeakRef(el));
+    gone.register(el, id);
+  }
+  return id;
+};
+const elementOf = (id) => elements.get(id)?.deref();
 
-  const isShown = (el) => el.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true });
+// shadow roots: open ones are seen, closed ones are handed in by whoever can ask the browser
 
-  // What an element says, as a reader would read it: texts and the names of pictures inside it.
-  const saidIn = (el, depth = 0) => {
-    if (depth > 20) return '';
-    let said = '';
-    const nodes = el.tagName === 'SLOT' && el.assignedNodes().length ? el.assignedNodes() : (rootOf(el) || el).childNodes;
-    for (const node of nodes) {
-      if (said.length > MOST_TEXT) break;
-      if (node.nodeType === 3) said += node.data;
-      else if (node.nodeType === 1 && !SKIPPED.has(node.tagName)) {
-        if (node.getAttribute('aria-hidden') === 'true' || !isPossible(node)) continue;
-        const label = attr(node, 'aria-label');
-        const own = label || (node.tagName === 'IMG' ? attr(node, 'alt')
-          : node.tagName === 'svg' ? svgTitle(node)
-          : node.tagName === 'SELECT' || node.tagName === 'TEXTAREA' || node.tagName === 'INPUT' ? ''
-          : saidIn(node, depth + 1));
-        const isBlock = !/^inline/.test(getComputedStyle(node).display);
-        said += isBlock ? ` ${own} ` : own;
-      } else if (node.nodeType === 1 && node.tagName === 'BR') said += ' ';
+const closed = new WeakMap(), asked = new WeakMap();
+let shadowed = false;  // some element has a root, whose inside no selector of the document reaches
+let suspects = [];
+const HOSTS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|BODY|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN)$/;
+const rootOf = (el) => { const root = el[$.shadowRoot] || closed.get(el) || null; if (root) shadowed = true; return root; };
+const suspect = (el, rect) => {
+  const isCustom = el[$.localName].includes('-');
+  if (!isCustom && (el[$.firstElementChild] || !HOSTS.test(el[$.tagName]))) return;
+  if (!isCustom && el[$.textContent].trim()) return;
+  const size = `${rect.width}x${rect.height}`;
+  if (asked.get(el) !== size && suspects.length < 300) { asked.set(el, size); suspects.push(el); }
+};
+
+// text
+
+const squeeze = (text) => text.replace(/\s+/g, ' ').trim().slice(0, MOST_TEXT);
+const attr = (el, name) => squeeze(el[$.getAttribute](name) || '');
+const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'META', 'LINK', 'HEAD', 'TITLE', 'BR',
+  'HR', 'WBR', 'COL', 'COLGROUP', 'DATALIST', 'SOURCE', 'TRACK', 'PARAM', 'BASE']);
+
+const isShown = (el) => el[$.checkVisibility]({ contentVisibilityAuto: true, visibilityProperty: true });
+
+// What an element says, as a reader would read it: texts and the names of pictures inside it.
+const saidIn = (el, depth = 0) => {
+  if (depth > DEEP_WORDS) return el[$.textContent];
+  let said = '';
+  const nodes = el[$.tagName] === 'SLOT' && el[$.assignedNodes]().length ? el[$.assignedNodes]() : (rootOf(el) || el)[$.childNodes];
+  for (const node of nodes) {
+    if (said.length > MOST_TEXT) break;
+    if (node[$.nodeType] === 3) said += node[$.data];
+    else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName])) {
+      if (node[$.getAttribute]('aria-hidden') === 'true' || !isPossible(node)) continue;
+      const label = attr(node, 'aria-label');
+      const own = label || (node[$.tagName] === 'IMG' ? attr(node, 'alt')
+        : node[$.tagName] === 'svg' ? svgTitle(node)
+        : node[$.tagName] === 'SELECT' || node[$.tagName] === 'TEXTAREA' || node[$.tagName] === 'INPUT' ? ''
+        : saidIn(node, depth + 1));
+      const isBlock = !/^inline/.test(getComputedStyle(node).display);
+      said += isBlock ? ` ${own} ` : own;
+    } else if (node[$.nodeType] === 1 && node[$.tagName] === 'BR') said += ' ';
+  }
+  return said;
+};
+const isPossible = (el) => isShown(el) || getComputedStyle(el).display === 'contents';
+const svgTitle = (el) => squeeze(el[$.querySelector]('title')?.[$.textContent] || '');
+
+// The words that are drawn on an element, whatever it is called for readers of the screen.
+const drawn = (el, which) => [...getComputedStyle(el, which).content.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((one) => one[1]).join('');
+const shownWords = (el, depth = 0) => {
+  if (depth > DEEP_WORDS) return el[$.textContent];
+  if (!isPossible(el)) return '';
+  const tag = el[$.tagName];
+  let words = drawn(el, '::before');
+  if (tag === 'INPUT') words += /^(?:button|submit|reset)$/.test(el[$.type]) ? el[$.value] : attr(el, 'alt');
+  else if (tag === 'IMG') words += attr(el, 'alt');
+  else if (tag !== 'SELECT' && tag !== 'TEXTAREA') for (const node of childrenOf(el)) {
+    if (words.length > MOST_TEXT) break;
+    if (node[$.nodeType] === 3) words += node[$.data];
+    else if (node[$.nodeType] === 1 && node[$.tagName] === 'BR') words += ' ';
+    else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName]) && node[$.tagName] !== 'title') {
+      words += /^inline/.test(getComputedStyle(node).display) ? shownWords(node, depth + 1) : ` ${shownWords(node, depth + 1)} `;
     }
-    return said;
-  };
-  const isPossible = (el) => isShown(el) || getComputedStyle(el).display === 'contents';
-  const svgTitle = (el) => squeeze(el.querySelector('title')?.textContent || '');
+  }
+  return words + drawn(el, '::after');
+};
+const shownIn = (el) => [shownWords(el), ...[...el[$.labels] || []].map((label) => shownWords(label))].map(squeeze).filter(Boolean);
 
-  const referred = (el, name) => {
-    const root = el.getRootNode();
-    const said = (el.getAttribute(name) || '').split(/\s+/).filter(Boolean).slice(0, 10)
-      .map((id) => root.getElementById?.(id)).filter(Boolean)
-      .map((one) => attr(one, 'aria-label') || (one.matches('input,textarea,select') ? valueOf(one) : one.textContent));
-    return squeeze(said.join(' '));
-  };
+const referred = (el, name) => {
+  const root = el[$.getRootNode]();
+  const said = (el[$.getAttribute](name) || '').split(/\s+/).filter(Boolean).slice(0, 10)
+    .map((id) => root[$.getElementById]?.(id)).filter(Boolean)
+    .map((one) => attr(one, 'aria-label') || (one[$.matches]('input,textarea,select') ? valueOf(one) : one[$.textContent]));
+  return squeeze(said.join(' '));
+};
 
-  const labelled = (el) => {
-    if (!el.labels || !el.labels.length) return '';
-    return squeeze([...el.labels].map((label) => attr(label, 'aria-label') || saidIn(label)).join(' '));
-  };
+const labelled = (el) => {
+  if (!el[$.labels] || !el[$.labels].length) return '';
+  return squeeze([...el[$.labels]].map((label) => attr(label, 'aria-label') || saidIn(label)).join(' '));
+};
 
-  // roles
+// roles
 
-  const TYPES = { button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox',
-    radio: 'radio', range: 'slider', file: 'button', color: 'button', hidden: '' };
-  const IMPLICIT = { BUTTON: 'button', SUMMARY: 'button', TEXTAREA: 'textbox', OPTION: 'option', PROGRESS: 'progressbar',
-    METER: 'meter', UL: 'list', OL: 'list', MENU: 'list', LI: 'listitem', TABLE: 'table', TR: 'row', TD: 'cell',
-    TH: 'columnheader', H1: 'heading', H2: 'heading', H3: 'heading', H4: 'heading', H5: 'heading', H6: 'heading',
-    DIALOG: 'dialog', FIELDSET: 'group', DETAILS: 'group', NAV: 'navigation', MAIN: 'main', ASIDE: 'complementary',
-    IFRAME: 'frame', FRAME: 'frame', VIDEO: 'video', AUDIO: 'video', CANVAS: 'canvas', FORM: 'form', OUTPUT: 'status' };
-  const KNOWN = new Set(['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'textbox', 'searchbox', 'combobox',
-    'spinbutton', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'treeitem', 'gridcell', 'listbox',
-    'list', 'listitem', 'table', 'grid', 'row', 'cell', 'columnheader', 'rowheader', 'heading', 'img', 'progressbar',
-    'meter', 'dialog', 'alertdialog', 'alert', 'status', 'group', 'radiogroup', 'navigation', 'main', 'complementary',
-    'region', 'form', 'search', 'banner', 'contentinfo', 'tablist', 'menu', 'menubar', 'toolbar', 'tree', 'treegrid',
-    'tooltip', 'log', 'article', 'feed', 'figure', 'presentation', 'none', 'separator', 'scrollbar', 'application']);
-  const ACTS = new Set(['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'textbox', 'searchbox', 'combobox',
-    'spinbutton', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'treeitem', 'select', 'date']);
-  const FROM_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'switch', 'tab', 'menuitem', 'menuitemcheckbox',
-    'menuitemradio', 'option', 'treeitem', 'heading', 'cell', 'gridcell', 'columnheader', 'rowheader', 'tooltip']);
-  const PANES = new Set(['dialog', 'alertdialog', 'navigation', 'region', 'form', 'search', 'group', 'radiogroup',
-    'complementary', 'main', 'tablist', 'menu', 'menubar', 'toolbar', 'listbox', 'list', 'table', 'grid', 'tree', 'frame']);
+const TYPES = { button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox',
+  radio: 'radio', range: 'slider', file: 'button', color: 'button', hidden: '' };
+const IMPLICIT = { BUTTON: 'button', SUMMARY: 'button', TEXTAREA: 'textbox', OPTION: 'option', PROGRESS: 'progressbar',
+  METER: 'meter', UL: 'list', OL: 'list', MENU: 'list', LI: 'listitem', TABLE: 'table', TR: 'row', TD: 'cell',
+  TH: 'columnheader', H1: 'heading', H2: 'heading', H3: 'heading', H4: 'heading', H5: 'heading', H6: 'heading',
+  DIALOG: 'dialog', FIELDSET: 'group', DETAILS: 'group', NAV: 'navigation', MAIN: 'main', ASIDE: 'complementary',
+  IFRAME: 'frame', FRAME: 'frame', VIDEO: 'video', AUDIO: 'video', CANVAS: 'canvas', FORM: 'form', OUTPUT: 'status' };
+const KNOWN = new Set(['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'textbox', 'searchbox', 'combobox',
+  'spinbutton', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'treeitem', 'gridcell', 'listbox',
+  'list', 'listitem', 'table', 'grid', 'row', 'cell', 'columnheader', 'rowheader', 'heading', 'img', 'progressbar',
+  'meter', 'dialog', 'alertdialog', 'alert', 'status', 'group', 'radiogroup', 'navigation', 'main', 'complementary',
+  'region', 'form', 'search', 'banner', 'contentinfo', 'tablist', 'menu', 'menubar', 'toolbar', 'tree', 'treegrid',
+  'tooltip', 'log', 'article', 'feed', 'figure', 'presentation', 'none', 'separator', 'scrollbar', 'application']);
+const ACTS = new Set(['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'textbox', 'searchbox', 'combobox',
+  'spinbutton', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'treeitem', 'select', 'date']);
+const FROM_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'switch', 'tab', 'menuitem', 'menuitemcheckbox',
+  'menuitemradio', 'option', 'treeitem', 'heading', 'cell', 'gridcell', 'columnheader', 'rowheader', 'tooltip']);
+const FIELDS = new Set(['textbox', 'searchbox', 'spinbutton', 'date', 'select', 'slider', 'listbox']);
+const PANES = new Set(['dialog', 'alertdialog', 'navigation', 'region', 'form', 'search', 'group', 'radiogroup',
+  'complementary', 'main', 'tablist', 'menu', 'menubar', 'toolbar', 'listbox', 'list', 'table', 'grid', 'tree', 'frame']);
 
-  const roleOf = (el) => {
-    const given = (el.getAttribute('role') || '').toLowerCase().split(/\s+/).find((one) => KNOWN.has(one));
-    const tag = el.tagName;
-    if (tag === 'INPUT') {
-      const type = el.type;
-      if (given && given !== 'presentation' && given !== 'none' && !(given === 'combobox' && type !== 'button')) return given;
-      if (type in TYPES) return TYPES[type];
-      return /^(?:date|time|month|week|datetime-local)$/.test(type) ? 'date' : type === 'number' ? 'spinbutton' : 'textbox';
+const roleOf = (el) => {
+  const given = (el[$.getAttribute]('role') || '').toLowerCase().split(/\s+/).find((one) => KNOWN.has(one));
+  const tag = el[$.tagName];
+  if (tag === 'INPUT') {
+    const type = el[$.type];
+    if (given && given !== 'presentation' && given !== 'none' && !(given === 'combobox' && type !== 'button')) return given;
+    if (type in TYPES) return TYPES[type];
+    return /^(?:date|time|month|week|datetime-local)$/.test(type) ? 'date' : type === 'number' ? 'spinbutton' : 'textbox';
+  }
+  if (tag === 'SELECT') return el[$.multiple] || el[$.size] > 1 ? 'listbox' : 'select';
+  if (given && given !== 'presentation' && given !== 'none') return given;
+  if (tag === 'A' || tag === 'AREA') return el[$.hasAttribute]('href') ? 'link' : '';
+  if (tag === 'IMG') return el[$.alt] || el[$.title] || el[$.hasAttribute]('aria-label') ? 'img' : '';
+  if (tag === 'svg') return el[$.hasAttribute]('aria-label') || el[$.querySelector](':scope > title') ? 'img' : '';
+  if (el[$.isContentEditable] && !el[$.parentElement]?.[$.isContentEditable]) return 'textbox';
+  if (given) return '';
+  if (tag === 'SECTION') return el[$.hasAttribute]('aria-label') || el[$.hasAttribute]('aria-labelledby') ? 'region' : '';
+  return IMPLICIT[tag] || '';
+};
+
+const nameOf = (el, role) => {
+  const by = el[$.hasAttribute]('aria-labelledby') ? referred(el, 'aria-labelledby') : '';
+  if (by) return by;
+  const aria = attr(el, 'aria-label');
+  if (aria) return aria;
+  const tag = el[$.tagName];
+  if (tag === 'INPUT' && /^(?:button|submit|reset)$/.test(el[$.type]))
+    return squeeze(el[$.value]) || (el[$.type] === 'submit' ? 'Submit' : el[$.type] === 'reset' ? 'Reset' : attr(el, 'title'));
+  if (tag === 'INPUT' || tag === 'TEXTAREA' || tag === 'SELECT' || tag === 'METER' || tag === 'PROGRESS') {
+    const label = labelled(el);
+    if (label) return label;
+    if (tag === 'INPUT' && el[$.type] === 'image') return attr(el, 'alt') || attr(el, 'title') || 'Submit';
+    if (tag === 'INPUT' && el[$.type] === 'file') return attr(el, 'title') || 'Choose file';
+    return attr(el, 'title');
+  }
+  if (tag === 'IMG' || tag === 'AREA') return attr(el, 'alt') || attr(el, 'title');
+  if (tag === 'svg') return svgTitle(el);
+  if (tag === 'FIELDSET') return squeeze(el[$.querySelector](':scope > legend')?.[$.textContent] || '');
+  if (tag === 'TABLE') return squeeze(el[$.caption]?.[$.textContent] || '') || attr(el, 'title');
+  if (tag === 'OPTION') return squeeze(el[$.label]);
+  if (FROM_CONTENT.has(role)) return squeeze(saidIn(el)) || attr(el, 'title');
+  return '';
+};
+
+const valueOf = (el) => {
+  if (el[$.tagName] === 'SELECT') return squeeze([...el[$.selectedOptions]].map((one) => one[$.label]).join(', '));
+  if (el[$.tagName] === 'INPUT' && el[$.type] === 'password') return masked(el[$.value]);
+  if (el[$.isContentEditable]) return el[$.innerText].slice(0, MOST_TEXT).replace(/\n$/, '');
+  return String(el[$.value] ?? '').slice(0, MOST_TEXT);
+};
+
+const isSecret = (el) => el[$.tagName] === 'INPUT' && (el[$.type] === 'password'
+  || /(?:^|\s)(?:current|new)-password|one-time-code|cc-(?:number|csc)/.test(el[$.autocomplete] || ''));
+
+// the walk
+
+let rows, docs, view, truncated, cuts, rowOf, active, layered;
+
+const deepActive = () => {
+  const found = new Set();
+  let doc = document;
+  while (doc) {
+    let el = doc[$.activeElement], next = null;
+    while (el) {
+      found.add(el);
+      if (el[$.tagName] === 'IFRAME' || el[$.tagName] === 'FRAME') next = frameDocument(el);
+      el = rootOf(el)?.[$.activeElement] || null;
     }
-    if (tag === 'SELECT') return el.multiple || el.size > 1 ? 'listbox' : 'select';
-    if (given && given !== 'presentation' && given !== 'none') return given;
-    if (tag === 'A' || tag === 'AREA') return el.hasAttribute('href') ? 'link' : '';
-    if (tag === 'IMG') return el.alt || el.title || el.hasAttribute('aria-label') ? 'img' : '';
-    if (tag === 'svg') return el.hasAttribute('aria-label') || el.querySelector(':scope > title') ? 'img' : '';
-    if (el.isContentEditable && !el.parentElement?.isContentEditable) return 'textbox';
-    if (given) return '';
-    if (tag === 'SECTION') return el.hasAttribute('aria-label') || el.hasAttribute('aria-labelledby') ? 'region' : '';
-    return IMPLICIT[tag] || '';
-  };
+    doc = next;
+  }
+  return found;
+};
 
-  const nameOf = (el, role) => {
-    const by = el.hasAttribute('aria-labelledby') ? referred(el, 'aria-labelledby') : '';
-    if (by) return by;
-    const aria = attr(el, 'aria-label');
-    if (aria) return aria;
-    const tag = el.tagName;
-    if (tag === 'INPUT' && /^(?:button|submit|reset)$/.test(el.type))
-      return squeeze(el.value) || (el.type === 'submit' ? 'Submit' : el.type === 'reset' ? 'Reset' : attr(el, 'title'));
-    if (tag === 'INPUT' || tag === 'TEXTAREA' || tag === 'SELECT' || tag === 'METER' || tag === 'PROGRESS') {
-      const label = labelled(el);
-      if (label) return label;
-      if (tag === 'INPUT' && el.type === 'image') return attr(el, 'alt') || attr(el, 'title') || 'Submit';
-      if (tag === 'INPUT' && el.type === 'file') return attr(el, 'title') || 'Choose file';
-      return attr(el, 'title');
-    }
-    if (tag === 'IMG') return attr(el, 'alt') || attr(el, 'title');
-    if (tag === 'svg') return svgTitle(el);
-    if (tag === 'FIELDSET') return squeeze(el.querySelector(':scope > legend')?.textContent || '');
-    if (tag === 'TABLE') return squeeze(el.caption?.textContent || '') || attr(el, 'title');
-    if (tag === 'OPTION') return squeeze(el.label);
-    if (FROM_CONTENT.has(role)) return squeeze(saidIn(el)) || attr(el, 'title');
-    return '';
-  };
+// The entry of a menu or list that the keyboard is at, while the focus itself stays on the whole.
+let atKey = null;
+const keyAt = () => {
+  for (const el of active) {
+    const id = el[$.getAttribute]?.('aria-activedescendant');
+    if (id) return el[$.getRootNode]()[$.getElementById]?.(id) ?? null;
+  }
+  return null;
+};
 
-  const valueOf = (el) => {
-    if (el.tagName === 'SELECT') return squeeze([...el.selectedOptions].map((one) => one.label).join(', '));
-    if (el.tagName === 'INPUT' && el.type === 'password') return masked(el.value);
-    if (el.isContentEditable) return el.innerText.slice(0, MOST_TEXT).replace(/\n$/, '');
-    return String(el.value ?? '').slice(0, MOST_TEXT);
-  };
+const near = (box) => box.x < view.width + MARGIN && box.x + box.w > -MARGIN
+  && box.y < view.height + MARGIN && box.y + box.h > -MARGIN;
 
-  const isSecret = (el) => el.tagName === 'INPUT' && (el.type === 'password'
-    || /(?:^|\s)(?:current|new)-password|one-time-code|cc-(?:number|csc)/.test(el.autocomplete || ''));
+const boxOf = (el, at) => {
+  const r = el[$.getBoundingClientRect]();
+  return { x: at.x + r.left * at.k, y: at.y + r.top * at.k, w: r.width * at.k, h: r.height * at.k };
+};
 
-  // the walk
+const childrenOf = (el) => {
+  const root = rootOf(el);
+  if (root) return root[$.childNodes];
+  if (el[$.tagName] === 'SLOT') { const given = el[$.assignedNodes](); if (given.length) return given; }
+  return el[$.childNodes];
+};
 
-  let rows, docs, view, truncated, rowOf, active, layered;
+const ENDS = new Set(['TR', 'LI', 'P', 'DT', 'DD', 'OPTION', 'TD', 'TH']);  // nothing escapes from these
 
-  const deepActive = () => {
-    const found = new Set();
-    let doc = document;
-    while (doc) {
-      let el = doc.activeElement, next = null;
-      while (el) {
-        found.add(el);
-        if (el.tagName === 'IFRAME' || el.tagName === 'FRAME') { try { next = el.contentDocument; } catch { next = null; } }
-        el = rootOf(el)?.activeElement || null;
-      }
-      doc = next;
-    }
-    return found;
-  };
+const add = (row, parent) => {
+  row.parent = parent;
+  row.kids = [];
+  parent?.kids.push(row);
+  rows++;
+  if (row.el) rowOf.set(row.el, row);
+  return row;
+};
+const drop = (row) => {  // its children take its place
+  const kids = row.parent.kids;
+  kids.splice(kids.indexOf(row), 1, ...row.kids);
+  for (const kid of row.kids) kid.parent = row.parent;
+  rows--;
+  rowOf.delete(row.el);
+};
 
-  // The entry of a menu or list that the keyboard is at, while the focus itself stays on the whole.
-  let atKey = null;
-  const keyAt = () => {
-    for (const el of active) {
-      const id = el.getAttribute?.('aria-activedescendant');
-      if (id) return el.getRootNode().getElementById?.(id) ?? null;
-    }
-    return null;
-  };
+const scrollsOf = (el, style) => {
+  if (style.overflowX === 'visible' && style.overflowY === 'visible') return false;
+  const y = el[$.scrollHeight] > el[$.clientHeight] + 1 && /auto|scroll|overlay/.test(style.overflowY);
+  const x = el[$.scrollWidth] > el[$.clientWidth] + 1 && /auto|scroll|overlay/.test(style.overflowX);
+  return (x || y) && el[$.clientHeight] > 0 && el[$.clientWidth] > 0;
+};
 
-  const near = (box) => box.x < view.width + MARGIN && box.x + box.w > -MARGIN
-    && box.y < view.height + MARGIN && box.y + box.h > -MARGIN;
+// How far it is scrolled, and how far it can be. From right to left, the browser counts from the end.
+const scrollOf = (el) => {
+  const x = el[$.scrollWidth] - el[$.clientWidth], y = el[$.scrollHeight] - el[$.clientHeight];
+  return [getComputedStyle(el).direction === 'rtl' ? x + el[$.scrollLeft] : el[$.scrollLeft], el[$.scrollTop], x, y];
+};
 
-  const boxOf = (el, at) => {
-    const r = el.getBoundingClientRect();
-    return { x: at.x + r.left * at.k, y: at.y + r.top * at.k, w: r.width * at.k, h: r.height * at.k };
-  };
+const FORM = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'FIELDSET']);
+let mayBarren = false;  // something in this document is switched off by an attribute
+const isDisabled = (el) => {
+  if (el[$.disabled] === true || (FORM.has(el[$.tagName]) && el[$.matches](':disabled'))) return true;
+  return mayBarren && !!el[$.closest]('[aria-disabled="true"],[inert]');
+};
 
-  const childrenOf = (el) => {
-    const root = rootOf(el);
-    if (root) return root.childNodes;
-    if (el.tagName === 'SLOT') { const given = el.assignedNodes(); if (given.length) return given; }
-    return el.childNodes;
-  };
+const stateOf = (el, role) => {
+  const said = [];
+  const expanded = el[$.tagName] === 'SUMMARY' ? String(!!el[$.parentElement]?.[$.open]) : el[$.getAttribute]('aria-expanded');
+  if (expanded === 'true') said.push('expanded');
+  if (expanded === 'false') said.push('collapsed');
+  if (el[$.indeterminate] === true || el[$.getAttribute]('aria-checked') === 'mixed') said.push('mixed');
+  if (el[$.getAttribute]('aria-pressed') === 'true') said.push('pressed');
+  const current = el[$.getAttribute]('aria-current');
+  if (current && current !== 'false') said.push('current');
+  const invalid = el[$.getAttribute]('aria-invalid');
+  if ((invalid && invalid !== 'false') || (el[$.willValidate] && el[$.matches](':user-invalid'))) said.push('invalid');
+  if (role === 'progressbar' || role === 'meter') {
+    const told = attr(el, 'aria-valuetext') || el[$.getAttribute]('aria-valuenow')
+      || (el[$.tagName] === 'METER' || (el[$.tagName] === 'PROGRESS' && el[$.position] >= 0) ? String(el[$.value]) : '');
+    if (told) said.push(told);
+    else if (role === 'progressbar') said.push('in progress');
+  }
+  if (el[$.getAttribute]('aria-busy') === 'true') said.push('busy');
+  if (el === atKey) said.push('active');
+  return said.join(', ');
+};
 
-  const ENDS = new Set(['TR', 'LI', 'P', 'DT', 'DD', 'OPTION', 'TD', 'TH']);  // nothing escapes from these
+const isTiny = (box) => box.w < 4 || box.h < 4;
 
-  const add = (row, parent) => {
-    row.parent = parent;
-    row.kids = [];
-    parent?.kids.push(row);
-    rows++;
-    if (row.el) rowOf.set(row.el, row);
-    return row;
-  };
-  const drop = (row) => {  // its children take its place
-    const kids = row.parent.kids;
-    kids.splice(kids.indexOf(row), 1, ...row.kids);
-    for (const kid of row.kids) kid.parent = row.parent;
-    rows--;
-    rowOf.delete(row.el);
-  };
+// A control that is drawn by its label: the label's box is where it is pressed.
+const drawnBy = (el, box, at) => {
+  if (!(el[$.tagName] === 'INPUT' && (el[$.type] === 'checkbox' || el[$.type] === 'radio' || el[$.type] === 'file'))) return box;
+  if (!isTiny(box)) return box;
+  for (const label of el[$.labels] || []) {
+    const other = boxOf(label, at);
+    if (!isTiny(other) && isShown(label)) return { ...other, label };
+  }
+  return box;
+};
 
-  const scrollsOf = (el, style) => {
-    if (style.overflowX === 'visible' && style.overflowY === 'visible') return false;
-    const y = el.scrollHeight > el.clientHeight + 1 && /auto|scroll|overlay/.test(style.overflowY);
-    const x = el.scrollWidth > el.clientWidth + 1 && /auto|scroll|overlay/.test(style.overflowX);
-    return (x || y) && el.clientHeight > 0 && el.clientWidth > 0;
-  };
+const control = (el, role, at, doc, known) => {
+  const tag = el[$.tagName];
+  const box = drawnBy(el, known || boxOf(el, at), at);
+  const row = { el, id: idOf(el), tag: tag.toLowerCase(), role, doc, box, flags: 0, text: '', desc: '', hint: '',
+    state: role || el[$.hasAttribute]('aria-busy') || el[$.hasAttribute]('aria-expanded') || el === atKey ? stateOf(el, role) : '',
+    pane: '', tip: '', at, acts: ACTS.has(role) };
+  const name = role ? nameOf(el, role) : attr(el, 'aria-label');
+  let flags = isDisabled(el) ? 0 : F.ENABLED;
+  if (active.has(el)) flags |= F.FOCUSED;
+  if (row.acts) flags |= F.CLICKABLE | F.FOCUSABLE;
+  if (role === 'checkbox' || role === 'radio' || role === 'switch' || role === 'menuitemcheckbox' || role === 'menuitemradio') {
+    flags |= F.CHECKABLE;
+    if (el[$.tagName] === 'INPUT' ? el[$.checked] : el[$.getAttribute]('aria-checked') === 'true') flags |= F.CHECKED;
+    row.text = name;
+  } else if (role === 'textbox' || role === 'searchbox' || role === 'spinbutton' || role === 'date'
+             || (role === 'combobox' && (tag === 'INPUT' || el[$.isContentEditable]))) {
+    const isField = tag === 'INPUT' || tag === 'TEXTAREA' || el[$.isContentEditable];
+    row.text = isField ? (isSecret(el) ? masked(el[$.value]) : valueOf(el)) : squeeze(el[$.textContent] || '');
+    row.desc = name;
+    row.hint = attr(el, 'placeholder') || attr(el, 'aria-placeholder');
+    if (isSecret(el)) flags |= F.PASSWORD;
+    if (el[$.readOnly]) row.state = [row.state, 'read-only'].filter(Boolean).join(', ');
+    if (role === 'date' && el[$.type]) row.hint = row.hint || { date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', 'datetime-local': 'YYYY-MM-DDTHH:MM' }[el[$.type]];
+  } else if (role === 'select' || role === 'combobox') {
+    const value = tag === 'SELECT' ? valueOf(el) : squeeze(saidIn(el));
+    if (name && name !== value) { row.text = name; row.state = [value, row.state].filter(Boolean).join(', '); } else row.text = value;
+    row.value = value;
+  } else if (role === 'slider') {
+    row.desc = name;
+    row.state = attr(el, 'aria-valuetext') || (tag === 'INPUT' ? String(el[$.value]) : el[$.getAttribute]('aria-valuenow') || '');
+  } else if (role === 'img') {
+    row.desc = name;
+  } else {
+    row.text = name;
+  }
+  if (role === 'tab' || role === 'option' || role === 'treeitem' || role === 'row' || role === 'gridcell') {
+    if (el[$.getAttribute]('aria-selected') === 'true' || (tag === 'OPTION' && el[$.selected])) flags |= F.SELECTED;
+  }
+  const tip = attr(el, 'title');
+  if (tip && tip !== name) row.tip = tip;
+  row.flags = flags;
+  return row;
+};
 
-  // How far it is scrolled, and how far it can be. From right to left, the browser counts from the end.
-  const scrollOf = (el) => {
-    const x = el.scrollWidth - el.clientWidth, y = el.scrollHeight - el.clientHeight;
-    return [getComputedStyle(el).direction === 'rtl' ? x + el.scrollLeft : el.scrollLeft, el.scrollTop, x, y];
-  };
+const directText = (el) => {
+  let said = '';
+  for (const node of childrenOf(el)) if (node[$.nodeType] === 3) said += node[$.data];
+  return squeeze(said);
+};
 
-  const FORM = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'FIELDSET']);
-  let mayBarren = false;  // something in this document is switched off by an attribute
-  const isDisabled = (el) => {
-    if (el.disabled === true || (FORM.has(el.tagName) && el.matches(':disabled'))) return true;
-    return mayBarren && !!el.closest('[aria-disabled="true"],[inert]');
-  };
+// Only words and marks of writing inside: told as one text.
+const PHRASING = new Set(['B', 'I', 'EM', 'STRONG', 'SPAN', 'SMALL', 'SUB', 'SUP', 'CODE', 'MARK', 'U', 'S', 'Q', 'ABBR',
+  'CITE', 'TIME', 'DEL', 'INS', 'KBD', 'SAMP', 'VAR', 'FONT', 'BR', 'WBR', 'TT', 'BIG', 'STRIKE', 'LABEL', 'DFN', 'DATA', 'BDI', 'BDO']);
+const isWriting = (el, depth = 0) => {
+  if (rootOf(el) || depth > 6) return false;
+  for (const kid of el[$.children]) {
+    if (!PHRASING.has(kid[$.tagName]) || kid[$.hasAttribute]('role') || kid[$.hasAttribute]('onclick') || kid[$.hasAttribute]('tabindex')
+        || (kid[$.tagName] === 'LABEL' && kid[$.control]) || !isWriting(kid, depth + 1)) return false;
+    if (kid[$.tagName] !== 'BR' && kid[$.tagName] !== 'WBR' && getComputedStyle(kid).cursor === 'pointer'
+        && getComputedStyle(el).cursor !== 'pointer') return false;
+    if (!kid[$.firstChild] && isIcon(kid, getComputedStyle(kid))) return false;
+  }
+  return true;
+};
 
-  const stateOf = (el, role) => {
-    const said = [];
-    const expanded = el.tagName === 'SUMMARY' ? String(!!el.parentElement?.open) : el.getAttribute('aria-expanded');
-    if (expanded === 'true') said.push('expanded');
-    if (expanded === 'false') said.push('collapsed');
-    if (el.indeterminate === true || el.getAttribute('aria-checked') === 'mixed') said.push('mixed');
-    if (el.getAttribute('aria-pressed') === 'true') said.push('pressed');
-    const current = el.getAttribute('aria-current');
-    if (current && current !== 'false') said.push('current');
-    const invalid = el.getAttribute('aria-invalid');
-    if ((invalid && invalid !== 'false') || (el.willValidate && el.matches(':user-invalid'))) said.push('invalid');
-    if (role === 'progressbar' || role === 'meter') {
-      const told = attr(el, 'aria-valuetext') || el.getAttribute('aria-valuenow')
-        || (el.tagName === 'METER' || (el.tagName === 'PROGRESS' && el.position >= 0) ? String(el.value) : '');
-      if (told) said.push(told);
-      else if (role === 'progressbar') said.push('in progress');
-    }
-    if (el.getAttribute('aria-busy') === 'true') said.push('busy');
-    if (el === atKey) said.push('active');
-    return said.join(', ');
-  };
+// An anchor that leads nowhere is there for a script; one with a name is a place to jump to.
+const isForScripts = (el) => !el[$.hasAttribute]('href') && !el[$.hasAttribute]('name') && !!el[$.textContent].trim() && !hasControls(el);
 
-  const isTiny = (box) => box.w < 4 || box.h < 4;
+const isSmall = (rect) => rect.width >= 6 && rect.height >= 6 && rect.width <= 48 && rect.height <= 48;
 
-  // A control that is drawn by its label: the label's box is where it is pressed.
-  const drawnBy = (el, box, at) => {
-    if (!(el.tagName === 'INPUT' && (el.type === 'checkbox' || el.type === 'radio' || el.type === 'file'))) return box;
-    if (!isTiny(box)) return box;
-    for (const label of el.labels || []) {
-      const other = boxOf(label, at);
-      if (!isTiny(other) && isShown(label)) return { ...other, label };
-    }
-    return box;
-  };
+// A small picture drawn by style alone: a bin, a star, a heart. Nobody draws one for a reader of texts.
+const isIcon = (el, style) => !el[$.firstChild] && el[$.classList].length > 0 && isSmall(el[$.getBoundingClientRect]()) && !el[$.closest]('button,a[href],label,[role=button],[aria-hidden="true"]')
+  && (style.content.includes('url(') || style.backgroundImage.includes('url(') || style.maskImage.includes('url('));
 
-  const control = (el, role, at, doc, known) => {
-    const tag = el.tagName;
-    const box = drawnBy(el, known || boxOf(el, at), at);
-    const row = { el, id: idOf(el), tag: tag.toLowerCase(), role, doc, box, flags: 0, text: '', desc: '', hint: '',
-      state: role || el.hasAttribute('aria-busy') || el.hasAttribute('aria-expanded') || el === atKey ? stateOf(el, role) : '',
-      pane: '', tip: '', at, acts: ACTS.has(role) };
-    const name = role ? nameOf(el, role) : attr(el, 'aria-label');
-    let flags = isDisabled(el) ? 0 : F.ENABLED;
-    if (active.has(el)) flags |= F.FOCUSED;
-    if (row.acts) flags |= F.CLICKABLE | F.FOCUSABLE;
-    if (role === 'checkbox' || role === 'radio' || role === 'switch' || role === 'menuitemcheckbox' || role === 'menuitemradio') {
-      flags |= F.CHECKABLE;
-      if (el.tagName === 'INPUT' ? el.checked : el.getAttribute('aria-checked') === 'true') flags |= F.CHECKED;
-      row.text = name;
-    } else if (role === 'textbox' || role === 'searchbox' || role === 'spinbutton' || role === 'date'
-               || (role === 'combobox' && (tag === 'INPUT' || el.isContentEditable))) {
-      const isField = tag === 'INPUT' || tag === 'TEXTAREA' || el.isContentEditable;
-      row.text = isField ? (isSecret(el) ? masked(el.value) : valueOf(el)) : squeeze(el.textContent || '');
-      row.desc = name;
-      row.hint = attr(el, 'placeholder') || attr(el, 'aria-placeholder');
-      if (isSecret(el)) flags |= F.PASSWORD;
-      if (el.readOnly) row.state = [row.state, 'read-only'].filter(Boolean).join(', ');
-      if (role === 'date' && el.type) row.hint = row.hint || { date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', 'datetime-local': 'YYYY-MM-DDTHH:MM' }[el.type];
-    } else if (role === 'select' || role === 'combobox') {
-      const value = tag === 'SELECT' ? valueOf(el) : squeeze(saidIn(el));
-      if (name && name !== value) { row.text = name; row.state = [value, row.state].filter(Boolean).join(', '); } else row.text = value;
-      row.value = value;
-    } else if (role === 'slider') {
-      row.desc = name;
-      row.state = attr(el, 'aria-valuetext') || (tag === 'INPUT' ? String(el.value) : el.getAttribute('aria-valuenow') || '');
-    } else if (role === 'img') {
-      row.desc = name;
-    } else {
-      row.text = name;
-    }
-    if (role === 'tab' || role === 'option' || role === 'treeitem' || role === 'row' || role === 'gridcell') {
-      if (el.getAttribute('aria-selected') === 'true' || (tag === 'OPTION' && el.selected)) flags |= F.SELECTED;
-    }
-    const tip = attr(el, 'title');
-    if (tip && tip !== name) row.tip = tip;
-    row.flags = flags;
-    return row;
-  };
+const cut = (clip, box) => ({ l: Math.max(clip?.l ?? -1e9, box.x), t: Math.max(clip?.t ?? -1e9, box.y),
+  r: Math.min(clip?.r ?? 1e9, box.x + box.w), b: Math.min(clip?.b ?? 1e9, box.y + box.h) });
 
-  const directText = (el) => {
-    let said = '';
-    for (const node of childrenOf(el)) if (node.nodeType === 3) said += node.data;
-    return squeeze(said);
-  };
+const visitAll = (el, parent, at, doc, inside) => {
+  for (const node of childrenOf(el)) if (node[$.nodeType] === 1) visit(node, parent, at, doc, inside);
+};
 
-  // Only words and marks of writing inside: told as one text.
-  const PHRASING = new Set(['B', 'I', 'EM', 'STRONG', 'SPAN', 'SMALL', 'SUB', 'SUP', 'CODE', 'MARK', 'U', 'S', 'Q', 'ABBR',
-    'CITE', 'TIME', 'DEL', 'INS', 'KBD', 'SAMP', 'VAR', 'FONT', 'BR', 'WBR', 'TT', 'BIG', 'STRIKE', 'LABEL', 'DFN', 'DATA', 'BDI', 'BDO']);
-  const isWriting = (el, depth = 0) => {
-    if (rootOf(el) || depth > 6) return false;
-    for (const kid of el.children) {
-      if (!PHRASING.has(kid.tagName) || kid.hasAttribute('role') || kid.hasAttribute('onclick') || kid.hasAttribute('tabindex')
-          || (kid.tagName === 'LABEL' && kid.control) || !isWriting(kid, depth + 1)) return false;
-      if (kid.tagName !== 'BR' && kid.tagName !== 'WBR' && getComputedStyle(kid).cursor === 'pointer'
-          && getComputedStyle(el).cursor !== 'pointer') return false;
-      if (!kid.firstChild && isIcon(kid, getComputedStyle(kid))) return false;
-    }
-    return true;
-  };
+// Whether a frame is drawn in another way than moved and scaled: then no place of its inside is known.
+const isBent = (el) => {
+  for (let at = el; at; at = at[$.parentElement] || at[$.getRootNode]()[$.host]) {
+    const style = getComputedStyle(at);
+    if (style.rotate !== 'none' || style.offsetPath !== 'none' || (style.scale !== 'none' && !/^[\d.]+$/.test(style.scale))) return true;
+    if (style.transform === 'none') continue;
+    const m = new DOMMatrix(style.transform);
+    if (!m.is2D || m.a <= 0 || Math.abs(m.a - m.d) > 1e-3 || Math.abs(m.b) > 1e-3 || Math.abs(m.c) > 1e-3) return true;
+  }
+  return false;
+};
 
-  // An anchor that leads nowhere is there for a script; one with a name is a place to jump to.
-  const isForScripts = (el) => !el.hasAttribute('href') && !el.hasAttribute('name') && !!el.textContent.trim() && !hasControls(el);
+const frameOf = (el, parent, box, at, doc) => {
+  const row = add({ el, id: idOf(el), tag: 'iframe', role: 'frame', doc, box, flags: F.ENABLED, text: '', desc: '', hint: '',
+    state: '', pane: attr(el, 'title') || attr(el, 'aria-label'), tip: '', at, acts: false, keep: true }, parent);
+  const k = el[$.offsetWidth] ? box.w / el[$.offsetWidth] : at.k;
+  row.bent = at.bent || isBent(el);
+  row.inner = { x: box.x + el[$.clientLeft] * k, y: box.y + el[$.clientTop] * k, k, w: el[$.clientWidth] * k, h: el[$.clientHeight] * k };
+  const inner = frameDocument(el);
+  if (!inner || !inner[$.documentElement]) { row.foreign = true; return; }
+  watch(inner);
+  walk(inner, row, { x: row.inner.x, y: row.inner.y, k, bent: row.bent, depth: (at.depth || 0) + 20 });
+  const scroller = inner[$.scrollingElement];
+  if (scroller && (scroller[$.scrollHeight] > scroller[$.clientHeight] + 1 || scroller[$.scrollWidth] > scroller[$.clientWidth] + 1)) {
+    row.flags |= F.SCROLLABLE;
+    row.scroll = scrollOf(scroller);
+  }
+};
 
-  const isSmall = (rect) => rect.width >= 6 && rect.height >= 6 && rect.width <= 48 && rect.height <= 48;
-
-  // A small picture drawn by style alone: a bin, a star, a heart. Nobody draws one for a reader of texts.
-  const isIcon = (el, style) => !el.firstChild && el.classList.length > 0 && isSmall(el.getBoundingClientRect()) && !el.closest('button,a[href],label,[role=button],[aria-hidden="true"]')
-    && (style.content.includes('url(') || style.backgroundImage.includes('url(') || style.maskImage.includes('url('));
-
-  const cut = (clip, box) => ({ l: Math.max(clip?.l ?? -1e9, box.x), t: Math.max(clip?.t ?? -1e9, box.y),
-    r: Math.min(clip?.r ?? 1e9, box.x + box.w), b: Math.min(clip?.b ?? 1e9, box.y + box.h) });
-
-  const visitAll = (el, parent, at, doc, inside) => {
-    for (const node of childrenOf(el)) if (node.nodeType === 1) visit(node, parent, at, doc, inside);
-  };
-
-  // Whether a frame is drawn in another way than moved and scaled: then no place of its inside is known.
-  const isBent = (el) => {
-    for (let at = el; at; at = at.parentElement || at.getRootNode().host) {
-      const style = getComputedStyle(at);
-      if (style.rotate !== 'none' || style.offsetPath !== 'none' || (style.scale !== 'none' && !/^[\d.]+$/.test(style.scale))) return true;
-      if (style.transform === 'none') continue;
-      const m = new DOMMatrix(style.transform);
-      if (!m.is2D || m.a <= 0 || Math.abs(m.a - m.d) > 1e-3 || Math.abs(m.b) > 1e-3 || Math.abs(m.c) > 1e-3) return true;
-    }
-    return false;
-  };
-
-  const frameOf = (el, parent, box, at, doc) => {
-    const row = add({ el, id: idOf(el), tag: 'iframe', role: 'frame', doc, box, flags: F.ENABLED, text: '', desc: '', hint: '',
-      state: '', pane: attr(el, 'title') || attr(el, 'aria-label'), tip: '', at, acts: false, keep: true }, parent);
-    const k = el.offsetWidth ? box.w / el.offsetWidth : at.k;
-    row.bent = at.bent || isBent(el);
-    row.inner = { x: box.x + el.clientLeft * k, y: box.y + el.clientTop * k, k, w: el.clientWidth * k, h: el.clientHeight * k };
-    let inner = null;
-    try { inner = el.contentDocument; } catch { inner = null; }
-    if (!inner || !inner.documentElement) { row.foreign = true; return; }
-    watch(inner);
-    walk(inner, row, { x: row.inner.x, y: row.inner.y, k, bent: row.bent, depth: (at.depth || 0) + 20 });
-    const scroller = inner.scrollingElement;
-    if (scroller && (scroller.scrollHeight > scroller.clientHeight + 1 || scroller.scrollWidth > scroller.clientWidth + 1)) {
-      row.flags |= F.SCROLLABLE;
-      row.scroll = scrollOf(scroller);
-    }
-  };
-
-  const visit = (el, parent, at, doc, inside) => {
-    const tag = el.tagName;
-    if (SKIPPED.has(tag)) return;
-    const box = boxOf(el, at);
-    const isNear = near(box);
-    if (!isNear && ENDS.has(tag) && (box.w || box.h)) { truncated++; return; }
-    if (rows >= MOST_ROWS || inside.depth > DEEPEST) { truncated++; return; }
-    const shown = isShown(el);
-    if (!shown) {
-      const style = getComputedStyle(el);
-      if (style.display === 'none') {
-        if (tag === 'INPUT' && el.labels?.length) hiddenControl(el, parent, at, doc);
-        return;
-      }
-      if (style.display !== 'contents' && style.visibility === 'visible') return;  // content-visibility, closed details
-      visitAll(el, parent, at, doc, { ...inside, depth: inside.depth + 1 });
-      return;
-    }
-    if (!isNear && !active.has(el)) {
-      truncated++;
-      visitAll(el, parent, at, doc, { ...inside, depth: inside.depth + 1 });
-      return;
-    }
-    if (tag === 'IFRAME' || tag === 'FRAME') { frameOf(el, parent, box, at, doc); return; }
-    if (!rootOf(el)) suspect(el, box);
+const visit = (el, parent, at, doc, inside) => {
+  const tag = el[$.tagName];
+  if (SKIPPED.has(tag)) return;
+  const box = boxOf(el, at);
+  const isNear = near(box);
+  if (!isNear && ENDS.has(tag) && (box.w || box.h)) { truncated++; return; }
+  if (rows >= MOST_ROWS || inside.depth > DEEPEST) { truncated++; cuts++; return; }
+  const shown = isShown(el);
+  if (!shown) {
     const style = getComputedStyle(el);
-    const role = roleOf(el);
-    if (tag === 'LABEL' && el.control && isTold(el.control)) {  // its control says it
-      if (el.contains(el.control)) visitAll(el, parent, at, doc, { ...inside, label: true, depth: inside.depth + 1 });
+    if (style.display === 'none') {
+      if (tag === 'INPUT' && el[$.labels]?.length) hiddenControl(el, parent, at, doc);
       return;
     }
-    const row = control(el, role, at, doc, box);
-    if (role === 'frame') row.role = '';
-    if (tag !== 'HTML' && tag !== 'BODY' && scrollsOf(el, style)) {
-      row.flags |= F.SCROLLABLE;
-      row.scroll = scrollOf(el);
-      row.keep = true;
+    if (style.display !== 'contents' && style.visibility === 'visible') return;  // content-visibility, closed details
+    visitAll(el, parent, at, doc, { ...inside, depth: inside.depth + 1 });
+    return;
+  }
+  if (!isNear && !active.has(el)) {
+    truncated++;
+    visitAll(el, parent, at, doc, { ...inside, depth: inside.depth + 1 });
+    return;
+  }
+  if (tag === 'IFRAME' || tag === 'FRAME') { frameOf(el, parent, box, at, doc); return; }
+  if (!rootOf(el)) suspect(el, box);
+  const style = getComputedStyle(el);
+  const role = roleOf(el);
+  if (tag === 'LABEL' && el[$.control] && isTold(el[$.control])) {  // its control says it
+    if (el[$.contains](el[$.control])) visitAll(el, parent, at, doc, { ...inside, label: true, depth: inside.depth + 1 });
+    return;
+  }
+  const row = control(el, role, at, doc, box);
+  if (role === 'frame') row.role = '';
+  if (tag !== 'HTML' && tag !== 'BODY' && scrollsOf(el, style)) {
+    row.flags |= F.SCROLLABLE;
+    row.scroll = scrollOf(el);
+    row.keep = true;
+  }
+  if (!row.acts && (el[$.hasAttribute]('onclick') || (tag === 'A' && isForScripts(el)) || isIcon(el, style) || (style.cursor === 'pointer' && !inside.pointer && tag !== 'LABEL' && tag !== 'BODY' && tag !== 'HTML')
+      || (el[$.tabIndex] >= 0 && el[$.hasAttribute]('tabindex') && !(row.flags & F.SCROLLABLE)))) {
+    row.flags |= F.CLICKABLE;
+    row.acts = true;
+    row.tip ||= squeeze(`${drawn(el, '::before')} ${drawn(el, '::after')}`);
+  }
+  if (style.pointerEvents === 'none') row.through = true;
+  if (style.position !== 'static' && style.position !== 'relative') layered = true;
+  add(row, parent);
+  const isLeaf = row.acts && !['treeitem', 'listitem', 'row', 'cell', ''].includes(role) && !hasControls(el);
+  row.clip = style.position === 'fixed' ? null : inside.clip;
+  const clip = style.overflowX === 'visible' && style.overflowY === 'visible' ? row.clip : cut(row.clip, box);
+  const deeper = { label: inside.label, depth: inside.depth + 1, clip, pointer: inside.pointer || style.cursor === 'pointer' };
+  if (role === 'listbox' && tag === 'SELECT') {
+    for (const option of el[$.options]) if (near(boxOf(option, at))) add(control(option, 'option', at, doc), row);
+  } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || (tag === 'svg' && (row.acts || row.text || !el[$.querySelector]('text')))) {
+    // one element, whatever the browser draws in it
+    if (tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS') { row.keep = true; row.acts ||= tag !== 'CANVAS'; row.text = row.text || attr(el, 'aria-label'); }
+    if (tag === 'VIDEO' || tag === 'AUDIO') row.flags |= F.CLICKABLE;
+  } else if (row.flags & F.PASSWORD || role === 'textbox' || role === 'searchbox') {
+    // what it holds is its value
+  } else if (isLeaf) {
+    // its words are its name
+  } else if (isWriting(el)) {
+    row.text = squeeze(saidIn(el)) || row.text;
+  } else {
+    if (!FROM_CONTENT.has(role) || row.kids) row.text = row.acts && role ? row.text : directText(el);
+    visitAll(el, row, at, doc, deeper);
+    if (row.acts && role && row.text && row.kids.length) trimSaid(row);
+  }
+  finish(row, role, inside);
+};
+
+// The parts of a control say what its name says: only those that act, or say something else, are told.
+const trimSaid = (row) => {
+  for (const kid of [...row.kids]) {
+    if (!kid.acts && !kid.kids.length && !(kid.flags & F.SCROLLABLE) && row.text.includes(kid.text || kid.desc)) {
+      row.kids.splice(row.kids.indexOf(kid), 1);
+      rows--;
+      rowOf.delete(kid.el);
     }
-    if (!row.acts && (el.hasAttribute('onclick') || (tag === 'A' && isForScripts(el)) || isIcon(el, style) || (style.cursor === 'pointer' && !inside.pointer && tag !== 'LABEL' && tag !== 'BODY' && tag !== 'HTML')
-        || (el.tabIndex >= 0 && el.hasAttribute('tabindex') && !(row.flags & F.SCROLLABLE)))) {
-      row.flags |= F.CLICKABLE;
-      row.acts = true;
-    }
-    if (style.pointerEvents === 'none') row.through = true;
-    if (style.position !== 'static' && style.position !== 'relative') layered = true;
-    add(row, parent);
-    const isLeaf = row.acts && !['treeitem', 'listitem', 'row', 'cell', ''].includes(role) && !hasControls(el);
-    row.clip = style.position === 'fixed' ? null : inside.clip;
-    const clip = style.overflowX === 'visible' && style.overflowY === 'visible' ? row.clip : cut(row.clip, box);
-    const deeper = { label: inside.label, depth: inside.depth + 1, clip, pointer: inside.pointer || style.cursor === 'pointer' };
-    if (role === 'listbox' && tag === 'SELECT') {
-      for (const option of el.options) if (near(boxOf(option, at))) add(control(option, 'option', at, doc), row);
-    } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || (tag === 'svg' && (row.acts || row.text || !el.querySelector('text')))) {
-      // one element, whatever the browser draws in it
-      if (tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS') { row.keep = true; row.acts ||= tag !== 'CANVAS'; row.text = row.text || attr(el, 'aria-label'); }
-      if (tag === 'VIDEO' || tag === 'AUDIO') row.flags |= F.CLICKABLE;
-    } else if (row.flags & F.PASSWORD || role === 'textbox' || role === 'searchbox') {
-      // what it holds is its value
-    } else if (isLeaf) {
-      // its words are its name
-    } else if (isWriting(el)) {
-      row.text = squeeze(saidIn(el)) || row.text;
-    } else {
-      if (!FROM_CONTENT.has(role) || row.kids) row.text = row.acts && role ? row.text : directText(el);
-      visitAll(el, row, at, doc, deeper);
-      if (row.acts && role && row.text && row.kids.length) trimSaid(row);
-    }
-    finish(row, role, inside);
-  };
+  }
+};
 
-  // The parts of a control say what its name says: only those that act, or say something else, are told.
-  const trimSaid = (row) => {
-    for (const kid of [...row.kids]) {
-      if (!kid.acts && !kid.kids.length && !(kid.flags & F.SCROLLABLE) && row.text.includes(kid.text || kid.desc)) {
-        row.kids.splice(row.kids.indexOf(kid), 1);
-        rows--;
-        rowOf.delete(kid.el);
-      }
-    }
-  };
+const hasControls = (el) => !!(el[$.firstElementChild] || rootOf(el)) && !!(rootOf(el) || el)[$.querySelector]?.('a[href],button,input,select,textarea,iframe,[role=button],[role=checkbox],[role=link],[role=menuitem],[tabindex],[contenteditable]');
+const isTold = (el) => { const box = el[$.getBoundingClientRect](); return isShown(el) || (box.width === 0 && !!el[$.labels]?.length); };
 
-  const hasControls = (el) => !!(el.firstElementChild || rootOf(el)) && !!(rootOf(el) || el).querySelector?.('a[href],button,input,select,textarea,iframe,[role=button],[role=checkbox],[role=link],[role=menuitem],[tabindex],[contenteditable]');
-  const isTold = (el) => { const box = el.getBoundingClientRect(); return isShown(el) || (box.width === 0 && !!el.labels?.length); };
+const hiddenControl = (el, parent, at, doc) => {
+  const role = roleOf(el);
+  if (role !== 'checkbox' && role !== 'radio') return;
+  const box = drawnBy(el, { x: 0, y: 0, w: 0, h: 0 }, at);
+  if (isTiny(box) || !near(box)) return;
+  tellDrawn(add(control(el, role, at, doc), parent), role);
+};
 
-  const hiddenControl = (el, parent, at, doc) => {
-    const role = roleOf(el);
-    if (role !== 'checkbox' && role !== 'radio') return;
-    const box = drawnBy(el, { x: 0, y: 0, w: 0, h: 0 }, at);
-    if (isTiny(box) || !near(box)) return;
-    add(control(el, role, at, doc), parent);
-  };
+// What is drawn on it and neither its name nor its parts say.
+const saidBy = (row) => [row.text, row.desc, row.tip, row.state, ...row.kids.map(saidBy)].join(' ');
+const tellDrawn = (row, role) => {
+  if (!row.acts || FIELDS.has(role) || isField(row.el) || row.hint || hasControls(row.el)) return;
+  const words = shownIn(row.el).join(' ');
+  if (words && !squeeze(saidBy(row)).includes(words)) row.hint = words;
+};
 
-  const finish = (row, role, inside) => {
-    const name = !row.acts && PANES.has(role) ? nameOf(row.el, role) : '';
-    if (name) { row.pane = name; row.keep = true; if (row.text === name) row.text = ''; }
-    if (role === 'dialog' || role === 'alertdialog' || row.el.matches?.(':popover-open')) row.keep = true;
-    if (row.keep || row.acts || (!inside.label && (row.text || row.desc || row.state))) return;
-    if (row.kids.length >= 2 || (row.flags & F.FOCUSED && row.el.tagName !== 'BODY')) return;
-    drop(row);
-  };
+const finish = (row, role, inside) => {
+  tellDrawn(row, role);
+  const name = !row.acts && PANES.has(role) ? nameOf(row.el, role) : '';
+  if (name) { row.pane = name; row.keep = true; if (row.text === name) row.text = ''; }
+  if (role === 'dialog' || role === 'alertdialog' || row.el[$.matches]?.(':popover-open')) row.keep = true;
+  if (row.keep || row.acts || (!inside.label && (row.text || row.desc || row.state))) return;
+  if (row.kids.length >= 2 || (row.flags & F.FOCUSED && row.el[$.tagName] !== 'BODY')) return;
+  drop(row);
+};
 
-  // Whose a document is: of one that was written without an address, whoever wrote it.
-  const placeOf = (doc) => doc.location.origin !== 'null' ? doc.location.origin : doc.defaultView?.origin ?? 'null';
+// Whose a document is: of one that was written without an address, whoever wrote it.
+const placeOf = (doc) => { const view = doc[$.defaultView], origin = view?.location.origin ?? 'null'; return origin !== 'null' ? origin : view?.origin ?? 'null'; };
 
-  const walk = (doc, parent, at) => {
-    const { protocol } = doc.location, origin = placeOf(doc);
-    // A document that a page has written itself, without an address, is that page's own.
-    docs.push(origin !== 'null' ? origin : protocol === 'about:' && parent.doc !== undefined && parent.role === 'frame' ? docs[parent.doc] : protocol);
-    const body = doc.body || doc.documentElement, before = mayBarren;
-    mayBarren = before || !!doc.querySelector('[aria-disabled="true"],[inert]') || shadowed;
-    if (body) visit(body, parent, at, docs.length - 1, { pointer: false, label: false, depth: at.depth || 0 });
-  };
+const walk = (doc, parent, at) => {
+  const protocol = doc[$.defaultView]?.location.protocol ?? 'about:', origin = placeOf(doc);
+  // A document that a page has written itself, without an address, is that page's own.
+  docs.push(origin !== 'null' ? origin : protocol === 'about:' && parent.doc !== undefined && parent.role === 'frame' ? docs[parent.doc] : protocol);
+  const body = doc[$.body] || doc[$.documentElement], before = mayBarren;
+  mayBarren = before || !!doc[$.querySelector]('[aria-disabled="true"],[inert]') || shadowed;
+  if (body) visit(body, parent, at, docs.length - 1, { pointer: false, label: false, depth: at.depth || 0 });
+};
 
-  // what a click reaches
+// what a click reaches
 
-  const hitAt = (x, y) => {
-    let root = document, dx = x, dy = y, el = null;
-    for (let depth = 0; depth < 40; depth++) {
-      const hit = root.elementFromPoint(dx, dy);
-      if (!hit || hit === el) return el;
-      el = hit;
-      const shadow = rootOf(el);
-      if (shadow) { root = shadow; continue; }
-      if (el.tagName === 'IFRAME' || el.tagName === 'FRAME') {
-        const row = rowOf.get(el);
-        let inner = null;
-        try { inner = el.contentDocument; } catch { inner = null; }
-        if (!inner || !row?.inner) return el;
-        dx = (x - row.inner.x) / row.inner.k;
-        dy = (y - row.inner.y) / row.inner.k;
-        root = inner;
-        continue;
-      }
-      return el;
+const hitAt = (x, y) => {
+  let root = document, dx = x, dy = y, el = null;
+  for (let depth = 0; depth < 40; depth++) {
+    const hit = root[$.elementFromPoint](dx, dy);
+    if (!hit || hit === el) return el;
+    el = hit;
+    const shadow = rootOf(el);
+    if (shadow) { root = shadow; continue; }
+    if (el[$.tagName] === 'IFRAME' || el[$.tagName] === 'FRAME') {
+      const row = rowOf.get(el);
+      const inner = frameDocument(el);
+      if (!inner || !row?.inner) return el;
+      dx = (x - row.inner.x) / row.inner.k;
+      dy = (y - row.inner.y) / row.inner.k;
+      root = inner;
+      continue;
     }
     return el;
-  };
+  }
+  return el;
+};
 
-  const up = (el) => el.parentElement || el.getRootNode().host || el.ownerDocument.defaultView?.frameElement || null;
-  const isWithin = (el, around) => { for (let at = el; at; at = up(at)) if (at === around) return true; return false; };
-  const rowAround = (el) => { for (let at = el; at; at = up(at)) { const row = rowOf.get(at); if (row) return row; } return null; };
+const up = (el) => el[$.parentElement] || el[$.getRootNode]()[$.host] || el[$.ownerDocument][$.defaultView]?.frameElement || null;
+const isWithin = (el, around) => { for (let at = el; at; at = up(at)) if (at === around) return true; return false; };
+const rowAround = (el) => { for (let at = el; at; at = up(at)) { const row = rowOf.get(at); if (row) return row; } return null; };
 
-  const isOpaque = (el, until) => {
-    for (let at = el; at && !isWithin(until, at); at = up(at)) {
-      if (/^(?:IMG|CANVAS|VIDEO|IFRAME)$/.test(at.tagName)) return true;
-      const style = at.ownerDocument.defaultView.getComputedStyle(at);
-      if (style.backgroundImage !== 'none') return true;
-      const alpha = /rgba?\([^)]*?(?:,|\/)\s*([\d.]+%?)\s*\)$/.exec(style.backgroundColor);
-      const isRgba = style.backgroundColor.startsWith('rgba') || style.backgroundColor.includes('/');
-      if (style.backgroundColor !== 'transparent' && (!isRgba || parseFloat(alpha?.[1] ?? '1') > 0.25)) return true;
-    }
-    return false;
-  };
+const isOpaque = (el, until) => {
+  for (let at = el; at && !isWithin(until, at); at = up(at)) {
+    if (/^(?:IMG|CANVAS|VIDEO|IFRAME)$/.test(at[$.tagName])) return true;
+    const style = at[$.ownerDocument][$.defaultView].getComputedStyle(at);
+    if (style.backgroundImage !== 'none') return true;
+    const alpha = /rgba?\([^)]*?(?:,|\/)\s*([\d.]+%?)\s*\)$/.exec(style.backgroundColor);
+    const isRgba = style.backgroundColor.startsWith('rgba') || style.backgroundColor.includes('/');
+    if (style.backgroundColor !== 'transparent' && (!isRgba || parseFloat(alpha?.[1] ?? '1') > 0.25)) return true;
+  }
+  return false;
+};
 
-  const pointsIn = (box, clip) => {
-    let l = Math.max(box.x, view.l), t = Math.max(box.y, view.t);
-    let r = Math.min(box.x + box.w, view.r), b = Math.min(box.y + box.h, view.b);
-    if (clip && Math.min(r, clip.r) > Math.max(l, clip.l) && Math.min(b, clip.b) > Math.max(t, clip.t)) {
-      l = Math.max(l, clip.l); t = Math.max(t, clip.t); r = Math.min(r, clip.r); b = Math.min(b, clip.b);
-    }
-    if (r <= l || b <= t) return [];
-    const at = (fx, fy) => [Math.min(Math.floor(l + (r - l) * fx), Math.ceil(r) - 1), Math.min(Math.floor(t + (b - t) * fy), Math.ceil(b) - 1)];
-    if (r - l < 16 && b - t < 16) return [at(.5, .5)];
-    return [at(.5, .5), at(.25, .5), at(.75, .5), at(.5, .2), at(.5, .8), at(.1, .15), at(.9, .85), at(.9, .15), at(.1, .85)];
-  };
+const pointsIn = (box, clip) => {
+  let l = Math.max(box.x, view.l), t = Math.max(box.y, view.t);
+  let r = Math.min(box.x + box.w, view.r), b = Math.min(box.y + box.h, view.b);
+  if (clip && Math.min(r, clip.r) > Math.max(l, clip.l) && Math.min(b, clip.b) > Math.max(t, clip.t)) {
+    l = Math.max(l, clip.l); t = Math.max(t, clip.t); r = Math.min(r, clip.r); b = Math.min(b, clip.b);
+  }
+  if (r <= l || b <= t) return [];
+  const at = (fx, fy) => [Math.min(Math.floor(l + (r - l) * fx), Math.ceil(r) - 1), Math.min(Math.floor(t + (b - t) * fy), Math.ceil(b) - 1)];
+  if (r - l < 16 && b - t < 16) return [at(.5, .5)];
+  return [at(.5, .5), at(.25, .5), at(.75, .5), at(.5, .2), at(.5, .8), at(.1, .15), at(.9, .85), at(.9, .15), at(.1, .85)];
+};
 
-  const reach = (row) => {
-    const points = pointsIn(row.box, row.clip);
-    if (!points.length) return;
-    if (row.at.bent) { row.cover = 'clipped'; return; }
-    if (row.through && !row.acts) { reachThrough(row, points[0]); return; }
-    let first = null, inner = null;
-    for (const [x, y] of row.acts ? points : points.slice(0, 1)) {
-      const hit = hitAt(x + .5, y + .5);
-      if (hit && isMine(hit, row)) {
-        const taker = row.acts ? takerOf(hit) : row;
-        if (taker === row || !row.acts) { row.cover = ''; row.point = [x, y]; return; }
-        if (!taker || isMeant(row, taker)) inner ||= [x, y]; else first ||= hit;
-      } else first ||= hit || document.documentElement;
-    }
-    if (inner) { row.cover = ''; row.point = inner; return; }
-    if (!first) return;
-    if (isWithin(row.el, first) && first !== row.el) { row.cover = 'clipped'; return; }
-    if (!row.acts && !isOpaque(first, row.el)) { row.cover = ''; return; }
-    row.cover = first;
-  };
-  // A part of it that takes all presses is pressed for it, unless it is called otherwise.
-  const isMeant = (row, part) => {
-    const said = part.text || part.desc || part.hint, mine = row.text || row.desc;
-    return !mine || !said || mine.includes(said);
-  };
-
-  // Words that let presses through: whatever acts behind them takes what is meant for them.
-  const reachThrough = (row, [x, y]) => {
+const reach = (row) => {
+  const points = pointsIn(row.box, row.clip);
+  if (!points.length) return;
+  if (row.at.bent) { row.cover = 'clipped'; return; }
+  if (row.through && !row.acts) { reachThrough(row, points[0]); return; }
+  let first = null, inner = null;
+  for (const [x, y] of row.acts ? points : points.slice(0, 1)) {
     const hit = hitAt(x + .5, y + .5);
-    row.cover = hit && !isWithin(row.el, hit) && takerOf(hit) ? hit : '';
-  };
-  const takerOf = (el) => { for (let at = el; at; at = up(at)) { const row = rowOf.get(at); if (row?.acts) return row; } return null; };
-  const isMine = (hit, row) => {
-    // what a frame takes is not told to what is around it
-    if (hit.ownerDocument !== row.el.ownerDocument || (hit !== row.el && /^I?FRAME$/.test(hit.tagName))) return false;
-    if (isWithin(hit, row.el)) return true;
-    for (const label of row.el.labels || []) if (isWithin(hit, label)) return true;
-    return false;
-  };
+    if (hit && isMine(hit, row)) {
+      const taker = row.acts ? takerOf(hit) : row;
+      if (taker === row || !row.acts) { row.cover = ''; row.point = [x, y]; return; }
+      if (!taker || isMeant(row, taker)) inner ||= [x, y]; else first ||= hit;
+    } else first ||= hit || document[$.documentElement];
+  }
+  if (inner) { row.cover = ''; row.point = inner; return; }
+  if (!first) return;
+  if (isWithin(row.el, first) && first !== row.el) { row.cover = 'clipped'; return; }
+  if (!row.acts && !isOpaque(first, row.el)) { row.cover = ''; return; }
+  row.cover = first;
+};
+// A part of it that takes all presses is pressed for it, unless it is called otherwise.
+const isMeant = (row, part) => {
+  const said = part.text || part.desc || part.hint, mine = row.text || row.desc;
+  return !mine || !said || mine.includes(said);
+};
 
-  // What lies over a frame that can't be read from here, at points of it: '' for nothing.
-  const over = (id, points) => {
-    const frame = elementOf(id), isLost = !frame || rowOf.get(frame)?.bent;
-    return points.map(([x, y]) => {
-      if (isLost) return 'clipped';
-      const hit = hitAt(x, y);
-      if (hit === frame) return '';
-      if (!hit || isWithin(frame, hit)) return 'clipped';
-      return rowAround(hit)?.id ?? 'clipped';
-    });
-  };
+// Words that let presses through: whatever acts behind them takes what is meant for them.
+const reachThrough = (row, [x, y]) => {
+  const hit = hitAt(x + .5, y + .5);
+  row.cover = hit && !isWithin(row.el, hit) && takerOf(hit) ? hit : '';
+};
+const takerOf = (el) => { for (let at = el; at; at = up(at)) { const row = rowOf.get(at); if (row?.acts) return row; } return null; };
+const isMine = (hit, row) => {
+  // what a frame takes is not told to what is around it
+  if (hit[$.ownerDocument] !== row.el[$.ownerDocument] || (hit !== row.el && /^I?FRAME$/.test(hit[$.tagName]))) return false;
+  if (isWithin(hit, row.el)) return true;
+  for (const label of row.el[$.labels] || []) if (isWithin(hit, label)) return true;
+  return false;
+};
 
-  // a coverer that was not worth a row by itself gets one, so that it can be named
-  const named = (el) => {
-    const known = rowOf.get(el);
-    if (known) return known;
-    let around = rowAround(up(el) || el);
-    if (!around) return null;
-    const box = boxOf(el, around.at || { x: 0, y: 0, k: 1 });
-    return add({ el, id: idOf(el), tag: el.tagName.toLowerCase(), role: '', doc: around.doc, box, flags: F.ENABLED | F.CLICKABLE,
-      text: '', desc: '', hint: '', state: '', pane: '', tip: '', at: around.at, acts: true, cover: '', point: null }, around);
-  };
+// What lies over a frame that can't be read from here, at points of it: '' for nothing.
+const over = (id, points) => {
+  const frame = elementOf(id), isLost = !frame || rowOf.get(frame)?.bent;
+  return points.map(([x, y]) => {
+    if (isLost) return 'clipped';
+    const hit = hitAt(x, y);
+    if (hit === frame) return '';
+    if (!hit || isWithin(frame, hit)) return 'clipped';
+    return rowAround(hit)?.id ?? 'clipped';
+  });
+};
 
-  // What has no words is often called by its class: `trash`, `fa-heart`.
-  const classOf = (row) => {
-    if (!row.acts || row.role || row.text || row.desc || row.hint || row.tip || row.kids.length) return '';
-    const able = [...row.el.classList].filter((one) => /^[A-Za-z][A-Za-z_-]{2,30}$/.test(one));
-    return able.sort((one, other) => other.length - one.length)[0] || '';
-  };
+// a coverer that was not worth a row by itself gets one, so that it can be named
+const named = (el) => {
+  const known = rowOf.get(el);
+  if (known) return known;
+  let around = rowAround(up(el) || el);
+  if (!around) return null;
+  const box = boxOf(el, around.at || { x: 0, y: 0, k: 1 });
+  return add({ el, id: idOf(el), tag: el[$.tagName].toLowerCase(), role: '', doc: around.doc, box, flags: F.ENABLED | F.CLICKABLE,
+    text: '', desc: '', hint: '', state: '', pane: '', tip: '', at: around.at, acts: true, cover: '', point: null }, around);
+};
 
-  const ridOf = (el) => {
-    const id = el.getAttribute('data-testid') || el.getAttribute('data-test-id') || el.id || '';
-    return /^[\w.$-]{1,60}$/.test(id) && !/\d{4,}|^r\d|^:r/.test(id) ? id : '';
-  };
+// What has no words is often called by its class: `trash`, `fa-heart`.
+const classOf = (row) => {
+  if (!row.acts || row.role || row.text || row.desc || row.hint || row.tip || row.kids.length) return '';
+  const able = [...row.el[$.classList]].filter((one) => /^[A-Za-z][A-Za-z_-]{2,30}$/.test(one));
+  return able.sort((one, other) => other.length - one.length)[0] || '';
+};
 
-  const flatten = (root) => {
-    const flat = [];
-    const put = (row, parent) => {
-      const at = flat.length, { box } = row;
-      const cover = row.cover === undefined ? null : row.cover === '' || row.cover === 'clipped' ? row.cover : row.coverId || 'clipped';
-      flat.push([row.id, parent, row.tag, row.role, row.flags, Math.round(box.x), Math.round(box.y),
-        Math.round(box.x + box.w), Math.round(box.y + box.h), row.text, row.desc, row.hint, row.state, row.pane, row.tip,
-        row.el ? ridOf(row.el) || classOf(row) : '', row.doc, cover, row.point ?? null, row.scroll ?? null,
-        row.foreign ? [row.inner.x, row.inner.y, row.inner.k, row.inner.w, row.inner.h] : null]);
-      for (const kid of row.kids) put(kid, at);
-    };
-    put(root, -1);
-    return flat;
-  };
+const ridOf = (el) => {
+  const id = el[$.getAttribute]('data-testid') || el[$.getAttribute]('data-test-id') || el[$.id] || '';
+  return /^[\w.$-]{1,60}$/.test(id) && !/\d{4,}|^r\d|^:r/.test(id) ? id : '';
+};
 
-  const look = (withDots = false) => {
-    dots = withDots;
-    if (isOwn()) return '{"own": true}';
-    const root = document.documentElement;
-    const visual = globalThis.visualViewport;
-    view = { width: globalThis.innerWidth, height: globalThis.innerHeight };
-    const zoomed = visual && (visual.scale !== 1 || visual.offsetLeft || visual.offsetTop);  // pinched: only a part is shown
-    view.l = zoomed ? visual.offsetLeft : 0;
-    view.t = zoomed ? visual.offsetTop : 0;
-    view.r = zoomed ? view.l + visual.width : view.width;
-    view.b = zoomed ? view.t + visual.height : view.height;
-    rows = 0; docs = []; truncated = 0; rowOf = new Map(); active = deepActive(); atKey = keyAt(); suspects = []; layered = false;
-    const at = { x: 0, y: 0, k: 1 };
-    const scroller = document.scrollingElement || root;
-    const page = add({ el: root, id: root ? idOf(root) : 0, tag: 'html', role: 'page', doc: 0,
-      box: { x: 0, y: 0, w: view.width, h: view.height }, flags: F.ENABLED, text: '', desc: '', hint: '', state: '',
-      pane: squeeze(document.title), tip: '', at, acts: false }, null);
-    if (scroller && (scroller.scrollHeight > scroller.clientHeight + 1 || scroller.scrollWidth > scroller.clientWidth + 1)) {
-      page.flags |= F.SCROLLABLE;
-      page.scroll = scrollOf(scroller);
-    }
-    if (root) walk(document, page, at);
-    const told = [...rowOf.values()].filter((row) => row !== page);
-    const end = performance.now() + HIT_MS;
-    let unasked = 0;
-    for (const row of told) if (row.acts || row.foreign || row.through) {
-      if (performance.now() > end) { unasked++; continue; }
-      reach(row);
-      if (row.cover) layered = true;
-    }
-    // Where nothing lies over anything, texts need not be asked about.
-    if (layered) for (const row of told) {
-      if (row.acts || row.foreign || row.through || !(row.text || row.desc)) continue;
-      if (performance.now() > end) unasked++; else reach(row);
-    }
-    for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
-    return JSON.stringify({ token: globalThis.handrail.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0, visual?.width ?? view.width],
-      docs, rows: flatten(page), truncated, unasked, suspects: suspects.length, state: document.readyState });
+const flatten = (root) => {
+  const flat = [];
+  const put = (row, parent) => {
+    const at = flat.length, { box } = row;
+    const cover = row.cover === undefined ? null : row.cover === '' || row.cover === 'clipped' ? row.cover : row.coverId || 'clipped';
+    flat.push([row.id, parent, row.tag, row.role, row.flags, Math.round(box.x), Math.round(box.y),
+      Math.round(box.x + box.w), Math.round(box.y + box.h), row.text, row.desc, row.hint, row.state, row.pane, row.tip,
+      row.el ? ridOf(row.el) || classOf(row) : '', row.doc, cover, row.point ?? null, row.scroll ?? null,
+      row.foreign ? [row.inner.x, row.inner.y, row.inner.k, row.inner.w, row.inner.h] : null]);
+    for (const kid of row.kids) put(kid, at);
   };
+  put(root, -1);
+  return flat;
+};
 
-  // Handrail's own desk tells a program nothing: who drives a browser must not answer its questions.
-  const isOwn = () => !!document.querySelector('meta[name="handrail-desk"]');
+const look = (withDots = false) => {
+  dots = withDots;
+  if (isOwn()) return '{"own": true}';
+  const root = document[$.documentElement];
+  const visual = globalThis.visualViewport;
+  view = { width: globalThis.innerWidth, height: globalThis.innerHeight };
+  const zoomed = visual && (visual.scale !== 1 || visual.offsetLeft || visual.offsetTop);  // pinched: only a part is shown
+  view.l = zoomed ? visual.offsetLeft : 0;
+  view.t = zoomed ? visual.offsetTop : 0;
+  view.r = zoomed ? view.l + visual.width : view.width;
+  view.b = zoomed ? view.t + visual.height : view.height;
+  rows = 0; docs = []; truncated = 0; cuts = 0; rowOf = new Map(); active = deepActive(); atKey = keyAt(); suspects = []; layered = false;
+  const at = { x: 0, y: 0, k: 1 };
+  const scroller = document[$.scrollingElement] || root;
+  const page = add({ el: root, id: root ? idOf(root) : 0, tag: 'html', role: 'page', doc: 0,
+    box: { x: 0, y: 0, w: view.width, h: view.height }, flags: F.ENABLED, text: '', desc: '', hint: '', state: '',
+    pane: squeeze(document[$.title]), tip: '', at, acts: false }, null);
+  if (scroller && (scroller[$.scrollHeight] > scroller[$.clientHeight] + 1 || scroller[$.scrollWidth] > scroller[$.clientWidth] + 1)) {
+    page.flags |= F.SCROLLABLE;
+    page.scroll = scrollOf(scroller);
+  }
+  if (root) walk(document, page, at);
+  const told = [...rowOf.values()].filter((row) => row !== page);
+  const end = performance.now() + HIT_MS;
+  let unasked = 0;
+  for (const row of told) if (row.acts || row.foreign || row.through) {
+    if (performance.now() > end) { unasked++; continue; }
+    reach(row);
+    if (row.cover) layered = true;
+  }
+  // Where nothing lies over anything, texts need not be asked about.
+  if (layered) for (const row of told) {
+    if (row.acts || row.foreign || row.through || !(row.text || row.desc)) continue;
+    if (performance.now() > end) unasked++; else reach(row);
+  }
+  for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
+  return JSON.stringify({ token: api.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0, visual?.width ?? view.width],
+    docs, rows: flatten(page), truncated, unasked, cut: cuts, suspects: suspects.length, state: document[$.readyState] });
+};
 
-  // rest
+// Handrail's own desk tells a program nothing: who drives a browser must not answer its questions.
+const isOwn = () => !!document[$.querySelector]('meta[name="handrail-desk"]');
 
-  const watched = new WeakSet();
-  const history = new WeakMap();  // node → [count since the mark, times before it]
-  let lastChange = -1e9, markAt = 0;
-  const noted = (records) => {
-    const now = performance.now();
-    for (const record of records) {
-      const node = record.target.nodeType === 3 ? record.target.parentNode || record.target : record.target;
-      let known = history.get(node);
-      if (!known) history.set(node, known = { times: [], after: 0, noise: 0 });
-      known.times.push(now);
-      if (known.times.length > 8) known.times.shift();
-      if (known.noise === markAt && markAt) continue;
-      const before = known.times.filter((t) => t < markAt && t > markAt - NOISE_MS).length;
-      if (known.mark !== markAt) { known.mark = markAt; known.after = 0; }
-      known.after++;
-      if (before >= NOISE || known.after > RESTLESS) { known.noise = markAt; continue; }
-      lastChange = now;
-    }
-  };
-  const observer = new MutationObserver(noted);
-  const watch = (root) => {
-    if (watched.has(root)) return;
-    watched.add(root);
-    observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
-  };
-  const mark = () => { noted(observer.takeRecords()); markAt = performance.now(); };
-  const rest = () => {
-    noted(observer.takeRecords());
-    const moving = document.getAnimations().filter((one) => one.playState === 'running'
-      && one.effect?.getComputedTiming().endTime !== Infinity).length;
-    return [document.readyState, performance.now() - lastChange, moving, performance.now() - markAt];
-  };
+// rest
 
-  // typing
+const watched = new WeakSet();
+const history = new WeakMap();  // node → [count since the mark, times before it]
+let lastChange = -1e9, markAt = 0;
+const noted = (records) => {
+  const now = performance.now();
+  for (const record of records) {
+    const node = record.target[$.nodeType] === 3 ? record.target[$.parentNode] || record.target : record.target;
+    let known = history.get(node);
+    if (!known) history.set(node, known = { times: [], after: 0, noise: 0 });
+    known.times.push(now);
+    if (known.times.length > 8) known.times.shift();
+    if (known.noise === markAt && markAt) continue;
+    const before = known.times.filter((t) => t < markAt && t > markAt - NOISE_MS).length;
+    if (known.mark !== markAt) { known.mark = markAt; known.after = 0; }
+    known.after++;
+    if (before >= NOISE || known.after > RESTLESS) { known.noise = markAt; continue; }
+    lastChange = now;
+  }
+};
+const observer = new MutationObserver(noted);
+const watch = (root) => {
+  if (watched.has(root)) return;
+  watched.add(root);
+  observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+};
+const mark = () => { noted(observer.takeRecords()); markAt = performance.now(); };
+const rest = () => {
+  noted(observer.takeRecords());
+  const moving = document[$.getAnimations]().filter((one) => one.playState === 'running'
+    && one.effect?.getComputedTiming().endTime !== Infinity).length;
+  return [document[$.readyState], performance.now() - lastChange, moving, performance.now() - markAt];
+};
 
-  const focused = () => {
-    let el = document.activeElement;
-    for (;;) {
-      const inner = el && (rootOf(el)?.activeElement
-        || ((el.tagName === 'IFRAME' || el.tagName === 'FRAME') ? frameDocument(el)?.activeElement : null));
-      if (!inner) return el;
-      el = inner;
-    }
-  };
-  const frameDocument = (el) => { try { return el.contentDocument; } catch { return null; } };
-  const isField = (el) => !!el && (el.isContentEditable || el.tagName === 'TEXTAREA'
-    || (el.tagName === 'INPUT' && !(el.type in TYPES)));
-  const rawValue = (el) => el.isContentEditable ? el.innerText.replace(/\n$/, '') : String(el.value);
-  let field = null;
-  // What is focused, kept for `typed`; what a secret field holds never leaves the page.
-  const aim = () => {
-    const el = focused();
-    if (!isField(el)) return null;
-    const value = rawValue(el);
-    let start = null, end = null;
-    try { start = el.selectionStart; end = el.selectionEnd; } catch { /* has no selection */ }
-    if (start === null || start === undefined) { start = value.length; end = value.length; }
-    field = { el, value, start, end };
-    const kind = el.isContentEditable ? 'editable' : el.tagName === 'TEXTAREA' ? 'area' : el.type;
-    return { kind, secret: isSecret(el), value: isSecret(el) ? null : value, empty: value === '', readOnly: !!el.readOnly, origin: el.ownerDocument.location.origin };
-  };
-  const typed = (text) => {
-    if (!field) return null;
-    const { el, value, start, end } = field;
-    const now = rawValue(el), secret = isSecret(el);
-    const wanted = [value.slice(0, start) + text + value.slice(end), value + text];
-    const same = (one) => now === one || (el.isContentEditable && squeeze(now) === squeeze(one));
-    return { arrived: wanted.some(same), changed: now !== value, value: secret ? null : now };
-  };
-  const selectAll = () => {
-    if (!field) return;
-    const { el } = field;
-    if (el.isContentEditable) {
-      const range = el.ownerDocument.createRange();
-      range.selectNodeContents(el);
-      const selection = el.ownerDocument.defaultView.getSelection();
-      selection.removeAllRanges();
-      selection.addRange(range);
-    } else el.select();
-  };
-  const put = (el, value) => {
-    const proto = el.tagName === 'TEXTAREA' ? HTMLTextAreaElement : el.tagName === 'SELECT' ? HTMLSelectElement : HTMLInputElement;
-    Object.getOwnPropertyDescriptor(proto.prototype, 'value').set.call(el, value);
-    el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-    el.dispatchEvent(new Event('change', { bubbles: true }));
-  };
-  // For what belongs to one site alone: whose field it is, and the text, in one task.
-  const insertInto = (text, origin) => {
-    const el = focused();
-    if (!document.hasFocus() || !field || el !== field.el || !isField(el) || placeOf(el.ownerDocument) !== origin) return false;
-    return el.ownerDocument.execCommand('insertText', false, text);
-  };
-  const putField = (text) => { if (field) put(field.el, text); };
-
-  // The field for files that an element is, or stands for.
-  const fileField = (id) => {
-    const el = elementOf(id), field = el?.matches?.('label') ? el.control : el;
-    return field?.isConnected && field.tagName === 'INPUT' && field.type === 'file' ? field : null;
-  };
-
-  // Controls that have a value of their own: lists to choose from, sliders, dates. Null for others.
-  const setValue = (id, wanted) => {
-    const el = elementOf(id);
-    if (!el || !el.isConnected) return null;
-    const same = (one, other) => squeeze(one).toLowerCase() === squeeze(other).toLowerCase();
-    if (el.tagName === 'SELECT') {
-      const options = [...el.options], offers = options.filter((one) => !one.disabled).map((one) => squeeze(one.label));
-      const found = options.find((one) => squeeze(one.label) === squeeze(wanted)) || options.find((one) => same(one.label, wanted))
-        || options.find((one) => one.value === wanted);
-      if (!found || found.disabled) return { value: valueOf(el), ok: false, offers };
-      el.focus();
-      for (const one of options) one.selected = one === found;
-      el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-      el.dispatchEvent(new Event('change', { bubbles: true }));
-      return { value: valueOf(el), ok: found.selected, offers };
-    }
-    if (el.tagName !== 'INPUT' || !/^(?:range|number|date|time|month|week|datetime-local|color)$/.test(el.type)) return null;
-    let value = String(wanted).trim();
-    if (el.type === 'range') {
-      const low = Number(el.min || 0), high = Number(el.max || 100);
-      value = String(value.endsWith('%') ? low + (high - low) * parseFloat(value) / 100 : Number(value));
-    }
-    el.focus();
-    put(el, value);
-    const ok = el.type === 'range' || el.type === 'number' ? Number(el.value) === Number(value) && el.value !== '' : el.value === value;
-    return { value: String(el.value), ok, offers: [] };
-  };
-
-  // Whether a mouse that is pressed and moved there draws something along instead of nothing.
-  const drags = (x, y) => {
-    for (let at = hitAt(x, y); at; at = up(at)) {
-      if (at.draggable === true && at.tagName !== 'IMG' && at.tagName !== 'A') return true;
-      const role = at.getAttribute?.('role');
-      if ((at.tagName === 'INPUT' && at.type === 'range') || role === 'slider' || role === 'scrollbar' || at.tagName === 'CANVAS') return true;
-    }
-    return false;
-  };
-
-  watch(document);
-  globalThis.handrail = {
-    token: Math.random().toString(36).slice(2, 10),
-    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, fileField, drags, over, isOwn, insertInto,
-    take: (host, root) => { closed.set(host, root); watch(root); },
-    suspects: () => suspects,
-    F,
-  };
-  return globalThis.handrail.token;
-})();
+watch(document);
+const api = {
+  token: Math.random().toString(36).slice(2, 10),
+  look, mark, rest, hitAt, idOf, elementOf, isMine, over, isOwn, F,
+  take: (host, root) => { closed.set(host, root); watch(root); },
+  suspects: () => suspects,
+};
+Object.defineProperty(globalThis, 'handrail', { value: api });

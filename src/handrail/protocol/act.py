@@ -26,7 +26,7 @@ class Act(Model):
 
     @classmethod
     def model_rebuild(cls, **options: Any) -> bool | None:
-        """The parts that every action has come first: they are then built once and not in each class."""
+        """Builds the parts that every action has first, so that they are built once and not in each class."""
         for part in (Selector, Condition):
             part.model_rebuild()  # nothing is done for one that is complete
         return super().model_rebuild(**options)
@@ -45,12 +45,16 @@ class Act(Model):
 
     @property
     def only_types(self) -> bool:
-        """Fields that it touches get the focus or lose their text; nothing is pressed in them."""
+        """Whether it only gives fields the focus or changes their text, and presses nothing."""
         return False
 
     @property
     def leaves_app(self) -> bool:
         return self.traits.leaves_app
+
+
+SHARED_FIELDS = tuple(name for name in Act.model_fields if name != "type")
+"""What every action may carry: `reason`, `device`, `expect`."""
 
 
 class DeskAct(CamelModel, Act):

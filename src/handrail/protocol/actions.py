@@ -53,8 +53,8 @@ ACTION: TypeAdapter[AnyAction] = TypeAdapter(
 """One act, told apart by `type`. Building it builds every class, which takes longer than a whole command."""
 
 
-def one_action(value: Any) -> AnyAction:
-    """One action from parsed data, or itself. Only its own class is built, but for a kind nobody knows."""
+def parse_action(value: Any) -> AnyAction:
+    """Builds only the action's own class, unless its type is unknown."""
     if isinstance(value, Act):
         kind: Any = value.type
     else:
@@ -69,7 +69,7 @@ class _ByItsClass:
     """How a model holds any action: read by `one_action`, described as the union that it is."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(one_action)
+        return core_schema.no_info_plain_validator_function(parse_action)
 
     def __get_pydantic_json_schema__(
         self,

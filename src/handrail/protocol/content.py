@@ -3,6 +3,7 @@
 Seed 004's own helpers stand here too: what is valid content, and to which family an OS action belongs.
 """
 
+from functools import partial
 from typing import Annotated, Any, Literal, Protocol, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -105,15 +106,10 @@ class ImageComponent(CamelModel):
 
 
 Component = Annotated[
-    ButtonComponent
-    | InputComponent
-    | SelectComponent
-    | TextComponent
-    | BadgeComponent
-    | ProgressComponent
+    ButtonComponent | InputComponent | SelectComponent | TextComponent | BadgeComponent | ProgressComponent
     | ImageComponent,
     Field(discriminator="type"),
-]
+]  # fmt: skip
 
 _Columns = Annotated[int, Field(strict=True, ge=1, le=24)]
 _Ratio = Annotated[int, _Share] | Annotated[float, _Share]
@@ -270,36 +266,14 @@ class _Typed(Protocol):
     def type(self) -> str: ...
 
 
-def _starts(action: _Typed | dict[str, Any], family: str) -> bool:
+def _is_of(family: str, action: _Typed | dict[str, Any]) -> bool:
     kind = action.get("type") if isinstance(action, dict) else action.type
-    return isinstance(kind, str) and kind.startswith(family)
+    return isinstance(kind, str) and kind.startswith(f"{family}.")
 
 
-def is_window_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `window.`"""
-    return _starts(action, "window.")
-
-
-def is_notification_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `notification.`"""
-    return _starts(action, "notification.")
-
-
-def is_toast_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `toast.`"""
-    return _starts(action, "toast.")
-
-
-def is_dialog_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `dialog.`"""
-    return _starts(action, "dialog.")
-
-
-def is_app_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `app.`"""
-    return _starts(action, "app.")
-
-
-def is_desktop_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `desktop.`"""
-    return _starts(action, "desktop.")
+is_window_action = partial(_is_of, "window")
+is_notification_action = partial(_is_of, "notification")
+is_toast_action = partial(_is_of, "toast")
+is_dialog_action = partial(_is_of, "dialog")
+is_app_action = partial(_is_of, "app")
+is_desktop_action = partial(_is_of, "desktop")

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from handrail.protocol.act import Act
+from handrail.protocol.act import SHARED_FIELDS, Act
 from handrail.protocol.actions import ACTIONS, json_schema
 
 _SHORT = {
@@ -51,41 +51,43 @@ def summary(cls: type[Act]) -> str:
     return (cls.__doc__ or "").strip().splitlines()[0]
 
 
-_told: dict[type[Act], Described] = {}
+_descriptions: dict[type[Act], Described] = {}
 
 
 def describe(cls: type[Act]) -> Described:
-    """The action with its fields; `type` itself is left out."""
+    """The action with its fields, without `type`."""
     describe_together([cls])
-    return _told[cls]
+    return _descriptions[cls]
 
 
 def describe_together(classes: Iterable[type[Act]]) -> None:
-    """One schema for these: what they share is made once, and the actions nobody asked for are not built."""
+    """One schema for all of them: shared parts are made once, and no other actions are built."""
     from handrail.protocol.schema import schema_of  # noqa: PLC0415  (a generator that few commands need)
 
-    missing = [cls for cls in classes if cls not in _told]
+    missing = [cls for cls in classes if cls not in _descriptions]
     if missing:
-        made = schema_of(TypeAdapter(reduce(or_, missing)), "")
+        schemas = schema_of(TypeAdapter(reduce(or_, missing)), "")
         for cls in missing:
-            _told[cls] = _described(cls, made if len(missing) == 1 else made["$defs"][cls.__name__])
-
-
-def _described(cls: type[Act], schema: dict[str, Any]) -> Described:
-    required = schema.get("required", [])
-    own = [name for name in schema["properties"] if name not in _SHARED]
-    shared = [name for name in _SHARED if name != "type" and name in schema["properties"]]
-    fields = [_field(name, schema["properties"][name], name in required) for name in [*own, *shared]]
-    example = json.dumps(cls.example, ensure_ascii=False)
-    return Described(cls.model_fields["type"].default, summary(cls), tuple(fields), example)
+            schema = schemas if len(missing) == 1 else schemas["$defs"][cls.__name__]
+            required = schema.get("required", [])
+            own = [name for name in schema["properties"] if name not in _SHARED]
+            shared = [name for name in _SHARED if name != "type" and name in schema["properties"]]
+            fields = [_field(name, schema["properties"][name], name in required) for name in [*own, *shared]]
+            example = json.dumps(cls.example, ensure_ascii=False)
+            _descriptions[cls] = Described(
+                cls.model_fields["type"].default, summary(cls), tuple(fields), example
+            )
 
 
 def describe_part(name: str) -> tuple[str, tuple[DescribedField, ...]]:
-    """A part that actions are made of, such as `Selector`: its words and fields."""
+    """A part of actions such as `Selector`: its text and fields."""
     schema = _schema()["$defs"][name]
+    return schema.get("description", ""), describe_fields(schema)
+
+
+def describe_fields(schema: dict[str, Any]) -> tuple[DescribedField, ...]:
     required = schema.get("required", [])
-    fields = [_field(key, one, key in required) for key, one in schema["properties"].items()]
-    return schema.get("description", ""), tuple(fields)
+    return tuple(_field(name, field, name in required) for name, field in schema["properties"].items())
 
 
 def part_names() -> list[str]:
@@ -109,7 +111,7 @@ def _presence(required: bool, field: dict[str, Any]) -> str:
 
 
 def kind_of(schema: dict[str, Any]) -> str:
-    """A JSON Schema type in one or two words: `integer 0…60000`, `up | down`, `list of string`."""
+    """A JSON Schema type in a few words: `integer 0…60000`, `up | down`, `list of string`."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "enum" in schema:
@@ -118,7 +120,7 @@ def kind_of(schema: dict[str, Any]) -> str:
         return json.dumps(schema["const"])
     for union in ("anyOf", "oneOf"):
         if union in schema:
-            kinds = dict.fromkeys(kind_of(one) for one in schema[union])
+            kinds = dict.fromkeys(kind_of(option) for option in schema[union])
             return _SHORT.get(" or ".join(kinds), " or ".join(kinds))
     if schema.get("type") == "array":
         return f"list of {kind_of(schema.get('items', {}))}"
@@ -130,49 +132,49 @@ def kind_of(schema: dict[str, Any]) -> str:
 REASON = {"type": "string", "description": "what I do and why"}
 TARGET = "@ref, x,y or text"
 _AFTERWARDS = {"type": "string", "description": "to be visible afterwards"}
-_HIDDEN = frozenset({"reason", "device", "expect", "monitorId"})
+_HIDDEN = frozenset({*SHARED_FIELDS, "monitorId"})
 _SHORT_FORMS = {"target": TARGET, "selector": TARGET, "condition": "visible text", "point": "x,y"}
 
 
 def model_tool(cls: type[Act], *, always_reason: bool = False) -> tuple[str, dict[str, Any]]:
-    """An action as a model is told it: in words, and as the smallest JSON Schema.
+    """An action as a model gets it: a text, and the smallest JSON Schema.
 
     Whatever touches the device takes a reason; with `always_reason` all does, or its own words instead.
     """
     view = cls.traits.model
-    own = [one for one in describe(cls).fields if one.name not in _HIDDEN]
-    chosen = own if view.shown is None else [one for one in own if one.name in view.shown.split()]
-    fields = {one.name: _slim_field(one, view.fields.get(one.name)) for one in chosen}
+    own = [field for field in describe(cls).fields if field.name not in _HIDDEN]
+    chosen = own if view.shown is None else [field for field in own if field.name in view.shown.split()]
+    fields = {field.name: _slim_field(field, view.fields.get(field.name)) for field in chosen}
     fields |= {name: {"type": "string"} for name in view.texts}
     if view.expects:
         fields["expect"] = _AFTERWARDS
-    required = [one.name for one in chosen if one.presence == "required"]
+    required = [field.name for field in chosen if field.presence == "required"]
     if always_reason and not view.gives_reason:
-        return view.words or summary(cls), object_of(fields, [one.name for one in chosen if one.presence])
+        present = [field.name for field in chosen if field.presence]
+        return view.words or summary(cls), object_of(fields, present)
     needs_reason = always_reason or cls.traits.effect != "read"
     return view.words or summary(cls), reason_if(needs_reason, fields, required)
 
 
 def reason_if(is_needed: bool, fields: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
-    """Whatever touches the device says why."""
     if not is_needed:
         return object_of(fields, required)
     return object_of({**fields, "reason": REASON}, [*required, "reason"])
 
 
 def object_of(fields: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
-    """A schema of these properties. One without any is closed in words: strict mode refuses it otherwise."""
+    """A closed schema of these properties: strict mode refuses an empty one that is open."""
     names = list(required)
-    made: dict[str, Any] = {"type": "object", "properties": dict(fields)}
+    schema: dict[str, Any] = {"type": "object", "properties": dict(fields)}
     if not fields:
-        made["additionalProperties"] = False
-    return made | ({"required": names} if names else {})
+        schema["additionalProperties"] = False
+    return schema | ({"required": names} if names else {})
 
 
-def _slim_field(one: DescribedField, words: str | None) -> dict[str, Any]:
-    schema = _slim_kind(one.kind)
-    said = words or _SHORT_FORMS.get(one.kind)
-    return schema | ({"description": said} if said else {})
+def _slim_field(field: DescribedField, words: str | None) -> dict[str, Any]:
+    schema = _slim_kind(field.kind)
+    description = words or _SHORT_FORMS.get(field.kind)
+    return schema | ({"description": description} if description else {})
 
 
 def _slim_kind(kind: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from handrail.protocol import details as told
+from handrail.protocol import details as detail_types
 from handrail.protocol.act import DeskAct
 from handrail.protocol.content import (
     ContentUpdateOperation,
@@ -90,7 +90,7 @@ class CreateWindow(WindowAct):
         "bounds": {"x": 80, "y": 60, "w": 480, "h": 320},
         "content": {"renderer": "markdown", "data": "# Done"},
     }  # fmt: skip
-    details = told.WindowDetails
+    details = detail_types.WindowDetails
     type: Literal["window.create"] = "window.create"
     title: Title
     """Shown in the title bar."""
@@ -185,7 +185,7 @@ class SetWindowContent(WindowAct):
         "type": "window.setContent", "windowId": "report",
         "content": {"renderer": "table", "data": {"headers": ["Name"], "rows": [["Ada"]]}},
     }  # fmt: skip
-    details = told.ContentDetails
+    details = detail_types.ContentDetails
     type: Literal["window.setContent"] = "window.setContent"
     content: WindowContent
     """The new content."""
@@ -198,7 +198,7 @@ class UpdateWindowContent(WindowAct):
         "type": "window.updateContent", "windowId": "report",
         "operation": {"op": "append", "data": "\n- one more line"},
     }  # fmt: skip
-    details = told.ContentDetails
+    details = detail_types.ContentDetails
     type: Literal["window.updateContent"] = "window.updateContent"
     operation: ContentUpdateOperation
     """append, prepend, insertAt, replace or clear."""
@@ -236,7 +236,7 @@ class CaptureWindow(WindowAct):
     """Take a picture of a window."""
 
     example = {"type": "window.capture", "windowId": "report", "requestId": "cap-1"}
-    details = told.CaptureDetails
+    details = detail_types.CaptureDetails
     type: Literal["window.capture"] = "window.capture"
     request_id: Name | None = None
     """Comes back with the picture."""
@@ -301,7 +301,7 @@ class ConfirmDialog(DeskAct):
     """Ask the person a yes-or-no question."""
 
     example = {"type": "dialog.confirm", "id": "d1", "title": "Delete", "message": "Delete this note?"}
-    details = told.DialogDetails
+    details = detail_types.DialogDetails
     type: Literal["dialog.confirm"] = "dialog.confirm"
     id: Name
     """Its id."""

@@ -3,11 +3,12 @@
 The docstrings are the text of tools, CLI help and docs; field docstrings are shown with the fields.
 """
 
+from functools import partial
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from handrail.protocol import details as told
+from handrail.protocol import details as detail_types
 from handrail.protocol.act import Act
 from handrail.protocol.keys import (
     ALT,
@@ -28,18 +29,23 @@ from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Trai
 Direction = Literal["up", "down", "left", "right"]
 Radius = Annotated[int, Field(strict=True, ge=1, le=32_767)]
 Degrees = Annotated[float, Field(strict=True, ge=-3_600, le=3_600)]
+_GESTURE = partial(
+    Traits, effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH,
+    verdict=ALLOW,
+)  # fmt: skip
+_TAP = partial(
+    Traits, effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.TARGET,
+    aims=("target",), verdict=ALLOW, shorthand="target",
+)  # fmt: skip
+_INPUT = partial(Traits, effect="input", semantic="input", presses=Pressed.FOCUS, verdict=ALLOW)
 
 
 class Tap(Act):
     """Tap an element or a point."""
 
-    traits = Traits(
-        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.TARGET,
-        aims=("target",), verdict=ALLOW, says="Tapped {target:at}.", shorthand="target",
-        tools=("core", "agent"), model=ModelView(expects=True),
-    )  # fmt: skip
+    traits = _TAP(says="Tapped {target:at}.", tools=("core", "agent"), model=ModelView(expects=True))
     example = {"type": "tap", "target": {"text": "Save"}}
-    details = told.TouchDetails
+    details = detail_types.TouchDetails
     type: Literal["tap"] = "tap"
     target: Target
     """What to tap."""
@@ -48,13 +54,9 @@ class Tap(Act):
 class DoubleTap(Act):
     """Tap twice, 100 ms apart."""
 
-    traits = Traits(
-        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.TARGET,
-        aims=("target",), verdict=ALLOW, says="Double-tapped {target:at}.", shorthand="target",
-        tools=("agent",),
-    )  # fmt: skip
+    traits = _TAP(says="Double-tapped {target:at}.", tools=("agent",))
     example = {"type": "double_tap", "target": {"x": 540, "y": 1200}}
-    details = told.TouchDetails
+    details = detail_types.TouchDetails
     type: Literal["double_tap"] = "double_tap"
     target: Target
     """What to tap twice."""
@@ -63,13 +65,9 @@ class DoubleTap(Act):
 class LongPress(Act):
     """Press and hold."""
 
-    traits = Traits(
-        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.TARGET,
-        aims=("target",), verdict=ALLOW, says="Long-pressed {target:at} for {duration_ms} ms.",
-        shorthand="target", tools=("core", "agent"),
-    )  # fmt: skip
+    traits = _TAP(says="Long-pressed {target:at} for {duration_ms} ms.", tools=("core", "agent"))
     example = {"type": "long_press", "target": {"ref": "@i2"}, "duration_ms": 1000}
-    details = told.TouchDetails
+    details = detail_types.TouchDetails
     type: Literal["long_press"] = "long_press"
     target: Target
     """What to hold."""
@@ -80,17 +78,17 @@ class LongPress(Act):
 class Swipe(Act):
     """Move a finger over the screen or an element: a direction, or from one point to another."""
 
-    traits = Traits(
-        effect="input", semantic="navigation", needs=Capability.TOUCH, presses=Pressed.PATH, aims=("target",),
-        verdict=ALLOW, says="Swiped[ {direction}][ on {target:at}][ from {from_}][ to {to}].",
-        shorthand="direction", tools=("core", "agent"),
+    traits = _GESTURE(
+        semantic="navigation", aims=("target",),
+        says="Swiped[ {direction}][ on {target:at}][ from {from_}][ to {to}].", shorthand="direction",
+        tools=("core", "agent"),
         model=ModelView(
             "Swipe in a direction, or between two points.", "direction target from to",
             {"direction": "of the finger", "from": "x,y", "to": "x,y"},
         ),
     )  # fmt: skip
     example = {"type": "swipe", "direction": "up", "duration_ms": 300}
-    details = told.TouchDetails
+    details = detail_types.TouchDetails
     type: Literal["swipe"] = "swipe"
     direction: Direction | None = None
     """Where the finger goes, over 60 % of the target or screen, centred."""
@@ -104,7 +102,7 @@ class Swipe(Act):
     """How long the finger moves; shorter is a fling."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> Self:
+    def _check_form(self) -> Self:
         if (self.from_ is None) != (self.to is None):
             raise needs("to" if self.to is None else "from", "from and to go together")
         if (self.direction is None) == (self.from_ is None):
@@ -117,12 +115,9 @@ class Swipe(Act):
 class Drag(Act):
     """Pick something up, carry it to another place, and let go."""
 
-    traits = Traits(
-        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH,
-        aims=("from_", "to"), verdict=ALLOW, says="Dragged from {from_:own} to {to:own}.",
-    )  # fmt: skip
+    traits = _GESTURE(aims=("from_", "to"), says="Dragged from {from_:own} to {to:own}.")
     example = {"type": "drag", "from": {"ref": "@i1"}, "to": {"x": 540, "y": 300}, "duration_ms": 800}
-    details = told.TouchDetails
+    details = detail_types.TouchDetails
     type: Literal["drag"] = "drag"
     from_: Target
     """What to pick up."""
@@ -136,23 +131,19 @@ _PLACE = "-?[0-9]{1,4},-?[0-9]{1,4}"
 
 
 def _read_points(points: object) -> object:
-    """On a command line they stand in one word, with spaces between them."""
+    """On a command line they are one word, with spaces between them."""
     return points.split() if isinstance(points, str) else points
 
 
 class DragPath(Act):
     """Move a finger along a path of points: draw, unlock by a pattern, drag around a corner."""
 
-    traits = Traits(
-        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH, verdict=ALLOW,
-        says="Dragged along {points:count} points.", shorthand="points",
-    )  # fmt: skip
+    traits = _GESTURE(says="Dragged along {points:count} points.", shorthand="points")
     example = {
-        "type": "drag_path",
-        "points": [{"x": 200, "y": 900}, {"x": 540, "y": 600}, {"x": 880, "y": 900}],
+        "type": "drag_path", "points": [{"x": 200, "y": 900}, {"x": 540, "y": 600}, {"x": 880, "y": 900}],
         "duration_ms": 800,
-    }
-    details = told.TouchDetails
+    }  # fmt: skip
+    details = detail_types.TouchDetails
     type: Literal["drag_path"] = "drag_path"
     points: Annotated[
         tuple[Place, ...],
@@ -168,19 +159,11 @@ class DragPath(Act):
 class Pinch(Act):
     """Two fingers towards or away from each other around a point: zoom."""
 
-    traits = Traits(
-        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH, verdict=ALLOW,
-        says="Pinched at ({cx}, {cy}) from radius {start_radius} to {end_radius}.",
-    )  # fmt: skip
+    traits = _GESTURE(says="Pinched at ({cx}, {cy}) from radius {start_radius} to {end_radius}.")
     example = {
-        "type": "pinch",
-        "cx": 540,
-        "cy": 1200,
-        "start_radius": 100,
-        "end_radius": 400,
-        "duration_ms": 300,
-    }
-    details = told.TouchDetails
+        "type": "pinch", "cx": 540, "cy": 1200, "start_radius": 100, "end_radius": 400, "duration_ms": 300,
+    }  # fmt: skip
+    details = detail_types.TouchDetails
     type: Literal["pinch"] = "pinch"
     cx: Pixel
     """Centre, x."""
@@ -197,15 +180,12 @@ class Pinch(Act):
 class Rotate(Act):
     """Two fingers turning around a point. 0° is right, 90° is down."""
 
-    traits = Traits(
-        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH, verdict=ALLOW,
-        says="Rotated at ({cx}, {cy}) from {start_angle_deg:g}° to {end_angle_deg:g}°.",
-    )  # fmt: skip
+    traits = _GESTURE(says="Rotated at ({cx}, {cy}) from {start_angle_deg:g}° to {end_angle_deg:g}°.")
     example = {
         "type": "rotate", "cx": 540, "cy": 1200, "radius": 300,
         "start_angle_deg": 0.0, "end_angle_deg": 90.0, "duration_ms": 400,
     }  # fmt: skip
-    details = told.TouchDetails
+    details = detail_types.TouchDetails
     type: Literal["rotate"] = "rotate"
     cx: Pixel
     """Centre, x."""
@@ -224,14 +204,13 @@ class Rotate(Act):
 class ScrollTo(Act):
     """Scroll until an element is visible; stops at the end of the list."""
 
-    traits = Traits(
-        effect="input", semantic="navigation", needs=Capability.TOUCH, presses=Pressed.PATH, aims=("within",),
-        verdict=ALLOW, says="Scrolled {direction} to {target:at}.", shorthand="target",
-        tools=("core", "agent"),
+    traits = _GESTURE(
+        semantic="navigation", aims=("within",), says="Scrolled {direction} to {target:at}.",
+        shorthand="target", tools=("core", "agent"),
         model=ModelView(shown="target direction within", fields={"direction": "where the content lies"}),
     )  # fmt: skip
     example = {"type": "scroll_to", "target": {"text": "About phone"}, "direction": "down", "max_scrolls": 10}
-    details = told.ScrollDetails
+    details = detail_types.ScrollDetails
     type: Literal["scroll_to"] = "scroll_to"
     target: Target
     """What to look for."""
@@ -248,12 +227,11 @@ class ScrollTo(Act):
 class SetValue(Act):
     """Set a slider, a picker or a spinner, and check that it took the value."""
 
-    traits = Traits(
-        effect="input", semantic="input", needs=Capability.TOUCH, presses=Pressed.TARGET, aims=("target",),
-        verdict=ALLOW, says="Set {target:at} to {value}.", shorthand="value", tools=("web", "agent"),
+    traits = _TAP(
+        semantic="input", says="Set {target:at} to {value}.", shorthand="value", tools=("web", "agent"),
     )  # fmt: skip
     example = {"type": "set_value", "target": {"text": "Brightness"}, "value": 40, "tolerance": 0.0}
-    details = told.ValueDetails
+    details = detail_types.ValueDetails
     type: Literal["set_value"] = "set_value"
     target: Target
     """The control."""
@@ -268,9 +246,9 @@ class SetValue(Act):
 class TypeText(Act):
     """Type text into a field and read it back."""
 
-    traits = Traits(
-        effect="input", semantic="input", needs=Capability.TEXT, presses=Pressed.FOCUS, aims=("target",),
-        verdict=ALLOW, says='Typed "{text}"[ into {target:at}].', shorthand="text", tools=("core", "agent"),
+    traits = _INPUT(
+        needs=Capability.TEXT, aims=("target",), says='Typed "{text}"[ into {target:at}].', shorthand="text",
+        tools=("core", "agent"),
         model=ModelView(
             "Type into a field and read it back.",
             fields={"target": "default: the focused one", "clear": "empty it first", "submit": "press enter"},
@@ -278,13 +256,9 @@ class TypeText(Act):
         ),
     )  # fmt: skip
     example = {
-        "type": "type_text",
-        "text": "Ada",
-        "target": {"text": "Name"},
-        "clear": False,
-        "submit": False,
-    }
-    details = told.TypingDetails
+        "type": "type_text", "text": "Ada", "target": {"text": "Name"}, "clear": False, "submit": False,
+    }  # fmt: skip
+    details = detail_types.TypingDetails
     type: Literal["type_text"] = "type_text"
     text: Text
     """What to type, any script; `${secret:NAME}` is filled at dispatch."""
@@ -303,12 +277,12 @@ class TypeText(Act):
 class ClearText(Act):
     """Empty a field."""
 
-    traits = Traits(
-        effect="input", semantic="input", needs=Capability.TEXT, presses=Pressed.FOCUS, aims=("target",),
-        verdict=ALLOW, says="Cleared {target:at}.", shorthand="target", tools=("agent",),
+    traits = _TAP(
+        semantic="input", needs=Capability.TEXT, presses=Pressed.FOCUS, says="Cleared {target:at}.",
+        tools=("agent",),
     )  # fmt: skip
     example = {"type": "clear_text", "target": {"ref": "@f1"}}
-    details = told.TypingDetails
+    details = detail_types.TypingDetails
     type: Literal["clear_text"] = "clear_text"
     target: Target
     """The field."""
@@ -321,9 +295,8 @@ class ClearText(Act):
 class HideKeyboard(Act):
     """Close the keyboard on the screen; does nothing where none is shown."""
 
-    traits = Traits(
-        effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Made sure that no keyboard is shown.",
+    traits = _INPUT(
+        needs=Capability.KEYS, presses=Pressed.NOTHING, says="Made sure that no keyboard is shown.",
     )  # fmt: skip
     example = {"type": "hide_keyboard"}
     type: Literal["hide_keyboard"] = "hide_keyboard"
@@ -332,23 +305,22 @@ class HideKeyboard(Act):
 class PressKey(Act):
     """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
 
-    traits = Traits(
-        effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.FOCUS, verdict=ALLOW,
-        says="Pressed key: {key}.", shorthand="key", tools=("core", "agent"),
+    traits = _INPUT(
+        needs=Capability.KEYS, says="Pressed key: {key}.", shorthand="key", tools=("core", "agent"),
         model=ModelView(
             "Press back, home, enter, recents, another key's name or a KEYCODE_*.", texts=("key",),
             expects=True,
         ),
     )  # fmt: skip
     example = {"type": "press_key", "key": "back"}
-    details = told.KeyDetails
+    details = detail_types.KeyDetails
     type: Literal["press_key"] = "press_key"
     key: Key
     """A name, a KEYCODE_* constant or a key code."""
 
     @property
     def name(self) -> str:
-        """Its one name, whatever the spelling."""
+        """Its canonical name, whatever the spelling."""
         return name_of_key(self.key)
 
     @property
@@ -371,9 +343,8 @@ class PressKey(Act):
 class PressKeys(Act):
     """Press keys together, those that are held first: ctrl and a."""
 
-    traits = Traits(
-        effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.FOCUS, verdict=ALLOW,
-        says="Pressed keys: {names:plus}.", shorthand="keys", tools=("web",),
+    traits = _INPUT(
+        needs=Capability.KEYS, says="Pressed keys: {names:plus}.", shorthand="keys", tools=("web",),
     )  # fmt: skip
     example = {"type": "press_keys", "keys": ["ctrl", "a"]}
     type: Literal["press_keys"] = "press_keys"
@@ -382,7 +353,7 @@ class PressKeys(Act):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their one name each, whatever the spelling."""
+        """Their canonical names, whatever the spelling."""
         return tuple(map(name_of_key, self.keys))
 
     @property

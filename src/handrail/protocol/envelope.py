@@ -66,7 +66,7 @@ class Lifecycle:
         return self.events[-1].terminal
 
     def advance(self, state: LifecycleState, at_ms: int) -> Lifecycle:
-        """One step on; `verified` and `failed` end the life."""
+        """`verified` and `failed` are final."""
         if self.ended:
             raise ValueError(f"the action has ended as {self.state}; it can't become {state}")
         if state not in NEXT[self.state]:
@@ -75,7 +75,7 @@ class Lifecycle:
         return Lifecycle((*self.events, LifecycleEvent(state, at_ms, terminal=not NEXT[state])))
 
     def end(self) -> Lifecycle:
-        """Let the life end where it is: unverified, and said so."""
+        """Ends the life where it is, unverified."""
         if self.ended or self.state not in LAST:
             raise ValueError(f"an action can't end as {self.state}")
         return Lifecycle((*self.events[:-1], replace(self.events[-1], terminal=True)))
@@ -199,7 +199,7 @@ class Envelope(Model, Generic[D_co]):
     details: D_co = None  # type: ignore[assignment]
 
     @model_validator(mode="after")
-    def _tells_one_story(self) -> Self:
+    def _check_consistent(self) -> Self:
         if self.success == (self.lifecycle_state == "failed"):
             raise ValueError("success is false exactly when lifecycle_state is failed")
         if self.success == (self.failure_code is not None):
@@ -217,12 +217,14 @@ class Envelope(Model, Generic[D_co]):
 
     @property
     def error(self) -> HandrailError | None:
-        """The failure that it tells of, of the class that its code names; None when it succeeded."""
+        """The failure as an instance of its code's class; None when it succeeded."""
         if self.failure_code is None:
             return None
         details: Any = self.details or {}
-        told = self.verification
-        compared = {"expected": told.expected, "actual": told.observed} if told else {}
+        verification = self.verification
+        compared = (
+            {"expected": verification.expected, "actual": verification.observed} if verification else {}
+        )
         error = ERRORS[self.failure_code](self.message or "", hint=self.hint, retryable=bool(self.retryable))
         error.details = {**compared, **details, "delivery": self.delivery}
         error.envelope = self
@@ -238,7 +240,7 @@ class Envelope(Model, Generic[D_co]):
         return envelope_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """As `Model.to_dict`; on a device, a screen that was not read has a null fingerprint."""
+        """Like `Model.to_dict`; on a device, a screen that was not read has a null fingerprint."""
         written = super().to_dict()
         if self.device is not None:
             written.setdefault("ui_fingerprint_before", None)

@@ -49,8 +49,8 @@ class Repeat(StepOptions):
     steps: Steps
 
     @model_validator(mode="after")
-    def _one_end(self) -> Repeat:
-        if sum(one is not None for one in (self.times, self.while_, self.until)) != 1:
+    def _check_end(self) -> Repeat:
+        if sum(end is not None for end in (self.times, self.while_, self.until)) != 1:
             raise needs("times", "give exactly one of times, while and until")
         return self
 

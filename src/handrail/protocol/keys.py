@@ -80,7 +80,7 @@ _SHORT = {constant: name for name, constant in KEYS.items()}
 
 
 def code_of(key: str | int) -> int | None:
-    """The number that a device reads, whatever the spelling; None for what is no key."""
+    """The number that a device reads, whatever the spelling; None for what is not a key."""
     text = str(key)
     if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= _HIGHEST_CODE:
         return int(text)
@@ -96,7 +96,7 @@ def key_of(code: int) -> str:
 
 
 def name_of_key(key: str | int) -> str:
-    """The one name of a key that was read."""
+    """The canonical name of a key. Raises `ValueError`."""
     code = code_of(key)
     if code is None:
         raise ValueError(f"{key!r} is no key")
@@ -130,10 +130,8 @@ Key = Annotated[
     ),
 ]
 """A short name (back, home, enter, recents, …), a KEYCODE_* constant, or a key code."""
-
-
-_ONE = f"({'|'.join(KEYS)}|[A-Za-z]|[0-9]{{1,3}})"
-_CHORD = rf"^{_ONE}(\+{_ONE}){{1,3}}$"
+_SINGLE_KEY = f"({'|'.join(KEYS)}|[A-Za-z]|[0-9]{{1,3}})"
+_CHORD = rf"^{_SINGLE_KEY}(\+{_SINGLE_KEY}){{1,3}}$"
 
 
 def _read_chord(keys: Any) -> Any:
@@ -148,8 +146,6 @@ Chord = Annotated[
     OrShort('"ctrl+a"', _CHORD),
 ]
 """Keys that are down together; those that are held come first."""
-
-
 NAVIGATION = frozenset({"back", "home", "recents"})
 """Keys that leave a screen."""
 LEAVING = frozenset({"home", "recents"})
@@ -161,30 +157,29 @@ def _keys(names: str) -> frozenset[str]:
 
 
 _PRESS_NOTHING = _keys("""
-HOME BACK APP_SWITCH RECENT_APPS ALL_APPS ESCAPE TAB MENU NOTIFICATION SETTINGS ASSIST VOICE_ASSIST
+HOME BACK APP_SWITCH RECENT_APPS ALL_APPS ESCAPE MENU NOTIFICATION SETTINGS ASSIST VOICE_ASSIST
 VOLUME_UP VOLUME_DOWN VOLUME_MUTE MUTE BRIGHTNESS_UP BRIGHTNESS_DOWN
 POWER SLEEP WAKEUP SOFT_SLEEP SHIFT_LEFT SHIFT_RIGHT CTRL_LEFT CTRL_RIGHT ALT_LEFT ALT_RIGHT META_LEFT
-META_RIGHT DEL FORWARD_DEL CLEAR INSERT CUT PASTE
+META_RIGHT INSERT CUT PASTE
 CAPS_LOCK NUM_LOCK SCROLL_LOCK FUNCTION SYM LANGUAGE_SWITCH SWITCH_CHARSET SCREENSHOT SYSRQ
 COPY SYSTEM_NAVIGATION_UP SYSTEM_NAVIGATION_DOWN
 SYSTEM_NAVIGATION_LEFT SYSTEM_NAVIGATION_RIGHT
 """)
-_MOVE = _keys("DPAD_UP DPAD_DOWN DPAD_LEFT DPAD_RIGHT PAGE_UP PAGE_DOWN MOVE_HOME MOVE_END")
+_MOVE = _keys("TAB DPAD_UP DPAD_DOWN DPAD_LEFT DPAD_RIGHT PAGE_UP PAGE_DOWN MOVE_HOME MOVE_END")
 _TYPE = _keys("""
+DEL FORWARD_DEL CLEAR
 0 1 2 3 4 5 6 7 8 9 STAR POUND A B C D E F G H I J K L M N O P Q R S T U V W X Y Z COMMA PERIOD GRAVE MINUS
 EQUALS LEFT_BRACKET RIGHT_BRACKET BACKSLASH SEMICOLON APOSTROPHE SLASH AT PLUS
 NUMPAD_0 NUMPAD_1 NUMPAD_2 NUMPAD_3 NUMPAD_4 NUMPAD_5 NUMPAD_6 NUMPAD_7 NUMPAD_8 NUMPAD_9
 NUMPAD_DIVIDE NUMPAD_MULTIPLY NUMPAD_SUBTRACT NUMPAD_ADD NUMPAD_DOT NUMPAD_COMMA NUMPAD_EQUALS
 NUMPAD_LEFT_PAREN NUMPAD_RIGHT_PAREN YEN
 """)
-
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """What some way of typing sends as a key."""
 
 
 def types_only(text: str) -> bool:
-    """No part of it can be a key that presses something."""
+    """Whether no part of it can be a key that presses something."""
     return _CONTROL.search(text) is None
 
 
@@ -200,7 +195,7 @@ class KeyEffect(Enum):
 
 
 def effect_of(key: str) -> KeyEffect:
-    """By its one name."""
+    """By its canonical name."""
     if key in _MOVE:
         return KeyEffect.MOVES
     if key in _TYPE:
@@ -218,13 +213,16 @@ ALT = _keys("ALT_LEFT ALT_RIGHT")
 
 
 def effect_of_chord(keys: Sequence[str]) -> KeyEffect:
-    """By their one names. A shortcut that every field understands edits it; any other may press anything."""
+    """By canonical names. A shortcut that every field understands edits it; any other may press anything."""
     held, struck = set(keys) & HELD, [key for key in keys if key not in HELD]
     if not struck:
         return KeyEffect.NOTHING
     first = next(at for at, key in enumerate(keys) if key not in HELD)
     if not held or HELD & set(keys[first:]):  # struck before anything is held, it is the key that it is
-        return _worst(struck)
+        # The strongest effect of keys one after another.
+        effects = {effect_of(key) for key in struck}
+        order = (KeyEffect.PRESSES, KeyEffect.TYPES, KeyEffect.MOVES, KeyEffect.NOTHING)
+        return next(effect for effect in order if effect in effects)
     if held <= _CTRL and _EDITING.issuperset(struck):
         return KeyEffect.NOTHING
     if held <= _CTRL | _SHIFT and _MOVE.issuperset(struck):
@@ -232,10 +230,3 @@ def effect_of_chord(keys: Sequence[str]) -> KeyEffect:
     if held <= _SHIFT and _TYPE.issuperset(struck):
         return KeyEffect.TYPES
     return KeyEffect.PRESSES
-
-
-def _worst(keys: Sequence[str]) -> KeyEffect:
-    """Of keys one after another: whatever a key that moves can change, one that types can, too."""
-    effects = {effect_of(key) for key in keys}
-    order = (KeyEffect.PRESSES, KeyEffect.TYPES, KeyEffect.MOVES, KeyEffect.NOTHING)
-    return next(effect for effect in order if effect in effects)

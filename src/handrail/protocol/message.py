@@ -65,7 +65,7 @@ class ApprovalRequest(ServerFrame):
     wants_data: Flag
     """Something can be provided with a yes, such as a code."""
     is_secret: Flag | None = None
-    """What is provided is kept from the agent, which can only type it."""
+    """The switch "The agent may read this" starts off. What the agent may not read it can only type."""
 
 
 class ApprovalResolved(ServerFrame):
@@ -182,6 +182,8 @@ class DialogFeedback(CamelModel):
     times: Count | None = None
     data: dict[Key, Text] | None = None
     """What the person provides with it: a code, a text, a choice."""
+    readable: Flag | None = None
+    """Whether the agent may read `data`; by default not if question or data looks like a secret."""
 
 
 class ToastAction(CamelModel):

@@ -48,9 +48,9 @@ Text = Annotated[str, Field(max_length=100_000)]
 """What people read or type."""
 
 
-def needs(field: str, said: str) -> PydanticCustomError:
-    """What fields need together, told at the path of one of them."""
-    return PydanticCustomError("needs", "{said}", {"field": field, "said": said})
+def needs(field: str, message: str) -> PydanticCustomError:
+    """An error about fields that belong together, at the path of one of them."""
+    return PydanticCustomError("needs", "{said}", {"field": field, "said": message})
 
 
 @cache
@@ -81,7 +81,7 @@ class Model(BaseModel):
     )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data; fields that say nothing are left out."""
+        """As JSON data, without fields that are None."""
         return self.model_dump(mode="json", exclude_none=True)
 
     def to_json(self) -> str:

@@ -37,7 +37,7 @@ _MARKS = {"added": ("+", _GOOD), "removed": ("−", _BAD)}
 
 
 def envelope_html(envelope: Envelope[Any]) -> str:
-    """One answer: how it ended, on what, what changed, and what it brought."""
+    """How an action ended, on what, what changed, and what it returned."""
     edge = _GOOD if envelope.success else _BAD
     details: Mapping[str, Any] = envelope.details or {}
     parts = [_head(envelope), *_failure(envelope)]
@@ -54,25 +54,23 @@ def envelope_html(envelope: Envelope[Any]) -> str:
 
 
 def screen_html(text: str, title: str = "") -> str:
-    """A screen as the lines that an agent reads."""
     head = f"<b>{shown(title)}</b>" if title else ""
     return _card(f"{head}{_pre(text)}", _PLAIN)
 
 
 def changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
-    """What changed, a line each."""
     return _card(_changes(changes), _PLAIN)
 
 
 def _changes(changes: Sequence[Mapping[str, Any]]) -> str:
-    rows = [_change(one) for one in changes[:MOST_CHANGES]]
+    rows = [_change(change) for change in changes[:MOST_CHANGES]]
     if (more := len(changes) - MOST_CHANGES) > 0:
         rows.append(f"<div style='{_FAINT}'>… and {more} more</div>")
     return f"<div style='margin-top:6px'>{''.join(rows)}</div>" if rows else "<div>No change.</div>"
 
 
 def picture_html(base64: object) -> str:
-    """A PNG; nothing where the text is not what it should be."""
+    """'' where the text is not base64."""
     if not isinstance(base64, str) or not _BASE64.fullmatch(base64):
         return ""
     style = "display:block;margin-top:8px;max-height:420px;max-width:100%;border:1px solid #8884"
@@ -80,7 +78,7 @@ def picture_html(base64: object) -> str:
 
 
 def shown(value: object, most: int = MOST_LETTERS) -> str:
-    """A stranger's words as text: nothing in them is markup, ends an attribute, or turns the line round."""
+    """Untrusted text as HTML: it can't be markup, end an attribute, or change the line's direction."""
     text = _UNSEEN.sub("·", str(value))
     return f"<bdi>{escape(text if len(text) <= most else text[:most] + '…', quote=True)}</bdi>"
 
@@ -94,22 +92,22 @@ def _head(envelope: Envelope[Any]) -> str:
     on = _aimed_at(envelope)
     took = (envelope.timings_ms or {}).get("total")
     faint = [envelope.lifecycle_state.replace("_", " "), f"{took:.0f} ms" if took is not None else ""]
-    told = " · ".join(filter(None, faint))
+    details = " · ".join(filter(None, faint))
     named = f" {shown(on)}" if on else ""
     why = f"<div style='{_FAINT}'>{shown(envelope.reason)}</div>" if envelope.reason else ""
     return (
         f"<b style='color:{colour}'>{mark}</b> <b>{shown(envelope.action_type)}</b>{named} "
-        f"<span style='{_FAINT}'>{shown(told)}</span>{why}"
+        f"<span style='{_FAINT}'>{shown(details)}</span>{why}"
     )
 
 
 def _aimed_at(envelope: Envelope[Any]) -> object:
-    """What was touched, by its name; where nothing was found, what was looked for."""
+    """The element that was used, by its name; where none was found, the selector."""
     target = envelope.target
     if target is None:
         return None
-    if (found := target.resolved) is not None:
-        return found.text or found.accessibility_id or found.ref
+    if (resolved := target.resolved) is not None:
+        return resolved.text or resolved.accessibility_id or resolved.ref
     return next(iter((target.selector or {}).values()), None)
 
 
@@ -121,8 +119,8 @@ def _failure(envelope: Envelope[Any]) -> Iterable[str]:
     if envelope.hint:
         yield f"<div style='{_FAINT}'>{shown(envelope.hint, 600)}</div>"
     delivery = {"delivered": "It was delivered.", "unknown": "It may have been delivered: look first."}
-    if told := delivery.get(envelope.delivery):
-        yield f"<div><b>{told}</b></div>"
+    if delivery_text := delivery.get(envelope.delivery):
+        yield f"<div><b>{delivery_text}</b></div>"
 
 
 def _change(change: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from handrail.protocol import details as told
+from handrail.protocol import details as detail_types
 from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, needs
 from handrail.protocol.system import Package
@@ -28,14 +28,15 @@ HumanCapability = Literal[
     "payment", "permission", "unknown",
 ]  # fmt: skip
 """What a person is asked to allow or provide: OpenPocket's thirteen."""
+_READ = partial(Traits, effect="read", semantic="observation", presses=Pressed.NOTHING, verdict=ALLOW)
+_WAIT = partial(Traits, effect="read", semantic="control", presses=Pressed.NOTHING, verdict=ALLOW)
 
 
 class GetUiTree(Act):
     """Read the screen as text with refs."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Read the screen.", tools=("core", "flow", "agent"),
+    traits = _READ(
+        needs=Capability.LOOK, says="Read the screen.", tools=("core", "flow", "agent"),
         model=ModelView(
             "Read the screen as text with refs. Actions tell what changed: read only when lost.",
             "find within only_interactive format", {"find": "only lines with this text"},
@@ -44,7 +45,7 @@ class GetUiTree(Act):
     example = {
         "type": "get_ui_tree", "format": "compact", "depth": 0, "max_lines": 200, "only_interactive": False,
     }  # fmt: skip
-    details = told.TreeDetails
+    details = detail_types.TreeDetails
     type: Literal["get_ui_tree"] = "get_ui_tree"
     format: Literal["compact", "outline", "full"] = "compact"
     """compact: one line per element; outline: JSON; full: every element with bounds."""
@@ -65,12 +66,11 @@ class GetUiTree(Act):
 class ReadText(Act):
     """Read the text of an element: its text, else its hint, else its description."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING,
-        aims=("target",), verdict=ALLOW, says="Read the text of {target:at}.", shorthand="target",
+    traits = _READ(
+        needs=Capability.LOOK, aims=("target",), says="Read the text of {target:at}.", shorthand="target",
     )  # fmt: skip
     example = {"type": "read_text", "target": {"id": "total"}}
-    details = told.TextDetails
+    details = detail_types.TextDetails
     type: Literal["read_text"] = "read_text"
     target: Target
     """Whose text."""
@@ -81,26 +81,24 @@ class ReadText(Act):
 class GetState(Act):
     """Read the device's general state: app in front, keyboard, battery, network, orientation."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
-        verdict=ALLOW, says="Read the device's state.", tools=("core",),
+    traits = _READ(
+        needs=Capability.SETTINGS, says="Read the device's state.", tools=("core",),
         model=ModelView("Read app in front, keyboard, battery, network, orientation."),
     )  # fmt: skip
     example = {"type": "get_state"}
-    details = told.StateDetails
+    details = detail_types.StateDetails
     type: Literal["get_state"] = "get_state"
 
 
 class WhatChanged(Act):
     """Read what changed on the screen since the last look."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Compared the screen.", shorthand="since", tools=("core",),
+    traits = _READ(
+        needs=Capability.LOOK, says="Compared the screen.", shorthand="since", tools=("core",),
         model=ModelView("Read what changed since your last answer.", ""),
     )  # fmt: skip
     example = {"type": "what_changed", "since": "r12"}
-    details = told.ChangeDetails
+    details = detail_types.ChangeDetails
     type: Literal["what_changed"] = "what_changed"
     since: Revision | None = None
     """The revision to compare with; the last one that was read when absent."""
@@ -109,13 +107,12 @@ class WhatChanged(Act):
 class Screenshot(Act):
     """Take a picture of the screen."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Took a screenshot.", tools=("core", "flow"), gives_picture=True,
+    traits = _READ(
+        needs=Capability.LOOK, says="Took a screenshot.", tools=("core", "flow"), gives_picture=True,
         model=ModelView(shown="marks", fields={"marks": "draw the refs"}),
     )  # fmt: skip
     example = {"type": "screenshot", "scale": 0.5, "marks": False}
-    details = told.PictureDetails
+    details = detail_types.PictureDetails
     type: Literal["screenshot"] = "screenshot"
     scale: Annotated[float, Field(strict=True, ge=0.05, le=1)] | None = None
     """Size of the picture; what models use when absent."""
@@ -128,12 +125,12 @@ class Screenshot(Act):
 class GetLogs(Act):
     """Read the device's log."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOGS, presses=Pressed.NOTHING,
-        verdict=READS_PRIVATE, says="Read the log.", shorthand="package", tools=("debug",),
+    traits = _READ(
+        needs=Capability.LOGS, verdict=READS_PRIVATE, says="Read the log.", shorthand="package",
+        tools=("debug",),
     )  # fmt: skip
     example = {"type": "get_logs", "package": "com.handrail.notes", "level": "warn", "max_lines": 200}
-    details = told.LogDetails
+    details = detail_types.LogDetails
     type: Literal["get_logs"] = "get_logs"
     package: Package | None = None
     """Only this app's lines."""
@@ -148,12 +145,12 @@ class GetLogs(Act):
 class GetSharedPrefs(Act):
     """Read a preferences file of a debuggable app."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.DATA, presses=Pressed.NOTHING,
-        verdict=READS_PRIVATE, says="Read the preferences {file} of {package}.", tools=("debug",),
+    traits = _READ(
+        needs=Capability.DATA, verdict=READS_PRIVATE, says="Read the preferences {file} of {package}.",
+        tools=("debug",),
     )  # fmt: skip
     example = {"type": "get_shared_prefs", "package": "com.handrail.notes", "file": "settings"}
-    details = told.PreferencesDetails
+    details = detail_types.PreferencesDetails
     type: Literal["get_shared_prefs"] = "get_shared_prefs"
     package: Package
     """The app's package."""
@@ -164,9 +161,8 @@ class GetSharedPrefs(Act):
 class QueryDb(Act):
     """Ask an SQLite database of a debuggable app."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.DATA, presses=Pressed.NOTHING,
-        verdict=READS_PRIVATE, says="Queried {database} of {package}.",
+    traits = _READ(
+        needs=Capability.DATA, verdict=READS_PRIVATE, says="Queried {database} of {package}.",
         asks="{query} in {package}/{database}", tools=("debug",),
         model=ModelView(shown="package database query write"),
     )  # fmt: skip
@@ -174,7 +170,7 @@ class QueryDb(Act):
         "type": "query_db", "package": "com.handrail.notes", "database": "notes.db",
         "query": "select count(*) from notes", "write": False,
     }  # fmt: skip
-    details = told.RowsDetails
+    details = detail_types.RowsDetails
     type: Literal["query_db"] = "query_db"
     package: Package
     """The app's package."""
@@ -193,10 +189,7 @@ class QueryDb(Act):
 class Wait(Act):
     """Wait a fixed time. wait_for and wait_for_stable are nearly always better."""
 
-    traits = Traits(
-        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Waited {duration_ms} ms.", shorthand="duration_ms",
-    )  # fmt: skip
+    traits = _WAIT(needs=None, says="Waited {duration_ms} ms.", shorthand="duration_ms")
     example = {"type": "wait", "duration_ms": 1000}
     type: Literal["wait"] = "wait"
     duration_ms: WaitMs = 1000
@@ -206,11 +199,11 @@ class Wait(Act):
 class WaitFor(Act):
     """Wait until a condition holds."""
 
-    traits = Traits(
-        effect="read", semantic="control", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Waited until {condition}.", shorthand="condition", tools=("core", "flow", "agent"),
+    traits = _WAIT(
+        needs=Capability.LOOK, says="Waited until {condition}.", shorthand="condition",
+        tools=("core", "flow", "agent"),
         model=ModelView("Wait until something is visible or absent, or an app is in front.", "timeout_ms",
-                        texts=("visible", "absent", "app")),
+        texts=("visible", "absent", "app")),
     )  # fmt: skip
     example = {"type": "wait_for", "condition": {"visible": {"text": "Saved"}}, "timeout_ms": 10000}
     type: Literal["wait_for"] = "wait_for"
@@ -225,10 +218,7 @@ class WaitFor(Act):
 class WaitForStable(Act):
     """Wait until the screen rests and nothing loads."""
 
-    traits = Traits(
-        effect="read", semantic="control", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Waited for the screen to rest.", shorthand="timeout_ms",
-    )  # fmt: skip
+    traits = _WAIT(needs=Capability.LOOK, says="Waited for the screen to rest.", shorthand="timeout_ms")
     example = {"type": "wait_for_stable", "timeout_ms": 8000}
     type: Literal["wait_for_stable"] = "wait_for_stable"
     timeout_ms: WaitMs = 8_000
@@ -285,7 +275,7 @@ class ExpectText(Check):
     """How long it may take."""
 
     @model_validator(mode="after")
-    def _one_comparison(self) -> Self:
+    def _check_comparison(self) -> Self:
         if (self.equals is None) == (self.contains is None):
             raise needs("equals", "give exactly one of equals and contains")
         return self
@@ -324,7 +314,7 @@ class ExpectScreen(Check):
     """How long it may take."""
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _check_choice(self) -> Self:
         if (self.fingerprint is None) == (self.activity is None):
             raise needs("fingerprint", "give exactly one of fingerprint and activity")
         return self
@@ -345,9 +335,9 @@ class ExpectApp(Check):
 class RequestHumanAuth(Act):
     """Ask the person to allow or provide something, and wait for the answer."""
 
-    traits = Traits(
-        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Asked the person: {instruction}", shorthand="instruction", tools=("core", "flow", "agent"),
+    traits = _WAIT(
+        needs=None, says="Asked the person: {instruction}", shorthand="instruction",
+        tools=("core", "flow", "agent"),
         model=ModelView(
             "Ask the person to allow or provide something, or for information that is missing.",
             "capability instruction",
@@ -357,7 +347,7 @@ class RequestHumanAuth(Act):
         "type": "request_human_auth", "capability": "2fa",
         "instruction": "Enter the code from the message.", "timeout_sec": 300,
     }  # fmt: skip
-    details = told.HumanDetails
+    details = detail_types.HumanDetails
     type: Literal["request_human_auth"] = "request_human_auth"
     capability: HumanCapability = "unknown"
     """What is needed."""
@@ -370,12 +360,9 @@ class RequestHumanAuth(Act):
 class GiveAnswer(Act):
     """Tell the person what the task asks for; the task goes on."""
 
-    traits = Traits(
-        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Answered: {text}", shorthand="text",
-    )  # fmt: skip
+    traits = _WAIT(needs=None, says="Answered: {text}", shorthand="text")
     example = {"type": "give_answer", "text": "The code is 482913."}
-    details = told.AnswerDetails
+    details = detail_types.AnswerDetails
     type: Literal["give_answer"] = "give_answer"
     text: Words
     """What is to be known."""
@@ -384,13 +371,12 @@ class GiveAnswer(Act):
 class Finish(Act):
     """End the task."""
 
-    traits = Traits(
-        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="{message}", shorthand="message", tools=("agent",),
+    traits = _WAIT(
+        needs=None, says="{message}", shorthand="message", tools=("agent",),
         model=ModelView("End the task, done or impossible, and say what was achieved.", gives_reason=False),
     )  # fmt: skip
     example = {"type": "finish", "message": "Task finished.", "status": "done"}
-    details = told.FinishDetails
+    details = detail_types.FinishDetails
     type: Literal["finish"] = "finish"
     message: Text = "Task finished."
     """What was achieved."""

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
-from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction, one_action
+from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction, parse_action
 from handrail.protocol.model import camel
 from handrail.protocol.target import Selector, in_words
 
@@ -26,7 +26,6 @@ MAX_BYTES = 8_000_000
 
 
 def read_action(data: str | bytes) -> AnyAction:
-    """One action from JSON."""
     _refuse_large(data)
     try:
         return ACTION.validate_json(data)
@@ -35,22 +34,20 @@ def read_action(data: str | bytes) -> AnyAction:
 
 
 def action_from(value: Any) -> AnyAction:
-    """One action from parsed data."""
     try:
-        return one_action(value)
+        return parse_action(value)
     except ValidationError as error:
         raise invalid_action(error, value) from None
 
 
 def as_action(value: Any) -> AnyAction:
-    """An action as it is, or from any mapping."""
     if isinstance(value, Act):
         return cast("AnyAction", value)
     return action_from(dict(value) if isinstance(value, Mapping) else value)
 
 
 def read_as(cls: type[A], fields: Mapping[str, Any]) -> A:
-    """An action of this class from its fields, in any form that `action_from` understands."""
+    """In any form that `action_from` understands."""
     return cast("A", action_from({**fields, "type": cls.model_fields["type"].default}))
 
 
@@ -102,33 +99,33 @@ ELSEWHERE = {
 
 
 def invalid_action(error: ValidationError, data: Any) -> InvalidAction:
-    """The first problem as the message, all of them (at most 20) as details."""
-    found = error.errors(include_url=False)
-    problems = _merge([_problem(detail, data) for detail in found[: _MANY * 5]])[:_MANY]
+    """The first problem as the message, at most 20 of them as details."""
+    details = error.errors(include_url=False)
+    problems = _merge([_problem(detail, data) for detail in details[: _MANY * 5]])[:_MANY]
     first = problems[0]
     where = f"{first['path']}: " if first["path"] else ""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    meant = first.get("suggestion")
-    hint = f"Did you mean {meant}?" if meant else None
+    suggestion = first.get("suggestion")
+    hint = f"Did you mean {suggestion}?" if suggestion else None
     return InvalidAction(f"{where}{first['message']}{more}", hint=hint, path=first["path"], problems=problems)
 
 
 def nearest(word: str, words: Iterable[str], least: float = 0.5) -> list[str]:
-    """The words that look like this one, best first; `least` is how alike they must be, 0 to 1."""
+    """The most similar words, best first; `least` is the similarity they need, 0 to 1."""
     return list(_closest(word[:60], tuple(words), least))
 
 
 @lru_cache(maxsize=2_000)
 def _closest(word: str, words: tuple[str, ...], least: float) -> tuple[str, ...]:
-    """Comparing takes longer than reading a whole action; a caller errs the same way again and again."""
+    """Cached: comparing takes longer than reading an action, and callers repeat their mistakes."""
     return tuple(get_close_matches(word, words, n=3, cutoff=least))
 
 
 def nearest_kind(word: str, kinds: Iterable[str]) -> list[str]:
-    """The kinds that may have been meant: the one that other tools call so, then those that look alike."""
-    known = list(kinds)
-    meant = [ELSEWHERE[word]] if ELSEWHERE.get(word) in known else []
-    return [*meant, *(kind for kind in nearest(word, known, least=0.6) if kind not in meant)][:3]
+    """The types that may have been meant: what other tools call so, then the most similar names."""
+    names = list(kinds)
+    renamed = [ELSEWHERE[word]] if ELSEWHERE.get(word) in names else []
+    return [*renamed, *(kind for kind in nearest(word, names, least=0.6) if kind not in renamed)][:3]
 
 
 def join_path(path: Path) -> str:
@@ -138,26 +135,17 @@ def join_path(path: Path) -> str:
 
 
 def _merge(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A union reports once per member: one line per path, with what each member wanted."""
+    """A union reports once per member: one line per path, with what each member expects."""
     merged: dict[str, dict[str, Any]] = {}
     for problem in problems:
-        known = merged.setdefault(problem["path"], problem)
-        if known is not problem and problem["message"] not in known["message"]:
-            known["message"] += f", or {problem['message']}"
+        earlier = merged.setdefault(problem["path"], problem)
+        if earlier is not problem and problem["message"] not in earlier["message"]:
+            earlier["message"] += f", or {problem['message']}"
     return list(merged.values())
 
 
 def _problem(detail: ErrorDetails, data: Any) -> dict[str, Any]:
-    path, holder = _locate(detail, data)
-    message, suggestions = _describe(detail, path, holder)
-    problem: dict[str, Any] = {"path": join_path(path), "message": message}
-    if suggestions:
-        problem["suggestion"] = " or ".join(suggestions)
-    return problem
-
-
-def _locate(detail: ErrorDetails, data: Any) -> tuple[Path, Any]:
-    """The wire path (pydantic's location without union tags), and the object that holds the bad field."""
+    # The wire path (pydantic's location without union tags), and the object that holds the bad field.
     path: Path = []
     here = holder = data
     spelling = _spelling(data, _snake_case)
@@ -173,7 +161,11 @@ def _locate(detail: ErrorDetails, data: Any) -> tuple[Path, Any]:
             path.append(spelling(str(detail.get("ctx", {}).get("field"))))
         case "union_tag_invalid" | "union_tag_not_found":
             path.append(str(detail.get("ctx", {}).get("discriminator", "type")).strip("'"))
-    return path, holder
+    message, suggestions = _describe(detail, path, holder)
+    problem: dict[str, Any] = {"path": join_path(path), "message": message}
+    if suggestions:
+        problem["suggestion"] = " or ".join(suggestions)
+    return problem
 
 
 def _has(holder: Any, part: str | int) -> bool:
@@ -183,7 +175,7 @@ def _has(holder: Any, part: str | int) -> bool:
 
 
 def _spelling(here: Any, outer: Callable[[str], str]) -> Callable[[str], str]:
-    """How this object writes a missing field: desk actions and frames in camelCase, others in snake_case."""
+    """How this object spells a missing field: desk actions and frames in camelCase, others in snake_case."""
     kind = here.get("type") if isinstance(here, dict) else None
     if not isinstance(kind, str):
         return outer
@@ -213,9 +205,9 @@ def _describe(detail: ErrorDetails, path: Path, holder: Any) -> tuple[str, list[
             return _unknown_field(str(path[-1] if path else detail["loc"][-1]), holder)
         case "literal_error":
             words = _quoted(context.get("expected"))
-            given = detail["input"]
-            return f"must be one of: {', '.join(words)}", nearest(given, words) if isinstance(
-                given, str
+            bad_input = detail["input"]
+            return f"must be one of: {', '.join(words)}", nearest(bad_input, words) if isinstance(
+                bad_input, str
             ) else []
         case _:
             return _in_plain_words(detail, path), []
@@ -236,12 +228,12 @@ def _unknown_field(name: str, holder: Any) -> tuple[str, list[str]]:
 
 
 def _unlike(detail: ErrorDetails, path: Path, holder: Any) -> str:
-    """A pattern is for machines: people are shown one that fits, where the vocabulary has one."""
+    """Shows an example that fits the pattern, where the vocabulary has one."""
     kind = holder.get("type") if isinstance(holder, dict) else None
     example = ACTIONS[kind].example.get(str(path[-1])) if kind in ACTIONS and path else None
-    like = f", such as {in_words(example)}" if isinstance(example, str) else ""
-    given = in_words(str(detail["input"])) if _PRIVATE.isdisjoint(path) else "it"
-    return f"{given} has not the right form{like}"
+    such_as = f", such as {in_words(example)}" if isinstance(example, str) else ""
+    shown_input = in_words(str(detail["input"])) if _PRIVATE.isdisjoint(path) else "it"
+    return f"{shown_input} has not the right form{such_as}"
 
 
 def _wire_names(model: type[BaseModel]) -> list[str]:
@@ -249,11 +241,11 @@ def _wire_names(model: type[BaseModel]) -> list[str]:
 
 
 def _in_plain_words(detail: ErrorDetails, path: Path) -> str:
-    """pydantic's sentence, with the value where it can't be a person's text."""
+    """pydantic's message, with the value where it can't be a person's text."""
     message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    given = detail["input"]
+    bad_input = detail["input"]
     private = not path or not _PRIVATE.isdisjoint(path) or detail["type"] == "value_error"
-    if private or not (given is None or isinstance(given, bool | int | float | str)):
+    if private or not (bad_input is None or isinstance(bad_input, bool | int | float | str)):
         return message
-    endless = isinstance(given, int) and given.bit_length() > 1_000  # Python refuses to write such numbers
-    return message if endless else f"{message}, not {in_words(given)}"
+    endless = isinstance(bad_input, int) and bad_input.bit_length() > 1_000  # too long for Python to print
+    return message if endless else f"{message}, not {in_words(bad_input)}"

@@ -26,34 +26,34 @@ class _Short(GenerateJsonSchema):
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        made = super().default_schema(schema)
-        if "const" in made or made.get("default", ...) is None:
-            made.pop("default", None)
-        return made
+        short = super().default_schema(schema)
+        if "const" in short or short.get("default", ...) is None:
+            short.pop("default", None)
+        return short
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        made = super().model_schema(schema)
-        made.pop("title", None)
+        short = super().model_schema(schema)
+        short.pop("title", None)
         for name, text in field_texts(schema["cls"]).items():
-            made["properties"][name].setdefault("description", text)
-        if "const" in made.get("properties", {}).get("type", {}):
-            required = [name for name in made.get("required", []) if name != "type"]
-            made["required"] = ["type", *required]
-        return made
+            short["properties"][name].setdefault("description", text)
+        if "const" in short.get("properties", {}).get("type", {}):
+            required = [name for name in short.get("required", []) if name != "type"]
+            short["required"] = ["type", *required]
+        return short
 
 
 def schema_of(adapter: TypeAdapter[Any], title: str) -> dict[str, Any]:
     """One self-contained JSON Schema document."""
-    made = adapter.json_schema(mode="serialization", schema_generator=_Short)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **made}
+    schema = adapter.json_schema(mode="serialization", schema_generator=_Short)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 
 
 def field_texts(cls: type[BaseModel]) -> dict[str, str]:
     """Wire name → the string under the field, inherited ones first. Read from the source, when asked for:
     pydantic would read it while the classes are made, at every start of the program."""
     texts: dict[str, str] = {}
-    for one in reversed(cls.__mro__):
-        texts |= _texts_of(one.__module__).get(one.__qualname__, {}) if issubclass(one, BaseModel) else {}
+    for base in reversed(cls.__mro__):
+        texts |= _texts_of(base.__module__).get(base.__qualname__, {}) if issubclass(base, BaseModel) else {}
     fields = {name: field.serialization_alias or name for name, field in cls.model_fields.items()}
     return {alias: texts[name] for name, alias in fields.items() if name in texts}
 
@@ -64,7 +64,11 @@ def _texts_of(module: str) -> dict[str, dict[str, str]]:
     if module.startswith("pydantic"):
         return {}
     parsed = syntax_of(inspect.getsource(sys.modules[module]))
-    return {one.name: _texts_in(one) for one in parsed.body if isinstance(one, ast.ClassDef)}
+    return {
+        statement.name: _texts_in(statement)
+        for statement in parsed.body
+        if isinstance(statement, ast.ClassDef)
+    }
 
 
 def _texts_in(cls: ast.ClassDef) -> dict[str, str]:

@@ -28,22 +28,22 @@ _JOINED: dict[str, Callable[[Any], str]] = {
 
 
 def sentence_of(action: Act, label: str | None = None) -> str:
-    """What was done. `label` names the element that was found."""
+    """What was done. `label` names the element that was used."""
     says = action.traits.says
     return _fill(says, action, label) if says else f"Did {action.type}."
 
 
 def question_of(action: Act) -> str:
-    """What it is about, where its own fields tell; '' where an element or an app does."""
+    """What it is about, by its own fields; '' where an element or an app says it."""
     return _fill(action.traits.asks, action, None)
 
 
 def _fill(template: str, action: Act, label: str | None) -> str:
-    def kept(part: re.Match[str]) -> str:
+    def optional_part(part: re.Match[str]) -> str:
         named = _FIELD.search(part[1])
         return part[1] if named and getattr(action, named[1]) is not None else ""
 
-    return _Words(action, label).vformat(_OPTIONAL.sub(kept, template), (), {})
+    return _Words(action, label).vformat(_OPTIONAL.sub(optional_part, template), (), {})
 
 
 class _Words(Formatter):
@@ -61,15 +61,8 @@ class _Words(Formatter):
             place = f"({value.x}, {value.y})"
             return f"at {place}" if format_spec == "at" else place
         if isinstance(value, Selector):
-            return self._element(value, format_spec)
+            own = value.text or value.description or value.handle or value.id or value.text_contains
+            named = own or self._label if format_spec == "own" else self._label or own
+            return f'"{named}"' if named else "an element"
         join = _JOINED.get(format_spec)
         return join(value) if join else format(value, format_spec)
-
-    def _element(self, target: Selector, format_spec: str) -> str:
-        own = _words_of(target)
-        named = own or self._label if format_spec == "own" else self._label or own
-        return f'"{named}"' if named else "an element"
-
-
-def _words_of(target: Selector) -> str | None:
-    return target.text or target.description or target.handle or target.id or target.text_contains

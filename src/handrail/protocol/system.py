@@ -1,12 +1,13 @@
 """Actions that change the device around the app: apps, network, orientation, permissions, shell, scripts."""
 
 import shlex
+from functools import partial
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from handrail.protocol import details as told
-from handrail.protocol.act import Act
+from handrail.protocol import details as detail_types
+from handrail.protocol.act import SHARED_FIELDS, Act
 from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, needs
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
@@ -17,19 +18,27 @@ Permission = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.]*$", max_lengt
 Url = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+.-]*:\S+$", max_length=8_192)]
 
 CHANGES_DEVICE = Ruling("allow", "ask", "it changes the device, and the caller is on another machine")
+_APP = partial(
+    Traits, effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+    shorthand="package", leaves_app=True,
+)  # fmt: skip
+_SENSITIVE = partial(Traits, effect="sensitive", semantic="system", presses=Pressed.NOTHING)
+_SETTING = partial(
+    Traits, effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
+    verdict=CHANGES_DEVICE, tools=("debug",),
+)  # fmt: skip
 
 
 class StartApp(Act):
     """Start an app, or bring it to the front."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Started[ {package}][ {name}].", shorthand="package", leaves_app=True, tools=("core", "agent"),
+    traits = _APP(
+        verdict=ALLOW, says="Started[ {package}][ {name}].", tools=("core", "agent"),
         model=ModelView(shown="package name", fields={"name": "as its icon says"}, expects=True),
     )  # fmt: skip
     example = {"type": "start_app", "package": "com.google.android.contacts"}
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-    details = told.StartDetails
+    details = detail_types.StartDetails
     type: Literal["start_app"] = "start_app"
     package: Package | None = None
     """The app's package."""
@@ -41,10 +50,15 @@ class StartApp(Act):
     """Values for the app by name, as an intent carries them."""
 
     @model_validator(mode="after")
-    def _names_one(self) -> Self:
+    def _check_names(self) -> Self:
         if (self.package is None) == (self.name is None):
             raise needs("package", "give exactly one of package and name")
         return self
+
+    @property
+    def opens_a_part(self) -> bool:
+        """It names what to show in the app, as a link does."""
+        return self.activity is not None or bool(self.extras)
 
 
 class ListApps(Act):
@@ -55,7 +69,7 @@ class ListApps(Act):
         says="Listed the apps.", shorthand="find", tools=("debug",),
     )  # fmt: skip
     example = {"type": "list_apps"}
-    details = told.AppsDetails
+    details = detail_types.AppsDetails
     type: Literal["list_apps"] = "list_apps"
     find: Name | None = None
     """Only those whose name or package contains this."""
@@ -64,11 +78,7 @@ class ListApps(Act):
 class StopApp(Act):
     """Stop an app's process."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE, says="Stopped {package}.", shorthand="package", leaves_app=True,
-        tools=("core", "agent"),
-    )  # fmt: skip
+    traits = _APP(verdict=CHANGES_DEVICE, says="Stopped {package}.", tools=("core", "agent"))
     example = {"type": "stop_app", "package": "com.google.android.contacts"}
     type: Literal["stop_app"] = "stop_app"
     package: Package
@@ -78,11 +88,7 @@ class StopApp(Act):
 class RestartApp(Act):
     """Stop an app and start it again; its data stays."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE, says="Restarted {package}.", shorthand="package", leaves_app=True,
-        tools=("core",),
-    )  # fmt: skip
+    traits = _APP(verdict=CHANGES_DEVICE, says="Restarted {package}.", tools=("core",))
     example = {"type": "restart_app", "package": "com.google.android.contacts"}
     type: Literal["restart_app"] = "restart_app"
     package: Package
@@ -92,10 +98,9 @@ class RestartApp(Act):
 class ResetApp(Act):
     """Delete all data of an app, as if newly installed."""
 
-    traits = Traits(
-        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
-        verdict=Ruling("ask", "deny", "it deletes all data of an app"), says="Deleted all data of {package}.",
-        shorthand="package", leaves_app=True, tools=("debug",),
+    traits = _APP(
+        effect="sensitive", verdict=Ruling("ask", "deny", "it deletes all data of an app"),
+        says="Deleted all data of {package}.", tools=("debug",),
     )  # fmt: skip
     example = {"type": "reset_app", "package": "com.handrail.notes"}
     type: Literal["reset_app"] = "reset_app"
@@ -106,10 +111,9 @@ class ResetApp(Act):
 class InstallApp(Act):
     """Install an APK from this machine."""
 
-    traits = Traits(
-        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
-        verdict=Ruling("ask", "deny", "it installs software"), says="Installed {path}.", asks="{path}",
-        shorthand="path", leaves_app=True, tools=("debug",),
+    traits = _APP(
+        effect="sensitive", verdict=Ruling("ask", "deny", "it installs software"), says="Installed {path}.",
+        asks="{path}", shorthand="path", tools=("debug",),
     )  # fmt: skip
     example = {"type": "install_app", "path": "build/app-debug.apk"}
     type: Literal["install_app"] = "install_app"
@@ -120,10 +124,9 @@ class InstallApp(Act):
 class UninstallApp(Act):
     """Remove an app and its data."""
 
-    traits = Traits(
-        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
-        verdict=Ruling("ask", "deny", "it removes an app and its data"), says="Removed {package}.",
-        shorthand="package", leaves_app=True, tools=("debug",),
+    traits = _APP(
+        effect="sensitive", verdict=Ruling("ask", "deny", "it removes an app and its data"),
+        says="Removed {package}.", tools=("debug",),
     )  # fmt: skip
     example = {"type": "uninstall_app", "package": "com.handrail.notes"}
     type: Literal["uninstall_app"] = "uninstall_app"
@@ -134,13 +137,12 @@ class UninstallApp(Act):
 class AddMedia(Act):
     """Copy a picture or film of this machine into the device's gallery."""
 
-    traits = Traits(
-        effect="sensitive", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
-        verdict=Ruling("ask", "deny", "it copies a file of this machine to the device"),
-        says="Copied {path} into the gallery.", asks="{path}", shorthand="path", tools=("debug",),
+    traits = _SETTING(
+        effect="sensitive", verdict=Ruling("ask", "deny", "it copies a file of this machine to the device"),
+        says="Copied {path} into the gallery.", asks="{path}", shorthand="path",
     )  # fmt: skip
     example = {"type": "add_media", "path": "pictures/cat.png"}
-    details = told.FileDetails
+    details = detail_types.FileDetails
     type: Literal["add_media"] = "add_media"
     path: Name
     """A png, jpg, jpeg, gif, webp or mp4 file."""
@@ -149,13 +151,12 @@ class AddMedia(Act):
 class OpenUrl(Act):
     """Open a URL or deep link in the app that handles it."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+    traits = _APP(
         verdict=Ruling("allow", "ask", "it opens an address for a caller on another machine", "always"),
-        says="Opened {url}.", asks="{url}", shorthand="url", leaves_app=True, tools=("web", "debug", "agent"),
+        says="Opened {url}.", asks="{url}", shorthand="url", tools=("web", "debug", "agent"),
     )  # fmt: skip
     example = {"type": "open_url", "url": "https://example.org/help"}
-    details = told.UrlDetails
+    details = detail_types.UrlDetails
     type: Literal["open_url"] = "open_url"
     url: Url
     """With its scheme."""
@@ -167,12 +168,9 @@ SPEED = r"^(gsm|hscsd|gprs|edge|umts|hsdpa|lte|evdo|full|[0-9]{1,9}:[0-9]{1,9})$
 class SetNetwork(Act):
     """Change the network: a preset, speed and delay (emulator), Wi-Fi, airplane mode."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE, says="Set the network: {given}.", shorthand="preset", tools=("debug",),
-    )  # fmt: skip
+    traits = _SETTING(says="Set the network: {changes}.", shorthand="preset")
     example = {"type": "set_network", "preset": "offline"}
-    details = told.NetworkDetails
+    details = detail_types.NetworkDetails
     type: Literal["set_network"] = "set_network"
     preset: Literal["gsm", "gprs", "edge", "umts", "3g", "hsdpa", "lte", "full", "offline"] | None = None
     """A kind of network."""
@@ -187,26 +185,23 @@ class SetNetwork(Act):
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        given = (self.preset, self.speed, self.delay, self.wifi, self.airplane_mode)
-        if all(value is None for value in given):
+        settings = (self.preset, self.speed, self.delay, self.wifi, self.airplane_mode)
+        if all(value is None for value in settings):
             raise needs("preset", "give at least one of preset, speed, delay, wifi and airplane_mode")
         return self
 
     @property
-    def given(self) -> str:
-        """What it changes, as its sentence says it."""
-        changes = self.model_dump(exclude={"type", "reason", "device", "expect"}, exclude_none=True)
+    def changes(self) -> str:
+        """What it changes, for its sentence."""
+        settings = self.model_dump(exclude={"type", *SHARED_FIELDS}, exclude_none=True)
         words = {True: "on", False: "off"}
-        return ", ".join(f"{name} {words.get(value, value)}" for name, value in changes.items())
+        return ", ".join(f"{name} {words.get(value, value)}" for name, value in settings.items())
 
 
 class SetOrientation(Act):
     """Turn the screen, or let it turn by itself."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Set the orientation to {orientation}.", shorthand="orientation", tools=("debug",),
-    )  # fmt: skip
+    traits = _SETTING(verdict=ALLOW, says="Set the orientation to {orientation}.", shorthand="orientation")
     example = {"type": "set_orientation", "orientation": "landscape"}
     type: Literal["set_orientation"] = "set_orientation"
     orientation: Literal["portrait", "landscape", "auto"]
@@ -216,11 +211,7 @@ class SetOrientation(Act):
 class SetAppearance(Act):
     """Show everything dark, or light."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE, says="Set the appearance to {appearance}.", shorthand="appearance",
-        tools=("debug",),
-    )  # fmt: skip
+    traits = _SETTING(says="Set the appearance to {appearance}.", shorthand="appearance")
     example = {"type": "set_appearance", "appearance": "dark"}
     type: Literal["set_appearance"] = "set_appearance"
     appearance: Literal["dark", "light"]
@@ -230,10 +221,7 @@ class SetAppearance(Act):
 class SetLocation(Act):
     """Tell apps that the device is at this place."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE, says="Set the place to {latitude:g}, {longitude:g}.", tools=("debug",),
-    )  # fmt: skip
+    traits = _SETTING(says="Set the place to {latitude:g}, {longitude:g}.")
     example = {"type": "set_location", "latitude": 48.2082, "longitude": 16.3738}
     type: Literal["set_location"] = "set_location"
     latitude: Annotated[float, Field(strict=True, ge=-90, le=90)]
@@ -245,10 +233,8 @@ class SetLocation(Act):
 class SetClipboard(Act):
     """Put text on the device's clipboard."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.CLIPBOARD, presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE, says="Put {text:count} characters on the clipboard.", shorthand="text",
-        tools=("debug",),
+    traits = _SETTING(
+        needs=Capability.CLIPBOARD, says="Put {text:count} characters on the clipboard.", shorthand="text",
     )  # fmt: skip
     example = {"type": "set_clipboard", "text": "Ada Lovelace"}
     type: Literal["set_clipboard"] = "set_clipboard"
@@ -259,16 +245,14 @@ class SetClipboard(Act):
 class GrantPermission(Act):
     """Give an app a runtime permission."""
 
-    traits = Traits(
-        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
-        verdict=Ruling("ask", "deny", "it widens what an app may do"),
+    traits = _SENSITIVE(
+        needs=Capability.APPS, verdict=Ruling("ask", "deny", "it widens what an app may do"),
         says="Granted {permission} to {package}.", asks="{permission} for {package}", tools=("debug",),
     )  # fmt: skip
     example = {
-        "type": "grant_permission",
-        "package": "com.handrail.gallery",
+        "type": "grant_permission", "package": "com.handrail.gallery",
         "permission": "android.permission.CAMERA",
-    }
+    }  # fmt: skip
     type: Literal["grant_permission"] = "grant_permission"
     package: Package
     """The app's package."""
@@ -279,16 +263,13 @@ class GrantPermission(Act):
 class RevokePermission(Act):
     """Take a runtime permission from an app."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE, says="Revoked {permission} from {package}.",
-        asks="{permission} for {package}", tools=("debug",),
+    traits = _SETTING(
+        needs=Capability.APPS, says="Revoked {permission} from {package}.", asks="{permission} for {package}",
     )  # fmt: skip
     example = {
-        "type": "revoke_permission",
-        "package": "com.handrail.gallery",
+        "type": "revoke_permission", "package": "com.handrail.gallery",
         "permission": "android.permission.CAMERA",
-    }
+    }  # fmt: skip
     type: Literal["revoke_permission"] = "revoke_permission"
     package: Package
     """The app's package."""
@@ -297,7 +278,7 @@ class RevokePermission(Act):
 
 
 def _split(command: object) -> object:
-    """Unbalanced quotes are found here, at the border, not on the device."""
+    """Finds unbalanced quotes before anything is sent to the device."""
     if isinstance(command, str):
         shlex.split(command)
     return command
@@ -306,14 +287,13 @@ def _split(command: object) -> object:
 class Shell(Act):
     """Run a command on the device, its tokens quoted one by one, or `raw` by the device's own shell."""
 
-    traits = Traits(
-        effect="system", semantic="system", needs=Capability.SHELL, presses=Pressed.UNKNOWN,
+    traits = _APP(
+        needs=Capability.SHELL, presses=Pressed.UNKNOWN,
         verdict=Ruling("ask", "deny", "a command on the device can do anything that adb can"),
-        says="Ran: {tokens:words}.", asks="{command:command}", shorthand="command", leaves_app=True,
-        tools=("debug",),
+        says="Ran: {tokens:words}.", asks="{command:command}", shorthand="command", tools=("debug",),
     )  # fmt: skip
     example = {"type": "shell", "command": ["pm", "list", "packages"], "raw": False}
-    details = told.OutputDetails
+    details = detail_types.OutputDetails
     type: Literal["shell"] = "shell"
     command: Annotated[
         Annotated[list[Text], Field(min_length=1, max_length=1_000)] | Words,
@@ -349,7 +329,7 @@ class RunScript(Act):
         asks="{script:lines}", shorthand="script", leaves_app=True, tools=("agent",),
     )  # fmt: skip
     example = {"type": "run_script", "script": "ls", "timeout_sec": 60}
-    details = told.ScriptDetails
+    details = detail_types.ScriptDetails
     type: Literal["run_script"] = "run_script"
     script: Words
     """The commands."""

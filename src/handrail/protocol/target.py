@@ -39,13 +39,11 @@ ElementProperty = Literal[
 ]  # fmt: skip
 """What can be read of an element. One that exists may be out of sight; an interactable one takes a tap now:
 it or its row is clickable, enabled and not covered."""
-
-
 _SHOWN = 60  # characters of a caller's own words in a message
 
 
 def in_words(value: Any) -> str:
-    """A value as people write it, never as Python does: `"Save"`, `true`, `nothing`, `"a", "b"`."""
+    """A value as people write it: `"Save"`, `true`, `nothing`, `"a", "b"`."""
     match value:
         case None:
             return "nothing"
@@ -54,7 +52,7 @@ def in_words(value: Any) -> str:
         case list() | tuple():
             return ", ".join(map(in_words, value))
         case dict():
-            return ", ".join(f"{name} {in_words(one)}" for name, one in value.items())
+            return ", ".join(f"{name} {in_words(part)}" for name, part in value.items())
         case bool() | int() | float():
             return json.dumps(value)
         case _:
@@ -168,15 +166,17 @@ class Selector(Model):
 
     @property
     def handle(self) -> str | None:
-        """The ref or element id that decides alone, if there is one."""
+        """The ref or element id, which decides alone."""
         return self.ref or self.element_id
 
     def __str__(self) -> str:
         """As a message names it: `"Save"`, `@b1`, `id save, role button, within "Account"`."""
         if self.handle:
             return self.handle
-        given = {name: getattr(self, name) for name in _WORDS}
-        return ", ".join(_WORDS[name].format(in_words(one)) for name, one in given.items() if one is not None)
+        fields = {name: getattr(self, name) for name in _WORDS}
+        return ", ".join(
+            _WORDS[name].format(in_words(field)) for name, field in fields.items() if field is not None
+        )
 
 
 _WORDS = {
@@ -186,8 +186,6 @@ _WORDS = {
     "right_of": "right of {}", "above": "above {}", "below": "below {}", "index": "index {}",
 }  # fmt: skip
 """How each field of a selector is said."""
-
-
 Anchor = Annotated[
     Selector, BeforeValidator(_read_short), OrShort('"@b1" (ref), any other string (exact text)')
 ]
@@ -217,7 +215,7 @@ class TextIs(Model):
     contains: Text | None = None
 
     @model_validator(mode="after")
-    def _one_comparison(self) -> TextIs:
+    def _check_comparison(self) -> TextIs:
         if (self.equals is None) == (self.contains is None):
             raise needs("equals", "give exactly one of equals and contains")
         return self
@@ -256,21 +254,21 @@ class Condition(Model):
     """At least one of these holds."""
 
     @model_validator(mode="after")
-    def _exactly_one(self) -> Condition:
-        given = [name for name in self.model_fields_set if getattr(self, name) is not None]
-        if len(given) != 1:
+    def _check_single(self) -> Condition:
+        names = [name for name in self.model_fields_set if getattr(self, name) is not None]
+        if len(names) != 1:
             raise ValueError(f"needs exactly one of: {', '.join(type(self).model_fields)}")
         return self
 
     @property
     def subject(self) -> Target | None:
-        """The one element that it is about; None where it is about the screen, or about several."""
+        """The element that it is about; None where it is about the screen, or about several."""
         about = self.text or self.state
         return about.target if about else self.visible or self.absent
 
     @property
     def kind(self) -> str:
-        """The name of the one field that is set."""
+        """The name of the field that is set."""
         return next(name for name in type(self).model_fields if getattr(self, name) is not None)
 
     def __str__(self) -> str:
@@ -279,10 +277,9 @@ class Condition(Model):
             case "visible" | "absent" as kind:
                 return f"{self.subject} is {kind}"
             case "text" if self.text:
-                said = self.text.contains if self.text.equals is None else self.text.equals
-                return (
-                    f"{self.subject} {'says' if self.text.contains is None else 'contains'} {in_words(said)}"
-                )
+                expected = self.text.contains if self.text.equals is None else self.text.equals
+                verb = "says" if self.text.contains is None else "contains"
+                return f"{self.subject} {verb} {in_words(expected)}"
             case "state" if self.state:
                 return f"{self.state.property} of {self.subject} is {in_words(self.state.value)}"
             case "app":

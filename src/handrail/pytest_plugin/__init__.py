@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from handrail.pytest_plugin.opening import Opening
     from handrail.sync import BlockingDesk, BlockingPhone
 
+
 MARKER = (
     "handrail(app=None, faults=(), seed=1, helper=None, hosts=()): the phone of this test: the app that is "
     "started, the simulated phone's faults and seed, its helper, and hosts that a browser may open"
@@ -29,7 +30,6 @@ SIM, BROWSER = "sim", "browser"
 
 @pytest.hookimpl
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What a run may say."""
     group = parser.getgroup("handrail", "Handrail: phones and browsers")
     group.addoption(
         "--handrail-device",
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Registers the marker, and refuses more workers than there are phones."""
     config.addinivalue_line("markers", MARKER)
     workers = len(config.getoption("tx", None) or ())
-    real = [one for one in _devices(config) if one not in (SIM, BROWSER)]
+    real = [device for device in _devices(config) if device not in (SIM, BROWSER)]
     if real and workers > len(real):
         raise pytest.UsageError(
             f"{workers} workers can't share {len(real)} phone{'' if len(real) == 1 else 's'} "
@@ -75,7 +75,7 @@ def device_of(config: pytest.Config) -> str:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A marker that says what nobody understands fails its test, also where no fixture reads it."""
     if any(item.iter_markers("handrail")):
-        from handrail.pytest_plugin.marker import options_of  # noqa: PLC0415
+        from handrail.pytest_plugin.opening import options_of  # noqa: PLC0415
 
         options_of(item)
 

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from handrail.engine.answer import answer_text
+from handrail.engine.envelope_text import envelope_text
 from handrail.errors import HandrailError
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.notebook import envelope_html, picture_html, screen_html, shown
 from handrail.protocol.observe import GetUiTree, Screenshot
 from handrail.protocol.read import action_from
-from handrail.tree.quote import clean, cut
+from handrail.screen.text import clean, cut
 
 if TYPE_CHECKING:
     from handrail.pytest_plugin.opening import Opening
     from handrail.sync.openers import OpenedPhone
+
 
 MOST_ACTIONS = 8
 MOST_LINES = 40
@@ -52,19 +53,19 @@ async def gather(opening: Opening) -> DeviceEvidence | None:
     inside = opening.inside
     if inside is None:
         return None
-    told = DeviceEvidence(inside.session.serial, clean=inside.session.record.redact_data)
-    told.done = list(_journalled(inside, opening.since_ms))
+    evidence = DeviceEvidence(inside.session.serial, clean=inside.session.journal_writer.redact_data)
+    evidence.done = list(_journalled(inside, opening.since_ms))
     caller = inside.session.caller
     try:
         async with asyncio.timeout(LOOK_S):
             quiet = type(caller)(caller.id, caller.actor, caller.door)  # a look that fails raises nothing
-            seen = await inside.session.run(GetUiTree(), reason=REASON, caller=quiet)
-            told.screen = str((seen.details or {}).get("text") or f"{seen.failure_code}: {seen.message}")
+            tree = await inside.session.run(GetUiTree(), reason=REASON, caller=quiet)
+            evidence.screen = str((tree.details or {}).get("text") or f"{tree.failure_code}: {tree.message}")
             taken = await inside.session.run(Screenshot(), reason=REASON, caller=quiet)
-            told.picture = str((taken.details or {}).get(_PICTURE, ""))
+            evidence.picture = str((taken.details or {}).get(_PICTURE, ""))
     except (HandrailError, TimeoutError) as error:
-        told.screen = told.screen or f"The screen could not be read: {error!r:.300}"
-    return told
+        evidence.screen = evidence.screen or f"The screen could not be read: {error!r:.300}"
+    return evidence
 
 
 def _journalled(inside: OpenedPhone, since_ms: int) -> Iterator[tuple[dict[str, Any], Envelope]]:
@@ -84,14 +85,14 @@ def attach(item: pytest.Item, report: pytest.TestReport, failure: Any, opened: l
             _property(item, "handrail_device", opening.inside.session.serial)
         if not report.failed:
             continue
-        told = opening.evidence or opening.gathered()
-        if told is None:
+        evidence = opening.evidence or opening.gathered()
+        if evidence is None:
             continue
         if isinstance(error := getattr(failure, "value", None), HandrailError):
             _property(item, "handrail_failure", error.code)
-        page, picture = _write(opening.folder, item.nodeid, told.clean(report.longreprtext), told)
+        page, picture = _write(opening.folder, item.nodeid, evidence.clean(report.longreprtext), evidence)
         _property(item, "handrail_report", str(page))
-        report.sections += list(_sections(told, page, picture))
+        report.sections += list(_sections(evidence, page, picture))
 
 
 def _property(item: pytest.Item, name: str, value: str) -> None:
@@ -99,24 +100,24 @@ def _property(item: pytest.Item, name: str, value: str) -> None:
         item.user_properties.append((name, value))
 
 
-def _sections(told: DeviceEvidence, page: Path, picture: Path | None) -> Iterator[tuple[str, str]]:
-    if told.done:
-        lines = [_line(action, envelope) for action, envelope in told.done[-MOST_ACTIONS:]]
-        if (before := len(told.done) - MOST_ACTIONS) > 0:
+def _sections(evidence: DeviceEvidence, page: Path, picture: Path | None) -> Iterator[tuple[str, str]]:
+    if evidence.done:
+        lines = [_line(action, envelope) for action, envelope in evidence.done[-MOST_ACTIONS:]]
+        if (before := len(evidence.done) - MOST_ACTIONS) > 0:
             lines.insert(0, f"… {before} before")
-        yield f"handrail: last actions on {told.device}", "\n".join(lines)
-        changed = next(((act, one) for act, one in reversed(told.done) if one.changes), None)
+        yield f"handrail: last actions on {evidence.device}", "\n".join(lines)
+        changed = next(((act, reply) for act, reply in reversed(evidence.done) if reply.changes), None)
         if changed is not None:
-            yield "handrail: last change", _cut(answer_text(action_from(changed[0]), changed[1]))
+            yield "handrail: last change", _cut(envelope_text(action_from(changed[0]), changed[1]))
     files = [f"picture: {picture}"] if picture else []
-    yield "handrail: screen", "\n".join([_cut(told.screen), "", *files, f"report:  {page}"])
+    yield "handrail: screen", "\n".join([_cut(evidence.screen), "", *files, f"report:  {page}"])
 
 
 def _line(action: dict[str, Any], envelope: Envelope) -> str:
     short = str(action_from(action).traits.shorthand or "")
     names = [short, *(name for name in action if name not in ("type", "reason", "expect", short))]
-    told = [_word(action[name]) for name in names if isinstance(action.get(name), str | dict | list)]
-    words = " → ".join(told[:2])
+    arguments = [_word(action[name]) for name in names if isinstance(action.get(name), str | dict | list)]
+    words = " → ".join(arguments[:2])
     took = (envelope.timings_ms or {}).get("total", 0.0)
     end = envelope.lifecycle_state.replace("_", " ") if envelope.success else envelope.failure_code
     return f"{'✓' if envelope.success else '✗'} {envelope.action_type} {cut(clean(words), 60)}".rstrip() + (
@@ -156,21 +157,21 @@ pre.why {{ padding: .8rem 1rem; border-left: 4px solid #d1453b; background: #888
 """
 
 
-def _write(folder: Path, title: str, why: str, told: DeviceEvidence) -> tuple[Path, Path | None]:
+def _write(folder: Path, title: str, why: str, evidence: DeviceEvidence) -> tuple[Path, Path | None]:
     folder.mkdir(parents=True, exist_ok=True)
     picture = None
-    if told.picture:
+    if evidence.picture:
         picture = folder / "screen.png"
-        picture.write_bytes(base64.b64decode(told.picture))
+        picture.write_bytes(base64.b64decode(evidence.picture))
     page = folder / "report.html"
     page.write_text(
         _PAGE.format(
             title=escape(title),
             why=escape(why),
-            device=shown(told.device),
-            actions="".join(envelope_html(one) for _, one in told.done) or "<p>None.</p>",
-            screen=screen_html(told.screen),
-            picture=picture_html(told.picture),
+            device=shown(evidence.device),
+            actions="".join(envelope_html(envelope) for _, envelope in evidence.done) or "<p>None.</p>",
+            screen=screen_html(evidence.screen),
+            picture=picture_html(evidence.picture),
         ),
         encoding="utf-8",
     )

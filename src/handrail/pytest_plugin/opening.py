@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.approval import AskedApproval
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, AnyAction
@@ -21,8 +23,8 @@ from handrail.protocol.read import action_from
 from handrail.protocol.system import RestartApp, RunScript, StartApp
 from handrail.pytest_plugin import BROWSER, OPENED, SIM
 from handrail.pytest_plugin.evidence import DeviceEvidence, gather
-from handrail.pytest_plugin.marker import options_of
 from handrail.runtime import Runtime
+from handrail.safety.approval_store import AskedApproval
 from handrail.simulator import simulated_phones
 from handrail.sync import BlockingPhone
 from handrail.sync.openers import OpenedPhone, blocking, opened_browser, opened_phone
@@ -47,19 +49,17 @@ class Opening:
 
     @property
     def folder(self) -> Path:
-        """Where this test leaves its files."""
         return Path(self.out) / re.sub(r"[^\w.-]+", "-", self._item.nodeid).strip("-")[-120:]
 
     @contextmanager
     def phone(self) -> Iterator[BlockingPhone]:
-        """By its face without await."""
         __tracebackhide__ = True
         self._item.stash.setdefault(OPENED, []).append(self)
-        with self._told():
+        with self._failures_without_traceback():
             face = blocking(self._block())
         try:
             self.face, self.inside = face, OpenedPhone(face._runtime, face.session, face.simulated)
-            with self._told():
+            with self._failures_without_traceback():
                 for action in self._first():
                     face.run(action, reason=REASON)
             yield face
@@ -69,7 +69,7 @@ class Opening:
 
     def gathered(self) -> DeviceEvidence | None:
         """What a test that failed shows of its device, while that is open."""
-        return self.face._kept.loop.call(gather(self)) if self.face is not None else None
+        return self.face._block.loop.call(gather(self)) if self.face is not None else None
 
     @asynccontextmanager
     async def awaited(self) -> AsyncIterator[Session]:
@@ -100,7 +100,7 @@ class Opening:
             yield StartApp(package=app) if is_new else RestartApp(package=app)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _failures_without_traceback(self) -> Iterator[None]:
         """What can't be opened is told in its own words, without the way to it."""
         try:
             yield
@@ -114,8 +114,8 @@ class Opening:
             return opened_browser(self._new_home(), "browser:test", profile)
         if self._device == SIM:
             marked = self.marked
-            made = simulated_phones(clock=SystemClock(), seed=marked.seed, faults=marked.faults)
-            return opened_phone(self._new_home(), None, made, marked.helper or "none")
+            phones = simulated_phones(clock=SystemClock(), seed=marked.seed, faults=marked.faults)
+            return opened_phone(self._new_home(), None, phones, marked.helper or "none")
         if self.marked.is_simulated_only:
             pytest.skip(f"{self._device} is a real phone: it has no seed and no faults")
         return opened_phone(Runtime.open(raise_on_failure=True), self._device, None, self.marked.helper)
@@ -126,16 +126,16 @@ class Opening:
         config = Config.from_env({**os.environ, "HANDRAIL_HOME": str(folder)})
         config.make_home()
         config.policy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        hosts = ", ".join(f'"{one}"' for one in (*LOOPBACK, *self.marked.hosts))
+        hosts = ", ".join(f'"{host}"' for host in (*LOOPBACK, *self.marked.hosts))
         config.policy.write_text(f"known_hosts = [{hosts}]\n{_allowed()}")
         return Runtime.open(config, notify=self._answer, raise_on_failure=True)
 
-    async def _answer(self, asked: AskedApproval, _: str | None) -> None:
+    async def _answer(self, approval: AskedApproval, _: str | None) -> None:
         """What the rule leaves open: labels that are asked about always, and scripts on this machine."""
         inside = self.inside
-        is_free = not isinstance(action_from(dict(asked.request.action)), RunScript)
+        is_free = not isinstance(action_from(dict(approval.request.action)), RunScript)
         if inside is not None:
-            await inside.runtime.approvals.answer(asked.id, is_free, "pytest, for a device of its own")
+            await inside.runtime.approvals.answer(approval.id, is_free, "pytest, for a device of its own")
 
 
 def _allowed() -> str:
@@ -143,6 +143,64 @@ def _allowed() -> str:
 
     A rule, because a yes would be void where the screen moves on meanwhile.
     """
-    mine = [kind for kind, cls in ACTIONS.items() if cls is not RunScript and kind not in DESK_ACTIONS]
-    kinds = ", ".join(f'"{kind}"' for kind in mine)
+    allowed_kinds = [
+        kind for kind, cls in ACTIONS.items() if cls is not RunScript and kind not in DESK_ACTIONS
+    ]
+    kinds = ", ".join(f'"{kind}"' for kind in allowed_kinds)
     return f'[[rule]]\nname = "a device of the test"\naction = [{kinds}]\nverdict = "allow"\n'
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPhone:
+    """The phone that a test asks for."""
+
+    app: str | None = None
+    faults: tuple[str | Mapping[str, Any], ...] = ()
+    seed: int = 1
+    helper: Any = None
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def is_simulated_only(self) -> bool:
+        """Whether it asks for what only a simulated phone has."""
+        return bool(self.faults) or self.seed != 1
+
+
+NAMES = tuple(field.name for field in fields(MarkedPhone))
+_KINDS: dict[str, tuple[type, ...]] = {"app": (str,), "seed": (int,), "helper": (str,)}
+
+
+def options_of(item: pytest.Item) -> MarkedPhone:
+    """The markers of a test, its class and its module; the nearest one wins, word by word."""
+    options: dict[str, Any] = {}
+    for marker in item.iter_markers("handrail"):
+        if marker.args:
+            _refuse(f"takes words, not {marker.args!r:.80}", f"Write app={marker.args[0]!r:.80}.")
+        for name, value in marker.kwargs.items():
+            _check(name, value)
+            options.setdefault(name, value)
+    for name in ("faults", "hosts"):
+        if name in options:
+            options[name] = tuple(_listed(name, options[name]))
+    return MarkedPhone(**options)
+
+
+def _check(name: str, value: Any) -> None:
+    if name not in NAMES:
+        close = get_close_matches(name, NAMES, n=1)
+        guess = f"Did you mean {close[0]}? " if close else ""
+        _refuse(f"has no {name!r}", f"{guess}It takes {', '.join(NAMES)}.")
+    kinds = _KINDS.get(name)
+    if kinds and value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+        _refuse(f"{name}={value!r:.80}: should be {kinds[0].__name__}", "")
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    listed = [value] if isinstance(value, str | Mapping) else value
+    if not isinstance(listed, list | tuple) or not all(isinstance(entry, str | Mapping) for entry in listed):
+        _refuse(f"{name}={value!r:.80}: should be a list of names", "")
+    return list(listed)
+
+
+def _refuse(why: str, hint: str) -> None:
+    pytest.fail(f"@pytest.mark.handrail {why}. {hint}".rstrip(), pytrace=False)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from handrail.errors import Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.traits import Capability
+from handrail.screen.node import Screen, ScreenPoint
+from handrail.surface.gesture import Gesture
 from handrail.surface.values import (
+    Activated,
     CommandOutput,
     Display,
     Facts,
@@ -30,10 +33,11 @@ from handrail.surface.values import (
     Typed,
     VideoUnit,
 )
-from handrail.tree.node import Screen
+
+C = TypeVar("C")
 
 
-class LookCapability(Protocol):
+class ScreenReader(Protocol):
     """Reading what is shown."""
 
     @property
@@ -54,7 +58,7 @@ class LookCapability(Protocol):
     async def foreground(self) -> Foreground: ...
 
 
-class VideoCapability(Protocol):
+class Video(Protocol):
     """Showing the screen as it moves, to people."""
 
     def record(self, renew: asyncio.Event) -> AsyncGenerator[VideoUnit]:
@@ -67,32 +71,14 @@ class VideoCapability(Protocol):
         """Raises `SecureScreen` while a window in front forbids pictures."""
 
 
-class TouchCapability(Protocol):
+class Touch(Protocol):
     """Fingers."""
 
-    async def tap(self, x: int, y: int) -> None: ...
-
-    async def double_tap(self, x: int, y: int) -> None: ...
-
-    async def long_press(self, x: int, y: int, duration_ms: int) -> None: ...
-
-    async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None: ...
-
-    async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        """Holds long enough to pick up, then moves."""
-
-    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
-        """One finger down at the first point, through all others, up at the last."""
-
-    async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
-        """Raises `Unsupported` where there is only one finger."""
-
-    async def rotate(
-        self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
-    ) -> None: ...
+    async def perform(self, gesture: Gesture) -> None:
+        """Raises `Unsupported` where there are too few fingers for it."""
 
 
-class KeysCapability(Protocol):
+class KeyPresses(Protocol):
     """Keys."""
 
     async def key(self, key: str | int) -> None:
@@ -102,7 +88,24 @@ class KeysCapability(Protocol):
         """All of them down, in this order, then up. Raises `Unsupported` where keys come one by one."""
 
 
-class TextCapability(Protocol):
+class Activation(Protocol):
+    """Tells what an input would activate; None where the screen is all that is known.
+
+    The next input of these keys or points is refused if the answer is another one when it arrives, where the
+    surface can do that.
+    """
+
+    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+        """By canonical names. `field`: the native id of what will have the focus by then."""
+
+    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+        """Where fingers come down and lift."""
+
+    async def by_value(self, native_id: str, value: str) -> Activated | None:
+        """When a control is set to this value."""
+
+
+class TextInput(Protocol):
     """Text into the field that has the focus, with what the field said before and after."""
 
     async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
@@ -125,14 +128,14 @@ class TextCapability(Protocol):
         """What a field would say that holds just this text."""
 
 
-class ValuesCapability(Protocol):
+class ControlValues(Protocol):
     """Controls that the surface sets by itself, instead of a finger that opens or moves them."""
 
     async def set_value(self, native_id: str, value: str) -> SetControl | None:
         """None for a control that only a finger can set: nothing was done."""
 
 
-class ClipboardCapability(Protocol):
+class ClipboardAccess(Protocol):
     """What a paste would insert."""
 
     async def get_clipboard(self) -> str: ...
@@ -140,7 +143,7 @@ class ClipboardCapability(Protocol):
     async def set_clipboard(self, text: str) -> None: ...
 
 
-class AppsCapability(Protocol):
+class Apps(Protocol):
     """Programs on the device."""
 
     async def installed(self) -> Sequence[InstalledApp]:
@@ -161,6 +164,9 @@ class AppsCapability(Protocol):
 
     async def uninstall(self, package: str) -> None: ...
 
+    async def require_changeable_permission(self, package: str, permission: str) -> None:
+        """Raises where it can't be granted or revoked, so that no person is asked about it."""
+
     async def grant(self, package: str, permission: str) -> str:
         """The permission's whole name."""
 
@@ -170,7 +176,7 @@ class AppsCapability(Protocol):
         """The component that took it, where that is known."""
 
 
-class SettingsCapability(Protocol):
+class DeviceSettings(Protocol):
     """The device around the app."""
 
     async def state(self) -> Told: ...
@@ -190,7 +196,7 @@ class SettingsCapability(Protocol):
         """Where the file lies on the device."""
 
 
-class DataCapability(Protocol):
+class AppData(Protocol):
     """An app's own files."""
 
     async def preferences(self, package: str, file: str) -> Mapping[str, Any]: ...
@@ -198,7 +204,7 @@ class DataCapability(Protocol):
     async def query(self, package: str, database: str, query: str, *, write: bool) -> Mapping[str, Any]: ...
 
 
-class LogsCapability(Protocol):
+class Logs(Protocol):
     """The device's log."""
 
     async def log_lines(
@@ -206,14 +212,14 @@ class LogsCapability(Protocol):
     ) -> Sequence[str]: ...
 
 
-class HealthCapability(Protocol):
+class AppHealth(Protocol):
     """Whether an app has died."""
 
     def app_in_front(self, screen: Screen) -> str:
         """The app in front, or under the system's own dialogs; '' where there is none."""
 
     async def has_died(self, app: str) -> bool:
-        """Its process is gone, and nobody starts it anew as a matter of course."""
+        """Whether its process is gone and the system does not restart it by itself."""
 
     async def is_home(self, screen: Screen) -> bool:
         """Whether this is where the home key leads."""
@@ -222,7 +228,7 @@ class HealthCapability(Protocol):
         """What the log says of its end, at most so long ago."""
 
 
-class RestCapability(Protocol):
+class IdleDetection(Protocol):
     """Something other than looking that can tell whether the screen has come to rest."""
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
@@ -241,7 +247,7 @@ class RestCapability(Protocol):
         """Have a canvas without a word tell what is on it; true when the screen should be read again."""
 
 
-class ShellCapability(Protocol):
+class ShellCommands(Protocol):
     """Commands on the device."""
 
     async def command(self, tokens: Sequence[str]) -> CommandOutput:
@@ -251,7 +257,7 @@ class ShellCapability(Protocol):
         """By the device's own shell: pipes, globs, substitution."""
 
 
-class WindowsCapability(Protocol):
+class DeskWindows(Protocol):
     """A desktop of windows: the desk."""
 
     async def apply(self, actions: Sequence[Act], by: str, is_person: bool) -> list[dict[str, Any]]:
@@ -279,8 +285,8 @@ class Surface(Protocol):
     def entry(self) -> str:
         """What a person is asked, once in a session, before anything is read or done; '' for nothing."""
 
-    def capability(self, which: Capability) -> object:
-        """What fills the Protocol of this capability. Raises `Unsupported` with the reason."""
+    def need(self, kind: type[C]) -> C:
+        """The object that fills this Protocol. Raises `Unsupported` with the surface's own reason."""
 
     async def facts(self) -> Facts | None:
         """Read anew; None where there is nothing to tell."""
@@ -297,10 +303,29 @@ class Surface(Protocol):
     async def close(self) -> None: ...
 
 
-def has(surface: Surface, which: Capability) -> bool:
-    """Whether it can."""
+def optional(surface: Surface, kind: type[C]) -> C | None:
+    """The object that fills this Protocol; None where the surface has none."""
     try:
-        surface.capability(which)
+        return surface.need(kind)
     except Unsupported:
-        return False
-    return True
+        return None
+
+
+PROTOCOLS: Mapping[Capability, type] = {
+    Capability.LOOK: ScreenReader,
+    Capability.VIDEO: Video,
+    Capability.TOUCH: Touch,
+    Capability.KEYS: KeyPresses,
+    Capability.TEXT: TextInput,
+    Capability.VALUES: ControlValues,
+    Capability.CLIPBOARD: ClipboardAccess,
+    Capability.APPS: Apps,
+    Capability.SETTINGS: DeviceSettings,
+    Capability.DATA: AppData,
+    Capability.LOGS: Logs,
+    Capability.HEALTH: AppHealth,
+    Capability.REST: IdleDetection,
+    Capability.SHELL: ShellCommands,
+    Capability.WINDOWS: DeskWindows,
+}
+"""What an action's traits call a capability, and the Protocol that a surface fills for it."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from handrail.tree.node import Screen
+from handrail.screen.node import Screen
 
 Platform = Literal["android", "web"]
 Framework = Literal["flutter", "react_native", "compose", "native", "web"]
@@ -66,6 +66,37 @@ class Foreground:
     package: str
     activity: str
     """Whole class name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActivatedElement:
+    """One element that an input would activate. It need not be on the screen that was read."""
+
+    native_id: str
+    texts: tuple[str, ...] = ()
+    """What it is called and what is drawn on it."""
+    resource_id: str = ""
+    is_named: bool = False
+    """Whether its texts are enough to judge it by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activated:
+    """What an input would activate, as the surface itself tells it."""
+
+    elements: tuple[ActivatedElement, ...] = ()
+    is_unknown: bool = False
+    """Handlers of the page decide, so it may be anything that can be touched."""
+    asks: str = ""
+    """What it does that no element stands for; somebody is asked about it."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Activated]) -> Activated:
+        return cls(
+            tuple(element for part in parts for element in part.elements),
+            any(part.is_unknown for part in parts),
+            next((part.asks for part in parts if part.asks), ""),
+        )
 
 
 @dataclass(frozen=True, slots=True)

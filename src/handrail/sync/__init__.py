@@ -6,7 +6,15 @@ with phone(sim=True) as p:
     p.tap("Save", reason="I save the contact")
 """
 
-from handrail.sync.faces import BlockingDesk, BlockingPhone, BlockingRuntime
-from handrail.sync.openers import browser, desk, flow, phone, runtime
+from handrail.sync.openers import (
+    BlockingDesk,
+    BlockingPhone,
+    BlockingRuntime,
+    browser,
+    desk,
+    flow,
+    phone,
+    runtime,
+)
 
 __all__ = ["BlockingDesk", "BlockingPhone", "BlockingRuntime", "browser", "desk", "flow", "phone", "runtime"]

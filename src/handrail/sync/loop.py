@@ -13,8 +13,7 @@ from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, TypeVar
 
-from handrail.awaited import Misused
-from handrail.errors import Cancelled
+from handrail.errors import Cancelled, HandrailError, Misused
 
 T = TypeVar("T")
 
@@ -24,7 +23,7 @@ class Loop:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self.kept: list[KeptBlock[Any]] = []
+        self.blocks: list[KeptBlock[Any]] = []
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._live, name="handrail.sync", daemon=True)
         self._thread.start()
@@ -67,6 +66,8 @@ class Loop:
             raise
         try:
             return begun[0].result()
+        except HandrailError as error:  # without the frames of the loop's thread
+            raise error.with_traceback(None) from None
         except asyncio.CancelledError:
             raise Cancelled("It was stopped: what it ran on was closed") from None
 
@@ -83,7 +84,7 @@ class Loop:
             raise Misused(f"{why}; nothing was done", hint="Open another one here: `with phone() as p:`.")
 
     def end(self) -> None:
-        """Nothing is kept open on it any more."""
+        """Stop the loop: no block is open on it any more."""
         self._loop.call_soon_threadsafe(self._leave.set)
         self._thread.join()
 
@@ -120,7 +121,7 @@ class KeptBlock(Generic[T]):
             return value
 
     def close(self) -> None:
-        """Leave the block; as often as one likes."""
+        """Leave the block. Closing it again does nothing."""
         if not self._is_open:
             return
         self._is_open = False
@@ -143,32 +144,32 @@ _lock = threading.Lock()
 _running: list[Loop] = []
 
 
-def _taken_by(kept: KeptBlock[Any]) -> Loop:
+def _taken_by(block: KeptBlock[Any]) -> Loop:
     """The loop of this process: one that a fork has left behind is another process's."""
     with _lock:
         if not _running or _running[0].pid != os.getpid():
             _running[:] = [Loop()]
-        _running[0].kept.append(kept)
+        _running[0].blocks.append(block)
         return _running[0]
 
 
-def _let_go(kept: KeptBlock[Any]) -> None:
-    """The last one turns the light off."""
+def _let_go(block: KeptBlock[Any]) -> None:
+    """The last block that closes ends the loop."""
     with _lock:
-        kept.loop.kept.remove(kept)
-        is_last = not kept.loop.kept
-        if is_last and kept.loop in _running:
-            _running.remove(kept.loop)
+        block.loop.blocks.remove(block)
+        is_last = not block.loop.blocks
+        if is_last and block.loop in _running:
+            _running.remove(block.loop)
     if is_last:
-        kept.loop.end()
+        block.loop.end()
 
 
 def _end() -> None:
     """At the end of the program: close everything, newest first."""
     for loop in _running.copy():
         if loop.pid == os.getpid():
-            for kept in reversed(loop.kept.copy()):
-                kept.close()
+            for block in reversed(loop.blocks.copy()):
+                block.close()
 
 
 # Before threads are joined and executors refuse work, as `concurrent.futures` does it; `atexit` is too late.

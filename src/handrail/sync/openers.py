@@ -1,4 +1,4 @@
-"""What is opened by one call and closed with its `with` block: a phone, a browser, a desk, a runtime."""
+"""A phone, a browser, a desk and a runtime whose methods block; each is closed with its `with` block."""
 
 from __future__ import annotations
 
@@ -8,19 +8,27 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from handrail.android.routing import Helper
-from handrail.awaited import Misused
+from handrail.android.discovery import Listing
+from handrail.android.driver import Helper
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.engine.approval import Notify
+from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.session import Session
+from handrail.engine.short_forms import BlockingDeskForms, BlockingForms
+from handrail.errors import Misused
+from handrail.flow.document import load
+from handrail.flow.run import FlowRunner
 from handrail.flow.run_record import FlowRecord
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.envelope import Envelope, ScreenSnapshot
 from handrail.runtime import Runtime
+from handrail.safety.approvals import Notify
 from handrail.simulator import simulated_phones
-from handrail.sync.faces import BlockingDesk, BlockingPhone, BlockingRuntime
+from handrail.surface.values import Facts
 from handrail.sync.loop import KeptBlock
 
 if TYPE_CHECKING:
@@ -63,14 +71,16 @@ def phone(  # noqa: PLR0913 - by name, each with its default
             hint="Give one of them: phone(sim=True).",
         )
     home = Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure)
-    made = simulated_phones(clock=SystemClock(), seed=seed, apps=apps, faults=faults) if sim else None
-    return blocking(opened_phone(home, serial, made, helper or ("none" if sim else None)))
+    phones = simulated_phones(clock=SystemClock(), seed=seed, apps=apps, faults=faults) if sim else None
+    return blocking(opened_phone(home, serial, phones, helper or ("none" if sim else None)))
 
 
 def blocking(block: AbstractAsyncContextManager[OpenedPhone]) -> BlockingPhone:
     """The face without await of what the block opens; closing it leaves the block."""
-    kept = KeptBlock(block)
-    return BlockingPhone(kept, kept.value.session, kept.value.runtime, kept.value.simulated)
+    open_block = KeptBlock(block)
+    return BlockingPhone(
+        open_block, open_block.value.session, open_block.value.runtime, open_block.value.simulated
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +96,14 @@ class OpenedPhone:
 async def opened_phone(
     home: AbstractAsyncContextManager[Runtime],
     serial: str | None,
-    made: AbstractAsyncContextManager[list[Served]] | None,
+    phones: AbstractAsyncContextManager[list[Served]] | None,
     helper: Helper | None,
 ) -> AsyncIterator[OpenedPhone]:
     """The phone of this serial, or the one that is made for the block."""
     async with AsyncExitStack() as stack:
         simulated = None
-        if made is not None:
-            [served] = await stack.enter_async_context(made)
+        if phones is not None:
+            [served] = await stack.enter_async_context(phones)
             serial, simulated = served.address, served.phone
         runtime = await stack.enter_async_context(home)
         yield OpenedPhone(runtime, await runtime.session(serial, helper=helper), simulated)
@@ -103,7 +113,6 @@ async def opened_phone(
 async def opened_browser(
     home: AbstractAsyncContextManager[Runtime], name: str, profile: Path
 ) -> AsyncIterator[OpenedPhone]:
-    """A new browser with this folder as its profile."""
     async with home as runtime:
         yield OpenedPhone(runtime, await runtime.new_browser(name, profile))
 
@@ -116,7 +125,7 @@ def browser(
     notify: Notify | None = None,
     raise_on_failure: bool = True,
 ) -> BlockingPhone:
-    """A browser, open at once: the usual one or one by its name, which are kept between programs.
+    """A browser, open at once: the usual one or one by its name, which are open_block between programs.
 
     With `profile`, a folder, it is a new one that ends with its block.
     """
@@ -143,9 +152,9 @@ def desk(home: Path | None = None, *, raise_on_failure: bool = True) -> Blocking
             inside.attach_desk(desk)
             yield inside
 
-    kept = KeptBlock(opened())
-    assert kept.value.desk is not None  # noqa: S101 - it was attached
-    return BlockingDesk(kept, kept.value.desk, kept.value.desk_session())
+    open_block = KeptBlock(opened())
+    assert open_block.value.desk is not None  # noqa: S101 - it was attached
+    return BlockingDesk(open_block, open_block.value.desk, open_block.value.desk_session())
 
 
 def flow(
@@ -159,3 +168,139 @@ def flow(
     """Run one flow's file on a phone that is opened for it."""
     with phone(serial, sim=sim, config=config) as opened:
         return opened.flow(path, env=env)
+
+
+__tracebackhide__ = True  # pytest shows the caller's line
+
+
+class _Closing:
+    """Closed by hand, at the end of a `with` block, or with the program."""
+
+    def __init__(self, block: KeptBlock[Any]) -> None:
+        self._block = block
+
+    def close(self) -> None:
+        """End what is in flight and give everything back; as often as one likes."""
+        self._block.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    async def __aenter__(self) -> NoReturn:
+        self.close()
+        raise Misused(
+            "What handrail.sync opens is not awaited",
+            hint="Write `with` and no `await`, or use `async with Runtime.open() as runtime:`.",
+        )
+
+    async def __aexit__(self, *_: object) -> None:
+        """Never reached; without it `async with` would not ask for `__aenter__`."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class BlockingPhone(BlockingForms, _Closing):
+    """One device: a phone, a simulated one, a browser."""
+
+    def __init__(
+        self, block: KeptBlock[Any], session: Session, runtime: Runtime, simulated: Phone | None = None
+    ) -> None:
+        _Closing.__init__(self, block)
+        self.session = session
+        """Its other face, which is awaited, on the loop of `handrail.sync`."""
+        self._runtime = runtime
+        self.simulated = simulated
+        """The phone itself where it is a simulated one: what it was really sent is its `input_log`."""
+
+    def __repr__(self) -> str:
+        return f"<phone {self.serial}>"
+
+    @property
+    def serial(self) -> str:
+        return self.session.serial
+
+    @property
+    def facts(self) -> Facts:
+        return self.session.facts
+
+    def run(self, action: AnyAction | Mapping[str, Any], *, reason: str | None = None) -> Envelope:
+        """Do one action, from permission to proof."""
+        return self._block.loop.call(self.session.run(action, reason=reason))
+
+    def stop(self) -> int:
+        """End everything in flight on this device, from another thread, and hold it; how much that was."""
+        return self._block.loop.call(self.session.stop())
+
+    def hand_back(self) -> None:
+        """End a stop, or a person's take-over, so that this device can be acted on again."""
+        self._block.loop.call(self.session.hand_back())
+
+    def snapshot(self) -> ScreenSnapshot:
+        """The screen as a picture with what stands beside it."""
+        return self._block.loop.call(self.session.snapshot())
+
+    def flow(self, path: str | Path, *, env: Mapping[str, str] | None = None) -> FlowRecord:
+        """Run a flow's file on this device."""
+        runner = FlowRunner(
+            {"phone": self.session}, self._runtime.clock, own_phones=self.simulated is not None
+        )
+        record = self._block.loop.call(runner.run(load(Path(path)), env))
+        return record.or_raise() if self.session.caller.raises else record
+
+
+class BlockingDesk(BlockingDeskForms, _Closing):
+    """A desk of this process."""
+
+    def __init__(self, block: KeptBlock[Any], desk: Desk, runner: DeskRunner) -> None:
+        _Closing.__init__(self, block)
+        self._desk = desk
+        self._runner = runner
+
+    def __repr__(self) -> str:
+        return "<desk>"
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Windows, monitors and the rest, as browsers have it."""
+
+        async def snapshot() -> dict[str, Any]:
+            return self._desk.snapshot()
+
+        return self._block.loop.call(snapshot())
+
+    def run(self, action: AnyAction | Mapping[str, Any], *, reason: str | None = None) -> Envelope:
+        """Do one action of the desk."""
+        return self._block.loop.call(self._runner.run(action, reason=reason))
+
+    def run_all(self, actions: Sequence[AnyAction | Mapping[str, Any]]) -> list[Envelope]:
+        """Several as one change: all of them or, when one is wrong, none."""
+        return self._block.loop.call(self._runner.run_all(actions))
+
+
+class BlockingRuntime(_Closing):
+    """One home in one process: a session per device."""
+
+    def __init__(self, block: KeptBlock[Runtime]) -> None:
+        super().__init__(block)
+        self._runtime = block.value
+        """Its other face, which is awaited, on the loop of `handrail.sync`."""
+
+    def devices(self) -> Listing:
+        """Every device there is, usable or not."""
+        return self._block.loop.call(self._runtime.devices())
+
+    def session(self, serial: str | None = None, *, helper: Helper | None = None) -> BlockingPhone:
+        """The named device, else the only usable one. It is closed with the runtime."""
+        session = self._block.loop.call(self._runtime.session(serial, helper=helper))
+        return BlockingPhone(self._block, session, self._runtime)
+
+    def stop(self) -> int:
+        """End everything that is in flight, from another thread, and hold all devices; how much that was."""
+        return self._block.loop.call(self._runtime.stop())
+
+    def hand_back(self, device: str | None = None) -> None:
+        """End the stop of one device, or of all."""
+        self._block.loop.call(self._runtime.hand_back(device))

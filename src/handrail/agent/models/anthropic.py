@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from anthropic import APIConnectionError, APIStatusError, AsyncAnthropic
 from httpx2 import AsyncClient
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.settings import ModelSettings
 
-from handrail.agent.models.account import account_of
+from handrail.agent.model import CallResult, Exchange, ModelCall, Prompt
+from handrail.agent.models.computer import MakersAnswer
 from handrail.agent.models.hosted import Maker
+from handrail.agent.models.http_client import Account, ModelClient, account_of
+from handrail.dialects.anthropic_computer import ROWS
+from handrail.dialects.table import RefusedWord
 
 _NO_KEY = "none"  # the SDK wants something to send
 ANSWER_TOKENS = 4_096
@@ -32,3 +39,120 @@ def make(name: str, base_url: str | None, env: Mapping[str, str], client: AsyncC
         answer_tokens=ANSWER_TOKENS,
         limited=lambda tokens: {**_SETTINGS, "max_tokens": tokens},
     )
+
+
+TOOLSET = "computer_toolset_20260801"
+BETAS = {"computer_20251124": "computer-use-2025-11-24", "computer_20250124": "computer-use-2025-01-24"}
+"""Tools that are taken with a header only. The toolset needs none."""
+API = "2026-10-21"
+API_BEFORE = "2023-06-01"
+"""Versions of the protocol: what knows only an older tool may know only this one."""
+_CACHED = {"type": "ephemeral"}
+Block = dict[str, Any]
+
+
+class AnthropicForm:
+    """`POST /v1/messages`."""
+
+    dialect = "anthropic_computer"
+    path = "/v1/messages"
+    versions: Sequence[str] = (TOOLSET, *BETAS)
+
+    status_error: type[Exception] = APIStatusError
+    connection_error: type[Exception] = APIConnectionError
+
+    def open_sdk(self, account: Account, client: ModelClient) -> AsyncAnthropic:
+        key = account.key or "none"
+        return AsyncAnthropic(api_key=key, base_url=account.place, http_client=client, max_retries=0)
+
+    def headers(self, version: str) -> dict[str, str]:
+        if beta := BETAS.get(version):
+            return {"anthropic-beta": beta, "anthropic-version": API_BEFORE}
+        return {"anthropic-version": API}
+
+    def body(self, model: str, prompt: Prompt, version: str, tokens: int) -> dict[str, Any]:
+        messages = list(_messages(prompt))
+        messages[-1]["content"][-1]["cache_control"] = _CACHED
+        return {
+            "model": model,
+            "max_tokens": tokens,
+            "system": [{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
+            "tools": [_computer(version, prompt), *map(dict, prompt.tools)],
+            "messages": messages,
+        }
+
+    def read(self, data: Mapping[str, Any]) -> MakersAnswer:
+        blocks = [dict(block) for block in data["content"]]
+        text = "\n".join(str(block["text"]) for block in blocks if block["type"] == "text")
+        mused = [str(block.get("thinking") or "") for block in blocks if block["type"] == "thinking"]
+        stop = data.get("stop_reason")
+        return MakersAnswer(
+            blocks=tuple(block for block in blocks if block["type"] != "text" or block["text"]),
+            text=text,
+            thought="\n".join(mused),
+            calls=tuple(map(_call, (block for block in blocks if block["type"] == "tool_use"))),
+            refusal=_refusal(data, text) if stop == "refusal" else "",
+            is_cut=stop in ("max_tokens", "model_context_window_exceeded"),
+        )
+
+
+def _computer(version: str, prompt: Prompt) -> Block:
+    """What means nothing on a phone is not offered where that can be said."""
+    if version == TOOLSET:
+        no = {word: {"enabled": False} for word, row in ROWS.items() if isinstance(row, RefusedWord)}
+        return {"type": TOOLSET, "configs": no}
+    width, height = prompt.display or (1, 1)
+    size = {"display_width_px": width, "display_height_px": height}
+    zoom = {"enable_zoom": True} if version == "computer_20251124" else {}
+    return {"type": version, "name": "computer", **size, **zoom}
+
+
+def _messages(prompt: Prompt) -> Iterator[dict[str, Any]]:
+    for turn in prompt.turns:
+        yield {"role": turn.role, "content": [_text(turn.text), *_picture(turn.image)]}
+    for exchange in prompt.exchanges:
+        if exchange.blocks:
+            yield {"role": "assistant", "content": list(exchange.blocks)}
+        yield {"role": "user", "content": _answers(exchange)}
+
+
+def _answers(exchange: Exchange) -> list[Block]:
+    """Results first, as the protocol wants them; the screen as it is now stands last."""
+    sets = {str(block.get("id")): block.get("toolset_name") for block in exchange.blocks}
+    results = [_result(result, sets.get(result.id)) for result in exchange.results]
+    words = [_text(exchange.words)] if exchange.words else []
+    if results:
+        results[-1]["content"] += _picture(exchange.image)
+        return [*results, *words]
+    return [*words, *_picture(exchange.image)]
+
+
+def _result(result: CallResult, toolset: Any) -> Block:
+    content = [_text(result.text), *_picture(result.image)]
+    named = {"toolset_name": toolset} if toolset else {}
+    error = {"is_error": True} if result.failed else {}
+    return {"type": "tool_result", "tool_use_id": result.id, "content": content, **named, **error}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text or "Nothing to say."}
+
+
+def _picture(png: bytes | None) -> list[Block]:
+    if png is None:
+        return []
+    data = base64.b64encode(png).decode()
+    return [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}]
+
+
+def _call(block: Block) -> ModelCall:
+    is_computer = block.get("toolset_name") == "computer" or block["name"] == "computer"
+    if is_computer:
+        return ModelCall(str(block["id"]), (block,))
+    return ModelCall(str(block["id"]), (block.get("input"),), str(block["name"]))
+
+
+def _refusal(data: Mapping[str, Any], text: str) -> str:
+    details = data.get("stop_details")
+    explained = details.get("explanation") if isinstance(details, Mapping) else None
+    return str(explained or text or "it gave no reason")

@@ -1,7 +1,7 @@
-"""A model that works by its maker's own computer tool: one conversation in the maker's own messages, by HTTP.
+"""A model that works by its maker's own computer tool: one conversation in the maker's own messages.
 
-Owns sending, errors and which version of the tool the server takes. The makers' forms are in
-`computer_anthropic.py` and `computer_openai.py`; neither imports a maker's package.
+Sends with the maker's SDK, sorts its errors and finds the version of the tool that the server takes. The
+makers' forms are in `computer_anthropic.py` and `computer_openai.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from httpx2 import HTTPError, Response
+from httpx2 import Response
 from pydantic_ai.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
@@ -24,9 +24,16 @@ from pydantic_ai.exceptions import (
 from pydantic_core import from_json
 
 from handrail.agent.model import TRY_MS, Mode, ModelCall, ModelOptions, Prompt, Reply, Usage
-from handrail.agent.models.account import Account, account_of, place_of
 from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, priced, unheard
-from handrail.agent.models.http_client import ModelClient, NothingLeft, TooLong, open_client
+from handrail.agent.models.http_client import (
+    Account,
+    ModelClient,
+    NothingLeft,
+    TooLong,
+    account_of,
+    open_client,
+    place_of,
+)
 from handrail.agent.models.retries import RetryPolicy
 from handrail.clock import Clock
 from handrail.errors import InvalidAction, ModelUnavailable
@@ -38,10 +45,10 @@ _QUOTA = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
 
 
 @dataclass(frozen=True, slots=True)
-class HeardAnswer:
+class MakersAnswer:
     """What a maker's response says."""
 
-    said: tuple[Mapping[str, Any], ...]
+    blocks: tuple[Mapping[str, Any], ...]
     text: str
     thought: str
     calls: tuple[ModelCall, ...]
@@ -56,12 +63,18 @@ class MakersForm(Protocol):
     path: str
     versions: Sequence[str]
     """Of its tool, the newest first."""
+    status_error: type[Exception]
+    connection_error: type[Exception]
 
-    def headers(self, key: str, version: str) -> dict[str, str]: ...
+    def open_sdk(self, account: Account, client: ModelClient) -> Any:
+        """The maker's client. Both makers' have the same `post`."""
+        ...
+
+    def headers(self, version: str) -> dict[str, str]: ...
 
     def body(self, model: str, prompt: Prompt, version: str, tokens: int) -> dict[str, Any]: ...
 
-    def heard(self, data: Mapping[str, Any]) -> HeardAnswer:
+    def read(self, data: Mapping[str, Any]) -> MakersAnswer:
         """Raises `UnexpectedModelBehavior` for what is no answer."""
         ...
 
@@ -87,6 +100,7 @@ class ComputerModel:
         self.is_computer = True
         self._kind, self._model, self._form = kind, name, form
         self._account, self._client = account, client
+        self._sdk = form.open_sdk(account, client)
         self._patience = RetryPolicy(self.name, place_of(account.place), account.key, clock, try_ms)
         self._versions = list(form.versions)
 
@@ -95,95 +109,85 @@ class ComputerModel:
         notice = ""
         while True:
             try:
-                heard = await self._patience.ask(lambda: self._once(prompt))
+                answer = await self._patience.ask(lambda: self._once(prompt))
             except (TooLong, NothingLeft) as error:
                 return replace(unheard(error), usage=self.bill()[-1], notice=notice)
             except ModelUnavailable as error:
-                if not self._is_about_the_tool(error):
+                # An older model or server names what it does not know; there may be an older tool for it.
+                status, said = error.details.get("status"), error.message.lower()
+                if status != 400 or "computer" not in said or len(self._versions) == 1:
                     raise
                 old = self._versions.pop(0)
                 notice = f"{self.name} does not take {old}; {self._versions[0]} is used."
                 continue
-            return replace(self.reply_of(heard), usage=self.bill()[-1], notice=notice)
+            return replace(self.reply_of(answer), usage=self.bill()[-1], notice=notice)
 
     def bill(self) -> list[Usage]:
         is_priced = self._account.is_home
-        return [priced(one, self._kind, self._model, is_priced=is_priced) for one in self._client.tries]
+        return [priced(sent, self._kind, self._model, is_priced=is_priced) for sent in self._client.tries]
 
-    def _is_about_the_tool(self, error: ModelUnavailable) -> bool:
-        """An older model or server names what it does not know; there may be an older tool for it."""
-        status, said = error.details.get("status"), error.message.lower()
-        return status == 400 and "computer" in said and len(self._versions) > 1
-
-    async def _once(self, prompt: Prompt) -> HeardAnswer:
+    async def _once(self, prompt: Prompt) -> MakersAnswer:
         tokens = self._client.room(ANSWER_TOKENS, prompt.max_tokens)
         version = self._versions[0]
         try:
-            response = await self._client.post(
-                self._account.place.rstrip("/") + self._form.path,
-                json=self._form.body(self._model, prompt, version, tokens),
-                headers=self._form.headers(self._account.key, version),
+            response = await self._sdk.post(
+                self._form.path,
+                cast_to=Response,  # unread: blocks that the SDK does not know are sent back as they came
+                body=self._form.body(self._model, prompt, version, tokens),
+                options={"headers": self._form.headers(version)},
             )
-        except HTTPError as error:
-            raise ModelAPIError(self.name, str(error) or type(error).__name__) from error
-        data = _json(self._patience.redact(response.text))
-        if not response.is_success:
-            raise _failure(self.name, response, data)
-        return heard_by(self._form, data)
+        except self._form.status_error as error:
+            raise _failure(self.name, error) from error
+        except self._form.connection_error as error:
+            raise ModelAPIError(self.name, str(error.__cause__ or error)) from error
+        try:
+            answer = from_json(self._patience.redact(response.text), allow_inf_nan=False)
+        except ValueError as error:
+            raise UnexpectedModelBehavior("the answer is not JSON") from error
+        return read_answer(self._form, answer)
 
-    def reply_of(self, heard: HeardAnswer) -> Reply:
+    def reply_of(self, answer: MakersAnswer) -> Reply:
         """Words without a call are the end of the task."""
 
-        def told(text: str) -> str:
+        def clean(text: str) -> str:
             """Lone surrogates, which JSON can hold, can't be written to any file."""
             return self._patience.redact(text.encode(errors="replace").decode()).strip()
 
-        text = told(heard.text)
-        calls = () if heard.is_cut else heard.calls
+        text = clean(answer.text)
+        calls = () if answer.is_cut else answer.calls
         parts = [json.dumps(part, ensure_ascii=False) for call in calls for part in call.parts]
-        action = None if calls or heard.is_cut or not text else {**Finish().to_dict(), "message": text}
+        action = None if calls or answer.is_cut or not text else {**Finish().to_dict(), "message": text}
+        why = "The answer was cut off: it was too long." if answer.is_cut else "The answer was empty."
+        problem = "" if calls or action else f"{why} Call a tool, or say what was achieved."
         return Reply(
-            thought=(text if calls else told(heard.thought))[:THOUGHT_CHARS],
+            thought=(text if calls else clean(answer.thought))[:THOUGHT_CHARS],
             action=action,
-            raw=told("\n".join([heard.text, *parts]))[:RAW_CHARS],
-            problem="" if calls or action else _problem(heard),
-            said=() if heard.is_cut else heard.said,  # half an answer can't be sent back
+            raw=clean("\n".join([answer.text, *parts]))[:RAW_CHARS],
+            problem=problem,
+            blocks=() if answer.is_cut else answer.blocks,  # half an answer can't be sent back
             calls=calls,
-            refusal=told(heard.refusal),
+            refusal=clean(answer.refusal),
         )
 
     async def close(self) -> None:
         await self._client.aclose()
 
 
-def heard_by(form: MakersForm, data: Any) -> HeardAnswer:
+def read_answer(form: MakersForm, data: Any) -> MakersAnswer:
     """Raises `UnexpectedModelBehavior` and nothing else, whatever a server has sent."""
     if not isinstance(data, dict):
         raise UnexpectedModelBehavior("the answer is not a JSON object")
     try:
-        return form.heard(data)
+        return form.read(data)
     except (TypeError, AttributeError, LookupError, ValueError, OverflowError) as error:
         raise UnexpectedModelBehavior(f"the answer has not the agreed form ({error})") from error
 
 
-def _problem(heard: HeardAnswer) -> str:
-    why = "The answer was cut off: it was too long." if heard.is_cut else "The answer was empty."
-    return f"{why} Call a tool, or say what was achieved."
-
-
-def _json(text: str) -> Any:
-    """None for what is no JSON; errors of proxies are pages."""
-    try:
-        return from_json(text, allow_inf_nan=False)
-    except ValueError:
-        return None
-
-
-def _failure(name: str, response: Response, data: Any) -> ModelHTTPError:
-    """As the library sorts them for other models, so that all are repeated and told by the same rules."""
-    inner = data.get("error") if isinstance(data, dict) else None
+def _failure(name: str, error: Any) -> ModelHTTPError:
+    """Sorts the SDK's error as pydantic-ai does for other models, so that the same are retried."""
+    body, status = error.body, error.status_code
+    inner = body.get("error", body) if isinstance(body, dict) else None
     kinds = [inner.get(key) for key in ("code", "type")] if isinstance(inner, dict) else []
-    status = response.status_code
     category: type[ModelRequestRejectedError | ModelQuotaExceededError] | None = None
     if status == 402 or any(kind in _QUOTA for kind in kinds):
         category = ModelQuotaExceededError
@@ -193,9 +197,8 @@ def _failure(name: str, response: Response, data: Any) -> ModelHTTPError:
         category = ModelNotFoundError
     elif status in (400, 413, 422):
         category = ModelRequestRejectedError
-    body = data if data is not None else response.text[:2_000]
     return ModelHTTPError.for_category(
-        category, status_code=status, model_name=name, body=body, headers=dict(response.headers)
+        category, status_code=status, model_name=name, body=body, headers=dict(error.response.headers)
     )
 
 
@@ -218,9 +221,9 @@ def open_computer(
 
 def _form(kind: str, name: str) -> MakersForm:
     if kind == "openai":
-        from handrail.agent.models.computer_openai import OpenAIForm  # noqa: PLC0415
+        from handrail.agent.models.openai import OpenAIForm  # noqa: PLC0415
 
         return OpenAIForm(name)
-    from handrail.agent.models.computer_anthropic import AnthropicForm  # noqa: PLC0415
+    from handrail.agent.models.anthropic import AnthropicForm  # noqa: PLC0415
 
     return AnthropicForm()

@@ -10,9 +10,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from httpx2 import AsyncClient
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import (
@@ -36,9 +34,14 @@ from pydantic_ai.usage import RequestUsage
 from pydantic_core import from_json
 
 from handrail.agent.model import Mode, ModelOptions, Prompt, PromptTurn, Reply, Usage
-from handrail.agent.models.account import place_of
-from handrail.agent.models.http_client import ModelClient, NothingLeft, TooLong, open_client
-from handrail.agent.models.metering import HttpTry
+from handrail.agent.models.http_client import (
+    HttpTry,
+    ModelClient,
+    NothingLeft,
+    TooLong,
+    open_client,
+    place_of,
+)
 from handrail.agent.models.retries import RetryPolicy
 from handrail.agent.read_answer import FoundAction, read_text
 from handrail.agent.tools import kind_of
@@ -65,10 +68,6 @@ class Maker:
     """Hears why a server refused; True when the limit has another name from now on."""
     constrains: bool = False
     """The protocol can hold an answer to a schema; whether this server does is seen when it is asked."""
-
-
-Make = Callable[[str, str | None, Mapping[str, str], AsyncClient], Maker]
-"""Of a model's name, the base URL that was asked for, the environment and the client."""
 
 
 class HostedModel:
@@ -110,7 +109,7 @@ class HostedModel:
 
     def bill(self) -> list[Usage]:
         kind, _, name = self.name.partition(":")
-        return [priced(one, kind, name, is_priced=self._maker.is_priced) for one in self._client.tries]
+        return [priced(sent, kind, name, is_priced=self._maker.is_priced) for sent in self._client.tries]
 
     def _is_constrained(self, prompt: Prompt) -> bool:
         return self._constrains and self.mode == "text" and prompt.schema is not None
@@ -131,28 +130,23 @@ class HostedModel:
         room = self._client.room(self._maker.answer_tokens, left)
         settings = self._maker.limited(room)
         try:
-            return await self._request(messages, parameters, settings)
+            # Libraries warn of what a server wrote. A filter for one call alone would be another call's, too.
+            warnings.filterwarnings("ignore", module="pydantic|openai|anthropic")
+            model = self._maker.model
+            if not self._stream:
+                return await model_request(
+                    model, messages, model_settings=settings, model_request_parameters=parameters
+                )
+            async with model_request_stream(
+                model, messages, model_settings=settings, model_request_parameters=parameters
+            ) as stream:
+                async for _ in stream:
+                    pass
+                return stream.get()
         except IndexError:  # the first of the choices is taken, also where there is none
             return ModelResponse(parts=[])
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             raise UnexpectedModelBehavior(f"the answer has not the agreed form ({error})") from error
-
-    async def _request(
-        self, messages: list[ModelMessage], parameters: ModelRequestParameters, settings: ModelSettings
-    ) -> ModelResponse:
-        # Libraries warn of what a server wrote. A filter for one call alone would be another call's, too.
-        warnings.filterwarnings("ignore", module="pydantic|openai|anthropic")
-        model = self._maker.model
-        if not self._stream:
-            return await model_request(
-                model, messages, model_settings=settings, model_request_parameters=parameters
-            )
-        async with model_request_stream(
-            model, messages, model_settings=settings, model_request_parameters=parameters
-        ) as stream:
-            async for _ in stream:
-                pass
-            return stream.get()
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -163,19 +157,15 @@ def open_hosted(
 ) -> HostedModel:
     """Raises `ImportError` where the maker's package is not installed."""
     client = open_client(wishes.try_ms / 1000)
-    maker = _make(kind)(name, wishes.base_url, env, client)
-    full_name = f"{kind}:{name}"
-    patience = RetryPolicy(full_name, place_of(maker.base_url), maker.key, clock, wishes.try_ms)
-    return HostedModel(full_name, maker, wishes, patience, client)
-
-
-def _make(kind: str) -> Make:
-    """Each of them is a second of imports."""
+    # Importing a maker takes a second.
     if kind == "openai":
         from handrail.agent.models.openai import make  # noqa: PLC0415
     else:
         from handrail.agent.models.anthropic import make  # noqa: PLC0415
-    return make
+    maker = make(name, wishes.base_url, env, client)
+    full_name = f"{kind}:{name}"
+    patience = RetryPolicy(full_name, place_of(maker.base_url), maker.key, clock, wishes.try_ms)
+    return HostedModel(full_name, maker, wishes, patience, client)
 
 
 def _tools(prompt: Prompt) -> list[ToolDefinition]:
@@ -201,7 +191,7 @@ def _message(turn: PromptTurn, system: str, *, with_image: bool) -> ModelMessage
 
 
 def unheard(error: TooLong | NothingLeft) -> Reply:
-    """Of an answer that was not read to its end, or not asked for any more."""
+    """The reply for an answer that was too long, or that was not requested for lack of tokens."""
     if isinstance(error, NothingLeft):
         return Reply(
             "", None, "", problem="The tokens that were left were used up by answers that broke off."
@@ -219,52 +209,52 @@ _WRITES = "Answer with one JSON object."
 def reply_of(response: ModelResponse, mode: Mode, redact: Callable[[str], str], usage: Usage) -> Reply:
     """Text beside a call is its thought; where a model writes its call as text, it is read all the same."""
 
-    def told(text: str) -> str:
+    def clean(text: str) -> str:
         """Lone surrogates, which JSON can hold, can't be written to any file."""
         return redact(text.encode(errors="replace").decode()).strip()
 
     parts = response.parts
-    said = told("\n".join(part.content for part in parts if isinstance(part, TextPart)))
-    mused = told("\n".join(part.content for part in parts if isinstance(part, ThinkingPart)))
-    calls = [(told(one.tool_name), told(_arguments(one))) for one in parts if isinstance(one, ToolCallPart)]
-    refusal = told(str((response.provider_details or {}).get("refusal") or said or "it gave no reason"))
+    said = clean("\n".join(part.content for part in parts if isinstance(part, TextPart)))
+    mused = clean("\n".join(part.content for part in parts if isinstance(part, ThinkingPart)))
+    calls = [(clean(one.tool_name), clean(_arguments(one))) for one in parts if isinstance(one, ToolCallPart)]
+    refusal = clean(str((response.provider_details or {}).get("refusal") or said or "it gave no reason"))
     reading = _called(calls, said) if calls else _spoken(response.finish_reason, said, refusal, mode)
-    written = [f'{{"name": {json.dumps(name)}, "arguments": {given}}}' for name, given in calls]
+    written = [f'{{"name": {json.dumps(name)}, "arguments": {arguments}}}' for name, arguments in calls]
     raw = "\n".join(filter(None, [said, *written]))[:RAW_CHARS]
-    thought = (reading.thought or mused or _reason(reading.action))[:THOUGHT_CHARS]
+    reason = (reading.action or {}).get("reason")
+    thought = (reading.thought or mused or (reason if isinstance(reason, str) else ""))[:THOUGHT_CHARS]
     return Reply(thought, reading.action, raw, usage, reading.problem)
 
 
 def _arguments(call: ToolCallPart) -> str:
-    """As JSON, the way they came."""
-    given = call.args
-    return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
+    arguments = call.args
+    return arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
 
 
-def _called(calls: list[tuple[str, str]], said: str) -> FoundAction:
-    name, given = calls[0][0][:60], calls[0][1]
+def _called(calls: list[tuple[str, str]], text: str) -> FoundAction:
+    name, written = calls[0][0][:60], calls[0][1]
     try:
-        arguments = from_json(given.strip() or "{}", allow_inf_nan=False)
+        arguments = from_json(written.strip() or "{}", allow_inf_nan=False)
     except (ValueError, TypeError) as error:
-        return FoundAction(said, None, f"The arguments of {name} are not valid JSON: {error}. {_CALLS}")
+        return FoundAction(text, None, f"The arguments of {name} are not valid JSON: {error}. {_CALLS}")
     if not isinstance(arguments, dict):
-        return FoundAction(said, None, f"The arguments of {name} are not a JSON object. {_CALLS}")
+        return FoundAction(text, None, f"The arguments of {name} are not a JSON object. {_CALLS}")
     # Many models write null for what they leave out.
     fields = {key: value for key, value in arguments.items() if key != "type" and value is not None}
     action = {"type": kind_of(name), **fields}
     several = f"{len(calls)} tools were called; only the first, {name}, was taken." if len(calls) > 1 else ""
-    return FoundAction(said, action, several)
+    return FoundAction(text, action, several)
 
 
-def _spoken(finish: FinishReason | None, said: str, refusal: str, mode: Mode) -> FoundAction:
+def _spoken(finish: FinishReason | None, text: str, refusal: str, mode: Mode) -> FoundAction:
     again = _CALLS if mode == "tools" else _WRITES
     cut = finish == "length"
     if finish == "content_filter":
-        return FoundAction(said, None, f"The model refused: {refusal[:500]}")
-    if not said:
+        return FoundAction(text, None, f"The model refused: {refusal[:500]}")
+    if not text:
         why = "The answer was cut off before it said anything." if cut else "The answer was empty."
         return FoundAction("", None, f"{why} {again}")
-    reading = read_text(said)
+    reading = read_text(text)
     if reading.action is None and cut:
         return FoundAction(
             reading.thought, None, f"The answer was cut off before its action was complete. {again}"
@@ -272,11 +262,6 @@ def _spoken(finish: FinishReason | None, said: str, refusal: str, mode: Mode) ->
     if reading.action is None:
         return FoundAction(reading.thought, None, f"{reading.problem} {again}")
     return reading
-
-
-def _reason(action: Any) -> str:
-    reason = (action or {}).get("reason")
-    return reason if isinstance(reason, str) else ""
 
 
 def usage_of(response: ModelResponse, *, is_priced: bool) -> Usage:

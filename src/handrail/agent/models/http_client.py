@@ -6,10 +6,14 @@ A redirect would carry the key to a host that nobody chose.
 
 from __future__ import annotations
 
+import json
+import re
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from httpx2 import (
     AsyncByteStream,
@@ -21,8 +25,14 @@ from httpx2 import (
     Timeout,
     create_ssl_context,
 )
+from pydantic_core import from_json
 
-from handrail.agent.models.metering import HttpTry
+from handrail.agent.model import LETTERS, PICTURE_TOKENS
+from handrail.errors import InvalidAction
+
+_MIN_LETTERS_OUT, _MIN_LETTERS_IN = 16, 64
+"""A server that counts fewer tokens than one for so many letters has not counted. Its template may cut what
+it is sent, so the second is less strict."""
 
 MAX_BYTES = 2_000_000
 """Of one answer, its wrapping included. One action with its thought is a few thousand."""
@@ -115,3 +125,223 @@ def open_client(timeout_sec: float) -> ModelClient:
 def _certificates() -> ssl.SSLContext:
     """Reading them takes 40 ms, and an evaluation opens a model for every task."""
     return create_ssl_context()
+
+
+HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
+_LOCAL = {"openai": ", or give a local server with --base-url", "anthropic": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An address and what opens it. The key is never told."""
+
+    place: str
+    key: str = field(repr=False)
+    is_home: bool
+    """False: neither the model's talents nor its prices are those of its namesake at the maker's."""
+
+
+def account_of(kind: str, base_url: str | None, env: Mapping[str, str]) -> Account:
+    """Raises `InvalidAction` for an address that is none, and at home without a key."""
+    name = f"{kind.upper()}_API_KEY"
+    key = env.get(name, "").strip()
+    place = checked(base_url or env.get(f"{kind.upper()}_BASE_URL", "").strip() or HOMES[kind])
+    is_home = place.rstrip("/") == HOMES[kind]
+    if is_home and not key:
+        raise InvalidAction(f"{name} is not set", path=name, hint=f"Set {name}{_LOCAL[kind]}.")
+    return Account(place, key, is_home)
+
+
+def checked(url: str) -> str:
+    """The same URL; `InvalidAction` for what is none. It is not repeated: a password may stand in it."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise InvalidAction(
+            "base_url: is not an address", path="base_url", hint="Such as http://127.0.0.1:11434/v1."
+        )
+    return url
+
+
+def place_of(url: str) -> str:
+    """Without a user, a password or a query."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
+
+
+FRAME_BYTES = 8_192
+"""What an answer has around its words; what it repeats of the question comes on top."""
+TOKEN_BYTES = 24
+"""The most that a token's share of an answer takes: four letters, each written as `\\uXXXX`."""
+EVENT_BYTES = 1_000
+"""The same in a stream, where every token has an event of its own."""
+TOKEN_LETTERS = 8
+"""A stream that has said more letters for each token that it may use does not keep to its limit."""
+SLACK_LETTERS = 500
+_TEMPLATE_TOKENS = 2_000
+_PICTURE_MOST = 20_000
+_WORDS = frozenset(("arguments", "content", "delta", "partial_json", "refusal", "text", "thinking")) | {
+    "reasoning",
+    "reasoning_content",
+}
+_CALLS = frozenset(("input", "action", "actions"))
+_IN = ("prompt_tokens", "input_tokens")
+_OUT = ("completion_tokens", "output_tokens")
+_CACHE = ("cache_creation_input_tokens", "cache_read_input_tokens")
+"""Anthropic's alone: what its `input_tokens` leaves out."""
+_FRAMING = (b"", b"data", b"event", b"id", b"retry")
+"""What lines of a stream begin with; a comment has no name."""
+_PICTURE = re.compile(rb'"(?:data:image/[^"]*|[A-Za-z0-9+/=]{1000,})"')
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """Tokens of one request."""
+
+    read: int = 0
+    written: int = 0
+    from_cache: int = 0
+    to_cache: int = 0
+    is_estimate: bool = False
+    model: str = ""
+    """Who answered, where that is said."""
+
+
+@dataclass(slots=True)
+class _Content:
+    letters: int = 0
+    reported: dict[str, int] = field(default_factory=dict)
+    model: str = ""
+
+    def add(self, more: _Content) -> None:
+        """A later event of the same answer: its counts are sums so far."""
+        self.letters += more.letters
+        self.model = self.model or more.model
+        for name, count in more.reported.items():
+            self.reported[name] = max(count, self.reported.get(name, 0))
+
+
+@dataclass(slots=True)
+class HttpTry:
+    """One request that was sent, and what has come back so far."""
+
+    sent: bytes
+    most_tokens: int
+    """What the answer may use."""
+    status: int | None = None
+    is_stream: bool = False
+    body: bytearray = field(default_factory=bytearray)
+    _letters: int = 0
+    _pictures: int = 0
+    _read: int = 0
+    _content: _Content = field(default_factory=_Content)
+
+    def __post_init__(self) -> None:
+        plain, self._pictures = _PICTURE.subn(b"", self.sent)
+        self._letters = len(plain)
+
+    def is_too_long(self) -> bool:
+        """Whether more has come than a server sends that keeps to its limit."""
+        each = EVENT_BYTES if self.is_stream else TOKEN_BYTES
+        if len(self.body) > FRAME_BYTES + 2 * self._letters + each * self.most_tokens:
+            return True
+        return (
+            self.is_stream and self._read_content().letters > SLACK_LETTERS + TOKEN_LETTERS * self.most_tokens
+        )
+
+    def counted(self) -> TokenCount:
+        """The server's count, or an estimate. A refused request costs what the refusal says."""
+        content, refused = self._read_content(), self.status is not None and self.status >= 300
+        said = content.reported
+        most_in = self._letters + self._pictures * _PICTURE_MOST + _TEMPLATE_TOKENS
+        is_in = 0 < said.get("in", 0) <= most_in and said["in"] * _MIN_LETTERS_IN >= self._letters
+        most_out = max(self.most_tokens, content.letters)
+        is_out = 0 <= said.get("out", -1) <= most_out and said["out"] * _MIN_LETTERS_OUT >= content.letters
+        about_in = 0 if refused else self._letters // LETTERS + self._pictures * PICTURE_TOKENS
+        about_out = 0 if refused else -(-content.letters // LETTERS)
+        return TokenCount(
+            said["in"] if is_in else about_in,
+            said["out"] if is_out else about_out,
+            said.get("read", 0) if is_in else 0,
+            said.get("written", 0) if is_in else 0,
+            is_estimate=not refused and not (is_in and is_out),
+            model=content.model,
+        )
+
+    def _read_content(self) -> _Content:
+        """All that the body says so far; a stream's finished lines are read once."""
+        if not self.is_stream:
+            return _json_content(bytes(self.body)) if self.body else _Content()
+        end = self.body.rfind(b"\n") + 1
+        for line in bytes(self.body[self._read : end]).splitlines():
+            self._content.add(_line_content(line))
+        self._read = end
+        content = _line_content(bytes(self.body[end:]))
+        content.add(self._content)
+        return content
+
+
+def _line_content(line: bytes) -> _Content:
+    """One line of a stream, or the beginning of one."""
+    name, _, value = line.partition(b":")
+    if name == b"data" and value.strip() != b"[DONE]":
+        return _json_content(value)
+    return _Content() if name in _FRAMING else _Content(letters=len(line))
+
+
+def _json_content(data: bytes) -> _Content:
+    """The words and the bill in one JSON value, also in the beginning of one; of anything else its size."""
+    try:
+        value = from_json(data, allow_partial="trailing-strings")
+    except ValueError:
+        return _Content(letters=len(data))
+    content = _Content()
+    for name, inner in _fields(value):
+        if name == "usage" and isinstance(inner, dict):
+            content.add(_Content(reported=_reported(inner)))
+        elif name == "model" and isinstance(inner, str):
+            content.model = content.model or inner
+        elif isinstance(inner, str) and name in _WORDS:
+            content.letters += len(inner.encode(errors="replace"))
+        elif name in _CALLS and inner:
+            content.letters += len(json.dumps(inner, ensure_ascii=False, default=str))
+    is_answer = isinstance(value, dict) and bool(content.letters or content.reported or "choices" in value)
+    # Anthropic's streams have events that say nothing.
+    is_event = isinstance(value, dict) and isinstance(value.get("type"), str) and "error" not in value
+    return content if is_answer or is_event else _Content(letters=len(data))
+
+
+def _fields(value: Any) -> Iterator[tuple[str, Any]]:
+    """Of every object in it. Usage is a leaf: its parts are told apart by whoever reads it."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            yield from node.items()
+            waiting += [inner for name, inner in node.items() if name != "usage" and name not in _CALLS]
+
+
+def _reported(usage: dict[str, Any]) -> dict[str, int]:
+    """Fractions, texts and negative numbers are left out."""
+
+    def number(*names: str) -> int | None:
+        counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
+        return next((count for count in counts if not isinstance(count, bool) and count >= 0), None)
+
+    written, read = (number(name) or 0 for name in _CACHE)
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    counts = {"in": number(*_IN), "out": number(*_OUT)}
+    found = {name: count for name, count in counts.items() if count is not None}
+    if "in" in found:
+        found["in"] += written + read
+        found["read"] = cached if isinstance(cached, int) and cached > 0 else read
+        found["written"] = written
+    return found

@@ -69,29 +69,31 @@ class RetryPolicy:
             raise TooLong from None
         asked_ms = retry_after_ms(error, self.clock.now_ms())
         if not is_passing(error) or number == TRIES or (asked_ms or 0) > LONGEST_WAIT_MS:
-            raise self._unavailable(error, number, asked_ms) from None
+            status = _status(error)
+            what = self._what(error, status)
+            often = f" ({number} tries)" if number > 1 else ""
+            details: dict[str, Any] = {"model": self.name, "tries": number}
+            details |= {"status": status} if status else {}
+            details |= {"retry_after_ms": round(asked_ms)} if asked_ms else {}
+            raise ModelUnavailable(
+                f"{self.name} at {self.place} {what}{often}",
+                hint=_hint(error),
+                retryable=is_passing(error),
+                **details,
+            ) from None
         pause_ms = FIRST_PAUSE_MS * 2 ** (number - 1) if asked_ms is None else asked_ms
         return pause_ms * (1 + JITTER * self.chance.random())
-
-    def _unavailable(self, error: Exception, tries: int, asked_ms: float | None) -> ModelUnavailable:
-        status = _status(error)
-        what = self._what(error, status)
-        often = f" ({tries} tries)" if tries > 1 else ""
-        details: dict[str, Any] = {"model": self.name, "tries": tries}
-        details |= {"status": status} if status else {}
-        details |= {"retry_after_ms": round(asked_ms)} if asked_ms else {}
-        return ModelUnavailable(
-            f"{self.name} at {self.place} {what}{often}",
-            hint=_hint(error),
-            retryable=is_passing(error),
-            **details,
-        )
 
     def _what(self, error: Exception, status: int | None) -> str:
         if isinstance(error, Timeout):
             return f"did not answer within {self.try_ms / 1000:g} s"
-        said = self.redact(_said(error))[:_MESSAGE_CHARS]
-        return f"answered {status}: {said}" if status else f"gave no answer: {said}"
+        body = error.body if isinstance(error, ModelAPIError) else None
+        if isinstance(body, dict):
+            inner = body.get("error", body)
+            body = inner.get("message") if isinstance(inner, dict) else inner
+        text = body if isinstance(body, str) and body.strip() else str(error).partition("\n")[0]
+        message = self.redact(" ".join(text.split()) or type(error).__name__)[:_MESSAGE_CHARS]
+        return f"answered {status}: {message}" if status else f"gave no answer: {message}"
 
     def redact(self, text: str) -> str:
         """Servers repeat a wrong key in their error, and could in an answer."""
@@ -109,11 +111,11 @@ def is_passing(error: Exception) -> bool:
 def retry_after_ms(error: Exception, now_ms: int) -> float | None:
     """What the server asked for, in seconds or as a date; None where it asked for nothing readable."""
     headers = (error.headers if isinstance(error, ModelHTTPError) else None) or {}
-    asked = headers.get("retry-after", "").strip()
+    header = headers.get("retry-after", "").strip()
     exactly = _number(headers.get("retry-after-ms", ""))  # OpenAI's own
-    seconds = _number(asked)
+    seconds = _number(header)
     if exactly is not None or seconds is None:
-        return _until(asked, now_ms) if exactly is None else exactly
+        return _until(header, now_ms) if exactly is None else exactly
     return seconds * 1000
 
 
@@ -134,8 +136,8 @@ def _until(date: str, now_ms: int) -> float | None:
 
 def _status(error: Exception) -> int | None:
     """The library has no class for redirects; the SDK's own error below it has the number."""
-    found = getattr(error if isinstance(error, ModelHTTPError) else error.__cause__, "status_code", None)
-    return found if isinstance(found, int) else None
+    status = getattr(error if isinstance(error, ModelHTTPError) else error.__cause__, "status_code", None)
+    return status if isinstance(status, int) else None
 
 
 def _is_too_long(error: BaseException | None) -> bool:
@@ -143,16 +145,6 @@ def _is_too_long(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, TooLong):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def _said(error: Exception) -> str:
-    """The server's own words where it gave some, else the library's."""
-    body = error.body if isinstance(error, ModelAPIError) else None
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        body = inner.get("message") if isinstance(inner, dict) else inner
-    text = body if isinstance(body, str) and body.strip() else str(error).partition("\n")[0]
-    return " ".join(text.split()) or type(error).__name__
 
 
 def _hint(error: Exception) -> str | None:

@@ -28,7 +28,7 @@ Attribute = str | int | float | bool | None
 
 def visible(text: str) -> str:
     """What can't be seen, or would turn the text around, as its code: `\\u202e`."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def escape(text: str) -> str:
@@ -45,7 +45,6 @@ def tag(name: str, /, *content: Content, **attributes: Attribute) -> Html:
 
 
 def join(content: Content) -> Html:
-    """Several pieces, one after the other."""
     if content is None:
         return Html()
     if isinstance(content, Html):

@@ -5,14 +5,16 @@ Owns the counts, the words and the durations that the HTML page, JUnit and the t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
+from xml.etree import ElementTree as ET
 
 from handrail.flow.report.markup import visible
 from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
-from handrail.tree.quote import clean, cut
+from handrail.screen.text import clean, cut
 
 
 def summary(records: Sequence[FlowRecord]) -> str:
@@ -20,13 +22,10 @@ def summary(records: Sequence[FlowRecord]) -> str:
     lines: list[str] = []
     for run in attempts(records):
         lines += _flow(run)
-    return "\n".join([*lines, *([""] if lines else []), _last_line(records)])
-
-
-def _last_line(records: Sequence[FlowRecord]) -> str:
     total = duration(sum(record.duration_ms for record in records))
-    found = ", ".join(f"{count} {outcome}" for outcome, count in counts(records).items())
-    return f"{verdict(records)} in {total}" + (f" ({found})." if found else ".")
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts(records).items())
+    last = f"{verdict(records)} in {total}" + (f" ({outcomes})." if outcomes else ".")
+    return "\n".join([*lines, *([""] if lines else []), last])
 
 
 def _flow(run: Sequence[FlowRecord]) -> Iterator[str]:
@@ -40,17 +39,13 @@ def _flow(run: Sequence[FlowRecord]) -> Iterator[str]:
     if last.error and blamed(last.steps) is None:
         yield f"        {clean(last.error)}"
     for step in troubled:
-        yield from _step(last, step)
+        yield f"  step {number(step)}  {short(step.label)}  ({place(last, step)})"
+        yield f"        {clean(complaint(step))}"
+        if step.hint:
+            yield f"        Hint: {clean(step.hint)}"
     for proposal in last.proposals:
         yield f"        {about_repair(last)}:"
         yield from (f"        {visible(line)}" for line in proposal.splitlines())
-
-
-def _step(record: FlowRecord, step: StepRecord) -> Iterator[str]:
-    yield f"  step {number(step)}  {short(step.label)}  ({place(record, step)})"
-    yield f"        {clean(complaint(step))}"
-    if step.hint:
-        yield f"        Hint: {clean(step.hint)}"
 
 
 def _after(run: Sequence[FlowRecord]) -> str:
@@ -84,7 +79,7 @@ def _file_of(record: FlowRecord, step: StepRecord) -> str:
     """Steps that `run_flow` brought in stand in another file, named relative to the one that names it."""
     file, steps = record.file, record.steps
     for depth in range(1, len(step.path)):
-        holder = next((one for one in steps if one.path == step.path[:depth]), None)
+        holder = next((step_above for step_above in steps if step_above.path == step.path[:depth]), None)
         if holder is None:
             break
         named = holder.given.get("run_flow")
@@ -95,9 +90,8 @@ def _file_of(record: FlowRecord, step: StepRecord) -> str:
 
 
 def complaint(step: StepRecord) -> str:
-    """What went wrong, with its code in front."""
-    said = step.error or (step.envelope.message if step.envelope else None) or f"the step {step.outcome}"
-    return f"{step.code}: {said}" if step.code and not said.startswith(step.code) else said
+    message = step.error or (step.envelope.message if step.envelope else None) or f"the step {step.outcome}"
+    return f"{step.code}: {message}" if step.code and not message.startswith(step.code) else message
 
 
 def about_repair(record: FlowRecord) -> str:
@@ -106,7 +100,7 @@ def about_repair(record: FlowRecord) -> str:
 
 
 def short(label: str) -> str:
-    """A label on one line, not longer than a table bears."""
+    """A label on one line, cut to the width of a table's column."""
     return cut(clean(label), _LABEL)
 
 
@@ -145,14 +139,13 @@ def worst_first(records: Sequence[FlowRecord]) -> list[list[FlowRecord]]:
 
 
 def finals(records: Sequence[FlowRecord]) -> list[FlowRecord]:
-    """What each flow came to in the end."""
     return [run[-1] for run in attempts(records)]
 
 
 def counts(records: Sequence[FlowRecord]) -> dict[Outcome, int]:
     """Of the final attempts, the worst first; outcomes that nothing had are left out."""
-    found = Counter(record.outcome for record in finals(records))
-    return {outcome: found[outcome] for outcome in WORST_FIRST if found[outcome]}
+    by_outcome = Counter(record.outcome for record in finals(records))
+    return {outcome: by_outcome[outcome] for outcome in WORST_FIRST if by_outcome[outcome]}
 
 
 def overall(records: Sequence[FlowRecord]) -> Outcome:
@@ -162,17 +155,17 @@ def overall(records: Sequence[FlowRecord]) -> Outcome:
 
 def verdict(records: Sequence[FlowRecord]) -> str:
     """The run in one sentence: "1 of 3 flows failed"."""
-    found, total = counts(records), len(finals(records))
+    by_outcome, total = counts(records), len(finals(records))
     if not total:
         return "No flow was run"
     flows = "flow" if total == 1 else "flows"
     for outcome in ("failed", "stopped"):
-        if found.get(outcome):
-            verb = "was stopped" if outcome == "stopped" and found[outcome] == 1 else outcome
-            return f"{found[outcome]} of {total} {flows} {verb}"
-    if found.get("skipped") == total:
+        if by_outcome.get(outcome):
+            verb = "was stopped" if outcome == "stopped" and by_outcome[outcome] == 1 else outcome
+            return f"{by_outcome[outcome]} of {total} {flows} {verb}"
+    if by_outcome.get("skipped") == total:
         return f"{total} {flows} skipped"
-    passed = total - found.get("skipped", 0)
+    passed = total - by_outcome.get("skipped", 0)
     return f"All {passed} flows passed" if passed > 1 else "The flow passed"
 
 
@@ -197,7 +190,7 @@ def blamed(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BAD) -> S
 
 
 def is_quiet(steps: Sequence[StepRecord]) -> bool:
-    """Nothing in here needs a look."""
+    """No step in here has an outcome that needs a look."""
     return not any(step.outcome in NOTABLE for step in walk(steps))
 
 
@@ -230,3 +223,99 @@ def timestamp(ms: int) -> str:
 
 def _utc(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 can't hold, not even escaped."""
+_UNNAMED = "UNKNOWN"
+Run = Sequence[FlowRecord]
+"""The attempts of one flow."""
+
+
+def junit_xml(records: Sequence[FlowRecord]) -> str:
+    runs = attempts(records)
+    files: dict[str, list[Run]] = {}
+    for run in runs:
+        files.setdefault(run[0].file, []).append(run)
+    root = ET.Element("testsuites", {"name": "handrail", **_totals(runs)})
+    for file, cases in files.items():
+        started = min(record.started_ms for run in cases for record in run)
+        suite = ET.Element(
+            "testsuite", {"name": _xml(file), **_totals(cases), "timestamp": timestamp(started)}
+        )
+        properties = ET.SubElement(suite, "properties")
+        for name, value in _facts(cases):
+            ET.SubElement(properties, "property", name=name, value=_xml(value))
+        suite.extend(_case(run) for run in cases)
+        root.append(suite)
+    ET.indent(root)
+    return "<?xml version='1.0' encoding='UTF-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _totals(runs: Sequence[Run]) -> dict[str, str]:
+    ends = [run[-1].outcome for run in runs]
+    return {
+        "tests": str(len(runs)),
+        "failures": str(ends.count("failed")),
+        "errors": str(ends.count("stopped")),
+        "skipped": str(ends.count("skipped")),
+        "time": _seconds(sum(record.duration_ms for run in runs for record in run)),
+    }
+
+
+def _facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Once each, in order. They stand in the suite: the schema knows no properties of a case."""
+    facts: dict[tuple[str, str], None] = {}
+    for record in (record for run in runs for record in run):
+        tags = (("tag", tag) for tag in record.tags)
+        facts |= dict.fromkeys([("device", record.device), *tags, ("journal_head", record.journal_head)])
+    filled = [fact for fact in facts if fact[1]]
+    return [*filled, ("attempts", str(max(map(len, runs))))]
+
+
+def _case(run: Run) -> ET.Element:
+    last = run[-1]
+    # "flows/shop/pay.yaml" → "flows.shop.pay": CI systems make a tree of the dots.
+    case = ET.Element(
+        "testcase",
+        name=_xml(last.name),
+        classname=_xml(re.sub(r"\.(ya?ml|json)$", "", last.file).strip("./").replace("/", ".") or "flow"),
+    )
+    case.set("time", _seconds(last.duration_ms))
+    if last.outcome == "skipped":
+        ET.SubElement(case, "skipped", message=_xml(last.error or "skipped"))
+    elif last.outcome in BAD:
+        # A stop by a person says nothing about the app: an error, not a failure.
+        case.append(_trouble("error" if last.outcome == "stopped" else "failure", last))
+        case.extend(_trouble("rerunFailure", record) for record in run[:-1])
+        _text(case, "system-err", "\n".join(line for step in walk(last.steps) for line in step.log))
+    else:
+        case.extend(_trouble("flakyFailure", record) for record in run[:-1])
+        _text(case, "system-out", step_table(last.steps))
+    return case
+
+
+def _trouble(name: str, record: FlowRecord) -> ET.Element:
+    """A failure, an error or one of their kin: they have the same parts."""
+    step = blamed(record.steps)
+    message = complaint(step) if step else record.error or f"the flow {record.outcome}"
+    code = (step.code if step else None) or ("CANCELLED" if record.outcome == "stopped" else _UNNAMED)
+    element = ET.Element(name, message=_xml(message), type=_xml(code))
+    lines = [place(record, step) if step else record.file, message]
+    if step and step.hint:
+        lines.append(f"Hint: {step.hint}")
+    element.text = _xml("\n".join([*lines, "", step_table(record.steps)]))
+    return element
+
+
+def _text(parent: ET.Element, name: str, text: str) -> None:
+    if text:
+        ET.SubElement(parent, name).text = _xml(text)
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms / 1000:.3f}"
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("", text)

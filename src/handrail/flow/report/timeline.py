@@ -5,12 +5,11 @@ Drawn as SVG, for mice only. The list of steps and the table of parts say the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.summary import duration, number
-from handrail.flow.run_record import FlowRecord, StepRecord
-from handrail.flow.time_spent import Stretch
+from handrail.flow.run_record import PARTS, FlowRecord, StepRecord, Stretch, TimePart, TimeSpent, add
 
 SCALE = 1000
 """Units of a drawing from the flow's start to its end."""
@@ -33,25 +32,24 @@ def timeline(record: FlowRecord, leaves: Named) -> Html | None:
         return None
     main = next(iter(lanes), "")
     rows = [
-        _lane(record, name if len(lanes) > 1 else "", steps, _beside(record, name, main))
+        _lane(
+            record,
+            name if len(lanes) > 1 else "",
+            steps,
+            [stretch for stretch in record.stretches if (stretch.device or main) == name or not main],
+        )
         for name, steps in (lanes or {"": []}).items()
     ]
     axis = tag("div", tag("span", "0"), tag("span", duration(_span(record))), class_="axis")
     return tag("div", rows, axis, class_="timeline", aria_hidden="true")
 
 
-def _beside(record: FlowRecord, name: str, main: str) -> list[Stretch]:
-    """The stretches of one lane; those of no device stand in the first."""
-    return [one for one in record.stretches if (one.device or main) == name or not main]
-
-
 def track(record: FlowRecord, step: StepRecord) -> Html:
-    """One step's own bar, for its row."""
     return _drawing([_bar(record, step, _THIN_IN_ROW)], "track")
 
 
 def _lane(record: FlowRecord, name: str, steps: Named, beside: list[Stretch]) -> Html:
-    bars = [_stretch(record, one) for one in beside]
+    bars = [_stretch(record, stretch) for stretch in beside]
     bars += [_linked(record, anchor, step) for anchor, step in steps]
     who = tag("span", name, class_="who") if name else None
     return tag("div", who, tag("div", _drawing(bars, "lane"), class_="strip"), class_="row")
@@ -62,11 +60,11 @@ def _linked(record: FlowRecord, anchor: str, step: StepRecord) -> Html:
     return tag("a", tag("title", words), _bar(record, step, _THIN), href=f"#{anchor}", tabindex=-1)
 
 
-def _stretch(record: FlowRecord, one: Stretch) -> Html:
-    words = f"{one.words}: {duration(one.duration_ms)}"
-    left, width = _extent(record, one, _THINNEST)
+def _stretch(record: FlowRecord, stretch: Stretch) -> Html:
+    words = f"{stretch.words}: {duration(stretch.duration_ms)}"
+    left, width = _extent(record, stretch, _THINNEST)
     shape = tag(
-        "rect", class_=f"bar part {one.part}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT
+        "rect", class_=f"bar part {stretch.part}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT
     )
     return tag("g", tag("title", words), shape)
 
@@ -92,7 +90,7 @@ def _extent(record: FlowRecord, step: Timed, thin: float) -> tuple[float, float]
 
 def _span(record: FlowRecord) -> float:
     timed: list[Timed] = [*record.steps[-1:], *record.stretches[-1:]]  # in order, and asked for every bar
-    ends = [one.started_ms - record.started_ms + one.duration_ms for one in timed]
+    ends = [step.started_ms - record.started_ms + step.duration_ms for step in timed]
     return max(1.0, record.duration_ms, *ends)
 
 
@@ -104,3 +102,94 @@ def leaves_of(steps: list[StepRecord], prefix: str) -> Iterator[tuple[str, StepR
             yield from leaves_of(step.children, anchor)
         else:
             yield anchor, step
+
+
+NAMES: dict[TimePart, str] = {
+    "launch": "Starting the app",
+    "looking": "Reading the screen",
+    "acting": "Acting",
+    "settling": "Settling",
+    "waiting": "Waiting",
+    "approval": "Approvals",
+    "retry": "Pauses between tries",
+    "evidence": "Pictures for the report",
+    "journal": "Writing the journal",
+    "engine": "Handrail itself",
+}
+UNEXPLAINED = "Between the steps"
+_SHOWN_MS = 0.5
+
+
+def time_parts(record: FlowRecord) -> TimeSpent:
+    """By part, in milliseconds; without what nothing accounts for."""
+    total: TimeSpent = {}
+    beside: dict[tuple[int, ...], TimeSpent] = {}
+    for stretch in record.stretches:
+        add(beside.setdefault(stretch.path, {}), stretch.spent)
+    for spent in (beside.get((), {}), *_of_steps(beside, record.steps)):
+        add(total, spent)
+    return {part: total[part] for part in PARTS if part in total}
+
+
+def _of_steps(
+    beside: Mapping[tuple[int, ...], TimeSpent], steps: Sequence[StepRecord]
+) -> Iterator[TimeSpent]:
+    for step in steps:
+        yield beside.get(step.path, {})
+        yield step_parts(step)
+        if "parallel" in step.given and step.children:
+            longest = max(step.children, key=lambda child: child.duration_ms)
+            yield from _of_steps(beside, [longest])
+        else:
+            yield from _of_steps(beside, step.children)
+
+
+def step_parts(step: StepRecord) -> TimeSpent:
+    """One step's own time: all of it for a step that holds no others."""
+    spent = dict(step.spent)
+    if not step.children:
+        add(spent, {step.rest: max(0.0, step.duration_ms - sum(spent.values()))})
+    return {part: spent[part] for part in PARTS if part in spent}
+
+
+def where_time_went(record: FlowRecord) -> Html | None:
+    """None where nothing was measured."""
+    parts = [(NAMES[part], part, ms) for part, ms in time_parts(record).items() if ms >= _SHOWN_MS]
+    rest = record.duration_ms - sum(ms for _, _, ms in parts)
+    if not parts:
+        return None
+    shown: list[tuple[str, str, float]] = sorted(parts, key=lambda share: -share[2])
+    if rest >= _SHOWN_MS:
+        shown.append((UNEXPLAINED, "unexplained", rest))
+    total = sum(ms for _, _, ms in shown)
+    return tag(
+        "section",
+        tag("h3", "Where the time went"),
+        _parts_bar(shown, total),
+        tag("ul", [_term(name, kind, ms, total) for name, kind, ms in shown], class_="legend"),
+        class_="spent",
+    )
+
+
+def _parts_bar(shown: Sequence[tuple[str, str, float]], total: float) -> Html:
+    left, bars = 0.0, []
+    for name, kind, ms in shown:
+        width = ms / total * SCALE
+        words = tag("title", f"{name}: {duration(ms)}")
+        kinds, x = f"bar part {kind}", f"{left:.2f}"
+        bars.append(tag("rect", words, class_=kinds, x=x, y=0, width=f"{width:.2f}", height=_HEIGHT))
+        left += width
+    box = f"0 0 {SCALE} {_HEIGHT}"
+    return tag("svg", bars, class_="lane parts", viewBox=box, preserveAspectRatio="none", aria_hidden="true")
+
+
+def _term(name: str, kind: str, ms: float, total: float) -> Html:
+    share = f"{ms / total:.0%}" if ms / total >= 0.005 else "<1%"
+    took = tag("b", duration(ms))
+    return tag("li", tag("i", class_=f"swatch part {kind}"), f"{name} ", took, f" {share}")
+
+
+def step_words(step: StepRecord) -> str:
+    """ "settling 81 ms, acting 10 ms": one step, the longest part first."""
+    parts = sorted(step_parts(step).items(), key=lambda share: -share[1])
+    return ", ".join(f"{NAMES[part].lower()} {duration(ms)}" for part, ms in parts if ms >= _SHOWN_MS)

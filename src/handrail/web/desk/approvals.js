@@ -1,6 +1,7 @@
 // The engine's own question, above everything else in the browser's top layer: what is about to happen, why, the
 // screen with the target marked, how long there is. Escape puts it aside; it never answers.
 
+import { answerField } from "./answer_field.js";
 import { el, freshId } from "./element.js";
 import { icon } from "./icons.js";
 
@@ -69,9 +70,9 @@ export class Approvals {
   #form(asked) {
     const button = (label, look, run) => el("button", { type: "button", class: `btn ${look}`, on: { click: run } }, label);
     const box = el("input", { type: "checkbox" });
-    const field = el("input", { type: asked.isSecret ? "password" : "text", autocomplete: "off", spellcheck: "false" });
+    const field = asked.wantsData ? answerField("Code or answer, which the agent can type", asked.isSecret) : null;
     const often = allowance();
-    const answer = (confirmed) => this.#answer(asked, confirmed, box.checked, field.value, allowed(often.value));
+    const answer = (confirmed) => this.#answer(asked, confirmed, box.checked, field, allowed(often.value));
     const approve = button("Approve", "btn-primary", () => answer(true));
     approve.disabled = true;
     const later = button("Later", "btn-ghost", () => this.#putAside(asked.approvalId));
@@ -81,16 +82,16 @@ export class Approvals {
       reject: button("Reject", "btn-danger", () => answer(false)),
       later,
       left: el("span", { class: "approval-left" }),
-      data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: asked.isSecret ? "Code or answer, which the agent does not see" : "Answer, which the agent will read" }), field) : null,
+      data: field?.element,
       remember: SPANS[asked.canRemember] ? el("label", { class: "check" }, box, el("span", { text: SPANS[asked.canRemember] })) : null,
       allow: asked.canAllow ? el("label", { class: "field approval-allow" }, el("span", { text: `How often may it ${asked.canAllow.replaceAll("_", " ")}?` }), often) : null,
     };
   }
 
-  #answer({ dialogId, canRemember, wantsData }, confirmed, remembered, text, often) {
+  #answer({ dialogId, canRemember }, confirmed, remembered, field, often) {
     const remember = SPANS[canRemember] && remembered ? { remember: true } : confirmed ? often : {};
-    const data = wantsData && confirmed && text ? { data: { value: text } } : {};
-    this.shell.send({ type: "DIALOG_FEEDBACK", dialogId, confirmed, ...remember, ...data });
+    const { data, ...reader } = (confirmed && field?.read()) || {};
+    this.shell.send({ type: "DIALOG_FEEDBACK", dialogId, confirmed, ...remember, ...(data ? { data: { value: data }, ...reader } : {}) });
   }
 
   #putAside(id) {

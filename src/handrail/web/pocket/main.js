@@ -94,7 +94,7 @@ async function answer(one, given) {
 
 async function stop(one) {
   await api("/api/interrupt", { method: "POST", body: {} });
-  done({ id: one.id, tone: "warning", icon: "stop", title: "Stopped", text: "Everything that agents were doing has been stopped." });
+  done({ id: one.id, tone: "warning", icon: "stop", title: "Stopped", text: "Everything that agents were doing has been stopped. Each phone is held until it is handed back at the desk." });
 }
 
 function done(how) {

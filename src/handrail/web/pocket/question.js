@@ -1,5 +1,6 @@
 // One question on a small screen: the picture with its mark, the sentence, who asks and why, and three buttons.
 
+import { answerField } from "../desk/answer_field.js";
 import { whatToDo } from "../desk/error_words.js";
 import { el } from "../desk/element.js";
 import { icon } from "../desk/icons.js";
@@ -14,7 +15,7 @@ const TYPED = { "2fa": "The code", sms: "The code in the message", oauth: "The c
 /** `answer({approve, data?})` and `stop()` give promises; a refusal is shown and can be tried again. */
 export function question(one, { answer, stop }) {
   const failed = el("p", { class: "pocket-failed", role: "alert", hidden: true });
-  const field = one.wants_data ? typed(one) : null;
+  const field = one.wants_data ? answerField(TYPED[one.capability], one.is_secret, { enterkeyhint: "done" }) : null;
   const buttons = [];
   const run = (work) => async () => {
     for (const button of buttons) button.disabled = true;
@@ -26,7 +27,7 @@ export function question(one, { answer, stop }) {
       for (const button of buttons) button.disabled = false;
     }
   };
-  const yes = () => answer({ approve: true, ...(field?.input.value ? { data: field.input.value } : {}) });
+  const yes = () => answer({ approve: true, ...field?.read() });
   const approve = el("button", { type: "button", class: "btn btn-lg btn-primary pocket-yes", disabled: true, on: { click: run(yes) } }, icon("check"), "Approve");
   const reject = el("button", { type: "button", class: "btn btn-lg btn-danger", on: { click: run(() => answer({ approve: false })) } }, icon("close"), "Reject");
   const halt = el("button", { type: "button", class: "btn btn-ghost pocket-stop", on: { click: run(stop) } }, icon("stop"), "Stop all agents");
@@ -62,11 +63,6 @@ function shot(one) {
   const figure = el("figure", { class: "pocket-shot" }, image);
   image.addEventListener("error", () => figure.remove());
   return figure;
-}
-
-function typed(one) {
-  const input = el("input", { type: one.is_secret ? "password" : "text", autocomplete: "one-time-code", enterkeyhint: "done" });
-  return { input, element: el("label", { class: "field" }, el("span", { text: `${TYPED[one.capability]}${one.is_secret ? "" : " (the agent will read it)"}` }), input) };
 }
 
 /** What became of one, in words; `one` may be unknown. */

@@ -9,8 +9,9 @@ import { countdown, spaced } from "../words.js";
 /** `answer({approve, remember?, minutes?, times?, data?, note?})` is called once. */
 export function request(one, answer) {
   const isAuth = one.kind === "human_auth";
-  const data = one.wants_data ? dataField(one) : null;
+  const data = one.wants_data ? answerField("What the agent needs; it can type it", one.is_secret, { placeholder: "A code, a text, a choice" }) : null;
   const remember = ["session", "always"].includes(one.may_remember) ? rememberBox(one.may_remember) : null;
+  const ticking = (one.volatile ?? []).map((text) => el("label", { class: "question-remember" }, el("input", { type: "checkbox" }), `“${text}” may change meanwhile`));
   const often = one.may_allow ? allowance() : null;
   const note = el("input", { class: "input", "aria-label": "Note to the agent", placeholder: "Message to the agent (optional)", maxlength: "500" });
   const buttons = el("div", { class: "buttons" });
@@ -19,7 +20,8 @@ export function request(one, answer) {
     answer({
       approve,
       ...(remember?.querySelector("input").checked ? { remember: one.may_remember } : approve && often ? allowed(often.value) : {}),
-      ...(approve && data?.querySelector("input").value ? { data: data.querySelector("input").value } : {}),
+      ...(approve && data ? data.read() : {}),
+      ...(approve && ticking.length ? { mayChange: ticking.flatMap((box, at) => (box.firstElementChild.checked ? [at + 1] : [])) } : {}),
       ...(note.value ? { note: note.value } : {}),
     });
   };
@@ -29,11 +31,17 @@ export function request(one, answer) {
   return el("article", { class: "card question", dataset: { id: one.id }, "aria-label": one.instruction },
     el("div", { class: "question-words" },
       el("header", {}, el("span", { class: "badge badge-warning", text: isAuth ? one.capability.replace("unknown", "question") : spaced(one.action.type) }), clock(one.expires)),
-      el("h2", { text: one.instruction }),
+      el("h2", { text: one.action.script ? "Allow this script?" : one.instruction }),
+      one.action.script ? el("pre", { class: "question-script", text: visible(one.action.script) }) : null,
       one.reason ? el("blockquote", { class: "question-reason", text: one.reason }) : null,
-      facts(one), data, remember,
+      facts(one), data?.element, ...ticking, remember,
       often && el("label", { class: "field" }, el("span", { text: `How often may it ${one.may_allow.replaceAll("_", " ")}?` }), often), note, buttons),
     shot(one));
+}
+
+/** Control characters, bidi marks and the like are written out: a script is what it looks like. */
+function visible(script) {
+  return script.replace(/[^\P{C}\n\t]/gu, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
 }
 
 function clock(expires) {
@@ -49,11 +57,6 @@ function clock(expires) {
 function facts(one) {
   const rows = [["Asked by", one.asked_by], ["Phone", one.phone ?? one.device], ["Why you are asked", one.why]];
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]));
-}
-
-function dataField(one) {
-  return el("label", { class: "field" }, el("span", { text: one.is_secret ? "What the agent needs; it can type it and not read it" : "What the agent needs; it will read it" }),
-    el("input", { type: one.is_secret ? "password" : "text", autocomplete: "one-time-code", placeholder: "A code, a text, a choice" }));
 }
 
 function rememberBox(span) {

@@ -89,7 +89,7 @@ class Console {
   }
 
   stop() {
-    if (this.ctx.send({ type: "INTERRUPT" })) this.ctx.toast("Everything that was being done is stopped.", "info");
+    if (this.ctx.send({ type: "INTERRUPT" })) this.ctx.toast("Everything that was being done is stopped. Each phone is held until you hand it back on its page.", "info");
   }
 
   close() {

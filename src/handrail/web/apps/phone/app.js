@@ -255,7 +255,8 @@ class Phone {
     this.stop.disabled = true;
     try {
       const { stopped } = await this.ctx.api(`/api/phone/${encodeURIComponent(this.device)}/stop`, { method: "POST", body: {} });
-      this.ctx.toast(stopped ? `Stopped ${stopped} action${stopped > 1 ? "s" : ""}.` : "Nothing was being done here.", "info");
+      const done = stopped ? `Stopped ${stopped} action${stopped > 1 ? "s" : ""}.` : "Nothing was being done here.";
+      this.ctx.toast(`${done} The phone is held until you hand it back.`, "info");
     } catch (error) {
       this.ctx.fail(error);
     } finally {

@@ -23,12 +23,13 @@ export class Hold {
 
   show(state) {
     this.yours = state.yours && state.here;
+    this.stopped = Boolean(state.holder?.stopped);
     this.elsewhere = state.yours && !state.here;
     const holder = this.holder = state.holder?.holder;
     const name = holder?.label || holder?.id;
     this.chip.className = `badge phone-holder ${this.yours ? "badge-success" : holder ? "badge-info" : ""}`;
     this.chip.textContent = this.yours ? yours(state.line ?? []) : this.elsewhere ? "Yours, in another browser"
-      : holder ? `Held by ${name}` : "Nobody has it";
+      : this.stopped ? `Stopped by ${name}` : holder ? `Held by ${name}` : "Nobody has it";
     if (holder && !state.yours) this.chip.append(el("span", { class: "phone-since", text: ` · ${ago(state.holder.since)}` }));
     this.chip.title = (state.line ?? []).map((one, at) => `${at + 1}. ${one.name}, came ${ago(one.since)}`).join("\n");
     if (this.yours) this.banner.hidden = true;
@@ -47,7 +48,7 @@ export class Hold {
   }
 
   label() {
-    this.button.textContent = this.yours ? "Hand back" : this.elsewhere ? "Take over here" : "Take over";
+    this.button.textContent = this.yours || this.stopped ? "Hand back" : this.elsewhere ? "Take over here" : "Take over";
     this.button.classList.toggle("btn-primary", !this.yours);
   }
 
@@ -63,7 +64,7 @@ export class Hold {
   }
 
   turn() {
-    return this.post(this.yours ? "hand-back" : "take");
+    return this.post(this.yours || this.stopped ? "hand-back" : "take");
   }
 
   async post(what) {

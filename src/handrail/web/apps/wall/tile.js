@@ -52,7 +52,7 @@ export class Tile {
     const end = last?.failure_code ? shortly(last.failure_code) : ended(last?.state);
     this.last.textContent = last ? ` ${spaced(last.type)}${last.about ? ` “${last.about}”` : ""}` : "Nothing was done here yet";
     this.end.textContent = last ? `${end} · ${ago(last.at_ms)}` : "";
-    this.line.title = [last?.reason, held ? `Held by ${held.holder?.label || held.holder?.id}` : ""].filter(Boolean).join("\n");
+    this.line.title = [last?.reason, held ? `${held.stopped ? "Stopped" : "Held"} by ${held.holder?.label || held.holder?.id}` : ""].filter(Boolean).join("\n");
   }
 
   /** An action is under way. */

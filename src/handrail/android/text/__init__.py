@@ -1,1 +1,0 @@
-"""Text that arrives: several ways into a field, each honest about what it can't, and a look afterwards."""

@@ -1,0 +1,440 @@
+"""Mouse gestures and key presses through CDP's Input domain."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, NamedTuple, assert_never
+
+from handrail.browser.idle import PageIdle
+from handrail.browser.page import WebPage
+from handrail.browser.request_filter import refusal
+from handrail.browser.screen_reader import CANCEL, FIELD, OK, RELOAD_PAGE, PageScreenReader, unless_dialog
+from handrail.browser.tabs import Tabs
+from handrail.clock import Clock
+from handrail.errors import BrowserCommandError, ElementNotInteractable, Unsupported
+from handrail.page.activation import PageActivation
+from handrail.page.reading import Place
+from handrail.protocol.keys import NAMES, code_of, name_of_key
+from handrail.screen.node import ScreenPoint
+from handrail.surface.gesture import Gesture, Stroke
+from handrail.surface.values import Activated
+
+INPUT_MS = 8_000.0
+"""A page that takes no input for this long is busy; what was sent may still arrive."""
+STEPS = 8
+"""Points that a mouse passes on its way."""
+FRAME_MS = 16.0
+
+
+class PageInput:
+    """`Touch` and `KeyPresses` of a browser."""
+
+    def __init__(self, tabs: Tabs, screen_reader: PageScreenReader, idle: PageIdle, clock: Clock) -> None:
+        self._tabs = tabs
+        self._screen_reader = screen_reader
+        self._idle = idle
+        self._clock = clock
+        self._judged: tuple[object, WebPage, PageActivation] | None = None
+        """The input that was judged last: its keys or points."""
+
+    # the mouse
+
+    async def perform(self, gesture: Gesture) -> None:
+        async with nullcontext() if gesture.kind in ("swipe", "pinch") else self._guard(gesture.ends):
+            await self._perform(gesture)
+
+    async def _perform(self, gesture: Gesture) -> None:
+        x, y = gesture.start
+        match gesture.kind:
+            case "tap" | "double_tap":
+                if not await self._pressed_instead(x, y):
+                    for count in (1, 2) if gesture.kind == "double_tap" else (1,):
+                        await self._click(x, y, count)
+            case "long_press":
+                await self._long_press(x, y, gesture.duration_ms)
+            case "swipe":
+                await self._swipe(x, y, *gesture.end, gesture.duration_ms)
+            case "drag":
+                await self._drag(x, y, *gesture.end, gesture.duration_ms, hold_ms=50)
+            case "path":
+                await self._follow(gesture.strokes[0], gesture.duration_ms)
+            case "pinch":
+                await self._pinch(gesture)
+            case "rotate":
+                raise Unsupported("A mouse can't turn two fingers", delivery="not_delivered")
+            case kind:
+                assert_never(kind)
+
+    async def _long_press(self, x: int, y: int, duration_ms: int) -> None:
+        """Holds the button, then opens the context menu, as a long press on a phone does."""
+        if await self._pressed_instead(x, y):
+            return
+        page = await self._begin()
+        await self._send(page, [_mouse("mouseMoved", x, y), _mouse("mousePressed", x, y, count=1)])
+        await self._clock.sleep_ms(duration_ms)
+        await self._send(page, [_mouse("mouseReleased", x, y, count=1)])
+
+    async def _swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
+        """Scrolls content; moves a control such as a slider."""
+        page = self._page()
+        kind = await unless_dialog(page, page.evaluate(f"handrail.drags({x1}, {y1})"))
+        if kind is None:
+            raise _stopped()
+        if kind:
+            await self._drag(x1, y1, x2, y2, duration_ms, hold_ms=0)
+            return
+        page = await self._begin()
+        wheel = {"type": "mouseWheel", "x": x1, "y": y1, "deltaX": x1 - x2, "deltaY": y1 - y2}
+        await self._send(page, [("Input.dispatchMouseEvent", wheel)])
+
+    async def _drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int, *, hold_ms: float) -> None:
+        page = await self._begin()
+        await self._send(page, [_mouse("mouseMoved", x1, y1), _mouse("mousePressed", x1, y1, count=1)])
+        if hold_ms:
+            await self._clock.sleep_ms(hold_ms)
+        pause = min(max(0.0, duration_ms / STEPS), 100.0)
+        for step in range(1, STEPS + 1):
+            x, y = x1 + (x2 - x1) * step / STEPS, y1 + (y2 - y1) * step / STEPS
+            await self._send(page, [_mouse("mouseMoved", x, y, held=True)])
+            await self._clock.sleep_ms(pause)
+        await self._send(page, [_mouse("mouseReleased", x2, y2, count=1)])
+
+    async def _follow(self, points: Stroke, duration_ms: int) -> None:
+        page = await self._begin()
+        (x1, y1), *rest = points
+        await self._send(page, [_mouse("mouseMoved", x1, y1), _mouse("mousePressed", x1, y1, count=1)])
+        for x, y in rest:
+            await self._clock.sleep_ms(min(duration_ms / len(rest), 1_000.0))
+            await self._send(page, [_mouse("mouseMoved", x, y, held=True)])
+        await self._send(page, [_mouse("mouseReleased", *points[-1], count=1)])
+
+    async def _pinch(self, gesture: Gesture) -> None:
+        left, right = gesture.strokes
+        x, y = (left[0].x + right[0].x) // 2, left[0].y
+        start_radius, end_radius = right[0].x - x, right[-1].x - x
+        page = await self._begin()
+        scale = max(0.1, end_radius / max(1, start_radius))
+        speed = max(200, round(abs(end_radius - start_radius) * 1000 / max(1, gesture.duration_ms)))
+        zoom = {"x": x, "y": y, "scaleFactor": scale, "relativeSpeed": speed}
+        await self._send(page, [("Input.synthesizePinchGesture", zoom)])
+
+    async def _click(self, x: int, y: int, count: int) -> None:
+        page = await self._begin()
+        await self._send(
+            page,
+            [
+                _mouse("mouseMoved", x, y),
+                _mouse("mousePressed", x, y, count=count),
+                _mouse("mouseReleased", x, y, count=count),
+            ],
+        )
+
+    # what is drawn instead of a page
+
+    async def _pressed_instead(self, x: int, y: int) -> bool:
+        """Whether a dialog or a crash is shown, whose buttons are handled here."""
+        page, drawn = self._page(), self._screen_reader.drawn
+        if page.dialog is None and not page.crashed:
+            if drawn is not None:
+                raise _no_longer_shown()
+            return await self._pressed_tab(x, y)
+        part = drawn.part_at(x, y) if drawn is not None else ""
+        if page.crashed and part == RELOAD_PAGE:
+            await page.session.call("Page.navigate", {"url": page.url}, timeout_ms=INPUT_MS)
+        elif page.dialog is not None and part in (OK, CANCEL):
+            answer: dict[str, Any] = {"accept": part == OK}
+            if page.dialog.kind == "prompt":
+                answer["promptText"] = (
+                    page.dialog.default if self._screen_reader.typed is None else self._screen_reader.typed
+                )
+            self._idle.acted()
+            answered = page.dialog
+            await page.session.call("Page.handleJavaScriptDialog", answer, timeout_ms=INPUT_MS)
+            if page.dialog is answered:  # the next one may be open already
+                page.dialog_closed()
+        elif part != FIELD:
+            raise ElementNotInteractable(
+                "The page waits for an answer to its dialog, and takes nothing else",
+                hint="Tap one of the dialog's buttons.",
+                reason="covered",
+                delivery="not_delivered",
+            )
+        return True
+
+    async def _pressed_tab(self, x: int, y: int) -> bool:
+        """Whether a tab was pressed, which is then activated or closed."""
+        press = self._screen_reader.tab_at(x, y)
+        page = self._tabs.pages.get(press.id) if press is not None else None
+        if press is None:
+            return False
+        if page is None:
+            raise _no_longer_shown()
+        self._idle.acted()
+        await (self._tabs.drop(page) if press.closes else self._tabs.show(page))
+        return True
+
+    # keys
+
+    async def key(self, key: str | int) -> None:
+        constant = constant_of(key)
+        page = self._page()
+        if page.dialog is not None:
+            # Enter confirms and Escape cancels, as in a browser.
+            is_enter = constant in _NAMED and web_key(constant).key == "Enter"
+            others = {"ESCAPE": (CANCEL, OK), "BACK": (CANCEL, OK)}.get(constant, ())
+            wanted = (OK,) if is_enter else others
+            drawn = self._screen_reader.drawn
+            boxes = [drawn.parts[name] for name in wanted if name in drawn.parts] if drawn is not None else []
+            if not boxes:
+                raise _stopped()
+            await self._pressed_instead(*boxes[0].center)
+            return
+        if constant in HISTORY:
+            await self._history(page, HISTORY[constant])
+        elif constant == RELOAD:
+            page = await self._begin()
+            await self._call(page, "Page.reload", {})
+        elif constant in COMMANDS:
+            page = await self._begin()
+            event = {"type": "rawKeyDown", "key": constant.title(), "commands": [COMMANDS[constant]]}
+            await self._send(page, [("Input.dispatchKeyEvent", event)])
+        else:
+            page = await self._begin()
+            async with self._guard((name_of_key(key),)):
+                await self._send(page, key_events(web_key(constant)))
+
+    async def chord(self, keys: Sequence[str]) -> None:
+        """Held modifiers are part of each event; editing commands are the browser's own."""
+        modifiers, struck = chord_of(keys)
+        page = await self._begin()
+        for constant in struck:
+            command = EDITING.get(constant) if modifiers == MODIFIERS["CTRL"] else None
+            [(name, down), up] = key_events(web_key(constant)._replace(text=""), modifiers)
+            more = {"commands": [command]} if command else {}
+            async with self._guard(tuple(map(name_of_key, keys))):
+                await self._send(page, [(name, {**down, **more}), up])
+
+    # what an input would activate
+
+    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated:
+        """`Activation`."""
+        self._judged = None
+        page, (modifiers, struck) = self._page(), chord_of(keys)
+        if struck and (struck[-1] in (RELOAD, "F5") or (struck[-1] == "R" and modifiers)):
+            return Activated(asks="Send the form of this page again" if page.came_by_post else "")
+        if page.dialog is not None or page.crashed:
+            return Activated(is_unknown=True)  # all that can be pressed is drawn in place of the page
+        if not struck or struck[-1] in HISTORY:
+            return Activated()
+        question = _question(page)
+        activated = await question.by_keys(keys, field)
+        if not field:
+            self._judged = tuple(keys), page, question
+        return activated if activated is not None else await question.anything()
+
+    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+        """`Activation`."""
+        self._judged = None
+        page = self._page()
+        if page.dialog is not None or page.crashed or any(self._screen_reader.tab_at(*at) for at in points):
+            return None
+        if len(points) == 1:  # what hovering brings up is there before the press
+            await self._call(page, *_mouse("mouseMoved", *points[0]))
+        question = _question(page)
+        activated = await question.by_points(points)
+        self._judged = tuple(points), page, question
+        return activated
+
+    async def by_value(self, native_id: str, value: str) -> Activated:
+        """`Activation`."""
+        page = self._page()
+        return Activated() if page.dialog is not None else await _question(page).by_value(native_id, value)
+
+    def _guard(self, judged_input: object) -> AbstractAsyncContextManager[None]:
+        """Refuses what was judged if the page has changed it on the way."""
+        judged, self._judged = self._judged, None
+        if judged is None or judged[:2] != (judged_input, self._page()):
+            return nullcontext()
+        return judged[2].guard()
+
+    async def _history(self, page: WebPage, step: int) -> None:
+        history = await page.session.call("Page.getNavigationHistory")
+        at = int(history["currentIndex"]) + step
+        if 0 <= at < len(history["entries"]):
+            if why := self._tabs.request_filter.why_never(str(history["entries"][at]["url"])):
+                raise refusal("the page in the history", why)
+            page = await self._begin()
+            entry = {"entryId": history["entries"][at]["id"]}
+            await self._call(page, "Page.navigateToHistoryEntry", entry)
+
+    # sending
+
+    def _page(self) -> WebPage:
+        return self._tabs.front
+
+    async def _begin(self) -> WebPage:
+        """The page that receives input, marked as acted on."""
+        page = self._page()
+        if page.dialog is not None:
+            raise _stopped()
+        self._idle.acted()
+        return page
+
+    async def _send(self, page: WebPage, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """In order, without waiting for each answer. A dialog that opens meanwhile has received them."""
+        calls = [page.session.call(name, params, timeout_ms=INPUT_MS) for name, params in events]
+        await unless_dialog(page, _all([page.mark(), *calls]))
+
+    async def _call(self, page: WebPage, method: str, params: Mapping[str, Any]) -> None:
+        await unless_dialog(page, page.session.call(method, params, timeout_ms=INPUT_MS))
+
+
+async def _all(calls: Sequence[Any]) -> None:
+    """Raises the first failure; if only the first call was refused, nothing has arrived."""
+    outcomes = (await asyncio.gather(*calls, return_exceptions=True))[1:]  # the first is the mark
+    failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if not failures:
+        return
+    if len(failures) < len(outcomes) and isinstance(failures[0], BrowserCommandError):
+        error = failures[0]
+        raise BrowserCommandError(error.message, hint=error.hint, **{**error.details, "delivery": "unknown"})
+    raise failures[0]
+
+
+def key_events(key: Any, modifiers: int = 0) -> list[tuple[str, Mapping[str, Any]]]:
+    event = {
+        "key": key.key, "code": key.code, "windowsVirtualKeyCode": key.number, "modifiers": modifiers,
+    }  # fmt: skip
+    down = {**event, "type": "keyDown" if key.text else "rawKeyDown"} | (
+        {"text": key.text} if key.text else {}
+    )
+    return [("Input.dispatchKeyEvent", down), ("Input.dispatchKeyEvent", {**event, "type": "keyUp"})]
+
+
+def _mouse(
+    kind: str, x: float, y: float, *, count: int = 0, held: bool = False
+) -> tuple[str, Mapping[str, Any]]:
+    """In the middle of a pixel, which is where the look tested."""
+    event: dict[str, Any] = {"type": kind, "x": x + 0.5, "y": y + 0.5}
+    if count:
+        event |= {"button": "left", "clickCount": count}
+    if held:
+        event |= {"button": "left", "buttons": 1}
+    return "Input.dispatchMouseEvent", event
+
+
+def _stopped() -> ElementNotInteractable:
+    return ElementNotInteractable(
+        "A dialog of the page waits for an answer, and the page takes nothing else",
+        hint="Look, and tap one of the dialog's buttons.",
+        reason="covered",
+        delivery="not_delivered",
+    )
+
+
+def _question(page: WebPage) -> PageActivation:
+    def evaluate(script: str, place: Place) -> Awaitable[Any]:
+        return unless_dialog(page, page.evaluate(script, *place, timeout_ms=INPUT_MS))
+
+    return PageActivation(page, evaluate, gets_every_key=True)
+
+
+def _no_longer_shown() -> ElementNotInteractable:
+    return ElementNotInteractable(
+        "What was shown there is not there any more",
+        hint="Look again.",
+        reason="covered",
+        delivery="not_delivered",
+    )
+
+
+class WebKey(NamedTuple):
+    """One key of a keyboard."""
+
+    key: str
+    code: str
+    number: int
+    text: str = ""
+
+
+_NAMED: dict[str, WebKey] = {
+    "ENTER": WebKey("Enter", "Enter", 13, "\r"), "NUMPAD_ENTER": WebKey("Enter", "NumpadEnter", 13, "\r"),
+    "DPAD_CENTER": WebKey("Enter", "Enter", 13, "\r"), "TAB": WebKey("Tab", "Tab", 9),
+    "ESCAPE": WebKey("Escape", "Escape", 27), "SPACE": WebKey(" ", "Space", 32, " "),
+    "DEL": WebKey("Backspace", "Backspace", 8), "FORWARD_DEL": WebKey("Delete", "Delete", 46),
+    "DPAD_UP": WebKey("ArrowUp", "ArrowUp", 38), "DPAD_DOWN": WebKey("ArrowDown", "ArrowDown", 40),
+    "DPAD_LEFT": WebKey("ArrowLeft", "ArrowLeft", 37), "DPAD_RIGHT": WebKey("ArrowRight", "ArrowRight", 39),
+    "MOVE_HOME": WebKey("Home", "Home", 36), "MOVE_END": WebKey("End", "End", 35),
+    "PAGE_UP": WebKey("PageUp", "PageUp", 33), "PAGE_DOWN": WebKey("PageDown", "PageDown", 34),
+    "INSERT": WebKey("Insert", "Insert", 45), "MENU": WebKey("ContextMenu", "ContextMenu", 93),
+    "PLUS": WebKey("+", "Equal", 187, "+"), "AT": WebKey("@", "Digit2", 50, "@"),
+    "STAR": WebKey("*", "Digit8", 56, "*"), "POUND": WebKey("#", "Digit3", 51, "#"),
+    **{f"F{number}": WebKey(f"F{number}", f"F{number}", 111 + number) for number in range(1, 13)},
+    **{str(digit): WebKey(str(digit), f"Digit{digit}", 48 + digit, str(digit)) for digit in range(10)},
+    **{
+        f"NUMPAD_{digit}": WebKey(str(digit), f"Numpad{digit}", 96 + digit, str(digit)) for digit in range(10)
+    },
+    **{
+        chr(letter): WebKey(chr(letter + 32), f"Key{chr(letter)}", letter, chr(letter + 32))
+        for letter in range(ord("A"), ord("Z") + 1)
+    },
+}  # fmt: skip
+_SIGNS = {
+    "COMMA": (",", "Comma", 188), "PERIOD": (".", "Period", 190), "GRAVE": ("`", "Backquote", 192),
+    "MINUS": ("-", "Minus", 189), "EQUALS": ("=", "Equal", 187), "LEFT_BRACKET": ("[", "BracketLeft", 219),
+    "RIGHT_BRACKET": ("]", "BracketRight", 221), "BACKSLASH": ("\\", "Backslash", 220),
+    "SEMICOLON": (";", "Semicolon", 186), "APOSTROPHE": ("'", "Quote", 222), "SLASH": ("/", "Slash", 191),
+}  # fmt: skip
+_NAMED |= {name: WebKey(sign, code, number, sign) for name, (sign, code, number) in _SIGNS.items()}
+
+COMMANDS = {"CUT": "cut", "COPY": "copy", "PASTE": "paste"}
+"""Keys that are editing commands in a browser."""
+HISTORY = {"BACK": -1, "FORWARD": 1}
+RELOAD = "REFRESH"
+
+
+def constant_of(key: str | int) -> str:
+    """A key's name without Android's prefix; raises `Unsupported` for keys that browsers do not have."""
+    code = code_of(key)
+    name = NAMES.get(code, "") if code is not None else ""
+    constant = name.removeprefix("KEYCODE_")
+    if constant in _NAMED or constant in COMMANDS or constant in HISTORY or constant == RELOAD:
+        return constant
+    raise Unsupported(
+        f"A browser has no key {key!r}",
+        hint="It has back, KEYCODE_FORWARD, KEYCODE_REFRESH, and the keys of a keyboard.",
+        delivery="not_delivered",
+    )
+
+
+MODIFIERS = {"ALT": 1, "CTRL": 2, "META": 4, "SHIFT": 8}
+"""DevTools' bits of held keys."""
+EDITING = {"A": "selectAll", "C": "copy", "X": "cut", "V": "paste", "Z": "undo", "Y": "redo"}
+"""What ctrl and a letter do in the browser's own menu."""
+
+
+def chord_of(keys: Sequence[str]) -> tuple[int, list[str]]:
+    """Bits of the held keys, and the keys that are pressed meanwhile."""
+    names = [NAMES.get(code_of(key) or -1, "").removeprefix("KEYCODE_") for key in keys]
+    held = {MODIFIERS.get(name.partition("_")[0], 0) for name in names}
+    struck = [key for key, name in zip(keys, names, strict=True) if name.partition("_")[0] not in MODIFIERS]
+    return sum(held), [constant_of(key) for key in struck]
+
+
+def web_key(constant: str) -> WebKey:
+    """`constant` is a result of `constant_of`."""
+    return _NAMED[constant]
+
+
+def typed_key(character: str) -> WebKey:
+    """The key that types a character; other characters are typed as themselves."""
+    name = _BY_TEXT.get(character.lower())
+    if name is None:
+        return WebKey(character, "", 0, character)
+    named = _NAMED[name]
+    return WebKey(character, named.code, named.number, character)
+
+
+_BY_TEXT = {key.text: name for name, key in _NAMED.items() if len(key.text) == 1 and "NUMPAD" not in name}

@@ -1,0 +1,308 @@
+"""`handrail check`: actions in a file, in any dialect, validated and shown in their native form.
+
+Each problem is told with its line in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from handrail.cli.options import DeviceOptions, device_options, json_option
+from handrail.cli.output import print_json, read_input
+from handrail.config import Config
+from handrail.dialects import agentest, openpocket
+from handrail.dialects.carry_out import carry_out
+from handrail.dialects.frame import CoordinateFrame, size_from, unit_from
+from handrail.dialects.parts import Conversation
+from handrail.dialects.registry import call_of, object_of
+from handrail.dialects.registry import dialect as find
+from handrail.dialects.table import WordsRead, WordsTold
+from handrail.errors import ERRORS, HandrailError, InvalidAction
+from handrail.invocation import run
+from handrail.protocol.read import action_from, read_json
+
+if TYPE_CHECKING:
+    from handrail.protocol.actions import AnyAction
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def frame_options(command: F) -> F:
+    for option in (
+        click.option("--picture", metavar="WxH", help="Size of the picture that the model was shown."),
+        click.option("--screen", metavar="WxH", help="Size of the screen in pixels."),
+        click.option("--frame", metavar="UNIT", help="device, picture, resized, thousand, unit or percent."),
+    ):
+        command = option(command)
+    return command
+
+
+def talk_of(
+    dialect: str, frame: str | None = None, screen: str | None = None, picture: str | None = None
+) -> Conversation:
+    unit = unit_from(frame, find(dialect).unit)
+    return Conversation(CoordinateFrame(unit, size_from(screen, "screen"), size_from(picture, "picture")))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedEntry:
+    """One action of the input: the JSON text it stands in, its place there, and its value."""
+
+    text: str
+    first_line: int
+    prefix: tuple[int, ...]
+    value: Any
+
+    def line_of(self, path: str) -> int:
+        called = isinstance(self.value, Mapping) and isinstance(self.value.get("arguments"), Mapping)
+        inside = ("arguments",) if called and path != "type" else ()
+        return self.first_line - 1 + line_of(self.text, (*self.prefix, *inside, *split_path(path)))
+
+
+@click.command()
+@click.argument("file", default="-")
+@click.option("--dialect", default="native", show_default=True, metavar="NAME", help="How it is written.")
+@click.option("--to", metavar="NAME", help="Also write it in this dialect.")
+@frame_options
+@json_option("One JSON document with a result per action.")
+def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str | None) -> None:
+    """Check one or many actions in FILE (default: standard input), without a device.
+
+    FILE holds a JSON object, an array, one object per line, or what a model printed. Every good action is
+    printed in its native form, every bad one with line, path and suggestion. Exit code 0 when all are good,
+    otherwise 2. A dialect whose numbers are no pixels of the screen needs to know the sizes.
+    """
+    text = _decode(read_input(file), file)
+    name = "stdin" if file == "-" else file
+    talk = talk_of(dialect, **sizes)
+    target = (to, talk_of(to, **{**sizes, "frame": None})) if to else None
+    results = [_check_action(entry, dialect, talk, target) for entry in _entries(text, dialect)]
+    good = all(result["ok"] for result in results)
+    if as_json:
+        print_json({"ok": good, "results": results})
+    else:
+        for result in results:
+            if result["ok"]:
+                shown = {key: value for key, value in result.items() if key != "ok"}
+                click.echo(
+                    json.dumps(shown["native"] if set(shown) == {"native"} else shown, ensure_ascii=False)
+                )
+            else:
+                error = result["error"]
+                click.echo(
+                    f"{name}:{result['line']}: {error['code']} {error['message']}\n  {error['hint']}",
+                    err=True,
+                )
+    sys.exit(0 if good else 2)
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidAction(
+            f"{name} is not UTF-8: byte {error.start}", hint="Save the file as UTF-8."
+        ) from None
+
+
+def _entries(text: str, dialect: str) -> Iterator[CheckedEntry]:
+    """The actions in the text: an object, an array, or one object per line."""
+    try:
+        value = read_json(text)
+    except InvalidAction as error:
+        own = find(dialect)
+        is_prose = (dialect == "openpocket" or own.is_text or own.reads_text) and not _is_lines(text)
+        yield from [CheckedEntry("{}", 1, (), text)] if is_prose else _from_lines(text, error)
+        return
+    if isinstance(value, list) and value:
+        yield from (CheckedEntry(text, 1, (index,), entry) for index, entry in enumerate(value))
+    else:
+        yield CheckedEntry(text, 1, (), value)
+
+
+def _is_lines(text: str) -> bool:
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    try:
+        return isinstance(read_json(first), dict)
+    except InvalidAction:
+        return False
+
+
+def _from_lines(text: str, error: InvalidAction) -> Iterator[CheckedEntry]:
+    if not text.strip():
+        raise InvalidAction(
+            "there is nothing to check", hint="Give JSON: an object, an array, or one object per line."
+        )
+    if not _is_lines(text):
+        raise error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield CheckedEntry(line, number, (), _line_value(line))
+
+
+def _line_value(line: str) -> Any:
+    try:
+        return read_json(line)
+    except InvalidAction as error:
+        return error
+
+
+def _check_action(
+    entry: CheckedEntry,
+    dialect: str,
+    talk: Conversation | None = None,
+    to: tuple[str, Conversation] | None = None,
+) -> dict[str, Any]:
+    try:
+        if isinstance(entry.value, InvalidAction):
+            raise entry.value
+        read = _read(entry.value, dialect, talk or talk_of(dialect))
+        return {"ok": True, **read, **(_written(read, *to) if to else {})}
+    except HandrailError as error:
+        unread = isinstance(entry.value, InvalidAction)
+        line = entry.first_line if unread else entry.line_of(str(error.details.get("path", "")))
+        return {"ok": False, "line": line, "error": error.to_dict()}
+
+
+def _read(value: Any, dialect: str, talk: Conversation) -> dict[str, Any]:
+    """Dialects that show more than actions print their own form."""
+    if dialect == "openpocket":
+        step = openpocket.parse_step(value if isinstance(value, str | Mapping) else json.dumps(value))
+        thought = {"thought": step.thought} if step.thought else {}
+        repairs = {"repairs": step.repairs} if step.repairs else {}
+        return {**thought, **step.normalised.to_dict(), **repairs}
+    if dialect == "agentest" and isinstance(value, Mapping) and ("steps" in value or "action" not in value):
+        name, arguments = ("run_flow", value) if "steps" in value else call_of(value)
+        steps = [step.to_dict() for step in agentest.read_tool(name, arguments)]
+        return {"native": steps[0] if len(steps) == 1 else steps}
+    if dialect == "agentest":
+        return {"native": agentest.read_step(object_of(value)).to_dict()}
+    return find(dialect).read(value, talk).to_dict()
+
+
+def _written(read: Mapping[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
+    """The same actions in another dialect. Raises `Unsupported` where it can't express one."""
+    native = read.get("native") or []
+    steps = native if isinstance(native, list) else [native]
+    actions = [action_from(step.get("action", step)) for step in steps]
+    written = [find(name).write(action, talk) for action in actions]
+    return {"written": written[0] if len(written) == 1 else written}
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+
+JsonPath = tuple[str | int, ...]
+
+
+def split_path(path: str) -> JsonPath:
+    """`expect.all[1]` → ("expect", "all", 1)."""
+    return tuple(int(index) if index else name for index, name in _PART.findall(path))
+
+
+def line_of(text: str, path: JsonPath) -> int:
+    """The line where the value at this path stands, or its nearest parent that is there. From 1."""
+    best, line = -1, 1
+    for here, offset in _positions(text):
+        if len(here) > best and path[: len(here)] == here:
+            best, line = len(here), text.count("\n", 0, offset) + 1
+        if here == path:
+            break
+    return line
+
+
+def _positions(text: str) -> Iterator[tuple[JsonPath, int]]:
+    """Every value's path and offset, in document order, without recursion."""
+    stack: list[list[str | int]] = []  # one entry a container: its kind, then the current key or index
+    expect_key = False
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word in ("}", "]"):
+            stack.pop()
+            expect_key = False
+        elif word == ",":
+            if stack[-1][0] == "[":
+                stack[-1][1] = int(stack[-1][1]) + 1
+            expect_key = stack[-1][0] == "{"
+        elif word == ":":
+            expect_key = False
+        elif expect_key:
+            stack[-1][1] = json.loads(word)
+        else:
+            yield tuple(part for _, part in stack), token.start()
+            if word in ("{", "["):
+                stack.append([word, 0])
+                expect_key = word == "{"
+
+
+@click.command()
+@click.argument("file", default="-")
+@click.option("--dialect", required=True, metavar="NAME", help="How it is written: ui_tars, mobile_use, ….")
+@frame_options
+@json_option("Also print the envelopes, as one JSON document.")
+@device_options
+def act(file: str, dialect: str, target: DeviceOptions, as_json: bool, **sizes: str | None) -> None:
+    """Do what a model wrote in FILE (default: standard input), and print its maker's own answer.
+
+    A maker's JSON or a model's text goes in: one action, or a batch where its form allows one. Exit code 0
+    when all of it succeeded.
+    """
+    sys.exit(run(_act(_parse_input(read_input(file)), dialect, target, as_json, sizes)))
+
+
+def _parse_input(data: bytes) -> Any:
+    """JSON where it is valid, else the text."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidAction(f"it is not UTF-8: byte {error.start}", hint="Send UTF-8.", path="") from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+async def _act(
+    written: Any, dialect: str, target: DeviceOptions, as_json: bool, sizes: Mapping[str, str | None]
+) -> int:
+    own, talk = find(dialect), talk_of(dialect, **sizes)
+    async with AsyncExitStack() as ends:
+        try:
+            done = await carry_out(own, written, talk, _Doing(target, ends))
+        except HandrailError as error:  # the maker's program wants an answer to this, too
+            failure = WordsTold(False, error.message, error.code, error.hint)
+            print_json(own.answer(WordsRead(()), failure))
+            return error.exits.exit_code
+    print_json(done.to_dict() if as_json else done.answer)
+    return ERRORS[done.told.code]("").exits.exit_code if done.told.code else 0
+
+
+class _Doing:
+    """Single actions: by the Handrail that works on the phone already, else by a session of our own."""
+
+    def __init__(self, target: DeviceOptions, ends: AsyncExitStack) -> None:
+        self._target = target
+        self._ends = ends
+        self._own: Any = None
+
+    async def __call__(self, action: AnyAction) -> tuple[Mapping[str, Any], str]:
+        from handrail.cli.perform import by_running_server, own_session  # noqa: PLC0415
+
+        config = Config.from_env(os.environ)
+        if self._own is None:
+            reply = await by_running_server(action.to_dict(), self._target, config, os.environ)
+            if reply is not None:
+                return reply.envelope, reply.text
+            self._own = await self._ends.enter_async_context(own_session(self._target, config))
+        done: tuple[Mapping[str, Any], str] = await self._own(action)
+        return done

@@ -1,0 +1,238 @@
+"""The other side of the local door: one action, done by the Handrail that runs already.
+
+Nobody there, an old socket, another version: None, and the caller works by itself. Once an action was handed
+over it is never done a second time, whatever becomes of the line. Messages are lines of JSON:
+
+server: {"handrail": VERSION}                                     who answers
+client: {"action": {…}, "device": NAME | null, "caller": {…}, "trace": TRACEPARENT | null}
+                                                                  one action per connection
+server: {"question": ID}                                          a person is asked; as often as it takes
+client: {"stop": true}                                            hanging up means the same
+server: {"envelope": {…}, "text": TEXT} | {"error": {…}} | {"elsewhere": true}
+
+client: {"phones": true}                         what is open here                 → {"phones": [{…}]}
+client: {"desk": [{…}], "caller": {…}}           the desk's actions, as one change → {"envelopes": […]}
+client: {"heard": CALLER, "timeout_ms": MS}      what people did for it            → {"events": […]}
+client: {"left": CALLER}                         it has gone, its locks are free   → {}
+client: {"desk_state": true}                     the desk as browsers are told it  → {"state": {…}}
+client: {"daemon": "status" | "stop"}            of a daemon only                  → {"pid": …}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from socket import socket
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from handrail import __version__
+from handrail.engine.desk_runner import DeskRunner
+from handrail.errors import ERRORS, AdbConnectionError, HandrailError, Unsupported
+from handrail.local_socket import dial, socket_file
+from handrail.protocol.envelope import Envelope
+from handrail.safety.caller import Caller
+from handrail.waiting import Background
+
+if TYPE_CHECKING:
+    from handrail.protocol.actions import AnyAction
+
+
+HELLO_S = 1.0
+"""A server that has not said who it is by then is busy or no Handrail."""
+
+OnQuestion = Callable[[str], Awaitable[None]]
+"""Called with the id of a request that waits for a person; cancelled when the answer has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """The envelope as data, and as what a person reads of it."""
+
+    envelope: dict[str, Any]
+    text: str
+
+
+class LocalDoor:
+    """One connection, for one action."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, home: Path, name: DoorName = "daemon") -> LocalDoor | None:
+        """None when nobody serves this home, or only another version."""
+        if (line := dial(str(home), name, HELLO_S)) is None:
+            return None
+        line.setblocking(False)
+        opened = socket(fileno=line.detach())
+        door = cls(*await asyncio.open_connection(sock=opened, limit=MOST_ANSWERED))
+        if await door._is_understood():
+            return door
+        await door.close()
+        return None
+
+    async def _is_understood(self) -> bool:
+        try:
+            async with asyncio.timeout(HELLO_S):
+                hello = await receive(self._reader)
+        except TimeoutError:
+            return False
+        return hello is not None and hello.get("handrail") == __version__
+
+    async def act(
+        self,
+        action: Mapping[str, Any],
+        *,
+        device: str | None,
+        caller: Mapping[str, Any],
+        on_question: OnQuestion,
+        trace: str | None = None,
+    ) -> Replied | None:
+        """None when the device is not open there. Raises when the action could not begin.
+
+        `trace`: what it is a part of, as W3C's `traceparent`.
+        """
+        request = {"action": dict(action), "device": device, "caller": dict(caller), "trace": trace}
+        try:
+            async with Background() as asking:
+                await send(self._writer, request)
+                while (message := await receive(self._reader)) is not None and "question" in message:
+                    asking.start(_ask(on_question, str(message["question"])), "question in the terminal")
+        except OSError:
+            message = None
+        kind = str(action.get("type"))
+        if message is None:
+            raise connection_lost(kind)
+        if message.get("elsewhere"):
+            return None
+        if "error" in message:
+            raise error_from(message["error"])
+        return Replied(message["envelope"], message["text"])
+
+    async def ask(self, message: Message) -> Message | None:
+        """None when the connection broke."""
+        try:
+            await send(self._writer, message)
+            return await receive(self._reader)
+        except OSError:
+            return None
+
+    async def stop(self) -> None:
+        """Ends the action, which still answers."""
+        await send(self._writer, {"stop": True})
+
+    async def close(self) -> None:
+        await hang_up(self._writer)
+
+
+async def _ask(on_question: OnQuestion, id_: str) -> None:
+    await on_question(id_)
+
+
+async def phones_of_running(home: Path) -> list[Message]:
+    """The open devices of all Handrails of this home, each once: serial, model, android, channels."""
+    phones: dict[str, Message] = {}
+    for name in get_args(DoorName):
+        if (door := await LocalDoor.open(home, name)) is None:
+            continue
+        try:
+            reply = await door.ask({"phones": True})
+        finally:
+            await door.close()
+        phones |= {str(phone["serial"]): phone for phone in (reply or {}).get("phones", ())}
+    return list(phones.values())
+
+
+def connection_lost(kind: str) -> AdbConnectionError:
+    return AdbConnectionError(
+        f"The Handrail that {kind} was given to went away before it answered",
+        hint="It may have been done: look at the screen and `handrail journal list` before repeating it.",
+        delivery="unknown",
+    )
+
+
+def error_from(failure: Mapping[str, Any]) -> HandrailError:
+    fixed = ("code", "message", "hint", "retryable")
+    more = {name: value for name, value in failure.items() if name not in fixed}
+    kind = ERRORS.get(failure["code"], HandrailError)
+    return kind(failure["message"], hint=failure["hint"], retryable=failure["retryable"], **more)
+
+
+MOST_ASKED = 4 * 1024 * 1024
+"""Bytes of a request: a script or a long text fits."""
+MOST_ANSWERED = 256 * 1024 * 1024
+"""Bytes of an answer: a picture or a whole log fits."""
+Message = dict[str, Any]
+
+
+async def send(writer: asyncio.StreamWriter, message: Message) -> None:
+    """Raises `OSError` when the other side has gone."""
+    writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+    await writer.drain()
+
+
+async def receive(reader: asyncio.StreamReader) -> Message | None:
+    """The next line; None at the end and for what is not a message."""
+    try:
+        message = json.loads(await reader.readline())
+    except (ValueError, OSError, RecursionError):
+        return None
+    return message if isinstance(message, dict) else None
+
+
+async def hang_up(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+
+
+DoorName = Literal["daemon", "desk"]
+"""`daemon`: whoever has the home's phones open. `desk`: whoever has its desk."""
+
+
+def socket_path(home: Path, name: DoorName = "daemon") -> Path:
+    return Path(socket_file(str(home), name))
+
+
+class LocalDesk(DeskRunner):
+    """Every request is a connection of its own: a server that was restarted is found again."""
+
+    def __init__(self, home: Path, caller: Caller) -> None:
+        self._home = home
+        self._caller = caller
+
+    async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
+        who = (caller or self._caller).to_dict()
+        reply = await self._ask({"desk": [act.to_dict() for act in acts], "caller": who})
+        return [Envelope.model_validate(fields) for fields in reply["envelopes"]]
+
+    async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
+        reply = await self._ask({"heard": by, "timeout_ms": timeout_ms})
+        return list(reply["events"])
+
+    async def left(self, by: str) -> None:
+        """Releases the caller's locks; without a desk there are none."""
+        with suppress(Unsupported):
+            await self._ask({"left": by})
+
+    async def state(self) -> dict[str, Any]:
+        return dict((await self._ask({"desk_state": True}))["state"])
+
+    async def _ask(self, message: Message) -> Message:
+        door = await LocalDoor.open(self._home, "desk")
+        if door is None:
+            raise Unsupported("There is no desk", hint="Start `handrail serve` to get one.")
+        try:
+            answer = await door.ask(message)
+        finally:
+            await door.close()
+        if answer is None:
+            raise connection_lost("the desk's action")
+        if "error" in answer:
+            raise error_from(answer["error"])
+        return answer

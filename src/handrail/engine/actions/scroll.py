@@ -1,0 +1,339 @@
+"""Scrolls to an element, inside one container and in the requested direction, until the content ends.
+
+The finger moves against the content: scrolling down needs a finger that moves up. The direction is never
+reversed silently, nothing is tapped, and a fling that skipped rows is undone until the rows overlap again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from handrail.engine.conditions import matches
+from handrail.engine.gestures import (
+    LANES,
+    OPPOSITE,
+    SHARE,
+    Direction,
+    SwipeLine,
+    is_sideways,
+    line_points,
+    swipe_line,
+)
+from handrail.engine.resolve import aim_at, follow, partners
+from handrail.engine.run import Outcome, Stage, fresh_snapshot
+from handrail.engine.snapshot import UiSnapshot
+from handrail.engine.verify import moved, verified
+from handrail.errors import ElementNotFound, ElementNotInteractable
+from handrail.protocol.device import ScrollTo
+from handrail.protocol.target import Selector
+from handrail.screen.fingerprint import at_rest
+from handrail.screen.node import Bounds, Node, Screen
+from handrail.screen.reach import covering, tap_point, visible_part
+from handrail.screen.select import candidates, nearest, nearest_nodes
+from handrail.screen.windows import front_window, is_input_method
+from handrail.surface.gesture import swipe
+
+SWIPE_MS = 400
+SLOW_MS = 1_200
+"""A slow finger drags the content without a fling."""
+ENOUGH_PX = 48
+"""If less than this of a row is visible at the edge, it does not count as visible."""
+SHORTEST_PX = 64
+"""A shorter swipe may count as a tap, and a scroll must never tap."""
+BACK = 3
+"""Swipes to undo one fling."""
+_EDGE_PX = 2
+
+
+async def scroll_to(stage: Stage, action: ScrollTo) -> Outcome:
+    snapshot = await fresh_snapshot(stage)
+    if isinstance(action.target, Selector) and action.target.handle:
+        stage.screens.registry.resolve(action.target.handle)  # raises for a stale ref before anything moves
+    search = _Search(stage, action, snapshot)
+    node = await search.run()
+    stage.run.aims["target"] = aim_at(stage.screens, action.target, node)
+    verification = verified("visible", f"{action.target} is visible")
+    return Outcome(details={"scrolls": search.scrolls}, verification=verification, settle="none")
+
+
+async def scroll_into_view(stage: Stage, action: ScrollTo, snapshot: UiSnapshot) -> Node:
+    """Scrolls an element into view, for an action that continues with it."""
+    return await _Search(stage, action, snapshot).run()
+
+
+class _Search:
+    """One search through one container."""
+
+    def __init__(self, stage: Stage, action: ScrollTo, snapshot: UiSnapshot) -> None:
+        self.stage = stage
+        self.action = action
+        self.snapshot = snapshot
+        self.scroller = self._first_scroller(snapshot.screen)
+        self.scrolls = 0
+        self.slow = False
+        self.passed: dict[str, None] = {}
+
+    def _first_scroller(self, screen: Screen) -> Node | None:
+        direction = self.action.direction
+        if self.action.within is not None:
+            return scroller_of(screen, self.stage.find(self.action.within).node, direction)
+        return scroller_for(screen, direction)
+
+    async def run(self) -> Node:
+        while not (node := self._match()):
+            before = self.snapshot
+            is_last = self.scrolls == self.action.max_scrolls
+            if is_last or not await self._advance():
+                if node := self._match(cut=True):
+                    break
+                raise self._missed(at_end=not is_last)
+            self.scrolls += 1
+            if not self.slow and not self._match() and self._jumped(before):
+                self.slow = True
+                await self._take_back(before)
+        return node
+
+    # finding the target
+
+    def _match(self, *, cut: bool = False) -> Node | None:
+        """The first match that a finger can reach; with `cut`, also one that is mostly beyond the edge."""
+        screen = self.snapshot.screen
+        nodes = matches(screen, self.action.target, self.stage.screens.registry)
+        if self.action.within is not None and self.scroller is not None:
+            nodes = [node for node in nodes if node.is_inside(self.scroller)]
+        return next(
+            (node for node in nodes if (cut or not self._is_cut(node)) and _is_free(screen, node)), None
+        )
+
+    def _is_cut(self, node: Node) -> bool:
+        """Little of it is visible, at the container's edge: more may follow."""
+        if self.scroller is None or not node.is_inside(self.scroller):
+            return False
+        part, box = (visible_part(self.snapshot.screen, each) for each in (node, self.scroller))
+        low, high = (0, 2) if axis_wanted(self.action.direction) == "sideways" else (1, 3)
+        at_edge = part[low] <= box[low] + _EDGE_PX or part[high] >= box[high] - _EDGE_PX
+        return at_edge and part[high] - part[low] < ENOUGH_PX
+
+    def _jumped(self, before: UiSnapshot) -> bool:
+        """No row from before is still visible, so rows may have been skipped."""
+        if self.scroller is None:
+            return False
+        common = 0
+        for old, new in partners(self.stage.screens, before.screen, self.snapshot.screen):
+            if new.is_inside(self.scroller) and _label(old) and _label(old) == _label(new):
+                if old.bounds != new.bounds:
+                    return False
+                common += 1
+        return common == 0
+
+    def _is_same(self, before: UiSnapshot, scroller: Node | None) -> bool:
+        """The container's content is unchanged, whatever happens around it."""
+        old, new = before.screen, self.snapshot.screen
+        if old is new:
+            return True
+        restless = self.stage.screens.volatile
+        ignore = restless.nodes(old) | restless.nodes(new)
+        if scroller is not None and self.scroller is not None:
+            ignore |= _outside(old, scroller) | _outside(new, self.scroller)
+        return at_rest(old, new, ignore)
+
+    # swiping
+
+    async def _advance(self) -> bool:
+        """One more swipe; False at the end. If the container has not moved yet, a second lane is tried."""
+        if self.scroller is None and anything_scrolls(self.snapshot.screen):
+            raise ElementNotFound(
+                f"{self.action.target} is not visible, and nothing on this screen scrolls"
+                f" {self.action.direction}",
+                hint="Try another direction, or name a container by `within`.",
+                selector=self.action.target.model_dump(exclude_none=True),
+                scrolls=0,
+                reached_end=True,
+            )
+        finger = OPPOSITE[self.action.direction]
+        for attempt in range(2 if self.scrolls == 0 else 1):
+            before, scroller = self.snapshot, self.scroller
+            await self._swipe(finger, attempt, slow=self.slow or attempt > 0)
+            if not self._is_same(before, scroller):
+                return True
+        return False
+
+    async def _take_back(self, before: UiSnapshot) -> None:
+        """Swipes back slowly until rows from before, or the target, are visible again."""
+        for swipes in range(1, BACK + 1):
+            last, scroller = self.snapshot, self.scroller
+            await self._swipe(self.action.direction, 0, slow=True)
+            self.stage.run.details["taken_back"] = swipes
+            if self._match() or self._is_same(last, scroller) or not self._jumped(before):
+                return
+
+    async def _swipe(self, finger: Direction, attempt: int, *, slow: bool) -> None:
+        stage, before = self.stage, self.snapshot
+        rows = before.screen.inside(self.scroller) if self.scroller else before.screen.nodes
+        self.passed |= dict.fromkeys(label for node in rows if (label := _label(node)))
+        ways = stage.input.unguarded_lines(
+            swipe_lines(before.screen, self.scroller, finger, self.action.amount or SHARE)
+        )
+        swipe_line = ways[attempt % len(ways)]  # the second attempt uses another line
+        if _length(swipe_line) < SHORTEST_PX:
+            raise ElementNotInteractable(
+                f"The container is too small to scroll in: {self.scroller or before.screen.bounds}",
+                hint="Name a larger container by `within`, or close what covers it.",
+                reason="too small",
+            )
+        await stage.input.perform(swipe(*line_points(swipe_line), SLOW_MS if slow else SWIPE_MS))
+        self.snapshot = (await stage.settle(before, moved(before, stage.screens))).snapshot
+        screen = self.snapshot.screen
+        if self.scroller is not None:
+            self.scroller = follow(stage.screens, before.screen, screen, self.scroller) or self._again(screen)
+
+    def _again(self, screen: Screen) -> Node | None:
+        """If matching has lost the container: by the caller's selector, else the largest one."""
+        try:
+            return self._first_scroller(screen)
+        except ElementNotFound:
+            return scroller_for(screen, self.action.direction)
+
+    # errors
+
+    def _missed(self, *, at_end: bool) -> ElementNotFound:
+        action, handles, screen = self.action, self.stage.screens.registry, self.snapshot.screen
+        wanted = getattr(action.target, "text", None) or getattr(action.target, "text_contains", None) or ""
+        times = {0: "did not move", 1: "moved once"}.get(self.scrolls, f"moved {self.scrolls} times")
+        where = "its end is reached" if at_end else "there may be more"
+        again = f"Try direction {OPPOSITE[action.direction]}, another container by `within`, or other words."
+        passed = list(self.passed)
+        return ElementNotFound(
+            f"{action.target} was not found: scrolled {action.direction}, the content {times}; {where}",
+            hint=again if at_end else "Raise max_scrolls, or search instead of scrolling.",
+            selector=action.target.model_dump(exclude_none=True),
+            scrolls=self.scrolls,
+            reached_end=at_end,
+            candidates=candidates(nearest_nodes(screen, wanted, handles), handles),
+            passed=[passed[at] for at in nearest(wanted, zip(passed, range(len(passed)), strict=True))]
+            if wanted
+            else None,
+        )
+
+
+def _is_free(screen: Screen, node: Node) -> bool:
+    """Not under the keyboard or a bar. A disabled element counts as visible."""
+    try:
+        tap_point(screen, node)
+    except ElementNotInteractable as refusal:
+        return refusal.details.get("reason") == "disabled"
+    return True
+
+
+def _label(node: Node) -> str:
+    return node.shown_text or node.description
+
+
+def _outside(screen: Screen, box: Node) -> frozenset[Node]:
+    return frozenset(
+        node for node in screen.nodes if not (node is box or node.is_inside(box) or box.is_inside(node))
+    )
+
+
+def _length(swipe_line: SwipeLine) -> int:
+    x1, y1, x2, y2 = swipe_line
+    return abs(x2 - x1) + abs(y2 - y1)
+
+
+Axis = Literal["vertical", "sideways"]
+
+SHIFTS = (0.0, 0.15, -0.15)
+"""Along the container: if its middle belongs to an inner list, its ends may not."""
+_REACH = 0.475
+"""From the middle; a finger that comes down further out is on the edge."""
+_SLACK_PX = 3
+_WRAPPERS = 6
+"""Nested single children between a container and its rows; a limit for degenerate trees."""
+
+
+def scroller_for(screen: Screen, direction: Direction) -> Node | None:
+    """The largest visible container of the front window. A swipe beside a dialog would close it."""
+    window = front_window(screen)
+    return _largest(screen, [window, *screen.inside(window)], direction)
+
+
+def scroller_of(screen: Screen, node: Node, direction: Direction) -> Node:
+    """The node itself if it scrolls, else a container in it or around it."""
+    if _scrolls(node):
+        return node
+    around = (ancestor for ancestor in node.ancestors() if _fits(ancestor, direction))
+    return _largest(screen, screen.inside(node), direction) or next(around, None) or node
+
+
+def anything_scrolls(screen: Screen) -> bool:
+    """Whether any container reports that it scrolls; a canvas without accessibility data does not."""
+    inside = screen.inside(front_window(screen))
+    return any(_scrolls(node) and visible_part(screen, node).area for node in inside)
+
+
+def _largest(screen: Screen, nodes: list[Node], direction: Direction) -> Node | None:
+    """A container that certainly scrolls along this axis is preferred to one that may."""
+    sure = axis_wanted(direction)
+    ranked = [
+        (axis_of(node) == sure, area, -node.order, node)
+        for node in nodes
+        if _fits(node, direction) and (area := visible_part(screen, node).area)
+    ]
+    return max(ranked)[-1] if ranked else None
+
+
+def _scrolls(node: Node) -> bool:
+    return node.scrollable or node.role in ("list", "web_view")
+
+
+def _fits(node: Node, direction: Direction) -> bool:
+    return _scrolls(node) and axis_of(node) in (None, axis_wanted(direction))
+
+
+def axis_wanted(direction: Direction) -> Axis:
+    return "sideways" if is_sideways(direction) else "vertical"
+
+
+def axis_of(node: Node) -> Axis | None:
+    """By its class, else by the position of its rows; None if neither tells."""
+    name = node.short_class
+    if "Horizontal" in name or "Pager" in name:
+        return "sideways"
+    if name.endswith(("ScrollView", "ListView", "GridView")):
+        return "vertical"
+    rows = _rows(node)
+    if len(rows) < 2:
+        return None
+    if any(abs(row.top - rows[0].top) > _SLACK_PX for row in rows):
+        return "vertical"
+    return "sideways" if node.bounds.width > node.bounds.height else None
+
+
+def _rows(node: Node) -> list[Bounds]:
+    for _ in range(_WRAPPERS):
+        if len(node.children) == 1:
+            node = node.children[0]
+    return [child.bounds for child in node.children if child.bounds.area]
+
+
+def swipe_lines(screen: Screen, scroller: Node | None, finger: Direction, share: float) -> list[SwipeLine]:
+    """Swipe lines in the container that do not start on something that would take the drag, best first."""
+    box = visible_part(screen, scroller) if scroller else screen.bounds
+    for window in screen.windows:
+        keyboard = window.bounds
+        if is_input_method(window.package_name) and keyboard.area and keyboard.top > box.top:
+            box = box._replace(bottom=min(box.bottom, keyboard.top))
+    shifts = [shift for shift in SHIFTS if share / 2 + abs(shift) <= _REACH]
+    ways = [swipe_line(finger, box, share, lane, shift) for shift in shifts or SHIFTS[:1] for lane in LANES]
+    taken = _takers(screen, scroller, box, finger) if scroller else []
+    return [path for path in ways if not any(place.holds(path[0], path[1]) for place in taken)] or ways
+
+
+def _takers(screen: Screen, scroller: Node, box: Bounds, finger: Direction) -> list[Bounds]:
+    """Areas where the swipe would move something else: an inner list, a slider, an overlay."""
+    inner = [
+        node
+        for node in screen.inside(scroller)
+        if _fits(node, finger) or (is_sideways(finger) and node.role == "slider")
+    ]
+    return [node.bounds for node in (*inner, *covering(screen, scroller, box))]

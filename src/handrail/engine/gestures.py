@@ -1,0 +1,383 @@
+"""Gestures, keys and text of an action: what they would press is checked by policy, then they are sent once.
+
+The engine has no other way to a surface's touch, key and text input.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from handrail.engine.snapshot import required
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.keys import KeyEffect, effect_of, effect_of_chord, types_only
+from handrail.protocol.traits import Pressed
+from handrail.screen.node import (
+    CLICKABLE,
+    ENABLED,
+    UNCLEAR,
+    Bounds,
+    Node,
+    Screen,
+    ScreenPoint,
+    receiver,
+    touchable,
+)
+from handrail.screen.reach import element_at, is_window, touch_targets
+from handrail.screen.windows import is_input_method
+from handrail.surface.capabilities import Activation, ControlValues, KeyPresses, TextInput, Touch, optional
+from handrail.surface.gesture import Gesture, Stroke, tap
+from handrail.surface.values import Activated, SetControl, Typed
+
+if TYPE_CHECKING:
+    from handrail.engine.run import Stage
+
+T = TypeVar("T")
+_SENT_AS = {"path": "drag", "rotate": "turn"}
+"""The word for `sent`, if it is not the gesture's kind."""
+MOST_POINTS = 32
+"""Points of one stroke in the details of an envelope."""
+
+
+class GuardedInput:
+    """Sends input of one action after policy has allowed what it presses. Raises `ActionRejected`."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    # gestures
+
+    async def perform(self, gesture: Gesture) -> None:
+        """Each tap of a multi-tap is judged separately, because the first may open another screen: there
+        nothing of what was permitted before counts."""
+        if gesture.kind == "double_tap":
+            under = element_at(required(self._stage.screens.last).screen, *gesture.start)
+            taker = receiver(under) if under is not None else None
+            if taker is not None and taker.role != "text_field":
+                await self.perform(tap(gesture.start))
+                await self.perform(tap(gesture.start))
+                return
+        touch = self._stage.surface.need(Touch)
+        sent_as = _SENT_AS.get(gesture.kind, gesture.kind.replace("_", " "))
+        pressed = pressed_by_strokes(gesture.strokes)
+        activation = optional(self._stage.surface, Activation)
+        if activation is not None and (activated := await activation.by_points(gesture.ends)) is not None:
+            pressed = _both(pressed, pressed_by_activation(activated))
+        await self._do(sent_as, pressed, lambda: touch.perform(gesture))
+        paths = []
+        for stroke in gesture.strokes:
+            if len(stroke) > 1:
+                every = -(-len(stroke) // MOST_POINTS)
+                paths.append([list(point) for point in (*stroke[:-1:every], stroke[-1])])
+        if paths:
+            self._stage.run.details["strokes"] = paths  # of several gestures, the last
+
+    def unguarded_lines(self, lines: Sequence[SwipeLine]) -> Sequence[SwipeLine]:
+        """The lines whose swipe presses nothing that a person must approve; all of them if there is none."""
+        stage = self._stage
+        free = [
+            line for line in lines if stage.guard.may_press(stage, pressed_by_strokes([line_points(line)]))
+        ]
+        return free or lines
+
+    # keys and text
+
+    async def key(self, key: str) -> None:
+        keys = self._stage.surface.need(KeyPresses)
+        pressed = await activated_by_keys(self._stage, (key,)) or pressed_by_key(key)
+        await self._do("key", pressed, lambda: keys.key(key))
+
+    async def keys(self, keys: Sequence[str]) -> None:
+        board = self._stage.surface.need(KeyPresses)
+        pressed = await activated_by_keys(self._stage, keys) or pressed_by_keys(keys)
+        await self._do("chord", pressed, lambda: board.chord(keys))
+
+    async def type_text(self, text: str) -> Typed:
+        pressed = pressed_by_text(text)
+        if not types_only(text) and "\t" not in text:
+            activated = await activated_by_keys(self._stage, ("enter",))
+            is_last = types_only(text.removesuffix("\n").removesuffix("\r"))
+            pressed = (activated if is_last else _then_anything(activated)) if activated else pressed
+        return await self._do("text", pressed, lambda: self._text.type_text(text))
+
+    async def require_way(self, text: str) -> None:
+        await self._text.require_way(text)
+
+    async def clear_text(self) -> Typed:
+        return await self._do("clearing", pressed_by_text(""), self._text.clear_text)
+
+    async def set_value(self, node: Node, value: str) -> SetControl | None:
+        """For a control that the surface can set directly; None if gestures have to set it."""
+        values = optional(self._stage.surface, ControlValues)
+        if not node.native_id or values is None:
+            return None
+        pressed: PressedNodes = lambda _: [node]  # noqa: E731
+        activation = optional(self._stage.surface, Activation)
+        if (
+            activation is not None
+            and (chosen := await activation.by_value(node.native_id, value)) is not None
+        ):
+            pressed = _both(pressed, pressed_by_activation(chosen))
+        return await self._do("value", pressed, lambda: values.set_value(node.native_id, value))
+
+    def reads_back_as(self, text: str) -> str:
+        return self._text.reads_back_as(text)
+
+    @property
+    def _text(self) -> TextInput:
+        return self._stage.surface.need(TextInput)
+
+    async def _do(self, what: str, pressed: PressedNodes, send: Callable[[], Awaitable[T]]) -> T:
+        stage = self._stage
+        is_text = what in ("text", "clearing")  # into a field that was looked at when it got the focus
+        if stage.run.sent and stage.run.touched_on is stage.screens.last and not is_text:
+            await stage.guard.look_between_touches(stage)
+        await stage.guard.authorize_press(stage, pressed)
+        stage.run.touched_on = stage.screens.last
+        async with stage.run.dispatching(what):
+            return await send()
+
+
+PressedNodes = Callable[[Screen], list[Node]]
+"""The nodes that input would press, on the screen at the time of the call."""
+
+
+async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") -> PressedNodes | None:
+    """None where the surface can't tell. `field`: the native id of what will have the focus."""
+    activation = optional(stage.surface, Activation)
+    if activation is None or effect_of_chord(keys) is KeyEffect.NOTHING:
+        return None
+    activated = await activation.by_keys(keys, field)
+    return pressed_by_activation(activated) if activated is not None else None
+
+
+def pressed_by_activation(activated: Activated) -> PressedNodes:
+    """What the surface named. If that is not on the screen, everything touchable counts as pressed."""
+
+    def pressed(screen: Screen) -> list[Node]:
+        on_screen = {node.native_id: node for node in screen.nodes if node.native_id}
+        nodes, is_unknown = [], activated.is_unknown
+        for element in activated.elements:
+            node = on_screen.get(element.native_id)
+            is_unknown = is_unknown or (node is None and not element.is_named)
+            says = ""
+            if node is not None:
+                nodes.append(node)
+                says = " ".join((node.text, node.description, node.hint_text, node.tooltip_text))
+            if not all(text in says for text in element.texts):
+                nodes.append(_stand_in(screen, *element.texts[:4], id_=element.resource_id))
+        if is_unknown:
+            nodes += [node for node in screen.nodes if touchable(node) and node.role != "text_field"]
+        if activated.asks or (is_unknown and screen.is_cut):
+            words = activated.asks or "Something that is not on the screen"
+            nodes.append(_stand_in(screen, words, role=UNCLEAR))
+        return list(dict.fromkeys(nodes))
+
+    return pressed
+
+
+def _both(first: PressedNodes, second: PressedNodes) -> PressedNodes:
+    return lambda screen: list(dict.fromkeys((*first(screen), *second(screen))))
+
+
+def _then_anything(first: PressedNodes) -> PressedNodes:
+    """Several line breaks: what the first one presses may put the focus anywhere."""
+
+    def pressed(screen: Screen) -> list[Node]:
+        nodes = first(screen)
+        if any(node.role != "text_field" for node in nodes):
+            nodes.append(_stand_in(screen, "Whatever has the focus after the first line", role=UNCLEAR))
+        return nodes
+
+    return pressed
+
+
+def _stand_in(screen: Screen, *texts: str, id_: str = "", role: str = "button") -> Node:
+    """For what has no node of its own. Its order is outside the screen's, and its own."""
+    text, description, hint, tooltip = (*texts, "", "", "")[:4]
+    order = -1 - zlib.crc32("\x1f".join((role, id_, *texts)).encode())
+    flags, box = ENABLED | CLICKABLE, screen.bounds
+    node = Node("", id_, text, description, screen.package, box, flags, role, 0, hint, tooltip_text=tooltip)
+    node.order, node.end = order, order + 1
+    return node
+
+
+SwipeLine = tuple[int, int, int, int]
+"""From x, y to x, y."""
+
+
+_NARROWEST_DP = 360
+_SLOP_DP = 8
+"""Android's touch slop: a finger that moves less may count as a tap."""
+_MOVED = ("slider", "spinner")
+"""Roles whose value a passing finger or an arrow key changes."""
+_BOXES = ("container", "list", "list_item", "scroll_view", "web_view", "unknown")
+"""Roles of what may hold an element that was left out."""
+_KEYBOARD_FROM = 0.4
+"""Share of the screen's height above which no keyboard reaches while its field is visible."""
+
+
+def needs_fresh_screen(action: AnyAction) -> bool:
+    """Whether only a fresh screen tells what the action would press."""
+    return action.presses in (Pressed.PATH, Pressed.FOCUS)
+
+
+def touch_slop(screen: Screen) -> int:
+    """In pixels. Few phones are narrower than 360 dp, so this is rarely too small. A mouse has none."""
+    if screen.is_exact:
+        return 0
+    return math.ceil(min(screen.width, screen.height) * _SLOP_DP / _NARROWEST_DP)
+
+
+def pressed_by_strokes(strokes: Sequence[Stroke]) -> PressedNodes:
+    """The nodes under the ends of each stroke, and the sliders and spinners on its way."""
+    return lambda screen: list(dict.fromkeys(_under_strokes(screen, strokes)))
+
+
+def _under_strokes(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
+    for stroke in strokes:
+        ends = (stroke[0], stroke[-1]) if stroke[0] != stroke[-1] else (stroke[0],)
+        for point in ends:
+            touched = touch_targets(screen, _on_screen(screen, point), touch_slop(screen))
+            yield from touched
+            if screen.is_cut and all(node.role in _BOXES for node in touched):
+                yield _stand_in(screen, "Something that was left out of the screen", role=UNCLEAR)
+            if _is_key(screen, point, touched):
+                yield from pressed_by_key("enter")(screen)
+        if len(stroke) > 1:
+            for node in screen.nodes:
+                if node.role in _MOVED and any(_crosses(node.bounds, *leg) for leg in pairwise(stroke)):
+                    yield node
+
+
+def _is_key(screen: Screen, point: ScreenPoint, touched: Iterable[Node]) -> bool:
+    """Whether a touch there may hit a key of the on-screen keyboard.
+
+    A dump of a single window does not include the keyboard, so it is assumed in the lower part of the screen.
+    """
+    if any(is_input_method(node.package_name) for node in touched):
+        return True
+    if len(screen.windows) > 1 or screen.is_exact:
+        return False
+    fields = [node for node in _focused(screen) if node.role == "text_field"]
+    is_low = point.y >= screen.height * _KEYBOARD_FROM
+    return is_low and any(point.y >= field.bounds.bottom for field in fields)
+
+
+def _on_screen(screen: Screen, point: ScreenPoint) -> ScreenPoint:
+    """Some devices clamp a point outside the screen to its edge."""
+    box = screen.bounds
+    if not box.area or box.holds(*point):
+        return point
+    x, y = point
+    return ScreenPoint(min(max(x, box.left), box.right - 1), min(max(y, box.top), box.bottom - 1))
+
+
+def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
+    """Whether a straight line touches a box, by clipping it at each side."""
+    enters, leaves = 0.0, 1.0
+    for at, to, low, high in (
+        (start.x, end.x, box.left, box.right),
+        (start.y, end.y, box.top, box.bottom),
+    ):
+        if at == to:
+            if not low <= at < high:
+                return False
+            continue
+        first, last = sorted(((low - at) / (to - at), (high - at) / (to - at)))
+        enters, leaves = max(enters, first), min(leaves, last)
+    return enters <= leaves
+
+
+def pressed_by_key(key: str) -> PressedNodes:
+    """The focused node, if this key has an effect on it."""
+    return _by_effect(effect_of(key))
+
+
+def pressed_by_keys(keys: Sequence[str]) -> PressedNodes:
+    """The same for keys that are held together."""
+    return _by_effect(effect_of_chord(keys))
+
+
+def _by_effect(effect: KeyEffect) -> PressedNodes:
+    def pressed(screen: Screen) -> list[Node]:
+        focused = _focused(screen)
+        if effect is KeyEffect.MOVES:
+            return [node for node in focused if node.role in _MOVED]
+        if effect is KeyEffect.TYPES:
+            return [node for node in focused if node.role != "text_field"]
+        if effect is KeyEffect.PRESSES:
+            return [*focused, *submit_buttons(screen, focused)]
+        return []
+
+    return pressed
+
+
+def _focused(screen: Screen) -> list[Node]:
+    """The innermost focused node of each window: some containers claim the focus as well."""
+    marked = [node for node in screen.nodes if node.focused]
+    return [box for box in marked if not any(node.is_inside(box) for node in marked if node is not box)]
+
+
+def pressed_by_text(text: str) -> PressedNodes:
+    """The nodes that line breaks and tabs in a text may press."""
+
+    def pressed(screen: Screen) -> list[Node]:
+        if types_only(text):
+            return []
+        if "\t" in text:
+            return [node for node in screen.nodes if touchable(node) and node.role != "text_field"]
+        return pressed_by_key("enter")(screen)
+
+    return pressed
+
+
+def submit_buttons(screen: Screen, focused: Iterable[Node]) -> Iterator[Node]:
+    """Accessibility does not tell what Enter in a field presses: any button of its window may be it."""
+    for field in focused:
+        if field.role == "text_field":
+            window = next(filter(is_window, field.ancestors()), screen.root)
+            for node in screen.inside(window):
+                is_leaf = not node.children and node.role != "text_field"
+                if node.clickable and (node.role == "button" or is_leaf):
+                    yield node
+
+
+Direction = Literal["up", "down", "left", "right"]
+
+
+SHARE = 0.6
+"""Of the element's or screen's size, centred (seed 003)."""
+LANES = (0.5, 0.25, 0.75, 0.15, 0.85)
+"""Positions across the box, the middle first; the outer ones keep clear of Android's edge gestures."""
+
+
+OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+def swipe_line(
+    direction: Direction, box: Bounds, share: float = SHARE, lane: float = 0.5, shift: float = 0.0
+) -> SwipeLine:
+    """A straight swipe inside a box, in the finger's direction.
+
+    `lane` is its position across the box; `shift` moves it back towards the finger's start.
+    """
+    forward = 1 if direction in ("right", "down") else -1
+    start, end = (0.5 - forward * (share / 2 + shift), 0.5 + forward * (share / 2 - shift))
+    if is_sideways(direction):
+        y = box.top + round(box.height * lane)
+        return box.left + round(box.width * start), y, box.left + round(box.width * end), y
+    x = box.left + round(box.width * lane)
+    return x, box.top + round(box.height * start), x, box.top + round(box.height * end)
+
+
+def is_sideways(direction: Direction) -> bool:
+    return direction in ("left", "right")
+
+
+def line_points(line: SwipeLine) -> tuple[ScreenPoint, ScreenPoint]:
+    x1, y1, x2, y2 = line
+    return (ScreenPoint(x1, y1), ScreenPoint(x2, y2))

@@ -1,5 +1,0 @@
-"""What happened, provably: hash-chained events in the store, trees and pictures as blobs beside them."""
-
-from handrail.engine.journal.journal import Journal
-
-__all__ = ["Journal"]

@@ -1,0 +1,125 @@
+"""Resolves an action's targets to nodes of the current screen, and to the points that reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.engine.conditions import effective_text
+from handrail.engine.snapshot import ScreenTracker, required
+from handrail.protocol.act import Act
+from handrail.protocol.envelope import ResolvedElement
+from handrail.protocol.target import Point as PointTarget
+from handrail.protocol.target import Selector
+from handrail.screen.match import Matching
+from handrail.screen.match import match as match_screens
+from handrail.screen.node import Node, Screen, ScreenPoint
+from handrail.screen.select import FoundElement, find
+from handrail.screen.text import describe, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A resolved target."""
+
+    target: Selector | PointTarget
+    match: FoundElement
+    ref: str | None
+    element_id: str | None
+    label: str
+    is_framework_label: bool = False
+    """The label comes from the app's framework; it is not on the screen."""
+
+    @property
+    def node(self) -> Node:
+        """The node that matched."""
+        return self.match.node
+
+    @property
+    def touched(self) -> Node:
+        """The node that receives the touch: the row that a plain text belongs to."""
+        return self.match.receiver
+
+    @property
+    def point(self) -> ScreenPoint:
+        """Raises `ElementNotInteractable`."""
+        return self.match.point
+
+    def __str__(self) -> str:
+        return describe(self.touched, self.ref)
+
+    def is_same(self, other: Aim) -> bool:
+        """Whether it is still the element that a person approved."""
+        return (
+            self.ref == other.ref
+            and self.label == other.label
+            and self.touched.class_name == other.touched.class_name
+        )
+
+    def resolved(self) -> ResolvedElement:
+        """For the envelope. The text of a password field is left out."""
+        node = self.node
+        return ResolvedElement(
+            element_id=self.element_id,
+            ref=self.ref,
+            text=node.shown_text or None,
+            resource_id=node.resource_id or None,
+            accessibility_id=node.description or None,
+            class_=node.class_name or None,
+            bounds=tuple(node.bounds),
+            index=node.order,
+            label=self.label if self.is_framework_label else None,
+            label_source="framework" if self.is_framework_label else None,
+        )
+
+
+def targets_of(action: Act) -> dict[str, Selector | PointTarget]:
+    """The fields of an action whose targets must be resolved first."""
+    targets: dict[str, Any] = {name: getattr(action, name) for name in action.traits.aims}
+    return {name: target for name, target in targets.items() if target is not None}
+
+
+def aim(screens: ScreenTracker, target: Selector | PointTarget) -> Aim:
+    """Resolves a target on the current screen. Raises the target errors."""
+    return _aim(screens, target, find(required(screens.last).screen, target, screens.registry))
+
+
+def aim_at(screens: ScreenTracker, target: Selector | PointTarget, node: Node) -> Aim:
+    """For a node of the current screen that was found otherwise."""
+    return _aim(screens, target, FoundElement(required(screens.last).screen, node, "exact", screens.registry))
+
+
+def _aim(screens: ScreenTracker, target: Selector | PointTarget, match: FoundElement) -> Aim:
+    registry, touched = screens.registry, match.receiver
+    ref = registry.ref_of(match.node) or registry.ref_of(touched)
+    element = registry.element_of(touched)
+    return Aim(
+        target=target,
+        match=match,
+        ref=ref,
+        element_id=registry.element_id_of(ref) if ref else None,
+        label=registry.label_of(touched)
+        or name_of(touched)
+        or effective_text(match.screen, match.node, registry),
+        is_framework_label=element is not None and element.source == "external",
+    )
+
+
+def follow(screens: ScreenTracker, old: Screen, new: Screen, node: Node) -> Node | None:
+    """The same element on a later screen; None if it is gone."""
+    return node if old is new else _matching_of(screens, old, new).new_of(node)
+
+
+def partners(screens: ScreenTracker, old: Screen, new: Screen) -> Iterable[tuple[Node, Node]]:
+    """The nodes that are on both screens."""
+    return ((node, node) for node in old.nodes) if old is new else _matching_of(screens, old, new).pairs()
+
+
+def _matching_of(screens: ScreenTracker, old: Screen, new: Screen) -> Matching:
+    matching = screens.registry.matching
+    return (
+        matching
+        if matching is not None and matching.old is old and matching.new is new
+        else match_screens(old, new)
+    )

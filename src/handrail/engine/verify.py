@@ -1,0 +1,276 @@
+"""What proves an action: the caller's expectation, else what the kind of action promises.
+
+A proof checks one snapshot; `settle` does the waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.engine.conditions import Holds, holds
+from handrail.engine.resolve import Aim
+from handrail.engine.snapshot import ScreenTracker, UiSnapshot
+from handrail.errors import HandrailError, NavigationNoChange, VerificationFailed
+from handrail.protocol.envelope import Verification, VerificationMode
+from handrail.protocol.target import Condition
+from handrail.screen.dialogs import ScreenDialog
+from handrail.screen.match import match
+from handrail.screen.node import Node, Screen
+from handrail.screen.windows import app_windows, has_keyboard
+from handrail.surface.values import Foreground
+
+EXPECT_MS = 5_000.0
+"""How long an expected effect may take to appear. `expect_*` actions wait less, since nothing is in progress.
+"""
+TOGGLE_MS = 1_500.0
+"""How long a switch may take to change: some ask a radio or a server first. Only a failure takes this long.
+"""
+
+_SWITCHES = frozenset({"switch", "check_box"})
+_ROW_DEPTH = 3
+"""Containers between a choice and the group that it belongs to."""
+_PROMPTS = frozenset({"permission", "chooser", "installer"})
+
+
+Ask = Callable[[UiSnapshot], Awaitable[None]]
+AskForeground = Callable[[], Awaitable[Foreground]]
+IsHome = Callable[[Screen], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the screen should show, and the failure if it does not."""
+
+    mode: VerificationMode
+    check: Callable[[UiSnapshot], Holds]
+    failure: Callable[[Holds], HandrailError]
+    patience_ms: float = 0.0
+    """How long to keep reading once the screen is quiet."""
+    decides: bool = True
+    """The wait ends once it holds. A mere change does not end it, since it may go on."""
+
+    ask: Ask | None = None
+    """Asks the device if the screen does not show the proof; `check` uses the answer.
+
+    Called during the wait if the proof decides when that ends, else before a failure is reported.
+    """
+
+    def met(self, snapshot: UiSnapshot) -> bool:
+        return self.check(snapshot).met
+
+
+def expected_proof(condition: Condition, screens: ScreenTracker, before: UiSnapshot | None) -> Proof:
+    def check(snapshot: UiSnapshot) -> Holds:
+        return holds(condition, snapshot, screens.refs_on(snapshot), before)
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            f"Expected: {condition}. Found: {verdict.observed_text}. Waited {EXPECT_MS / 1000:g} s.",
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+
+    return Proof("explicit", check, failure, EXPECT_MS)
+
+
+def switch_of(before: UiSnapshot, aim: Aim) -> Node | None:
+    """What a tap would toggle: the element itself, or the only checkable node in its row."""
+    if aim.touched.checkable:
+        return aim.touched
+    inside = [node for node in before.screen.inside(aim.touched) if node.checkable]
+    return inside[0] if len(inside) == 1 and not inside[0].clickable else None
+
+
+def toggled(before: UiSnapshot, aim: Aim) -> Proof | None:
+    """A tap on a checkable node changes its state; a selected radio button stays selected."""
+    node = switch_of(before, aim)
+    if node is None:
+        return None
+
+    def check(snapshot: UiSnapshot) -> Holds:
+        partner = _partner(before, snapshot, node)
+        if partner is None:  # its screen is gone, so the tap had an effect
+            return Holds(True, "another state", "another screen")
+        return Holds(_state(partner) != _state(node) or _is_chosen(node), "another state", _state(partner))
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            f"{aim} is still {verdict.observed} after the tap",
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+
+    return Proof("built_in", check, failure, TOGGLE_MS)
+
+
+def _is_chosen(node: Node) -> bool:
+    """The selected one of several choices: a tap on it changes nothing.
+
+    These are not only radio buttons: a list row may be a checked text, a Compose segment a checked view.
+    """
+    if not node.checked:
+        return False
+    return node.role == "radio_button" or (node.role not in _SWITCHES and bool(_rivals(node)))
+
+
+def _rivals(node: Node) -> list[Node]:
+    """Other checkable nodes of the same class in its group, none of which is checked."""
+    group = node.parent
+    for _ in range(_ROW_DEPTH):
+        if group is None:
+            return []
+        others = [
+            checkable
+            for checkable in _checkables(group)
+            if checkable is not node and checkable.class_name == node.class_name
+        ]
+        if others:
+            return [] if any(other.checked for other in others) else others
+        group = group.parent
+    return []
+
+
+def _checkables(group: Node) -> list[Node]:
+    controls, stack = [], [(group, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if node.checkable:
+            controls.append(node)
+        if depth < _ROW_DEPTH:
+            stack.extend((child, depth + 1) for child in node.children)
+    return controls
+
+
+def _state(node: Node) -> str:
+    return "on" if node.checked or node.selected else "off"
+
+
+def _partner(before: UiSnapshot, snapshot: UiSnapshot, node: Node) -> Node | None:
+    if before.screen is snapshot.screen:
+        return node
+    old, new = before.screen.nodes, snapshot.screen.nodes
+    if len(old) == len(new) and _is_in_place(before, snapshot, node):  # the common case needs no matching
+        return new[node.order]
+    return match(before.screen, snapshot.screen).new_of(node)
+
+
+def _is_in_place(before: UiSnapshot, snapshot: UiSnapshot, node: Node) -> bool:
+    """The same kind of node at the same place in a row with the same words: the list may have been sorted."""
+    new = snapshot.screen.nodes[node.order]
+    if (node.class_name, node.resource_id, node.bounds) != (new.class_name, new.resource_id, new.bounds):
+        return False
+    return _row(before, node) == _row(snapshot, new)
+
+
+def _row(snapshot: UiSnapshot, node: Node) -> list[str]:
+    """The words beside it, without its own, which may tell its state."""
+    around = node.parent or node
+    return [
+        part.text or part.description for part in snapshot.screen.inside(around) if part.order != node.order
+    ]
+
+
+def moved(before: UiSnapshot, screens: ScreenTracker, is_home: IsHome | None = None) -> Proof:
+    """A navigation key or gesture changes the screen or its scroll position.
+
+    `is_home` is for the home key, which has no effect on the home screen.
+    """
+    arrived: set[Screen] = set()
+
+    async def ask(snapshot: UiSnapshot) -> None:
+        if is_home is not None and await is_home(snapshot.screen):
+            arrived.add(snapshot.screen)
+
+    def check(snapshot: UiSnapshot) -> Holds:
+        changed = not screens.is_same(before.screen, snapshot.screen)
+        if snapshot.screen in arrived and not changed:
+            return Holds(True, "the home screen", "the home screen")
+        return Holds(changed, "another screen or scroll position", "changed" if changed else "unchanged")
+
+    def failure(_: Holds) -> HandrailError:
+        return NavigationNoChange("Neither the screen nor its scroll position changed")
+
+    return Proof("built_in", check, failure, decides=False, ask=ask if is_home else None)
+
+
+def keyboard_hidden() -> Proof:
+    def check(snapshot: UiSnapshot) -> Holds:
+        is_shown = has_keyboard(snapshot.screen)
+        return Holds(not is_shown, "no keyboard", "a keyboard" if is_shown else "no keyboard")
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            "The keyboard is still shown", expected=verdict.expected, observed=verdict.observed
+        )
+
+    return Proof("built_in", check, failure, TOGGLE_MS)
+
+
+def in_front(package: str, budget_ms: float, foreground: AskForeground | None = None) -> Proof:
+    """The app is in front, or a system prompt on its behalf.
+
+    A screen's package may differ from its app's: it may embed another app's views, or be a recording.
+    """
+    carried: set[str] = set()
+
+    async def ask(snapshot: UiSnapshot) -> None:
+        if foreground is not None and (await foreground()).package == package:
+            carried.add(snapshot.screen.package)
+
+    def check(snapshot: UiSnapshot) -> Holds:
+        prompt = _prompt_for(snapshot, package)
+        if prompt is not None:
+            return Holds(True, package, f"a {prompt.kind} prompt of {package}")
+        there = snapshot.screen.package == package or snapshot.screen.package in carried
+        return Holds(there, package, package if there else snapshot.screen.package)
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            f"{package} did not come to the front; {verdict.observed or 'nothing'} is there",
+            hint="get_ui_tree shows what is in front: a prompt or another app may have come first.",
+            expected=package,
+            observed=verdict.observed,
+        )
+
+    return Proof("built_in", check, failure, budget_ms, ask=ask)
+
+
+def _prompt_for(snapshot: UiSnapshot, package: str) -> ScreenDialog | None:
+    """A prompt above the app. A channel that reads a single window shows only the prompt."""
+    prompt = next((dialog for dialog in snapshot.analysis.dialogs if dialog.kind in _PROMPTS), None)
+    if prompt is None:
+        return None
+    below = {window.package_name for window in app_windows(snapshot.screen)} - {prompt.package}
+    return prompt if package in below or not below else None
+
+
+def field_contains(before: UiSnapshot, aim: Aim | None, text: str | None) -> Proof | None:
+    """The field still has the text that was read back after typing; None if nothing could be read."""
+    if text is None:
+        return None
+
+    def check(snapshot: UiSnapshot) -> Holds:
+        node = _field(before, snapshot, aim)
+        observed = None if node is None else node.text
+        return Holds(observed in (None, text), text, observed)
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            "The field does not contain the typed text", expected=verdict.expected, observed=verdict.observed
+        )
+
+    return Proof("built_in", check, failure)
+
+
+def _field(before: UiSnapshot, snapshot: UiSnapshot, aim: Aim | None) -> Node | None:
+    focused = next((n for n in snapshot.screen.nodes if n.focused and n.role == "text_field"), None)
+    if aim is None or focused is not None:
+        return focused
+    return _partner(before, snapshot, aim.touched)
+
+
+def verified(observed: Any, expected: Any = None) -> Verification:
+    """For actions that have read their effect back themselves."""
+    return Verification(mode="built_in", expected=expected, observed=observed, outcome="verified")

@@ -1,1 +1,0 @@
-"""Maestro's flow language: read as it is, and lowered to Handrail's own actions while it runs."""

@@ -1,0 +1,306 @@
+"""The journal as the engine sees it: `note` what happens, `seal` what is answered, read it all again.
+
+A sealed event is on the disk and counted in the head file when `seal` returns; every note before it is, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from handrail.clock import Clock
+from handrail.config import Config
+from handrail.errors import InvalidAction
+from handrail.journal import query
+from handrail.journal.blobs import Blobs, Stored
+from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.head import Head, create_head
+from handrail.journal.query import ActionRow, Entry, Event, Filter, Shown, entry_of
+from handrail.journal.redaction import Redact
+from handrail.journal.signed_note import BadNote, VerifierKey
+from handrail.journal.verify import ChainVerdict, blob_warnings, verify
+from handrail.journal.writer import STEPS, JournalWork, Waiter, Writer, head_path, store_path
+from handrail.store import Companion, connect, migrate, store_error
+
+if TYPE_CHECKING:
+    from handrail.journal.witnesses import Cosigner
+
+WitnessPlace = tuple[str, VerifierKey | None]
+"""A folder or an address, and the key that signs there; None: whatever key it tells."""
+SWEEP_AFTER_BYTES = 64 * 1024 * 1024
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+class Journal:
+    """One process's hold on the journal under `home`; other processes may have theirs at the same time."""
+
+    def __init__(
+        self, home: Path, clock: Clock, redact: Redact, limits: Limits, witness: WitnessPlace | None
+    ) -> None:
+        self.home = home
+        self._witness = witness
+        self._cosigner = _cosigner(home, witness, clock)
+        self._clock = clock
+        self._redact = redact
+        self._limits = limits
+        self._blobs = Blobs(home / "blobs")
+        self._writer = Writer(home, self._cosigner.tell if self._cosigner else None)
+        self._db = connect(store_path(home))
+        self._unswept = SWEEP_AFTER_BYTES
+        self.awaited = 0
+        """How many wait just now for the writer's thread: no event loop can see that it works."""
+        self._prepare()
+
+    @classmethod
+    def open(
+        cls,
+        home: Path,
+        clock: Clock,
+        *,
+        redact: Redact = _as_it_is,
+        limits: Limits | None = None,
+        witness: WitnessPlace | None = None,
+    ) -> Journal:
+        """`redact` is applied to every string of every event and to every blob that is text.
+
+        With a `witness`, what is written is countersigned there in the background.
+        """
+        return cls(home, clock, redact, limits or Limits(), witness)
+
+    def _prepare(self) -> None:
+        """Tables, and a head file before the first entry: where entries are, a missing head means damage."""
+        migrate(self._db, "journal", STEPS)
+        if self._db.execute("SELECT 1 FROM journal LIMIT 1").fetchone() is None:
+            create_head(head_path(self.home))
+
+    # writing
+
+    def note(self, event: Event) -> None:
+        """Queue an event; it is durable with the next commit, 50 ms later at the latest."""
+        self._writer.put(JournalWork(self._entry(event)))
+
+    async def seal(self, event: Event) -> int:
+        """Write an event and wait until it can't be lost. Returns its number."""
+        loop = asyncio.get_running_loop()
+        waiter = Waiter(loop, loop.create_future())
+        self._writer.put(JournalWork(self._entry(event), waiter=waiter))
+        return await self._until_written(waiter)
+
+    def keep(self, companion: Companion) -> None:
+        """Another part's state goes into the next commit: it is never older than what is sealed next."""
+        self._writer.keep(companion)
+
+    async def durable(self) -> None:
+        """Until everything that was noted so far can't be lost. Raises where the disk refuses it."""
+        if self._writer.is_behind:
+            loop = asyncio.get_running_loop()
+            waiter = Waiter(loop, loop.create_future())
+            self._writer.put(JournalWork(waiter=waiter))
+            await self._until_written(waiter)
+
+    async def _until_written(self, waiter: Waiter) -> int:
+        self.awaited += 1
+        try:
+            return await waiter.done
+        finally:
+            self.awaited -= 1
+
+    async def put_blob(self, data: bytes, kind: str, *, no_secret: bool = False) -> str:
+        """Store a blob and return its name. What is no text is kept only with `no_secret`."""
+        put = partial(self._blobs.put, data, kind, self._clock.now_ms(), self._redact, no_secret=no_secret)
+        try:
+            stored = await asyncio.to_thread(put)
+        except OSError as error:
+            raise store_error(error, "a picture or tree can't be kept") from None
+        self._writer.put(JournalWork(statement=stored.row))
+        await self._sweep_sometimes(stored)
+        return stored.name
+
+    async def _sweep_sometimes(self, stored: Stored) -> None:
+        """With the first blob, and then whenever enough has come for the limits to be passed again."""
+        self._unswept += stored.bytes
+        if self._unswept >= SWEEP_AFTER_BYTES:
+            self._unswept = 0
+            await self.sweep()
+
+    async def sweep(self) -> int:
+        """Remove blobs beyond the limits now, and say so in the journal. Returns how many."""
+        events = await asyncio.to_thread(self._sweep)
+        for event in events:
+            self.note(event)
+        return sum(len(event["names"]) for event in events)
+
+    def _sweep(self) -> list[Event]:
+        with closing(connect(store_path(self.home))) as db:
+            swept = sweep(db, self._blobs, self._limits, self._clock.now_ms())
+            return [{"kind": "swept", "names": list(batch.names), "bytes": batch.bytes} for batch in swept]
+
+    def _entry(self, event: Event) -> Entry:
+        return entry_of(event, self._clock.now_ms(), self._redact)
+
+    async def close(self) -> None:
+        """Everything that was noted is on the disk when this returns."""
+        await asyncio.to_thread(self._writer.close)
+        if self._cosigner:
+            await asyncio.to_thread(self._cosigner.close)
+        self._db.close()
+
+    # reading: also while another process writes
+
+    def actions(
+        self,
+        limit: int = 50,
+        before: int | None = None,
+        device: str | None = None,
+        type: str | None = None,  # noqa: A002  (the vocabulary's word)
+        since: int | None = None,
+        failed: bool | None = None,
+    ) -> list[ActionRow]:
+        """Newest first; `before` the `seq` of the last row is the next page; `since` is epoch ms."""
+        return query.actions(self._db, Filter(before, device, type, since, failed), limit)
+
+    def show(self, action: str | int) -> Shown:
+        """Everything about one action, by its id or the number of one of its entries."""
+        return query.show(self._db, action)
+
+    def export(
+        self, *, device: str | None = None, since: int | None = None, action_id: str | None = None
+    ) -> Iterator[str]:
+        """The events as lines of JSON, oldest first, as they were when the first line was read."""
+        with closing(connect(store_path(self.home))) as db:
+            yield from query.lines(db, device, since, action_id)
+
+    def verify(
+        self, kept: Head | None = None, *, blobs: bool = True, elsewhere: Sequence[RememberedCheckpoint] = ()
+    ) -> ChainVerdict:
+        """Prove the whole chain, and that it is what its witness and these checkpoints saw.
+
+        `kept` is a head that somebody wrote down, `blobs` reads every blob too.
+        """
+        from handrail.journal.witnesses import remembered_elsewhere  # noqa: PLC0415  (HTTP and keys)
+
+        place, key = self._witness or (None, None)
+        with (
+            closing(connect(store_path(self.home))) as db,
+            remembered_elsewhere(self.home, place, key) as (checkpoints, warnings),
+        ):
+            verdict = verify(db, self.home, kept, [*elsewhere, *checkpoints])
+            blob_problems = blob_warnings(db, self._blobs) if blobs else ()
+            return replace(verdict, warnings=(*warnings, *verdict.warnings, *blob_problems))
+
+    def blob(self, name: str) -> bytes | None:
+        """Its bytes; None when they are not kept, and `blob_state` says why."""
+        return self._blobs.get(name)
+
+    def blob_state(self, name: str) -> str | None:
+        """kept, swept (too old or too many), withheld (might show a secret), damaged (its file is gone or is
+        another one), or None: never heard of it.
+        """
+        row = self._db.execute("SELECT state FROM blobs WHERE name = ?", (name,)).fetchone()
+        if row is not None and row[0] == "kept" and self._blobs.get(name) is None:
+            return "damaged"
+        return row[0] if row else None
+
+
+def witness_of(config: Config) -> WitnessPlace | None:
+    """Where the environment wants checkpoints to be kept."""
+    if config.witness is None:
+        return None
+    try:
+        return config.witness, VerifierKey.parse(config.witness_key) if config.witness_key else None
+    except BadNote as error:
+        raise InvalidAction(
+            f"HANDRAIL_WITNESS_KEY: {error}",
+            hint="`handrail witness key` prints it on the witness's machine.",
+            path="HANDRAIL_WITNESS_KEY",
+        ) from None
+
+
+def _cosigner(home: Path, witness: WitnessPlace | None, clock: Clock) -> Cosigner | None:
+    if witness is None:
+        return None
+    from handrail.journal.witnesses import Cosigner  # noqa: PLC0415  (HTTP and keys)
+
+    return Cosigner(home, *witness, clock)
+
+
+GIB = 1024**3
+DAY_MS = 86_400_000
+YOUNG_MS = 60_000
+"""What is younger may belong to an action in flight; it is never swept."""
+AT_ONCE = 500
+"""Blobs that one statement removes: writers of other processes wait no longer than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The oldest go first as soon as one limit is passed; None is no limit."""
+
+    bytes: int | None = 2 * GIB
+    count: int | None = 100_000
+    age_ms: int | None = 30 * DAY_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one sweep removed."""
+
+    names: tuple[str, ...]
+    bytes: int
+
+
+def sweep(db: sqlite3.Connection, blobs: Blobs, limits: Limits, now_ms: int) -> Iterator[Swept]:
+    """Remove what is beyond the limits, oldest first; yields after each statement."""
+    old = list(_beyond(db, limits, now_ms))
+    for start in range(0, len(old), AT_ONCE):
+        removed = _remove(db, blobs, old[start : start + AT_ONCE])
+        if removed:
+            yield Swept(tuple(blob.name for blob in removed), sum(blob.bytes for blob in removed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    name: str
+    bytes: int
+    at_ms: int
+
+
+def _beyond(db: sqlite3.Connection, limits: Limits, now_ms: int) -> Iterator[_Old]:
+    """The kept blobs that have to go."""
+    count, size = db.execute(
+        "SELECT count(*), coalesce(sum(bytes), 0) FROM blobs WHERE state = 'kept'"
+    ).fetchone()
+    for row in db.execute("SELECT name, bytes, at_ms FROM blobs WHERE state = 'kept' ORDER BY at_ms"):
+        blob = _Old(*row)
+        over = (
+            (limits.bytes is not None and size > limits.bytes)
+            or (limits.count is not None and count > limits.count)
+            or (limits.age_ms is not None and now_ms - blob.at_ms > limits.age_ms)
+        )
+        if not over or now_ms - blob.at_ms < YOUNG_MS:
+            return
+        yield blob
+        count -= 1
+        size -= blob.bytes
+
+
+def _remove(db: sqlite3.Connection, blobs: Blobs, old: list[_Old]) -> list[_Old]:
+    """Row first, file second: a table that says `kept` for a file that is gone would look like damage."""
+    with blobs.locked(fcntl.LOCK_EX):
+        removed = [blob for blob in old if not blobs.touched_since(blob.name, blob.at_ms)]
+        names = [blob.name for blob in removed]
+        places = ", ".join("?" * len(names))
+        db.execute(f"UPDATE blobs SET state = 'swept' WHERE name IN ({places})", names)  # noqa: S608
+        for blob in removed:
+            blobs.path(blob.name).unlink(missing_ok=True)
+    return removed

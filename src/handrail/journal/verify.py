@@ -1,0 +1,299 @@
+"""The proof: every entry is recomputed from its predecessor, in order, with constant memory.
+
+The head file is read first and the database afterwards. A head that lags is what a `kill -9` between the two
+writes leaves; a head that is ahead, or that names another hash, means that something was cut off or changed.
+Whoever has the home can make all of that fit again. What was kept elsewhere shows it: see `kept`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from handrail.journal import merkle
+from handrail.journal.blobs import Blobs
+from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.head import EMPTY, Head, read_head
+from handrail.journal.merkle_store import (
+    TILE,
+    TILE_LEVELS,
+    Leaf,
+    Priors,
+    Tree,
+    TreeDamaged,
+    TreeEntry,
+    leaf_of,
+    leaves,
+    tree_size,
+)
+from handrail.journal.query import HEAD_MISMATCH, columns_of, link
+from handrail.journal.writer import COLUMNS, head_path
+
+MOST_WARNINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ChainVerdict:
+    """Whether the journal is whole. `head` is what a person may keep elsewhere to compare with later."""
+
+    ok: bool
+    count: int
+    head_hash: str
+    first_bad: int | None = None
+    why: str | None = None
+    warnings: tuple[str, ...] = ()
+    """Blobs that are missing or are not what they were; kept things that could not be used."""
+    last_bad: int | None = None
+    """Where only a checkpoint without its leaves is known: the first bad entry is not behind this one."""
+    agrees: tuple[str, ...] = ()
+    """The checkpoints, kept elsewhere, that this journal was compared with."""
+
+    @property
+    def head(self) -> str:
+        return str(Head(self.count, self.head_hash))
+
+
+class _Broken(Exception):
+    """The number of the first bad entry, and why it is bad."""
+
+
+def verify(
+    db: sqlite3.Connection,
+    home: Path,
+    kept: Head | None = None,
+    elsewhere: Sequence[RememberedCheckpoint] = (),
+) -> ChainVerdict:
+    """Walk the chain from the first entry. `kept` is a head that was written down earlier.
+
+    The connection is left in the transaction that saw all of it.
+    """
+    head_file = read_head(head_path(home))
+    walk = _Walk([head for head in (head_file, kept) if head is not None], elsewhere)
+    try:
+        db.execute("BEGIN")
+        walk.through(db)
+        _ends(db, walk.last, head_file, kept)
+        return walk.verdict()
+    except _Broken as broken:
+        return walk.verdict(broken)
+    except sqlite3.DatabaseError as error:
+        why = f"the database can't be read any further: {error}"
+        return walk.verdict(_Broken(walk.last.count + 1, why))
+
+
+class _Walk:
+    """Along the chain; `last` is the last good entry."""
+
+    def __init__(self, heads: list[Head], elsewhere: Sequence[RememberedCheckpoint]) -> None:
+        self.last = EMPTY
+        self._heads = heads
+        self._elsewhere = [
+            _Compared(checkpoint) for checkpoint in sorted(elsewhere, key=lambda checkpoint: checkpoint.size)
+        ]
+
+    def verdict(self, broken: _Broken | None = None) -> ChainVerdict:
+        first, why, last = (*broken.args, None)[:3] if broken else (None, None, None)
+        warnings = tuple(compared.warning for compared in self._elsewhere if compared.warning)
+        agrees = tuple(
+            f"{compared.remembered.where}: {compared.remembered.size} entries"
+            for compared in self._elsewhere
+            if compared.agrees
+        )
+        return ChainVerdict(
+            broken is None, self.last.count, self.last.hash, first, why, warnings, last, agrees
+        )
+
+    def through(self, db: sqlite3.Connection) -> None:
+        self.compare()
+        grown = _StoredTreeCheck(db)
+        for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq"):  # noqa: S608
+            event = self._linked(row)
+            leaf = grown.next((row[0], row[1], row[4], row[10]))
+            for compared in self._elsewhere:
+                compared.entry(row[0], leaf)
+            if event.get("kind") == HEAD_MISMATCH:
+                raise _Broken(row[0], _head_mismatch_message(row[0], event))
+            self.last = Head(row[0], row[2])
+            self.compare()
+            self._compare_roots(grown)
+        self._missing(grown)
+
+    def _linked(self, row: Any) -> dict[str, Any]:
+        seq, at_ms, own, *columns, body = row
+        expected = self.last.count + 1
+        if seq != expected:
+            raise _Broken(expected, f"entry {expected} is missing; the next one there is {seq}")
+        if link(seq, at_ms, self.last.hash, body) != own:
+            raise _Broken(seq, f"entry {seq} was changed: its content and its hash do not fit")
+        event: dict[str, Any] = json.loads(body)
+        if tuple(columns) != columns_of(event):
+            raise _Broken(seq, f"entry {seq} was changed: its columns do not say what its body says")
+        return event
+
+    def _compare_roots(self, grown: _StoredTreeCheck) -> None:
+        """Where a checkpoint was made, the tree must have its root."""
+        for compared in self._elsewhere:
+            if compared.remembered.size != self.last.count or grown.size < compared.remembered.size:
+                continue
+            if grown.root(compared.remembered.size) == compared.remembered.root:
+                compared.agrees = True
+                continue
+            good = max(other.good for other in self._elsewhere)
+            first, last = good + 1, compared.remembered.size
+            which = f"entry {first}" if first == last else f"one of entries {first} to {last}"
+            raise _Broken(
+                first, f"{which} was changed: the root is not the one of {compared.remembered.where}", last
+            )
+
+    def _missing(self, grown: _StoredTreeCheck) -> None:
+        """A checkpoint that counts more than there is."""
+        for compared in self._elsewhere:
+            size, where = compared.remembered.size, compared.remembered.where
+            if size == 0:
+                compared.agrees = True
+            if size > self.last.count:
+                first = self.last.count + 1
+                raise _Broken(first, f"entries {first} to {size} are missing: {where} counts them")
+            if size > grown.size:
+                first = grown.size + 1
+                raise _Broken(first, f"the tree has no leaves from entry {first} on: {where} counts {size}")
+
+    def compare(self) -> None:
+        """A head that names this entry must name its hash."""
+        for head in self._heads:
+            if head.count == self.last.count and head != self.last:
+                raise _Broken(
+                    head.count, f"entry {head.count} is not the one that the head names: {head.hash}"
+                )
+
+
+class _StoredTreeCheck:
+    """The tree in the store, checked beside the entries: each leaf is made again, each stored node, too."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.size = tree_size(db)
+        self._stored = leaves(db, 1, self.size)
+        self._priors = Priors(db)
+        self._tile: list[bytes] = []
+
+    def next(self, entry: TreeEntry) -> Leaf | None:
+        """Its leaf; None where the tree has not taken it up yet."""
+        seq = entry[0]
+        if seq > self.size:
+            return None
+        try:
+            leaf = next(self._stored)
+            if leaf_of(entry, leaf.salt, self._priors.of(entry)) != leaf.hash:
+                raise _Broken(seq, f"entry {seq} was changed: it is not the one in the tree")
+        except TreeDamaged as error:
+            raise _Broken(seq, error.message) from None
+        if entry[2] is not None:
+            self._priors.prior_leaves[entry[2]] = leaf.hash
+        self._priors.forget()
+        self._tile.append(leaf.hash)
+        if len(self._tile) == TILE:
+            self._check_nodes(seq)
+        return leaf
+
+    def _check_nodes(self, seq: int) -> None:
+        """Of every stored level that ends here."""
+        nodes, self._tile = merkle.complete(self._tile), []
+        level, number = TILE_LEVELS, seq >> TILE_LEVELS
+        while True:
+            row = self._db.execute(
+                "SELECT hash FROM journal_nodes WHERE level = ? AND number = ?", (level, number - 1)
+            ).fetchone()
+            if row is None or row[0] != nodes:
+                first = ((number - 1) << level) + 1
+                raise _Broken(first, f"the tree was changed: its node over entries {first} to {seq} is wrong")
+            if number % TILE:
+                return
+            number, level = number >> TILE_LEVELS, level + TILE_LEVELS
+            nodes = merkle.complete(Tree(self._db).tile(level, number - 1))
+
+    def root(self, size: int) -> bytes:
+        return Tree(self._db).root(size)
+
+
+@dataclass(slots=True)
+class _Compared:
+    """One thing that was kept, as far as the walk has come."""
+
+    remembered: RememberedCheckpoint
+    agrees: bool = False
+    warning: str = ""
+    matched: int = 0
+    """Entries whose leaves were compared."""
+    _leaves: Iterator[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._leaves = self.remembered.read_leaves()
+
+    @property
+    def good(self) -> int:
+        """The first so many entries are certainly the ones that were kept."""
+        return self.remembered.size if self.agrees else self.matched if self.remembered.vouched else 0
+
+    def entry(self, seq: int, leaf: Leaf | None) -> None:
+        """Raises where this very entry is another one than was kept."""
+        kept = next(self._leaves, None)
+        if kept is None or leaf is None:
+            return
+        if kept == leaf.hash:
+            self.matched = seq
+            return
+        if self.remembered.has_true_leaves():
+            raise _Broken(seq, f"entry {seq} was changed: it is not the one that {self.remembered.where} has")
+        self.warning = f"the leaves beside {self.remembered.where} do not fit it, and were not used"
+        self._leaves = iter(())
+
+
+def _head_mismatch_message(seq: int, event: dict[str, Any]) -> str:
+    head_file, last = event.get("head_file"), event.get("last_entry")
+    return f"entry {seq} says that the head file did not fit: it held {head_file}, the last entry was {last}"
+
+
+def _ends(db: sqlite3.Connection, last: Head, head_file: Head | None, kept: Head | None) -> None:
+    """Whether the chain is as long as it was."""
+    if head_file is None and last.count:
+        raise _Broken(last.count, "the head file is missing or can't be read")
+    for name, head in (("head file", head_file), ("head that was kept", kept)):
+        if head is not None and head.count > last.count:
+            first = last.count + 1
+            raise _Broken(first, f"entries {first} to {head.count} are missing: the {name} counts them")
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
+    last_seq = row[0] if row else 0
+    if last_seq != last.count:
+        raise _Broken(last.count + 1, f"{last_seq} entries were written, {last.count} are there")
+
+
+def blob_warnings(db: sqlite3.Connection, blobs: Blobs) -> tuple[str, ...]:
+    """RememberedCheckpoint blobs whose file is gone or holds something else."""
+    found: list[str] = []
+    more = 0
+    for warning in _blob_faults(db, blobs):
+        if len(found) < MOST_WARNINGS:
+            found.append(warning)
+        else:
+            more += 1
+    return (*found, f"and {more} more blobs") if more else tuple(found)
+
+
+def _blob_faults(db: sqlite3.Connection, blobs: Blobs) -> Iterator[str]:
+    for name, kind in db.execute("SELECT name, kind FROM blobs WHERE state = 'kept' ORDER BY name"):
+        try:
+            if _sha256(blobs.path(name)) != name:
+                yield f"blob {name} ({kind}) holds something else"
+        except OSError as error:
+            yield f"blob {name} ({kind}) can't be read: {error.strerror}"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

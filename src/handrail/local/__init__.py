@@ -1,1 +1,0 @@
-"""The door on this machine: commands use the session of a Handrail that already runs for the same home."""

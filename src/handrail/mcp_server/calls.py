@@ -1,0 +1,351 @@
+"""One tool call, from a tool's name and arguments to its answer; what the native tools do, `desk` among them.
+
+Knows no transport, and raises nothing but a cancellation.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from handrail.android.discovery import DiscoveredDevice
+from handrail.config import is_browser
+from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of, reasoned
+from handrail.errors import HandrailError, InvalidAction
+from handrail.mcp_server.answer import PICTURE, ToolAnswer, data_of, failure_text, tell
+from handrail.mcp_server.tools import PROFILES, Tool, seed, tools
+from handrail.protocol.actions import DESK_ACTIONS
+from handrail.protocol.observe import GetUiTree, WhatChanged
+from handrail.protocol.read import action_from, nearest_kind
+
+if TYPE_CHECKING:
+    from handrail.runtime import Runtime
+
+if TYPE_CHECKING:
+    from handrail.engine.session import Session
+    from handrail.protocol.actions import AnyAction
+    from handrail.protocol.envelope import Envelope
+    from handrail.protocol.traits import Settle
+    from handrail.safety.caller import Caller
+    from handrail.surface.values import Facts
+
+_log = logging.getLogger("handrail.mcp_server")
+
+
+async def call(
+    state: DoorState,
+    name: str,
+    arguments: Any,
+    *,
+    caller: Caller | None = None,
+    progress: Progress | None = None,
+) -> ToolAnswer:
+    """A failure is an answer too, whatever failed."""
+    checked_arguments = arguments if isinstance(arguments, dict) else {}
+    tool_call = Call(state, caller or state.runtime.caller, name, checked_arguments, progress)
+    try:
+        tool = _tool(state.profile, name)
+        if arguments is not None and not isinstance(arguments, dict):
+            raise InvalidAction(f"arguments: should be an object, not {type(arguments).__name__}", path="")
+        try:
+            other = seed(state.profile)
+            return await (other.answer(tool_call) if other else native(tool_call))
+        except InvalidAction as error:
+            raise _about(tool, error) from None
+    except HandrailError as error:
+        return failed(tool_call, error)
+    except Exception as error:
+        _log.exception("%s failed", name)
+        kind = type(error).__name__
+        unknown = HandrailError(f"{name} failed with {kind}", hint="The server's log says more.")
+        return failed(tool_call, unknown)
+
+
+def failed(call: Call, error: HandrailError) -> ToolAnswer:
+    """A failure that came before there was an envelope, in the profile's own words."""
+    other = seed(call.state.profile)
+    written = other.failure(call, error) if other else failure_text(error)
+    return ToolAnswer(written, is_error=True, structured=error.to_dict())
+
+
+@cache
+def _tools(profile: str) -> dict[str, Tool]:
+    return {tool.name: tool for tool in tools(profile)}
+
+
+def _tool(profile: str, name: str) -> Tool:
+    by_name = _tools(profile)
+    if name in by_name:
+        return by_name[name]
+    elsewhere = next((other for other, names in PROFILES.items() if name in names), None)
+    close = nearest_kind(str(name), by_name)
+    if elsewhere:
+        hint = f"`handrail mcp --tools {elsewhere}` has it; this server runs with {profile}."
+    else:
+        hint = f"Did you mean {' or '.join(close)}?" if close else f"Tools: {', '.join(by_name)}."
+    raise InvalidAction(f"name: there is no tool {str(name)[:60]!r}", path="name", hint=hint)
+
+
+def _about(tool: Tool, error: InvalidAction) -> InvalidAction:
+    """A model knows tools, not commands: the general hint becomes this tool's own."""
+    if error.hint != InvalidAction.hint:
+        return error
+    fields = ", ".join(tool.input_schema["properties"]) or "nothing"
+    return InvalidAction(error.message, hint=f"{tool.name} takes: {fields}.", **error.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The same for every profile."""
+
+    state: DoorState
+    caller: Caller
+    name: str
+    arguments: dict[str, Any]
+    progress: Progress | None = None
+
+    @property
+    def caller_state(self) -> CallerState:
+        return self.state.of(self.caller)
+
+    async def session(self, wanted: str | None = None) -> Session:
+        return await self.state.session(self.caller, wanted)
+
+    async def perform(self, action: AnyAction, session: Session, settle: Settle | None = None) -> Envelope:
+        """Do one action; whoever goes away stops it."""
+        async with self.progress.watching(session) if self.progress else nullcontext():
+            return await session.run(action, caller=self.caller, settle=settle)
+
+
+NO_DEVICE = (
+    "No phone is there. A person can plug one in, or run `handrail sim`."
+    " `connect` with device browser opens a browser."
+)
+
+
+async def native(call: Call) -> ToolAnswer:
+    match call.name:
+        case "devices":
+            check_names("devices", call.arguments, ())
+            return await listed_devices(call)
+        case "connect":
+            check_names("connect", call.arguments, ("device", "deviceId"))
+            wanted = device_of(call.arguments)
+            session = await call.state.session(call.caller, wanted)
+            caller_state = call.state.of(call.caller)
+            caller_state.device = wanted or session.serial
+            envelope = await call.perform(GetUiTree(), session)
+            answer = tell(call.state.runtime, session, caller_state, GetUiTree(), envelope)
+            text = f"Connected to {session.serial}: {_described(session.facts)}.\n{answer.text}"
+            return ToolAnswer(text, (), answer.is_error, envelope, answer.structured)
+        case "run_flow":
+            from handrail.mcp_server.flows import run_flow  # noqa: PLC0415  (YAML and all of it, for one tool)
+
+            return await run_flow(call)
+        case "expect":
+            return await act(call, expectation_of(call.arguments))
+        case "desk":
+            # Bad input is reported also where there is no desk.
+            arguments, runtime = dict(call.arguments), call.state.runtime
+            if arguments.get("type") == EVENTS:
+                patience_ms = _desk_patience(arguments)
+                events = await runtime.desk_session().heard(call.caller.id, patience_ms)
+                return ToolAnswer(
+                    _from_people(events) or "Nobody did anything.", structured={"events": events}
+                )
+            actions = _desk_actions(arguments) if "actions" in arguments else [_desk_action(arguments)]
+            desk = runtime.desk_session()
+            envelopes = await desk.run_all(actions, caller=call.caller)
+            return _desk_answer(envelopes, await desk.heard(call.caller.id, 0))
+        case name:
+            return await act(call, action_of(name, call.arguments))
+
+
+async def act(call: Call, action: AnyAction) -> ToolAnswer:
+    """Do an action on the caller's phone, and tell it by what the caller knows already."""
+    session = await call.state.session(call.caller, action.device)
+    caller_state = call.state.of(call.caller)
+    if isinstance(action, WhatChanged) and action.since is None and session.serial in caller_state.revisions:
+        action = action.model_copy(update={"since": caller_state.revisions[session.serial]})
+    envelope = await call.perform(action, session)
+    return tell(call.state.runtime, session, caller_state, action, envelope)
+
+
+def _described(facts: Facts) -> str:
+    model = f"{facts.manufacturer} {facts.model}".strip()
+    return f"{model}, Android {facts.android_version}" if facts.platform == "android" else model
+
+
+async def listed_devices(call: Call) -> ToolAnswer:
+    """Discovered devices, devices that are open without being discoverable, and the server's own browser."""
+    state = call.state
+    listing = await state.runtime.devices()
+    opened = {session.serial: session.facts.model for session in state.sessions}
+    named = state.device or state.runtime.config.device or ""
+    if is_browser(named):
+        opened.setdefault(named, "a browser")
+    listed = {device.serial for device in listing.devices}
+    ours = [
+        DiscoveredDevice(serial, via="direct", model=model)
+        for serial, model in opened.items()
+        if serial not in listed
+    ]
+    devices = [*listing.devices, *ours]
+    lines = [str(device) if device.usable else f"{device}. {device.what_to_do}" for device in devices]
+    data = {"devices": [device.to_dict() for device in devices], "notes": list(listing.notes)}
+    return ToolAnswer("\n".join(lines or [NO_DEVICE, *listing.notes]), structured=data)
+
+
+FROM_PEOPLE = "[from people on the desk]"
+"""Everything below it is what they clicked and wrote."""
+
+EVENTS = "events"
+"""The one `type` that is no OS action: read what people did, wait for it if asked to."""
+LONGEST_WAIT_MS = 120_000
+
+
+def _desk_patience(arguments: dict[str, Any]) -> float:
+    fields = arguments.get("fields") or {}
+    check_names("desk", arguments, ("type", "fields"))
+    wanted = fields.get("timeoutMs", fields.get("timeout_ms", 0)) if isinstance(fields, dict) else None
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not 0 <= wanted <= LONGEST_WAIT_MS:
+        raise InvalidAction(
+            f"fields.timeoutMs: should be a number from 0 to {LONGEST_WAIT_MS}", path="fields.timeoutMs"
+        )
+    return float(wanted)
+
+
+def _desk_actions(arguments: dict[str, Any]) -> list[AnyAction]:
+    check_names("desk", arguments, ("actions",))
+    listed = arguments["actions"]
+    if not isinstance(listed, list) or not listed:
+        raise InvalidAction("actions: should be a list of OS actions", path="actions")
+    return [_desk_action_at(index, action, arguments.get("reason")) for index, action in enumerate(listed)]
+
+
+def _desk_action_at(index: int, action: Any, reason: Any) -> AnyAction:
+    if not isinstance(action, dict):
+        raise InvalidAction(f"actions[{index}]: should be an object", path=f"actions[{index}]")
+    try:
+        return _desk_action({"reason": reason, **action})
+    except InvalidAction as error:
+        path = f"actions[{index}].{error.details.get('path', '')}".rstrip(".")
+        more = {name: value for name, value in error.details.items() if name != "path"}
+        raise InvalidAction(
+            f"actions[{index}]: {error.message}", hint=error.hint, path=path, **more
+        ) from None
+
+
+def _desk_action(arguments: dict[str, Any]) -> AnyAction:
+    """`type` and its fields, nested or beside it."""
+    fields = arguments.pop("fields", None) or {}
+    if not isinstance(fields, dict):
+        raise InvalidAction("fields: should be an object", path="fields")
+    action = action_from({**arguments, **fields})
+    if action.type not in DESK_ACTIONS:
+        raise InvalidAction(f"type: {action.type!r} is not an action of the desk", path="type")
+    return reasoned(action)
+
+
+def _desk_answer(envelopes: list[Envelope], events: list[dict[str, Any]]) -> ToolAnswer:
+    lines = [_desk_line(envelope) for envelope in envelopes]
+    pictures = tuple((one.details or {})[PICTURE] for one in envelopes if PICTURE in (one.details or {}))
+    first = envelopes[0]
+    return ToolAnswer(
+        "\n".join(filter(None, [*lines, _from_people(events)])),
+        images=pictures,
+        is_error=not all(one.success for one in envelopes),
+        envelope=first,
+        structured=data_of(first)
+        if len(envelopes) == 1
+        else {"envelopes": [data_of(envelope) for envelope in envelopes]},
+    )
+
+
+def _desk_line(envelope: Envelope) -> str:
+    if not envelope.success:
+        return f"{envelope.failure_code}: {envelope.message} {envelope.hint}"
+    details = {name: value for name, value in (envelope.details or {}).items() if name != PICTURE}
+    summary = json.dumps(details, ensure_ascii=False) if details else "done"
+    return f"{envelope.action_type}: {summary}"
+
+
+def _from_people(events: list[dict[str, Any]]) -> str:
+    if not events:
+        return ""
+    return "\n".join([FROM_PEOPLE, *(json.dumps(event, ensure_ascii=False) for event in events)])
+
+
+MOST_CALLERS = 1_000
+"""Whoever was silent the longest is forgotten first; it is then shown the whole screen again."""
+
+
+class Progress(Protocol):
+    """Somebody who is told how a long call gets on, and passes it on when it suits."""
+
+    def watching(self, session: Session) -> AbstractAsyncContextManager[None]:
+        """Around one action: its life can be heard in `session.events()`."""
+        ...
+
+    def step(self, done: int, total: int, what: str) -> None: ...
+
+
+@dataclass(slots=True)
+class CallerState:
+    """One caller: the device that it chose, and what it knows of each screen."""
+
+    device: str | None = None
+    package: str | None = None
+    """The app of AgenTest's `connect`."""
+    last_run: dict[str, Any] | None = None
+    """The trace of the last flow, as its tool told it."""
+    revisions: dict[str, str] = field(default_factory=dict)
+    """Serial → the revision ("r12") up to which this caller was told everything."""
+
+
+class DoorState:
+    """A runtime as the door sees it: which tools there are, which device is meant, who knows what."""
+
+    def __init__(
+        self, runtime: Runtime, profile: str = "core", *, device: str | None = None, flows: Path | None = None
+    ) -> None:
+        self.runtime = runtime
+        self.profile = profile
+        self.device = device
+        """For callers that name none."""
+        self.flows = flows or runtime.config.home / "flows"
+        """The folder whose files `run_flow` may name."""
+        self._callers: dict[str, CallerState] = {}
+        self._sessions: dict[str | None, Session] = {}
+
+    def of(self, caller: Caller) -> CallerState:
+        caller_state = self._callers.pop(caller.id, None) or CallerState()
+        self._callers[caller.id] = caller_state  # the last one is the one heard most recently
+        while len(self._callers) > MOST_CALLERS:
+            del self._callers[next(iter(self._callers))]
+        return caller_state
+
+    async def session(self, caller: Caller, wanted: str | None = None) -> Session:
+        """Of the named device, else the one that the caller connected to, else the door's own."""
+        name = wanted or self.of(caller).device or self.device
+        if name not in self._sessions:  # looking for devices takes longer than most actions
+            self._sessions[name] = await self.runtime.session(name)
+        return self._sessions[name]
+
+    @property
+    def callers(self) -> list[str]:
+        return list(self._callers)
+
+    @property
+    def sessions(self) -> list[Session]:
+        return list({session.serial: session for session in self._sessions.values()}.values())
+
+    def adopt(self, session: Session) -> None:
+        """A session that somebody else has opened is the default from now on."""
+        self.device = session.serial
+        self._sessions[session.serial] = session

@@ -1,0 +1,404 @@
+"""Profiles that are another server's tools, exactly: names, parameters, and the first block of the answer.
+
+Imported when such a profile is asked for: AgenTest's brings all of flows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from handrail.dialects import agent_device, agentest, interaction, mobile_debug, mobile_mcp
+from handrail.dialects.frame import CoordinateFrame
+from handrail.dialects.openpocket import SHAPES
+from handrail.dialects.parts import Conversation
+from handrail.dialects.registry import dialect
+from handrail.engine.envelope_text import envelope_text
+from handrail.errors import GrpcConnectionError, HandrailError, InvalidAction, Unsupported
+from handrail.flow.document import loads
+from handrail.mcp_server.answer import PICTURE, ToolAnswer, data_of, failure_text, tell
+from handrail.mcp_server.calls import listed_devices
+from handrail.mcp_server.flows import run
+from handrail.mcp_server.tools import Tool, annotations_of, seed_tool
+from handrail.protocol.describe import object_of
+from handrail.protocol.observe import (
+    GetLogs,
+    GetSharedPrefs,
+    GetState,
+    GetUiTree,
+    QueryDb,
+    Screenshot,
+    WaitFor,
+    WhatChanged,
+)
+from handrail.protocol.system import RestartApp, StartApp
+from handrail.screen.diff import Diff, diff_text
+from handrail.screen.elements import elements
+from handrail.screen.exports import elements_text
+
+if TYPE_CHECKING:
+    from handrail.engine.session import Session
+    from handrail.mcp_server.calls import Call
+    from handrail.protocol.actions import AnyAction
+    from handrail.protocol.envelope import Envelope
+
+
+class SeedProfile(Protocol):
+    """What each profile here can do."""
+
+    def tools(self) -> list[Tool]: ...
+
+    async def answer(self, call: Call) -> ToolAnswer: ...
+
+    def failure(self, call: Call, error: HandrailError) -> str:
+        """A failure that came before any action began. The arguments may be wrong in any way."""
+        ...
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Interaction:
+    """Seed 001: five tools that act and say why, four that look. Answers are a sentence and what changed."""
+
+    def tools(self) -> list[Tool]:
+        rows = interaction.ROWS.items()
+        return [seed_tool(name, row, interaction.TOOLS[name].native) for name, row in rows]
+
+    def failure(self, _: Call, error: HandrailError) -> str:
+        return failure_text(error)
+
+    async def answer(self, call: Call) -> ToolAnswer:
+        """The sentence, a blank line, the diff. Its tools aim at points, so every element has its bounds."""
+        action = interaction.read_tool(call.name, call.arguments)
+        session = await call.session()
+        envelope = await call.perform(action, session)
+        picture = (envelope.details or {}).get(PICTURE)
+        if picture:
+            return ToolAnswer("", (picture,), not envelope.success, envelope, data_of(envelope))
+        last = session.screens.last
+        shown = elements_text(elements(last.screen, last.analysis.labels)) if last else ""
+        screen = call.state.runtime.secrets.redact(shown)
+        navigated = [change for change in envelope.changes or () if change["type"] == "navigated"]
+        if isinstance(action, WhatChanged) and envelope.success and navigated:
+            text = diff_text(Diff(navigated), screen_text=screen)
+        else:
+            text = envelope_text(action, envelope, screen, refs=False)
+        return ToolAnswer(text, (), not envelope.success, envelope, data_of(envelope))
+
+
+_STRINGS = {key: {"type": "string"} for key in ("text", "resourceId", "contentDesc", "className")}
+_MOBILE_DEBUG_KINDS: dict[str, Any] = {
+    "selector": {"type": "object", "properties": _STRINGS},
+    "platform": {"type": "string", "enum": ["android"], "description": "iOS is UNSUPPORTED"},
+    "condition": {"type": "string", "enum": list(mobile_debug.WAIT_CONDITIONS)},
+    "direction": {"type": "string", "enum": ["down", "up"]},
+    "match": {"type": "object", "properties": {"index": {"type": "integer"}}},
+    "retry": {
+        "type": "object",
+        "properties": {"max_attempts": {"type": "integer"}, "backoff_ms": {"type": "integer"}},
+    },
+    "expected": {"type": ["string", "number", "boolean"]},
+    "targetValue": {"type": ["number", "string"]},
+}
+
+
+class MobileDebug:
+    """Seed 002: actions answer with mobile-debug's envelope, what only looks with its data, both as JSON."""
+
+    def tools(self) -> list[Tool]:
+        return [
+            seed_tool(name, row, mobile_debug.NATIVE[name], _MOBILE_DEBUG_KINDS)
+            for name, row in mobile_debug.ROWS.items()
+        ]
+
+    def failure(self, call: Call, error: HandrailError) -> str:
+        """An envelope, too, although nothing was tried."""
+        now_ms = call.state.runtime.clock.now_ms()
+        tool, secret = str(call.name)[:60], _types_secret(call)
+        return _json(mobile_debug.write_failure(error, tool, call.arguments, now_ms, secret=secret))
+
+    async def answer(self, call: Call) -> ToolAnswer:
+        """One block of JSON, and the picture beside it."""
+        action = mobile_debug.read_tool(call.name, call.arguments)
+        session = await call.session(action.device)
+        envelope = await self._perform(call, action, session)
+        if action.effect == "read":
+            written = _reading(call, action, envelope)
+        else:
+            secret = _types_secret(call)
+            written = mobile_debug.write_envelope(envelope, call.name, call.arguments, secret=secret)
+        if not envelope.success:  # also of what was delivered, and changed nothing: that is worth knowing
+            written |= {"message": envelope.message, "hint": envelope.hint}
+        picture = (envelope.details or {}).get(PICTURE)
+        images = (picture,) if picture else ()
+        return ToolAnswer(_json(written), images, not written["success"], envelope, data_of(envelope))
+
+    async def _perform(self, call: Call, action: AnyAction, session: Session) -> Envelope:
+        """Once; `wait_for_ui` as often as its `retry` says, until what it waits for is there."""
+        retry = call.arguments.get("retry") if call.name == "wait_for_ui" else None
+        tries, gap_ms = mobile_debug.wait_tries(retry)
+        envelope = await call.perform(action, session)
+        while tries > 1 and envelope.failure_code == "TIMEOUT":
+            tries -= 1
+            await call.state.runtime.clock.sleep_ms(gap_ms)
+            envelope = await call.perform(action, session)
+        return envelope
+
+
+def _types_secret(call: Call) -> bool:
+    return "${secret:" in str(call.arguments.get("text", ""))
+
+
+def _reading(call: Call, action: AnyAction, envelope: Envelope) -> dict[str, Any]:
+    """Nothing is delivered by a look: whether it succeeded, and what was on the screen."""
+    data = data_of(envelope)
+    written: dict[str, Any] = {"success": envelope.success, "device": data.get("device")}
+    if envelope.target is not None:
+        element = envelope.target.resolved
+        resolved = mobile_debug.write_resolved(element) if element else None
+        selector = mobile_debug.selector_of(call.name, call.arguments)
+        written["target"] = {"selector": selector, "resolved": resolved}
+        if isinstance(action, WaitFor) and envelope.success:  # with the id that tap_element takes
+            written["element"] = resolved and {**resolved, "resourceId": resolved["resource_id"]}
+    if not envelope.success:
+        retryable = bool(envelope.retryable)
+        written |= mobile_debug.why(envelope.failure_code, retryable=retryable, delivery=envelope.delivery)
+    written["ui_fingerprint_after"] = envelope.ui_fingerprint_after
+    return {**written, **data.get("details", {})}
+
+
+PREFIX_OF_AGENTEST = "agentest_"
+_AGENTEST_KINDS: dict[str, Any] = {
+    "backend": {"type": "string", "enum": ["auto", "adb", "grpc"]},
+    "format": {"type": "string", "enum": ["compact", "full"]},
+    "steps": {"type": "array", "items": {"type": "object"}},
+}
+
+
+class Agentest:
+    """Seed 003: AgenTest's ten tools. Answers are its JSON, or the compact text where it gives that."""
+
+    def tools(self) -> list[Tool]:
+        native = {name: tool.native for name, tool in agentest.TOOLS.items()}
+        return [
+            seed_tool(PREFIX_OF_AGENTEST + name, row, native.get(name, ""), _AGENTEST_KINDS)
+            for name, row in agentest.ROWS.items()
+        ]
+
+    def failure(self, _: Call, error: HandrailError) -> str:
+        """AgenTest's `{error, code}`; what to do next is part of the sentence."""
+        return _json(agentest.failure(error))
+
+    async def answer(self, call: Call) -> ToolAnswer:
+        name = call.name.removeprefix(PREFIX_OF_AGENTEST)
+        if name == "run_flow":
+            return await _run_flow(call)
+        [step] = agentest.read_tool(name, call.arguments, package=call.caller_state.package)
+        action = step.action
+        if isinstance(action, GetUiTree) and action.format == "full":  # its full tree is our outline
+            action = action.model_copy(update={"format": "outline"})
+        backend, _ = agentest.connect_options(call.arguments)
+        session = await call.session(action.device)
+        # Strict, as AgenTest is: one that was asked for and is not there is an error, not another one.
+        leave_out = "Leave backend out: the best channel that is there is used."
+        used = set(session.surface.channels().values()) & {"adb", "grpc", "helper", "u2"}
+        if backend == "grpc" and "grpc" not in used:
+            hint = f"{leave_out} An emulator that was started with -grpc has one."
+            raise GrpcConnectionError(f"{session.serial} has no gRPC channel", hint=hint)
+        if backend == "adb" and used != {"adb"}:
+            raise Unsupported(
+                f"{session.serial} is driven by {' and '.join(sorted(used))} already",
+                hint=f"{leave_out} A server that was started with HANDRAIL_HELPER=none has only adb.",
+                path="backend",
+            )
+        if name == "connect":
+            call.caller_state.device = session.serial
+            call.caller_state.package = call.arguments["packageName"]
+        envelope = await call.perform(action, session, step.settle)
+        data = data_of(envelope)
+        diagnostics = {"diagnostics": list(envelope.diagnostics)} if envelope.diagnostics else {}
+        if (error := envelope.error) is not None:
+            return ToolAnswer(_json(agentest.failure(error) | diagnostics), (), True, envelope, data)
+        picture = (envelope.details or {}).get(PICTURE)
+        first, *more = await _blocks(action, call, session, envelope)
+        if name != "connect" and diagnostics:
+            more.append(_json(diagnostics))
+        return ToolAnswer(first, (picture,) if picture else (), False, envelope, data, tuple(more))
+
+
+async def _run_flow(call: Call) -> ToolAnswer:
+    agentest.read_tool("run_flow", call.arguments)
+    document = loads(_json({"name": "run_flow", "steps": call.arguments["steps"]}))
+    record = await run(call, document)
+    if record.trace is None:
+        raise InvalidAction(record.error or "The flow left no trace", path="steps")
+    lines = [line for step in record.steps if step.envelope for line in step.envelope.diagnostics or ()]
+    written = record.trace.to_dict() | ({"diagnostics": lines} if lines else {})
+    trace = call.state.runtime.secrets.redact_data(written)
+    return ToolAnswer(_json(trace), is_error=not record.trace.success, structured=trace)
+
+
+async def _blocks(action: AnyAction, call: Call, session: Session, envelope: Envelope) -> list[str]:
+    """Texts; the compact one as it is, everything else as JSON."""
+    details = envelope.details or {}
+    screen = call.state.runtime.secrets.redact(session.screens.registry.text)
+    match action:
+        case StartApp():
+            table = session.surface.channels()
+            backend = next((name for name in ("grpc", "helper", "u2") if name in table.values()), "adb")
+            written = {
+                "deviceId": session.serial,
+                "packageName": call.caller_state.package,
+                "backend": backend,
+                "helperInstalled": "helper" in table.values(),
+                "screenFingerprint": envelope.ui_fingerprint_after,
+            }
+            _, verbose = agentest.connect_options(call.arguments)
+            lines = [f"[channel] {what}: {by}" for what, by in table.items()] if verbose else []
+            lines += envelope.diagnostics or ()
+            return [_json(written | ({"diagnostics": lines} if lines else {})), screen]
+        case RestartApp():
+            return [screen]
+        case GetUiTree() if "text" in details:
+            return [details["text"]]
+        case GetState():
+            return [_json(await _device_info(session))]
+        case _:
+            return [_json(_data(action, call, details))]
+
+
+def _data(action: AnyAction, call: Call, details: Mapping[str, Any]) -> Any:
+    arguments = {key: value for key, value in call.arguments.items() if value is not None}
+    package = {"packageName": arguments.get("packageName") or call.caller_state.package}
+    match action:
+        case GetUiTree():
+            return details["tree"]
+        case GetLogs():
+            return {**package, "logs": details["logs"]}
+        case Screenshot():
+            return {key: details[key] for key in ("width", "height", "scale")}
+        case GetSharedPrefs():
+            return {**package, "file": arguments["file"], "content": details["xml"]}
+        case QueryDb():
+            # As sqlite3 prints them: bars between the columns.
+            rows = ["|".join("" if cell is None else str(cell) for cell in row) for row in details["rows"]]
+            query = {"database": arguments["database"], "query": arguments["query"]}
+            return {**package, **query, "rows": "\n".join(rows)}
+        case _:
+            return {"applied": arguments, "message": "The network was changed."}
+
+
+async def _device_info(session: Session) -> dict[str, Any]:
+    facts, display = session.facts, await session.screens.reader.display()
+    return {
+        "screenWidth": display.width,
+        "screenHeight": display.height,
+        "density": display.density,
+        "sdkVersion": facts.sdk,
+        "androidVersion": facts.android_version,
+        "model": facts.model,
+        "manufacturer": facts.manufacturer,
+    }
+
+
+_OPENPOCKET_KINDS: dict[type, str] = {int: "integer", str: "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableProfile:
+    """One dialect as a list of tools; `own` are those that are no action."""
+
+    name: str
+    listed: Callable[[], list[Tool]]
+    own: Mapping[str, Callable[[Call], Awaitable[ToolAnswer]]] = field(default_factory=dict)
+
+    def tools(self) -> list[Tool]:
+        return self.listed()
+
+    def failure(self, _: Call, error: HandrailError) -> str:
+        return failure_text(error)
+
+    async def answer(self, call: Call) -> ToolAnswer:
+        """All actions of a word in order; the last of them is told, or the first that failed."""
+        if call.name in self.own:
+            return await self.own[call.name](call)
+        wanted = call.arguments.get("device")
+        session = await call.session(wanted if isinstance(wanted, str) else None)
+        display = await session.screens.reader.display()
+        talk = Conversation(CoordinateFrame("device", (display.width, display.height)))
+        arguments = {name: value for name, value in call.arguments.items() if value is not None}
+        reading = dialect(self.name).read({"name": call.name, "arguments": arguments}, talk)
+        notes = [f"Note: {note}." for note in reading.notes]
+        answer = ToolAnswer("\n".join([reading.reply or "Nothing was done.", *notes]))
+        for action in reading.actions:
+            envelope = await call.perform(action, session)
+            answer = tell(call.state.runtime, session, call.caller_state, action, envelope)
+            if not envelope.success:
+                break
+        text = "\n".join([answer.text, *notes]) if notes and reading.actions else answer.text
+        return replace(answer, text=text)
+
+
+async def _screen_size(call: Call) -> ToolAnswer:
+    """In pixels, as all coordinates are."""
+    wanted = call.arguments.get("device")
+    session = await call.session(wanted if isinstance(wanted, str) else None)
+    display = await session.screens.reader.display()
+    return ToolAnswer(f"The screen has {display.width}x{display.height} pixels.")
+
+
+def _phones(name: str) -> Tool:
+    return Tool(name, "List phones.", object_of({}), annotations_of("read"))
+
+
+def _mobile_mcp() -> list[Tool]:
+    prefix, rows = mobile_mcp.PREFIX, mobile_mcp.ROWS
+    listed = _phones(f"{prefix}list_available_devices")
+    tools = [
+        seed_tool(prefix + name, row, getattr(rows[name], "native", ""), mobile_mcp.KINDS)
+        for name, row in mobile_mcp.TOOLS.items()
+    ]
+    return [listed, *tools]
+
+
+def _agent_device() -> list[Tool]:
+    rows = agent_device.ROWS
+    tools = [
+        seed_tool(name, row, getattr(rows[name], "native", ""), agent_device.KINDS)
+        for name, row in agent_device.TOOLS.items()
+    ]
+    return [_phones("devices"), *tools]
+
+
+def _openpocket() -> list[Tool]:
+    """The seed's ten actions, each a tool; every one takes a reason."""
+    tools = []
+    for kind, shape in SHAPES.items():
+        fields: dict[str, Any] = {
+            name: {"type": _OPENPOCKET_KINDS[argument.kind]}
+            | ({"enum": list(argument.choices)} if argument.choices else {})
+            for name, argument in shape.fields.items()
+        }
+        needed = [name for name, argument in shape.fields.items() if argument.default in (0, "")]
+        effect = seed_tool(kind, ("", ""), shape.native).annotations
+        words = f"OpenPocket's {kind}."
+        tools.append(Tool(kind, words, object_of({**fields, "reason": {"type": "string"}}, needed), effect))
+    return tools
+
+
+PROFILES: dict[str, SeedProfile] = {
+    "interaction": Interaction(),
+    "mobile_debug": MobileDebug(),
+    "agentest": Agentest(),
+    "openpocket": TableProfile("openpocket", _openpocket),
+    "mobile_mcp": TableProfile(
+        "mobile_mcp",
+        _mobile_mcp,
+        {"mobile_list_available_devices": listed_devices, "mobile_get_screen_size": _screen_size},
+    ),
+    "agent_device": TableProfile("agent_device", _agent_device, {"devices": listed_devices}),
+}

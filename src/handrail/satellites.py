@@ -1,0 +1,46 @@
+"""Distributions that plug into Handrail by entry points, and what to install where one is missing.
+
+The core knows them by this table alone. Groups: `handrail.commands` (a click command),
+`handrail.dialects` (a dialect), `handrail.flow_readers` and `handrail.runners` (a module).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from handrail.errors import Unsupported
+
+SATELLITES = {
+    "eval": "measures models on tasks with simulated phones, and reads data sets",
+    "fleet": "runs flows and evaluations on many hosts",
+    "maestro": "reads, plays and converts Maestro flows",
+}
+"""The distribution `handrail-NAME`, which the extra `handrail[NAME]` brings → what it is for."""
+COMMANDS = {
+    "eval": ("eval", "Measure a model on tasks with simulated phones."),
+    "fleet": ("fleet", "Many hosts with phones, and one ledger of what runs on them."),
+}
+"""Command → its satellite, and its line in the help."""
+DIALECTS = {"androidworld": "eval", "androidcontrol": "eval", "aitw": "eval"}
+"""Dialect → its satellite."""
+
+
+@cache
+def plugins(group: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=group)}
+
+
+def load(group: str, name: str, satellite: str, needed_by: str) -> Any:
+    """The object behind an entry point. Raises `Unsupported` that says what to install."""
+    if point := plugins(group).get(name):
+        return point.load()
+    raise missing(satellite, needed_by)
+
+
+def missing(satellite: str, needed_by: str) -> Unsupported:
+    return Unsupported(
+        f"{needed_by} needs handrail-{satellite}, which is not installed: it {SATELLITES[satellite]}",
+        hint=f"pip install 'handrail[{satellite}]', or in a clone: pip install ./packages/{satellite}.",
+    )

@@ -1,0 +1,432 @@
+"""The values everything in `screen/` works on: `Node`, one UI element with its role, and `Screen`, one dump.
+
+Nodes are slots objects, not pydantic models: a screen has hundreds of them and is read on the hot path.
+A parsed tree is never changed; `Node` holds what the dump said, `roles` and `parse` decide the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
+
+ENABLED = 1 << 0
+FOCUSED = 1 << 1
+SELECTED = 1 << 2
+CHECKED = 1 << 3
+CHECKABLE = 1 << 4
+CLICKABLE = 1 << 5
+SCROLLABLE = 1 << 6
+LONG_CLICKABLE = 1 << 7
+PASSWORD = 1 << 8
+FOCUSABLE = 1 << 9
+HIDDEN = 1 << 10  # visible-to-user="false" or displayed="false"
+ACTIONABLE = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
+
+CLIPPED = "clipped"
+"""Covers an element that is cut off by what is around it."""
+JITTER_PX = 2
+"""Bounds that differ by no more are the same place: layouts round differently from dump to dump."""
+UNCLEAR = "unclear"
+"""The role of what stands for an input of which nobody can tell what it presses. No dump has it."""
+MASK = "••••"
+"""Stands for what a password field holds; its length says nothing."""
+
+
+class ScreenPoint(NamedTuple):
+    """Absolute device pixels."""
+
+    x: int
+    y: int
+
+
+class Bounds(NamedTuple):
+    """Absolute device pixels; right and bottom are outside."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def width(self) -> int:
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        return self.bottom - self.top
+
+    @property
+    def area(self) -> int:
+        """0 for what has no visible size, inverted bounds included."""
+        return max(0, self.right - self.left) * max(0, self.bottom - self.top)
+
+    @property
+    def center(self) -> ScreenPoint:
+        return ScreenPoint((self.left + self.right) // 2, (self.top + self.bottom) // 2)
+
+    def intersect(self, other: Bounds) -> Bounds:
+        """The common part; its area is 0 when there is none."""
+        return Bounds(
+            max(self.left, other.left),
+            max(self.top, other.top),
+            min(self.right, other.right),
+            min(self.bottom, other.bottom),
+        )
+
+    def holds(self, x: int, y: int) -> bool:
+        return self.left <= x < self.right and self.top <= y < self.bottom
+
+    def covers(self, other: Bounds) -> bool:
+        return (
+            self.left <= other.left
+            and self.top <= other.top
+            and self.right >= other.right
+            and self.bottom >= other.bottom
+        )
+
+    def __str__(self) -> str:
+        return f"[{self.left},{self.top}][{self.right},{self.bottom}]"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Node:
+    """One element: AgenTest's UnifiedUINode, snake_case, with the tree's links added."""
+
+    class_name: str
+    resource_id: str
+    text: str
+    description: str
+    package_name: str
+    bounds: Bounds
+    flags: int
+    role: str
+    index: int
+    hint_text: str = ""
+    state_description: str = ""
+    pane_title: str = ""
+    tooltip_text: str = ""
+    drawing_order: int = 0
+    native_id: str = ""
+    """The surface's own name for this very element; "" where it has none. Two names are two elements."""
+    covered_by: str | None = None
+    """What a touch reaches instead, by native id, or CLIPPED; "" for nothing, None where nobody was asked."""
+    touch_at: ScreenPoint | None = None
+    """Where a touch was found to reach it."""
+    scrolled: ScreenPoint | None = None
+    """How far its content is scrolled, where the surface tells."""
+    scrolls_to: ScreenPoint | None = None
+    """How far it can be scrolled, where the surface tells."""
+    place: str = ""
+    """The address of the page that it is a part of, where its app is not known by that itself."""
+    parent: Node | None = None
+    children: list[Node] = field(default_factory=list)
+    position: int = 0  # among its siblings
+    order: int = 0  # in the screen's pre-order list
+    end: int = 0  # the order just past its last descendant
+
+    @property
+    def id(self) -> str:
+        """Dotted path by position, such as "0.1.3"."""
+        path: list[str] = []
+        node: Node | None = self
+        while node is not None:
+            path.append(str(node.position))
+            node = node.parent
+        return ".".join(reversed(path))
+
+    @property
+    def center(self) -> ScreenPoint:
+        return self.bounds.center
+
+    @property
+    def enabled(self) -> bool:
+        return self.flags & ENABLED != 0
+
+    @property
+    def focused(self) -> bool:
+        return self.flags & FOCUSED != 0
+
+    @property
+    def selected(self) -> bool:
+        return self.flags & SELECTED != 0
+
+    @property
+    def checked(self) -> bool:
+        return self.flags & CHECKED != 0
+
+    @property
+    def checkable(self) -> bool:
+        return self.flags & CHECKABLE != 0
+
+    @property
+    def clickable(self) -> bool:
+        return self.flags & CLICKABLE != 0
+
+    @property
+    def scrollable(self) -> bool:
+        return self.flags & SCROLLABLE != 0
+
+    @property
+    def long_clickable(self) -> bool:
+        return self.flags & LONG_CLICKABLE != 0
+
+    @property
+    def password(self) -> bool:
+        return self.flags & PASSWORD != 0
+
+    @property
+    def shown_text(self) -> str:
+        """The text as it may be shown: what a password field holds is masked, whatever it is."""
+        return MASK if self.text and self.flags & PASSWORD else self.text
+
+    @property
+    def short_class(self) -> str:
+        return self.class_name.rpartition(".")[2]
+
+    @property
+    def id_tail(self) -> str:
+        """The resource id after `:id/`, or all of it where there is no such part."""
+        return self.resource_id.rpartition(":id/")[2]
+
+    def ancestors(self) -> Iterator[Node]:
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def is_inside(self, other: Node) -> bool:
+        """True for a descendant of `other` in the same screen."""
+        return other.order < self.order < other.end
+
+    def __repr__(self) -> str:
+        return f"<{self.short_class} {self.id} {self.text or self.description!r} {self.bounds}>"
+
+
+@dataclass(slots=True, eq=False)
+class Screen:
+    """One parsed dump. `nodes` is in document order; `nodes[n.order + 1 : n.end]` is what n holds.
+
+    Several windows or roots become children of a virtual root (class "", zero flags) that spans the display.
+    """
+
+    root: Node
+    nodes: list[Node]
+    width: int
+    height: int
+    package: str
+    rotation: int = 0
+    warnings: list[str] = field(default_factory=list)
+    active: Node | None = None
+    """The root of the window that has the input focus, where the dump tells it."""
+    is_cut: bool = False
+    """Elements were left out because there were too many, or too many inside each other."""
+    is_exact: bool = False
+    """Touched by a pointer that hits one point, with a keyboard that is no part of the screen."""
+    memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
+    """Answers of functions marked `once_per_screen`. Whoever changes a screen after parsing clears it."""
+
+    def _repr_html_(self) -> str:
+        from handrail.protocol.notebook import screen_html  # noqa: PLC0415 - only those need it
+        from handrail.screen.refs import Registry  # noqa: PLC0415
+
+        return screen_html(Registry().rebuild(self).text)
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(0, 0, self.width, self.height)
+
+    @property
+    def windows(self) -> list[Node]:
+        """The windows' root nodes, the topmost last."""
+        root = self.root
+        return root.children if not root.class_name and not root.flags and root.children else [root]
+
+    def inside(self, node: Node) -> list[Node]:
+        return self.nodes[node.order + 1 : node.end]
+
+
+Answer = TypeVar("Answer")
+
+
+def once_per_screen(compute: Callable[[Screen], Answer]) -> Callable[[Screen], Answer]:
+    """Keeps the answer with the screen: policy, settling and rendering all ask for it. Do not change it."""
+
+    @wraps(compute)
+    def remembered(screen: Screen) -> Answer:
+        if compute not in screen.memo:
+            screen.memo[compute] = compute(screen)
+        answer: Answer = screen.memo[compute]
+        return answer
+
+    return remembered
+
+
+ROLES = (
+    "button", "text_field", "text_view", "check_box", "switch", "radio_button", "slider", "scroll_view",
+    "image", "image_button", "container", "list", "list_item", "tab", "toolbar", "progress_bar", "spinner",
+    "web_view", "unknown",
+)  # fmt: skip
+
+# Tested in this order, so a narrower ending comes before a wider one.
+_ROLE_BY_ENDING = (
+    ("text_field", ("AutoCompleteTextView", "SearchAutoComplete", "EditText", "TextField")),
+    ("radio_button", ("RadioButton",)),
+    ("switch", ("ToggleButton", "Switch", "SwitchCompat", "SwitchMaterial")),
+    ("button", ("ExtendedFloatingActionButton",)),
+    ("image_button", ("FloatingActionButton", "ImageButton")),
+    ("button", ("Button", "Chip")),
+    ("check_box", ("CheckBox",)),
+    ("progress_bar", ("ProgressBar", "ProgressIndicator")),
+    ("slider", ("SeekBar", "RatingBar", "Slider")),
+    ("spinner", ("Spinner",)),
+    ("scroll_view", ("ScrollView", "ViewPager", "ViewPager2")),
+    ("list", ("RecyclerView", "ListView", "GridView")),
+    ("web_view", ("WebView",)),
+    ("tab", ("TabLayout", "TabView", "TabWidget", "ActionBar$Tab", "ActionBar.Tab")),
+    ("toolbar", ("Toolbar",)),
+    ("image", ("ImageView", ".Image")),
+    ("text_view", ("TextView", "TextClock", "Chronometer")),
+)
+_CONTAINER_PARTS = ("Layout", "ViewGroup", "CardView", "ComposeView")
+ROWLIKE = frozenset({"container", "unknown"})
+
+_FLAG_ACTIONS = (
+    (CLICKABLE, "tap"),
+    (LONG_CLICKABLE, "long_press"),
+    (SCROLLABLE, "scroll"),
+    (CHECKABLE, "check"),
+)
+_ROLE_ACTIONS = {"text_field": ("type",), "slider": ("adjust",)}
+
+
+@lru_cache(maxsize=4096)
+def class_role(class_name: str) -> str:
+    for role, endings in _ROLE_BY_ENDING:
+        if class_name.endswith(endings):
+            return role
+    if any(part in class_name for part in _CONTAINER_PARTS):
+        return "container"
+    return "unknown"
+
+
+def role_of(class_name: str, parent_role: str) -> str:
+    """By class; a plain child of a list is a list item."""
+    role = class_role(class_name)
+    if parent_role == "list" and role in ROWLIKE:
+        return "list_item"
+    return role
+
+
+@lru_cache(maxsize=1024)
+def _actions(flags: int, role: str) -> tuple[str, ...]:
+    by_flag = tuple(action for flag, action in _FLAG_ACTIONS if flags & flag)
+    return by_flag + _ROLE_ACTIONS.get(role, ())
+
+
+def actions_of(node: Node) -> tuple[str, ...]:
+    """What the node offers, in AgenTest's words: tap, long_press, scroll, check, type, adjust."""
+    return _actions(node.flags & ACTIONABLE, node.role)
+
+
+JOIN = " · "
+LABEL = 160  # characters of a label made of several texts, and of one that is shown whole
+
+
+@dataclass(slots=True, eq=False)
+class Text:
+    """A visible text that is not an element itself. `taken` when an element's label says it."""
+
+    node: Node
+    text: str
+    is_pane: bool = False
+    """The title of a pane: a heading for what is inside its node."""
+    chosen: Node | None = None
+    """The box around it that is the selected one of several."""
+    item: Node | None = None
+    """The list item that holds it."""
+    taken: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """Something that can be acted on, as a person would call it."""
+
+    node: Node
+    kind: str = ""
+    """b button, f field, c check, l link, v slider, s scroll, i item or row, g other tappable."""
+    parent: Element | None = None
+    """The element around it."""
+    wrapper: Node | None = None
+    """The outermost tappable node that is this element to a person, too."""
+    pieces: list[str] = field(default_factory=list)
+    """The parts of the label: the own one, then what was hoisted or adopted."""
+    source: str = ""
+    """text, description, hint, tooltip, external, pane, inside or row; echo of its row's name; for a stand-in
+    id, near or place."""
+    value: str = ""
+    """What a field or a slider holds."""
+    hint: str = ""
+    states: tuple[str, ...] = ()
+    """Words such as "off", "disabled", "focused"."""
+    state: str = ""
+    """The state description, where the states do not say it already."""
+    stand_in: str = ""
+    """What identifies a nameless element: `#top_right_arrow (right of "August")`."""
+    arrows: str = ""
+    """Directions in which a scroll container has more."""
+    is_key: bool = False
+    """A key of the on-screen keyboard."""
+    inner: list[Element] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The full name, never cut; '' for a nameless element."""
+        return JOIN.join(self.pieces)
+
+    @property
+    def outer(self) -> Node:
+        return self.wrapper or self.node
+
+
+class Elements(list[Element]):
+    """The elements of one screen in document order; `texts` are the visible texts that none of them says.
+
+    `behind` are the parts of the screen over which another layer is drawn.
+    """
+
+    __slots__ = ("behind", "texts")
+
+    def __init__(
+        self, elements: Sequence[Element] = (), texts: Sequence[Text] = (), behind: Sequence[Node] = ()
+    ) -> None:
+        super().__init__(elements)
+        self.texts = list(texts)
+        self.behind = list(behind)
+
+
+RefOf = Callable[[Node], str | None]
+_TOUCHED = CLICKABLE | LONG_CLICKABLE | CHECKABLE
+
+
+def no_refs(_: Node) -> str | None:
+    return None
+
+
+def touchable(node: Node) -> bool:
+    """True for a node that takes a touch itself instead of passing it to what is around or below."""
+    return node.flags & _TOUCHED != 0 or node.role == "text_field"
+
+
+def receiver(node: Node) -> Node | None:
+    """What a tap on this node reaches: itself, else the touchable around it."""
+    if touchable(node):
+        return node
+    return next(filter(touchable, node.ancestors()), None)
+
+
+def scrolls(node: Node) -> bool:
+    """True for a list even while its content fits; a scroll view that fits only holds its content."""
+    return node.flags & SCROLLABLE != 0 or node.role == "list"

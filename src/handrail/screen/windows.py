@@ -1,0 +1,457 @@
+"""What windows are to each other, which packages are not the app in front, and what a person can see.
+
+Knows the keyboard, the bars at the edges, the toast and the dialog above an app.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+
+from handrail.screen.node import (
+    ACTIONABLE,
+    CLICKABLE,
+    FOCUSED,
+    HIDDEN,
+    SCROLLABLE,
+    Bounds,
+    Node,
+    Screen,
+    once_per_screen,
+)
+
+_LARGE = 4  # a layer takes more than this part of the screen
+_FEW = 3  # what says less is no page: a picture under its caption
+_CLASHES = 2  # places where two layers write over each other
+_CLASH_SHARE = 0.1  # of what the lower one says; a list under its bar has fewer
+_BANDS = 8  # in which the lower one is divided from top to bottom
+_FILLED = 6  # of them have something of the upper one: bars and a floating button fill fewer
+_PANE = 0.6  # of the lower one: what covers more is a pane, not a piece of writing
+_OVERLAP = 0.2  # of the smaller of two; fonts and touch targets reach a little beyond their box
+_MOST_PIECES = 120  # pieces that are compared
+
+
+@once_per_screen
+def layers_behind(screen: Screen) -> list[Node]:
+    """The outermost parts of a screen over which another layer is drawn, in document order."""
+    large = screen.width * screen.height // _LARGE
+    behind: list[Node] = []
+    writing: _Writing | None = None
+    end = 0
+    for node in screen.nodes:
+        children = node.children
+        if not children or node.order < end:
+            continue
+        if node.role == "web_view":
+            end = node.end
+            continue
+        if len(children) < 2 or not node.class_name:
+            continue
+        for page in children:
+            if page.end - page.order <= _FEW or page.bounds.area < large:
+                continue
+            # Siblings that are drawn later and overlap it.
+            left, top, right, bottom = page.bounds
+            drawn, place = page.drawing_order, page.position
+            later = [
+                child
+                for child in children
+                if child.bounds[0] < right
+                and child.bounds[2] > left
+                and child.bounds[1] < bottom
+                and child.bounds[3] > top
+                and (child.drawing_order > drawn or (child.drawing_order == drawn and child.position > place))
+            ]
+            if later and _may_fill(page, later):
+                writing = writing or _Writing(screen, on_screen(screen))
+                if writing.writes_over(page, later):
+                    behind.append(page)
+                    end = max(end, page.end)
+    return behind
+
+
+def _may_fill(page: Node, later: list[Node]) -> bool:
+    """A quick check by bounds alone: bars and buttons are too small to write over a page."""
+    if sum(layer.end - layer.order for layer in later) < _FEW:
+        return False
+    return _filled(page.bounds, [layer.bounds.intersect(page.bounds) for layer in later]) >= _FILLED
+
+
+class _Writing:
+    """The innermost nodes of a screen that can be read or touched."""
+
+    def __init__(self, screen: Screen, shown: bytearray) -> None:
+        self._at: list[int] = []
+        self._bounds: list[Bounds] = []
+        last = len(screen.nodes)
+        for node in reversed(screen.nodes):
+            if not shown[node.order] or not (node.text or node.description or node.flags & ACTIONABLE):
+                continue
+            if node.end <= last:  # nothing inside it speaks
+                self._at.append(node.order)
+                self._bounds.append(node.bounds)
+                last = node.order
+        self._at.reverse()
+        self._bounds.reverse()
+
+    def writes_over(self, page: Node, later: list[Node]) -> bool:
+        below = self._inside(page)
+        if not _FEW <= len(below) <= _MOST_PIECES:
+            return False
+        frame, pane = page.bounds, page.bounds.area * _PANE
+        above = [box.intersect(frame) for layer in later for box in self._inside(layer)]
+        above = [box for box in above if 0 < box.area < pane]
+        if not _FEW <= len(above) <= _MOST_PIECES or _filled(frame, above) < _FILLED:
+            return False
+        clashes = sum(any(_overlap(box, other) for other in above) for box in below)
+        return clashes >= max(_CLASHES, len(below) * _CLASH_SHARE)
+
+    def _inside(self, node: Node) -> list[Bounds]:
+        return self._bounds[bisect_left(self._at, node.order) : bisect_left(self._at, node.end)]
+
+
+def _filled(frame: Bounds, boxes: list[Bounds]) -> int:
+    tall = max(1, frame.height)
+    filled: set[int] = set()
+    for box in boxes:
+        filled.update(
+            range(_BANDS * (box.top - frame.top) // tall, _BANDS * (box.bottom - 1 - frame.top) // tall + 1)
+        )
+    return len(filled)
+
+
+def _overlap(first: Bounds, other: Bounds) -> bool:
+    wide = min(first[2], other[2]) - max(first[0], other[0])
+    if wide <= 0:
+        return False
+    tall = min(first[3], other[3]) - max(first[1], other[1])
+    return tall > 0 and wide * tall > min(first.area, other.area) * _OVERLAP
+
+
+_BAR = 10  # of the screen's height: what is lower is a bar, not a dialog
+_NEAR_PX = 24
+_TOAST = 6  # a toast takes at most this part of the screen
+_STRIP = 4  # a system bar takes at most this part of the screen; a shade or a system dialog takes more
+
+
+@once_per_screen
+def has_keyboard(screen: Screen) -> bool:
+    return any(
+        is_input_method(window.package_name) and window.package_name != screen.package and window.bounds.area
+        for window in screen.windows
+    )
+
+
+def is_system_bar(screen: Screen, window: Node) -> bool:
+    """A status or navigation bar beside an app; a pulled-down shade is larger."""
+    if window.package_name != SYSTEM_UI or screen.package == SYSTEM_UI:
+        return False
+    bounds = window.bounds
+    return bounds.height * _STRIP <= screen.height or bounds.width * _STRIP <= screen.width
+
+
+def is_toast(screen: Screen, window: Node) -> bool:
+    """A short text above everything that cannot be touched and disappears by itself."""
+    if window is screen.windows[0] or window.bounds.area * _TOAST > screen.bounds.area:
+        return False
+    parts = (window, *screen.inside(window))
+    return any(part.text for part in parts) and not any(part.flags & ACTIONABLE for part in parts)
+
+
+def modal_above(screen: Screen, node: Node) -> Node | None:
+    """The dialog or pop-up that takes every touch while it is up, also those beside it.
+
+    Dumps do not say which windows are modal. A window counts as modal if it lies within the node's own
+    window and above it, has something to touch, and belongs to the same app or to the system's dialogs. A
+    picture in picture belongs to another app, and a toast has nothing to touch.
+    """
+    windows = screen.windows
+    own = [at for at, window in enumerate(windows) if window is node or node.is_inside(window)]
+    if not own:
+        return None
+    at, below = own[0], windows[own[0]]
+    above = (window for window in reversed(windows[at + 1 :]) if _may_be_modal(screen, window, below))
+    return next(above, None)
+
+
+def _may_be_modal(screen: Screen, window: Node, below: Node) -> bool:
+    if window.package_name != below.package_name and window.package_name not in SYSTEM_DIALOGS:
+        return False
+    if not below.bounds.covers(window.bounds) or window.bounds == below.bounds:
+        return False
+    if not any(part.flags & CLICKABLE for part in (window, *screen.inside(window))):
+        return False
+    return not _is_low(screen, window) and not _hangs_on_field(screen, window)
+
+
+def _is_low(screen: Screen, window: Node) -> bool:
+    """The bar with Cut and Copy; touches beside it reach the app."""
+    return window.bounds.height * _BAR < screen.height
+
+
+def _hangs_on_field(screen: Screen, window: Node) -> bool:
+    """Suggestions under or over the focused field; typing continues beside them."""
+    field = _field_in_use(screen, window)
+    if field is None:
+        return False
+    at, popup = field.bounds, window.bounds
+    meets = min(abs(popup.top - at.bottom), abs(at.top - popup.bottom)) <= _NEAR_PX
+    return meets and popup.left < at.right and at.left < popup.right
+
+
+def _field_in_use(screen: Screen, window: Node) -> Node | None:
+    """The focused text field, if it is in another window."""
+    field = next((node for node in screen.nodes if node.focused and node.role == "text_field"), None)
+    return None if field is None or field.is_inside(window) else field
+
+
+SYSTEM_UI = "com.android.systemui"
+_DIALOG_OWNERS = ("permissioncontroller", "packageinstaller", "intentresolver")
+SYSTEM_DIALOGS = frozenset(
+    {"android"} | {f"com.{maker}android.{owner}" for maker in ("", "google.") for owner in _DIALOG_OWNERS}
+)
+"""Who draws prompts, crash reports, choosers and the installer above an app."""
+
+_INPUT_METHOD_PARTS = ("inputmethod", "keyboard", "honeyboard", "swiftkey")
+_INPUT_METHOD_TAILS = (".ime", ".input", ".sogou", "adbkeyboard", "droidbotime")
+
+
+@lru_cache(maxsize=1024)
+def is_input_method(package: str) -> bool:
+    """True for keyboards, as far as their package names tell."""
+    name = package.lower()
+    return any(part in name for part in _INPUT_METHOD_PARTS) or name.endswith(_INPUT_METHOD_TAILS)
+
+
+def is_backdrop(package: str) -> bool:
+    """True for system UI and keyboards, which are never the app itself."""
+    return package == SYSTEM_UI or is_input_method(package)
+
+
+_DIALOG_IDS = frozenset({"alertTitle", "parentPanel", "design_bottom_sheet", "touch_outside"})
+_STAGE = 3  # an app's own window takes more than this part of the screen; a picture in a picture takes less
+
+
+def stacking_rank(screen: Screen, window: Node) -> tuple[int, int, bool, bool]:
+    """Sort key for the drawing order of windows without layers, lowest first.
+
+    Apps are below the keyboard, and the keyboard is below what the system draws. Among apps the smaller
+    window is above: a dialog over its activity, a menu over the dialog. Of two equally large windows, the
+    one that is built as a dialog or holds the focus is above.
+    """
+    package = window.package_name
+    rank = 2 if package == SYSTEM_UI else int(is_input_method(package))
+    parts = (window, *screen.inside(window))
+    is_dialog = any(part.resource_id and part.id_tail in _DIALOG_IDS for part in parts)
+    return rank, -window.bounds.area, is_dialog, any(part.flags & FOCUSED for part in parts)
+
+
+def front_window(screen: Screen) -> Node:
+    """The window that a person works in, which is the only one a helper can see: the active one.
+
+    Where the dump does not say, it is the topmost window that takes touches and is not a guest: not a toast,
+    picture in picture, suggestions under a field, or the bar with Cut and Copy.
+    """
+    if screen.active is not None:
+        return screen.active
+    windows = screen.windows
+    if len(windows) == 1:
+        return windows[0]
+    hosts = [window for window in windows if not is_input_method(window.package_name)]
+    for window in reversed(hosts):
+        if window.package_name == SYSTEM_UI:
+            if not is_system_bar(screen, window) and _has_content(screen, window):
+                return window
+        elif not _is_guest(screen, window, hosts[0]):
+            return window
+    return (hosts or windows)[0]
+
+
+def _is_guest(screen: Screen, window: Node, ground: Node) -> bool:
+    """True for a window that floats above the one a person works in."""
+    if window is ground:
+        return False
+    if is_toast(screen, window) or _hangs_on_field(screen, window):
+        return True
+    if _is_low(screen, window) and _field_in_use(screen, window):
+        return True
+    own = window.package_name == ground.package_name or window.package_name in SYSTEM_DIALOGS
+    return not own and window.bounds.area * _STAGE < screen.bounds.area
+
+
+def _has_content(screen: Screen, window: Node) -> bool:
+    """True for a shade or a lock screen; the system also lays empty windows over everything."""
+    parts = (window, *screen.inside(window))
+    return any(part.flags & ACTIONABLE or part.text or part.description for part in parts)
+
+
+@once_per_screen
+def app_windows(screen: Screen) -> list[Node]:
+    """Without keyboards, toasts and what the system lays over the screen."""
+    return [
+        window
+        for window in screen.windows
+        if not is_input_method(window.package_name)
+        and window.package_name != SYSTEM_UI
+        and not is_toast(screen, window)
+    ]
+
+
+_ENDLESS = 1 << 30
+
+_BAND_SHIFT = 7  # bands of 128 px
+_MANY_BANDS = 40  # what spans more, taller than any phone, is kept in one list
+_CROWD = 64  # coverers looked at per band; keeps 10,000 stacked nodes linear
+
+
+def visible(screen: Screen) -> bytearray:
+    """One byte per node by `order`: 1 for what is on the screen, has a size and is not covered."""
+    return visible_with_layers(screen)[0]
+
+
+@once_per_screen
+def visible_with_layers(screen: Screen) -> tuple[bytearray, list[Node]]:
+    """What is visible, and the parts of it that lie behind another layer of their window."""
+    shown = on_screen(screen).copy()
+    layers = layers_behind(screen)
+    _drop_covered(screen, shown, layers)
+    return shown, [layer for layer in layers if any(shown[layer.order : layer.end])]
+
+
+@once_per_screen
+def on_screen(screen: Screen) -> bytearray:
+    """As `visible`, before occlusion: nodes with a part inside the screen and their scroll containers."""
+    nodes = screen.nodes
+    shown = bytearray(len(nodes))
+    system = False
+    end, clip = len(nodes), Bounds(0, 0, screen.width or _ENDLESS, screen.height or _ENDLESS)
+    clips = [(end, clip)]
+    for order, node in enumerate(nodes):
+        if order >= end:
+            while clips[-1][0] <= order:
+                clips.pop()
+            end, clip = clips[-1]
+        left, top, right, bottom = bounds = node.bounds
+        if clip[0] < right > left < clip[2] and clip[1] < bottom > top < clip[3] and not node.flags & HIDDEN:
+            shown[order] = 1
+            system = system or node.package_name == SYSTEM_UI
+            if node.flags & SCROLLABLE:
+                end, clip = node.end, clip.intersect(bounds)
+                clips.append((end, clip))
+    if not nodes[0].class_name and nodes[0].children:
+        shown[0] = 0
+    if system and screen.package != SYSTEM_UI:
+        # Hides status and navigation bar unless nothing else is visible; a pulled-down shade is larger
+        # and stays.
+        bars = [window for window in screen.windows if is_system_bar(screen, window)]
+        hidden = [order for bar in bars for order in range(bar.order, bar.end) if shown[order]]
+        if len(hidden) < sum(shown):
+            for order in hidden:
+                shown[order] = 0
+    return shown
+
+
+def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> None:
+    """Clears what lies fully under a clickable of another branch that is drawn later.
+
+    A layer counts as a whole: what covers only a part of it covers nothing.
+    """
+    cover = Cover()
+    layer_at = {order: layer for layer in layers for order in range(layer.order, layer.end)}
+    for node in reversed(paint_order(screen)):
+        if not shown[node.order]:
+            continue
+        if node.covered_by or (node.covered_by is not None and screen.is_exact):
+            if node.covered_by:
+                shown[node.order] = 0
+            continue
+        over = cover.over(node, layer_at.get(node.order) if layer_at else None)
+        if over is not None:
+            if node.flags & ACTIONABLE or not _is_glass(over, screen):
+                shown[node.order] = 0
+        elif (
+            node.covered_by is None
+            and node.flags & CLICKABLE
+            and not node.flags & SCROLLABLE
+            and not (has_web_view(screen) and is_web_veil(screen, node))
+        ):
+            cover.add(node)
+
+
+@once_per_screen
+def has_web_view(screen: Screen) -> bool:
+    return "web_view" in [node.role for node in screen.nodes]
+
+
+def is_web_veil(screen: Screen, node: Node) -> bool:
+    """A silent part of a web page: a backdrop. In a web page, later in the tree does not mean above."""
+    if node.text or node.description or not any(up.role == "web_view" for up in node.ancestors()):
+        return False
+    return not any(part.text or part.description for part in screen.inside(node))
+
+
+def _is_glass(over: Node, screen: Screen) -> bool:
+    """An empty tappable layer over a part of the screen takes the touches and shows the text behind it."""
+    silent = not (over.children or over.text or over.description)
+    return silent and over.bounds.area * 2 < screen.width * screen.height
+
+
+@once_per_screen
+def paint_order(screen: Screen) -> list[Node]:
+    """Document order, except where the dump tells another drawing order among siblings."""
+    if not any(node.drawing_order for node in screen.nodes):
+        return screen.nodes
+    painted: list[Node] = []
+    stack = [screen.root]
+    while stack:
+        node = stack.pop()
+        painted.append(node)
+        # The sort is stable: siblings without a drawing order stay as they are.
+        stack.extend(sorted(node.children, key=_drawing_order)[::-1])
+    return painted
+
+
+def _drawing_order(node: Node) -> int:
+    return node.drawing_order
+
+
+class Cover:
+    """The clickables drawn later than the node in hand, kept by horizontal bands of the screen."""
+
+    __slots__ = ("_bands", "_tall")
+
+    def __init__(self) -> None:
+        self._bands: dict[int, list[tuple[Bounds, int, Node]]] = {}
+        self._tall: list[tuple[Bounds, int, Node]] = []
+
+    def add(self, node: Node) -> None:
+        first, last = node.bounds.top >> _BAND_SHIFT, node.bounds.bottom >> _BAND_SHIFT
+        entry = (node.bounds, node.order, node)
+        if last - first > _MANY_BANDS:
+            if len(self._tall) < _CROWD:
+                self._tall.append(entry)
+            return
+        for number in range(first, last + 1):
+            band = self._bands.setdefault(number, [])
+            if len(band) < _CROWD:
+                band.append(entry)
+
+    def over(self, node: Node, layer: Node | None = None) -> Node | None:
+        """A clickable that hides the whole of `node`, or the whole of its layer, and is not inside it."""
+        left, top, right, bottom = node.bounds
+        band = self._bands.get(top >> _BAND_SHIFT, self._tall)
+        for entries in (band, self._tall) if self._tall and band is not self._tall else (band,):
+            for (its_left, its_top, its_right, its_bottom), order, over in entries:
+                if (
+                    its_top <= top
+                    and its_bottom >= bottom
+                    and its_left <= left
+                    and its_right >= right
+                    and not node.order < order < node.end
+                    and (
+                        layer is None or layer.order <= order < layer.end or over.bounds.covers(layer.bounds)
+                    )
+                ):
+                    return over
+        return None

@@ -1,0 +1,453 @@
+"""Who may send a request: Host and Origin rules, page logins, tokens of programs, the owner's key, tickets.
+
+A login link becomes a token that the page itself keeps and sends. Nothing that a browser adds by itself is
+read: no cookie, no basic authentication, no query. Logins live in this process and end with it. Secrets are
+compared in constant time, and an address that guesses often has to wait. `HttpGuard` applies all of it
+before any route.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from handrail.bind import hosts_at, is_loopback
+from handrail.clock import Clock
+from handrail.engine.tracing import read_traceparent, within_trace
+from handrail.errors import ActionRejected
+from handrail.protocol.read import MAX_BYTES
+from handrail.safety.caller import LONGEST_PATIENCE_MS, PATIENCE_MS, Caller, Door
+from handrail.web_server.files import is_app_file
+from handrail.web_server.responses import HttpRefusal, refused, secured
+
+OPEN = frozenset({"/", "/login", "/approve", "/worker.js", "/api/login", "/healthz", "/favicon.ico"})
+"""Paths that need no login; the page tells strangers how to get one."""
+OPEN_UNDER = "/static/"
+SAFE = frozenset({"GET", "HEAD"})
+"""Methods that change nothing. A WebSocket counts as one that does."""
+MOST_LINKS = 20
+"""Unused login links, unused tickets, pages that are logged in, addresses with wrong guesses: the oldest of
+each is forgotten first."""
+MOST_TICKETS = 200
+MOST_LOGINS = 1_000
+MOST_ADDRESSES = 1_000
+MOST_GUESSES = 10
+"""Wrong secrets of one address in one window."""
+GUESS_WINDOW_MS = 60_000.0
+TICKET_PATH = "/ticket/"
+TICKET_LIFE_MS = 60_000.0
+PAGE_HEADER = "handrail-page"
+"""Carries a page's token. A browser sends it only if a script of our own page asks it to."""
+AGENT_HEADER = "handrail-agent"
+WAIT_HEADER = "handrail-wait"
+"""Milliseconds that a program waits in line for a phone that a person has taken over."""
+LONGEST_NAME = 60
+PROGRAM = "http"
+_HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
+
+NOBODY = HttpRefusal(
+    401, "NOT_LOGGED_IN", "This needs a login or a token.", "`handrail desk link` prints a link that logs in."
+)
+_WRONG_TOKEN = HttpRefusal(401, "WRONG_TOKEN", "This token is not known here.", NOBODY.hint)
+LOGIN_OVER = HttpRefusal(
+    401, "LOGIN_OVER", "This page's login is not known here: the server was started anew.", NOBODY.hint
+)
+_USED_LINK = HttpRefusal(
+    401, "LINK_NOT_VALID", "This link was used already, is too old, or is of an earlier run.", NOBODY.hint
+)
+_USED_TICKET = HttpRefusal(
+    410, "ADDRESS_USED", "This address worked once, and for a minute at most.", "Open it from the desk again."
+)
+_FOREIGN_HOST = HttpRefusal(
+    421, "HOST_NOT_SERVED", "This host is not served here.", "Use the address that `handrail serve` printed."
+)
+_FOREIGN_ORIGIN = HttpRefusal(
+    403, "ORIGIN_NOT_ALLOWED", "Pages of other sites may not come in.", "Open the desk's own page."
+)
+_NO_ORIGIN = HttpRefusal(
+    403, "ORIGIN_NOT_ALLOWED", "A page's request has to say its Origin.", "Programs send a bearer token."
+)
+_NOT_JSON = HttpRefusal(
+    415, "NOT_JSON", "Only application/json is read.", "Set Content-Type: application/json."
+)
+_COMPRESSED = HttpRefusal(415, "NOT_JSON", "Compressed bodies are not read.", "Send the JSON as it is.")
+_TOO_LARGE = HttpRefusal(
+    413, "TOO_LARGE", f"At most {MAX_BYTES:,} bytes are read.", "Send less, or in several requests."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who was let in."""
+
+    role: Literal["person", "program"]
+    name: str
+    is_remote: bool = False
+    page: str = ""
+    """Hash of the token of the page that a person uses; '' for the owner's own programs."""
+    patience_ms: float = PATIENCE_MS
+    """How long a program waits in line for a phone that a person has taken over."""
+
+    @classmethod
+    def person(cls, is_remote: bool, page: str = "") -> Visitor:
+        """Whoever can log in is the owner of this home, under their name on this machine."""
+        return cls("person", _owner().id, is_remote, page)
+
+    @property
+    def is_person(self) -> bool:
+        return self.role == "person"
+
+    def caller(self, door: Door = "http") -> Caller:
+        """What the engine and the journal call them."""
+        if self.is_person:
+            return replace(_owner(), is_remote=self.is_remote, page=self.page)
+        return Caller(self.name, "agent", door, is_remote=self.is_remote, patience_ms=self.patience_ms)
+
+    def must_be_person(self, what: str) -> None:
+        """No agent may say yes to itself: a program's token is not enough for what a person decides."""
+        if not self.is_person:
+            raise ActionRejected(
+                f"{what} is for people; {self.name!r} came with a program's token",
+                hint="Open the desk in a browser, or use `handrail approve` in a terminal.",
+            )
+
+
+def _owner() -> Caller:
+    return replace(Caller.at_terminal(), door="desk", terminal=None)
+
+
+def agent_name(text: str | None) -> str | None:
+    """The name that a program gives itself, which proves nothing and must not steer a terminal."""
+    return "".join(char for char in text or "" if char.isprintable()).strip()[:LONGEST_NAME] or None
+
+
+def patience_of(text: str | None) -> float:
+    """The header's number of milliseconds, bounded; the default where it is not a number."""
+    if text is None or not text.isascii() or not text.isdecimal() or len(text) > 9:
+        return PATIENCE_MS
+    return min(float(text), LONGEST_PATIENCE_MS)
+
+
+def hash_of(token: str) -> str:
+    """What is kept of a token."""
+    return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _same(secret: str, other: str) -> bool:
+    return hmac.compare_digest(secret.encode("utf-8", "backslashreplace"), other.encode())
+
+
+def _keep_newest(entries: dict[str, Any], most: int) -> None:
+    while len(entries) > most:
+        del entries[next(iter(entries))]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """`token` lets a program act; `key` is its owner's and allows what a person may do."""
+
+    token: str
+    key: str
+
+    @classmethod
+    def make(cls, token: str | None = None, key: str | None = None) -> Keys:
+        return cls(token or secrets.token_urlsafe(32), key or secrets.token_urlsafe(32))
+
+
+class HttpAuth:
+    """Checks the secrets that requests bring."""
+
+    def __init__(self, clock: Clock, keys: Keys) -> None:
+        self.keys = keys
+        self.logins = Logins()
+        self.tickets = Tickets(clock)
+        self.seal_key = secrets.token_bytes(32)
+        """Seals paths of desk apps; another process has another one."""
+        self.tunnel: str | None = None
+        """The host of a tunnel: its requests come from another machine, whatever their address."""
+        self._clock = clock
+        self._guesses = Guesses(clock)
+        self._codes: dict[str, float] = {}
+        """Unused login codes, each with the moment at which it expires."""
+
+    def link_code(self, life_ms: float = math.inf) -> str:
+        """For `/login#code=…`: good for one page, once. No browser sends it to any server by itself."""
+        code = secrets.token_urlsafe(32)
+        self._codes[code] = self._clock.monotonic_ms() + life_ms
+        _keep_newest(self._codes, MOST_LINKS)
+        return code
+
+    def log_in(self, code: str, host: str, address: str) -> str | HttpRefusal:
+        """A page's token for an unused code; good at this host only."""
+        now = self._clock.monotonic_ms()
+        self._codes = {waiting: until for waiting, until in self._codes.items() if until > now}
+        matches = [waiting for waiting in self._codes if _same(waiting, code)]
+        if not matches:
+            return self._wrong(address, _USED_LINK)
+        del self._codes[matches[0]]
+        return self.logins.begin(host)
+
+    def visitor(self, headers: Headers, address: str) -> Visitor | HttpRefusal | None:
+        """None: they brought nothing. A wrong bearer counts as a guess; an old page's token is only old."""
+        authorization = headers.get("authorization")
+        if authorization is not None:
+            return self._bearer(authorization, headers, address)
+        token = headers.get(PAGE_HEADER)
+        return None if token is None else self.page(token, headers, address)
+
+    def page(self, token: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
+        if self.logins.knows(token, headers.get("host", "")):
+            return Visitor.person(self._is_remote(headers, address), hash_of(token))
+        return LOGIN_OVER
+
+    def _is_remote(self, headers: Headers, address: str) -> bool:
+        """A proxy's requests come from this machine only by their address. An unknown address is remote."""
+        if "x-forwarded-for" in headers or "forwarded" in headers:
+            return True
+        if self.tunnel is not None and headers.get("host") == self.tunnel:
+            return True
+        try:
+            return not ip_address(address).is_loopback
+        except ValueError:
+            return True
+
+    def _bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
+        scheme, _, token = authorization.partition(" ")
+        is_owner, is_program = _same(token.strip(), self.keys.key), _same(token.strip(), self.keys.token)
+        if scheme.lower() != "bearer" or not (is_owner or is_program):
+            return self._wrong(address, _WRONG_TOKEN)
+        name, is_remote = agent_name(headers.get(AGENT_HEADER)), self._is_remote(headers, address)
+        if is_owner and name is None:
+            return Visitor.person(is_remote)
+        patience_ms = patience_of(headers.get(WAIT_HEADER))
+        return Visitor("program", name or PROGRAM, is_remote, patience_ms=patience_ms)
+
+    def _wrong(self, address: str, refusal: HttpRefusal) -> HttpRefusal:
+        """Every account of a machine has the same address, so only wrong secrets have to wait: whoever has
+        the right one is let in, however many wrong ones came."""
+        wait_ms = self._guesses.wait_ms(address)
+        if wait_ms <= 0:
+            self._guesses.was_wrong(address)
+            return refusal
+        hint = f"Try again in {wait_ms / 1000:.0f} seconds."
+        return HttpRefusal(429, "TOO_MANY_GUESSES", "Too many wrong tokens came from this address.", hint)
+
+
+class Guesses:
+    """Wrong secrets by address."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wrong: dict[str, deque[float]] = {}
+
+    def wait_ms(self, address: str) -> float:
+        """How long this address is refused; 0 or less: it is not."""
+        recent = self._recent(address)
+        if len(recent) < MOST_GUESSES:
+            return 0.0
+        return recent[0] + GUESS_WINDOW_MS - self._clock.monotonic_ms()
+
+    def was_wrong(self, address: str) -> None:
+        recent = self._recent(address)
+        recent.append(self._clock.monotonic_ms())
+        self._wrong.pop(address, None)
+        self._wrong[address] = recent
+        _keep_newest(self._wrong, MOST_ADDRESSES)
+
+    def _recent(self, address: str) -> deque[float]:
+        recent = self._wrong.get(address) or deque(maxlen=MOST_GUESSES)
+        while recent and recent[0] + GUESS_WINDOW_MS <= self._clock.monotonic_ms():
+            recent.popleft()
+        return recent
+
+
+class Logins:
+    """Hashes of pages' tokens, each with the host that it was given to. Nothing of them is ever stored."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, str] = {}
+        self.is_permanent: Callable[[str, str], bool] = lambda login, host: False  # noqa: ARG005
+        """Whether this login, by its hash, lasts at this host: devices with push notifications stay in."""
+
+    def begin(self, host: str) -> str:
+        token = secrets.token_urlsafe(32)
+        self._hosts[hash_of(token)] = host
+        _keep_newest(self._hosts, MOST_LOGINS)
+        return token
+
+    def knows(self, token: str, host: str) -> bool:
+        """Looked up by its hash: how long that takes says nothing about the token."""
+        login = hash_of(token)
+        return bool(host) and (self._hosts.get(login) == host or self.is_permanent(login, host))
+
+    def end(self, login: str) -> None:
+        self._hosts.pop(login, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One reading of `target`, a path with its query, as `visitor`."""
+
+    target: str
+    visitor: Visitor
+    until_ms: float
+
+
+class Tickets:
+    """Single-use addresses of files, for what can't send a header, such as a tab of its own."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._tickets: dict[str, Ticket] = {}
+
+    def make(self, target: str, visitor: Visitor) -> str:
+        code = secrets.token_urlsafe(32)
+        until_ms = self._clock.monotonic_ms() + TICKET_LIFE_MS
+        self._tickets[hash_of(code)] = Ticket(target, visitor, until_ms)
+        _keep_newest(self._tickets, MOST_TICKETS)
+        return f"{TICKET_PATH}{code}"
+
+    def forget(self, page: str) -> None:
+        """Ends the tickets of a page whose login has ended."""
+        tickets = self._tickets.items()
+        self._tickets = {code: ticket for code, ticket in tickets if ticket.visitor.page != page}
+
+    def take(self, path: str) -> Ticket | None:
+        """None for an address that was used, is too old or was never made."""
+        ticket = self._tickets.pop(hash_of(path.removeprefix(TICKET_PATH)), None)
+        return ticket if ticket is not None and ticket.until_ms > self._clock.monotonic_ms() else None
+
+
+def hosts_of(host: str, port: int) -> frozenset[str] | None:
+    """The Host headers that are served; None on an address that others can reach, where names are many.
+
+    There a rebound name gains nothing: no browser sends anything by itself that would log it in.
+    """
+    return hosts_at(host, port) if is_loopback(host) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Refuses a Host or an Origin that is not ours, by headers that a browser can't forge."""
+
+    hosts: frozenset[str] | None = None
+
+    def wrong_host(self, headers: Mapping[str, str]) -> HttpRefusal | None:
+        host = headers.get("host", "")
+        is_served = host in self.hosts if self.hosts is not None else _HOST.fullmatch(host)
+        return None if is_served else _FOREIGN_HOST
+
+    def wrong_origin(self, method: str, headers: Mapping[str, str]) -> HttpRefusal | None:
+        """A link that a person followed is fine: no page of another site can read the answer."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+            return _FOREIGN_ORIGIN
+        is_document = headers.get("sec-fetch-dest") == "document"
+        is_visit = method == "GET" and headers.get("sec-fetch-mode") == "navigate" and is_document
+        is_foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        return _FOREIGN_ORIGIN if is_foreign and not is_visit else None
+
+
+class HttpGuard:
+    """Middleware before every request and WebSocket: Host and Origin, then who it is, then the body."""
+
+    def __init__(self, app: ASGIApp, auth: HttpAuth, rules: Rules) -> None:
+        self._app = app
+        self._auth = auth
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        send = secured(send)
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await refused(refusal)(scope, receive, send)
+        else:
+            with within_trace(read_traceparent(headers.get("traceparent"))):
+                await self._app(scope, _bounded(receive), send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
+        """None where the request may go on; `scope["state"]["visitor"]` then says who sends it."""
+        method, path = scope.get("method", "WEBSOCKET"), scope["path"]
+        if refusal := self._rules.wrong_host(headers):
+            return refusal
+        if method in SAFE and is_app_file(path, self._auth.seal_key):
+            return None  # the path itself is the secret; its page has no origin that could be checked
+        if refusal := self._rules.wrong_origin(method, headers):
+            return refusal
+        if path.startswith(TICKET_PATH):
+            return self._by_ticket(scope, method)
+        visitor = self._auth.visitor(headers, address_of(scope))
+        if isinstance(visitor, HttpRefusal):
+            return visitor
+        # A page's WebSocket says who it is in its first frame; nothing is told before that.
+        is_open = method == "WEBSOCKET" or path in OPEN or path.startswith(OPEN_UNDER)
+        if visitor is None and not is_open:
+            return NOBODY
+        # A browser sends Origin with everything that may change something.
+        if "authorization" not in headers and method not in SAFE and "origin" not in headers:
+            return _NO_ORIGIN
+        scope.setdefault("state", {})["visitor"] = visitor
+        return _bad_body(method, headers)
+
+    def _by_ticket(self, scope: Scope, method: str) -> HttpRefusal | None:
+        """The request becomes the one that the ticket stands for, by the visitor who asked for the ticket."""
+        ticket = self._auth.tickets.take(scope["path"]) if method == "GET" else None
+        if ticket is None:
+            return _USED_TICKET
+        path, _, query = ticket.target.partition("?")
+        scope["path"], scope["raw_path"] = unquote(path), path.encode()
+        scope["query_string"] = query.encode()
+        scope.setdefault("state", {})["visitor"] = ticket.visitor
+        return None
+
+
+def address_of(scope: Scope) -> str:
+    """Where a request comes from, '' where that is not known."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _bad_body(method: str, headers: Headers) -> HttpRefusal | None:
+    """A form of another site can send three content types, and JSON is not among them."""
+    if method in SAFE or method == "WEBSOCKET":
+        return None
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if method == "POST" and kind != "application/json":
+        return _NOT_JSON
+    if headers.get("content-encoding", "identity") != "identity":
+        return _COMPRESSED
+    length = headers.get("content-length", "0")
+    return _TOO_LARGE if not length.isdecimal() or int(length) > MAX_BYTES else None
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Bounds a body that does not say its size, too."""
+    size = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal size
+        message = await receive()
+        if message["type"] == "http.request":
+            size += len(message.get("body", b""))
+            if size > MAX_BYTES:
+                raise HTTPException(413, _TOO_LARGE.message)
+        return message
+
+    return receive_bounded

@@ -1,0 +1,408 @@
+"""Flows over HTTP: the files, running one on chosen phones, its steps as they happen, its report."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import Route
+
+from handrail.clock import iso_time
+from handrail.engine.session import Session
+from handrail.errors import HandrailError, InvalidAction
+from handrail.flow.check import check, uses
+from handrail.flow.document import FlowDocument, load
+from handrail.flow.evidence import ReportEvidence
+from handrail.flow.parse import Fields, Items, Problem, plain
+from handrail.flow.plan import FlowPlan, PlannedStep, devices_of, find_flows, plan
+from handrail.flow.report import write
+from handrail.flow.run import FlowRunner
+from handrail.flow.run_record import FlowRecord, StepRecord
+from handrail.journal.head import read_head
+from handrail.journal.writer import head_path
+from handrail.protocol.read import nearest
+from handrail.runtime import Runtime
+from handrail.safety.caller import LONGEST_PATIENCE_MS, Caller
+from handrail.waiting import Background
+from handrail.web_server.phone import Phones
+from handrail.web_server.responses import json_object
+
+POLICY = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+"""A report holds a phone's words, so it gets an opaque origin. Its own policy narrows this by hashes."""
+PREVIEWED = 200
+"""Steps that are shown before a run."""
+WITHOUT_VALUE = "unknown-variable"
+"""The lint rule for a variable without a value. A person can give one here, so the file is not at fault."""
+FILE = "run.json"
+REPORT = "report"
+ID = re.compile(r"flow-\d{1,16}-\d{1,6}")
+MOST_RUNS = 100
+"""Runs that the history shows."""
+_UNFINISHED = ("waiting", "running")
+
+
+@dataclass(slots=True)
+class FlowRun:
+    """One run, live or over. It is the runner's observer."""
+
+    id: str
+    file: str
+    name: str
+    devices: dict[str, str]
+    started_ms: int
+    outcome: str = "running"
+    """running, passed, failed or stopped."""
+    error: str | None = None
+    duration_ms: float = 0.0
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    has_report: bool = False
+
+    def to_dict(self, *, steps: bool = True) -> dict[str, Any]:
+        outer = [step for step in self.steps if len(step["path"]) == 1]
+        run: dict[str, Any] = {
+            "id": self.id,
+            "file": self.file,
+            "name": self.name,
+            "devices": self.devices,
+            "started": iso_time(self.started_ms),
+            "outcome": self.outcome,
+            "error": self.error,
+            "duration_ms": self.duration_ms,
+            "report": f"/api/flows/runs/{self.id}/report" if self.has_report else None,
+            "done": sum(step["outcome"] not in _UNFINISHED for step in outer),
+            "total": len(outer),
+        }
+        return run | ({"steps": self.steps} if steps else {})
+
+    def flow_started(self, record: FlowRecord, total: int) -> None: ...
+
+    def step_started(self, record: StepRecord) -> None:
+        step = self._step(record)
+        step |= {"label": record.label, "device": record.device, "outcome": "running"}
+
+    def step_ended(self, record: StepRecord) -> None:
+        step = self._step(record)
+        step |= {
+            "label": record.label,
+            "outcome": record.outcome,
+            "duration_ms": record.duration_ms,
+            "tries": record.tries,
+            "code": record.code,
+            "error": record.error,
+            "hint": record.hint,
+            "action_id": record.envelope.action_id if record.envelope else None,
+        }
+
+    def flow_ended(self, record: FlowRecord) -> None:
+        self.outcome, self.error, self.duration_ms = record.outcome, record.error, record.duration_ms
+        for step in self.steps:
+            if step["outcome"] in _UNFINISHED:
+                step["outcome"] = "skipped"
+
+    def _step(self, record: StepRecord) -> dict[str, Any]:
+        """Inner steps stand behind the last one that began before them."""
+        path = list(record.path)
+        for step in self.steps:
+            if step["path"] == path and step.get("device") in (None, record.device):
+                return step
+        new: dict[str, Any] = {"path": path, "device": record.device, "outcome": "running"}
+        self.steps.insert(sum(step["path"] <= path for step in self.steps), new)
+        return new
+
+
+class Runs:
+    """Runs of one server, and those that earlier ones have left in `runs/`."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._runs: dict[str, FlowRun] = {}
+        self._running = Background()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._count = 0
+
+    def start(
+        self,
+        file: str,
+        document: FlowDocument,
+        sessions: Mapping[str, Session],
+        env: Mapping[str, str],
+        asker: Caller,
+    ) -> FlowRun:
+        """Raises for everything that is wrong with the file before a phone is touched.
+
+        The flow acts under its own name, with the door and the remoteness of its asker.
+        """
+        planned = plan(document, env)
+        now = self._runtime.clock.now_ms()
+        self._count += 1
+        devices = {name: session.serial for name, session in sessions.items()}
+        run = FlowRun(f"flow-{now}-{self._count}", file, planned.flow.name, devices, now)
+        run.steps = [
+            {"path": [at], "label": step.label, "device": None, "outcome": "waiting"}
+            for at, step in enumerate(planned.steps)
+        ]
+        self._runs[run.id] = run
+        caller = replace(asker, id=run.name, actor="flow", patience_ms=LONGEST_PATIENCE_MS, page="")
+        runner = FlowRunner(
+            sessions, self._runtime.clock, observer=run, evidence=ReportEvidence(), caller=caller
+        )
+        task = self._tasks[run.id] = self._running.start(self._run(run, runner, document, env), run.id)
+        task.add_done_callback(lambda _: self._tasks.pop(run.id, None))
+        return run
+
+    async def _run(
+        self, run: FlowRun, runner: FlowRunner, document: FlowDocument, env: Mapping[str, str]
+    ) -> None:
+        try:
+            record = await runner.run(document, env)
+            record.journal_head = str(read_head(head_path(self._runtime.config.home)) or "")
+            await asyncio.to_thread(write, [record], self._folder(run.id) / REPORT)
+            run.has_report = True
+            await asyncio.to_thread(self._save, run)
+            del self._runs[run.id]  # from now on it is read from its folder
+        except HandrailError as error:
+            run.outcome, run.error = "failed", f"{error.message} {error.hint}"
+        except OSError as error:
+            run.error = f"The report could not be written: {error}"
+
+    def _save(self, run: FlowRun) -> None:
+        folder = self._folder(run.id)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fields = run.to_dict() | {"started_ms": run.started_ms}
+        redacted = self._runtime.secrets.redact(json.dumps(fields, ensure_ascii=False))
+        (folder / FILE).write_text(redacted, encoding="utf-8")
+
+    def stop(self, id_: str) -> None:
+        """The run's record of what was done is still written."""
+        if task := self._tasks.get(id_):
+            task.cancel()
+
+    def get(self, id_: str) -> FlowRun:
+        run = self._runs.get(id_) or self._read(id_)
+        if run is None:
+            raise InvalidAction(f"there is no run {id_[:60]}", path="id", hint="Look at the history of runs.")
+        return run
+
+    def history(self) -> list[FlowRun]:
+        """Newest first."""
+
+        def age(id_: str) -> tuple[int, ...]:
+            return tuple(int(part) for part in id_.split("-")[1:])
+
+        ids = {path.name for path in self._runtime.config.runs.glob("flow-*")} | set(self._runs)
+        newest = sorted(filter(ID.fullmatch, ids), key=age, reverse=True)[:MOST_RUNS]
+        runs = (self._runs.get(id_) or self._read(id_) for id_ in newest)
+        return [run for run in runs if run is not None]
+
+    def report(self, id_: str) -> Path:
+        page = self._folder(self.get(id_).id) / REPORT / "index.html"
+        if not page.is_file():
+            raise InvalidAction(
+                f"{id_} has no report yet", path="id", hint="It is written when the run is over."
+            )
+        return page
+
+    def _folder(self, id_: str) -> Path:
+        return self._runtime.config.runs / id_
+
+    def _read(self, id_: str) -> FlowRun | None:
+        """None for a run that was unfinished when its server died, or a folder that is not ours."""
+        if not ID.fullmatch(id_):
+            return None
+        try:
+            fields = json.loads((self._folder(id_) / FILE).read_text("utf-8"))
+            names = ("file", "name", "devices", "started_ms", "outcome", "error", "duration_ms", "steps")
+            stored = {name: fields[name] for name in names}
+            return FlowRun(id_, **stored, has_report=fields["report"] is not None)
+        except (OSError, ValueError, KeyError):
+            return None
+
+    async def close(self) -> None:
+        """Stops what runs; its records are written."""
+        await self._running.close()
+
+
+@dataclass(frozen=True, slots=True)
+class FlowFolders:
+    """Folders of flows. A file is named by its path within its folder."""
+
+    folders: Sequence[Path]
+
+    def files(self) -> dict[str, Path]:
+        """By name; where two folders have the same, the first one's."""
+        files: dict[str, Path] = {}
+        for folder in self.folders:
+            if folder.is_dir():
+                for path in find_flows([folder]):
+                    files.setdefault(str(path.relative_to(folder)), path)
+        return files
+
+    def path(self, name: str) -> Path:
+        """Only of a file that is listed."""
+        files = self.files()
+        if name in files:
+            return files[name]
+        close = nearest(name, files)
+        hint = f"Did you mean {' or '.join(close)}?" if close else "Look at the list of flows."
+        raise InvalidAction(f"file: {name[:100]!r} is not among the flows here", path="file", hint=hint)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """All of them, the broken ones too."""
+        files = self.files()
+        problems = {checked.path: checked.problems for checked in check(list(files.values()))}
+        return [_listed(name, path, problems[path]) for name, path in files.items()]
+
+
+def _listed(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[str, Any]:
+    problems = [
+        {"level": problem.level, "rule": problem.rule, **problem.to_dict()} for problem in found_problems
+    ]
+    row: dict[str, Any] = {"file": name, "name": path.stem, "problems": problems}
+    try:
+        document = load(path)
+    except InvalidAction:
+        return row | {"broken": True, "variables": [], "devices": [], "steps": 0, "tags": []}
+    env = document.root.get("env")
+    own: Mapping[str, Any] = plain(env) if isinstance(env, Fields) else {}
+    values: dict[str, str | None] = {name: str(text) for name, text in own.items()}
+    for use in uses(document):
+        values.setdefault(use.reference.name, use.reference.default)
+    variables = [{"name": name, "value": text} for name, text in values.items()]
+    planned = _planned(document, variables)
+    named = document.root.get("devices")
+    devices = [str(device) for device in plain(named)] if isinstance(named, Items) else []
+    problems = [problem for problem in problems if problem["rule"] != WITHOUT_VALUE]
+    app = document.root.get("app")
+    app_id = plain(app) if app is not None else None
+    return row | {
+        "name": document.name,
+        "tags": list(document.tags),
+        "app": app_id if isinstance(app_id, str) else None,
+        "steps": len(document.drafts),
+        "variables": variables,
+        "devices": list(devices_of(planned)) if planned is not None else devices,
+        "preview": _preview(planned.steps) if planned is not None else [],
+        "problems": problems,
+        "broken": any(problem["level"] == "error" for problem in problems),
+    }
+
+
+def _planned(document: FlowDocument, variables: Iterable[Mapping[str, Any]]) -> FlowPlan | None:
+    """What would be run, with each variable's name where it has no value yet."""
+    stand_in = {variable["name"]: variable["value"] or f"⟨{variable['name']}⟩" for variable in variables}
+    try:
+        return plan(document, stand_in)
+    except InvalidAction:
+        return None
+
+
+def _preview(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any]]:
+    """The label of every step, those inside others behind them; of a long flow only the first ones."""
+    rows: list[dict[str, Any]] = []
+    for step in steps:
+        rows.append({"label": step.label, "depth": depth})
+        for purpose, inner in step.inner.items():
+            if not inner:
+                continue
+            heading = [] if purpose == "steps" else [{"label": purpose, "depth": depth + 1, "part": True}]
+            rows += heading + _preview(inner, depth + 1 + bool(heading))
+    return rows[:PREVIEWED]
+
+
+class Flows:
+    """The flows of one server and their runs."""
+
+    def __init__(self, runtime: Runtime, folders: Sequence[Path]) -> None:
+        self.folders = FlowFolders(folders)
+        self.runs = Runs(runtime)
+
+    async def run(self, phones: Phones, body: Mapping[str, Any], asker: Caller) -> FlowRun:
+        """`{file, device | devices: {name: serial}, env}`."""
+        file, env, chosen = body.get("file"), _texts(body, "env"), _texts(body, "devices")
+        if not isinstance(file, str) or not file:
+            raise InvalidAction("file: should be a text", path="file")
+        document = await asyncio.to_thread(lambda: load(self.folders.path(file)))
+        names = devices_of(plan(document, env))
+        sessions: dict[str, Session] = {}
+        for name in names if len(names) > 1 else ("device",):
+            serial = chosen.get(name) or body.get("device")
+            if not isinstance(serial, str) or not serial:
+                raise InvalidAction(
+                    f"devices.{name}: no phone was chosen", path="devices", hint="Choose one for each name."
+                )
+            sessions[name] = await phones.session(serial)
+        return self.runs.start(file, document, sessions, env, asker)
+
+    async def close(self) -> None:
+        await self.runs.close()
+
+
+def _texts(body: Mapping[str, Any], name: str) -> dict[str, str]:
+    texts = body.get(name) or {}
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise InvalidAction(f"{name}: should be an object of texts", path=name)
+    return texts
+
+
+def _flows(request: Request) -> Flows:
+    flows: Flows = request.app.state.context.flows
+    return flows
+
+
+async def list_flows(request: Request) -> JSONResponse:
+    """Every flow with its lint state, variables and phones."""
+    folders = _flows(request).folders
+    rows = await asyncio.to_thread(folders.listed)
+    return JSONResponse({"folders": [str(folder) for folder in folders.folders], "flows": rows})
+
+
+async def run(request: Request) -> JSONResponse:
+    """Start one; it is followed by its id."""
+    body, asker = await json_object(request), request.state.visitor.caller()
+    started = await _flows(request).run(request.app.state.context.phones, body, asker)
+    return JSONResponse(started.to_dict(), status_code=202)
+
+
+async def list_runs(request: Request) -> JSONResponse:
+    """Runs, newest first."""
+    runs = await asyncio.to_thread(_flows(request).runs.history)
+    return JSONResponse({"runs": [run.to_dict(steps=False) for run in runs]})
+
+
+async def show_run(request: Request) -> JSONResponse:
+    """One run with its steps as they are now."""
+    return JSONResponse(_flows(request).runs.get(request.path_params["id"]).to_dict())
+
+
+async def stop(request: Request) -> JSONResponse:
+    """Stop a run."""
+    runs, id_ = _flows(request).runs, request.path_params["id"]
+    runs.stop(id_)
+    return JSONResponse(runs.get(id_).to_dict())
+
+
+async def report(request: Request) -> HTMLResponse:
+    """The page of a run that is over."""
+    page = _flows(request).runs.report(request.path_params["id"])
+    text = await asyncio.to_thread(page.read_text, "utf-8")
+    return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
+
+
+ROUTES = [
+    Route("/api/flows", list_flows),
+    Route("/api/flows/run", run, methods=["POST"]),
+    Route("/api/flows/runs", list_runs),
+    Route("/api/flows/runs/{id}", show_run),
+    Route("/api/flows/runs/{id}/stop", stop, methods=["POST"]),
+    Route("/api/flows/runs/{id}/report", report),
+]

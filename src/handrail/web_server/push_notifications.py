@@ -1,0 +1,646 @@
+"""Tells people elsewhere that a question waits: by Web Push, and at `HANDRAIL_NOTIFY_URL` where that is set.
+
+A message is a random id and holds nothing of any screen, app, person or agent; the desk's page shows the
+question after a login. At most twenty devices are subscribed; all are listed and revocable (`/api/push…`).
+A device that subscribed over TLS stays logged in when the server restarts: the hash of its page's token
+stands beside the subscription and ends with it.
+
+Push endpoints come from browsers, so `post` reaches the open internet only: a name is resolved once, its
+addresses are judged, and one of them is connected to. Redirects are not followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+import logging
+import os
+import secrets
+import socket
+import sqlite3
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+import h11
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from handrail.clock import Clock, iso_time
+from handrail.errors import InvalidAction
+from handrail.hosts import read_address, why_private
+from handrail.protocol.model import CamelModel
+from handrail.safety.approval_store import new_id
+from handrail.store import Store
+from handrail.waiting import Background
+from handrail.web_server.auth import Visitor, agent_name
+from handrail.web_server.responses import json_body
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
+
+_log = logging.getLogger(__name__)
+PATIENCE_S = 15.0
+"""For one request, from the name to the status."""
+MOST_HEAD = 16_384
+"""Bytes of an answer that are read."""
+LONGEST_URL = 2_000
+RECORD = 4_096
+"""Bytes of an RFC 8291 record; a message is one, and push services take no larger one."""
+TOKEN_LIFE_S = 12 * 3_600
+"""RFC 8292 allows a day; this leaves room for a clock that is some hours wrong."""
+POINT, SECRET = 65, 16
+"""Bytes of a browser's public key and of its secret."""
+MESSAGE_LIFE_S = 300
+"""How long a push service keeps a message for a device that is off: as long as a question lives."""
+UNSUBSCRIBED = (404, 410)
+"""A push service's answers for a browser that has unsubscribed."""
+TITLE = "Handrail asks you to decide"
+WORDS = "An agent waits for your yes or no."
+JSON = "json+"
+"""Prefix of an address that takes JSON; every other one takes text, as ntfy does."""
+MOST_SUBSCRIPTIONS = 20
+TABLES = (
+    """
+    CREATE TABLE push_subscriptions (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        host TEXT NOT NULL,
+        endpoint TEXT NOT NULL UNIQUE,
+        p256dh TEXT NOT NULL,
+        auth TEXT NOT NULL,
+        login TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        told_ms INTEGER,
+        problem TEXT NOT NULL DEFAULT ''
+    ) STRICT;
+    CREATE TABLE push_key (one INTEGER PRIMARY KEY CHECK (one = 1), number TEXT NOT NULL) STRICT
+    """,
+)
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+# Requests to the open internet
+
+
+async def _resolve(host: str, port: int) -> list[str]:
+    rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(row[4][0]) for row in rows))
+
+
+async def _connect(address: str, port: int, host: str, tls: ssl.SSLContext | None) -> Streams:
+    return await asyncio.open_connection(
+        address, port, ssl=tls, server_hostname=host if tls else None, limit=MOST_HEAD
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Resolves names and opens connections; tests have an internet of their own."""
+
+    resolve: Callable[[str, int], Awaitable[list[str]]] = _resolve
+    connect: Callable[[str, int, str, ssl.SSLContext | None], Awaitable[Streams]] = _connect
+    tls: Callable[[], ssl.SSLContext] = ssl.create_default_context
+
+
+INTERNET = Network()
+
+
+class NotTold(Exception):
+    """A server elsewhere could not be reached; the message says why."""
+
+
+async def public_addresses(url: str, network: Network = INTERNET) -> tuple[str, int, list[str]]:
+    """Host, port and IP addresses of an https URL on the open internet. Raises `InvalidAction` for another.
+
+    One private address among public ones is enough to refuse: which one would be dialled is chance.
+    """
+
+    def refused(why: str) -> InvalidAction:
+        hint = "Only https addresses on the open internet are told anything."
+        return InvalidAction(f"endpoint: {_site(url):.100} {why}", path="endpoint", hint=hint)
+
+    read = read_address(url) if len(url) <= LONGEST_URL and url.isascii() else None
+    if read is None or urlsplit(url).scheme != "https":
+        raise refused("is not an https address")
+    if why := why_private(read[0]):
+        raise refused(f"is not of the open internet: {why}")
+    addresses = await _public_addresses(*read, network)
+    for address in addresses:
+        if why := why_private(address.partition("%")[0]):
+            raise refused(f"leads to another place than the open internet: {why}")
+    return *read, addresses
+
+
+async def _public_addresses(host: str, port: int, network: Network) -> list[str]:
+    try:
+        return await network.resolve(host, port)
+    except OSError as error:
+        raise NotTold(f"{host} can't be looked up: {error}") from None
+
+
+async def post(
+    url: str, headers: Mapping[str, str], body: bytes, network: Network = INTERNET, *, anywhere: bool = False
+) -> int:
+    """The status of the answer. Raises `InvalidAction` or `NotTold`.
+
+    `anywhere`: the owner of this home has named the address, so it may be of this machine.
+    """
+    read = read_address(url) if anywhere else None
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            if read is not None:
+                host, port, addresses = *read, await _public_addresses(*read, network)
+            else:
+                host, port, addresses = await public_addresses(url, network)
+            tls = network.tls() if urlsplit(url).scheme == "https" else None
+            failure: Exception | None = None
+            for address in addresses:
+                try:
+                    streams = await network.connect(address, port, host, tls)
+                except OSError as error:  # ssl.SSLError is one
+                    failure = error
+                    continue
+                try:
+                    return await _exchange(streams, url, headers, body)
+                except (OSError, h11.ProtocolError) as error:
+                    raise NotTold(f"{_site(url)} hung up: {error}") from None
+                finally:
+                    streams[1].close()
+            raise NotTold(f"{_site(url)} can't be reached: {failure}")
+    except TimeoutError:
+        raise NotTold(f"{_site(url)} did not answer within {PATIENCE_S:.0f} s") from None
+
+
+async def _exchange(streams: Streams, url: str, headers: Mapping[str, str], body: bytes) -> int:
+    reader, writer = streams
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    fixed = {"Host": parts.netloc, "Content-Length": str(len(body)), "Connection": "close"}
+    request = h11.Request(method="POST", target=target, headers=list({**headers, **fixed}.items()))
+    connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD)
+    for part in (request, h11.Data(data=body), h11.EndOfMessage()):
+        writer.write(connection.send(part) or b"")
+    await writer.drain()
+    while True:
+        event = connection.next_event()
+        if isinstance(event, h11.Response):
+            return event.status_code
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(MOST_HEAD))
+        elif not isinstance(event, h11.InformationalResponse):
+            raise h11.RemoteProtocolError("there was no answer")
+
+
+def _site(url: str) -> str:
+    """Without its path, which is the secret that lets a sender in."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "this"
+    return f"{parts.scheme}://{parts.hostname}" if parts.hostname else "this"
+
+
+# Encryption of one message: RFC 8291; its signature (VAPID): RFC 8292. The push service in between sees the
+# length of the message and which server it comes from, not what it says.
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserKeys:
+    """What a browser gives whoever may send to it; its own private key never leaves it."""
+
+    p256dh: str
+    auth: str
+
+    @property
+    def point(self) -> bytes:
+        return unpacked(self.p256dh)
+
+    @property
+    def secret(self) -> bytes:
+        return unpacked(self.auth)
+
+    def check(self) -> None:
+        """Raises `InvalidAction` for a point that is not on the curve, or a secret of another length."""
+        try:
+            _public(self.point)
+            is_valid = len(self.secret) == SECRET
+        except (ValueError, binascii.Error):
+            is_valid = False
+        if not is_valid:
+            raise InvalidAction(
+                "keys: these are not the keys of a push subscription",
+                path="keys",
+                hint="Send p256dh and auth as PushSubscription.toJSON() gives them.",
+            )
+
+
+def base64url(content: bytes) -> str:
+    """base64url without its padding, as browsers and JWTs write it."""
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def unpacked(text: str) -> bytes:
+    """Raises `ValueError` for what is not base64url."""
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+
+
+class ServerKey:
+    """By it push services know that all messages come from the server to which a browser subscribed."""
+
+    def __init__(self, private: EllipticCurvePrivateKey) -> None:
+        self._private = private
+
+    @classmethod
+    def make(cls) -> ServerKey:
+        from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415  (few servers push)
+
+        return cls(ec.generate_private_key(ec.SECP256R1()))
+
+    @classmethod
+    def read(cls, number: str) -> ServerKey:
+        from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
+        return cls(ec.derive_private_key(int(number, 16), ec.SECP256R1()))
+
+    @property
+    def number(self) -> str:
+        """What `read` takes."""
+        return f"{self._private.private_numbers().private_value:064x}"
+
+    @property
+    def public(self) -> str:
+        """The `applicationServerKey` of the Push API."""
+        return base64url(_point(self._private.public_key()))
+
+    def headers(self, endpoint: str, now_ms: int, contact: str | None, life_s: int) -> dict[str, str]:
+        """Of the request that carries one message. `contact` is where somebody answers for this server."""
+        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
+        from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
+
+        claims: dict[str, object] = {
+            "aud": "https://" + urlsplit(endpoint).netloc.lower(),
+            "exp": now_ms // 1000 + TOKEN_LIFE_S,
+        }
+        if contact is not None:
+            claims["sub"] = contact
+        parts = ({"typ": "JWT", "alg": "ES256"}, claims)
+        text = ".".join(base64url(json.dumps(part, separators=(",", ":")).encode()) for part in parts)
+        r, s = utils.decode_dss_signature(self._private.sign(text.encode(), ec.ECDSA(hashes.SHA256())))
+        signature = base64url(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
+        return {
+            "Authorization": f"vapid t={text}.{signature}, k={self.public}",
+            "Content-Encoding": "aes128gcm",
+            "Content-Type": "application/octet-stream",
+            "TTL": str(life_s),
+            "Urgency": "high",
+        }
+
+
+def sealed(message: bytes, browser: BrowserKeys) -> bytes:
+    """The body: salt, record size, an ephemeral key, then the record. Nothing in it is used twice."""
+    from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+
+    def derived(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
+        return HKDF(hashes.SHA256(), length, salt, info).derive(secret)
+
+    own, salt, theirs = ec.generate_private_key(ec.SECP256R1()), os.urandom(16), browser.point
+    ours = _point(own.public_key())
+    shared = own.exchange(ec.ECDH(), _public(theirs))
+    input_key = derived(shared, browser.secret, b"WebPush: info\0" + theirs + ours, 32)
+    key = derived(input_key, salt, b"Content-Encoding: aes128gcm\0", 16)
+    nonce = derived(input_key, salt, b"Content-Encoding: nonce\0", 12)
+    record = AESGCM(key).encrypt(nonce, message + b"\x02", None)  # 2: the last record
+    return salt + RECORD.to_bytes(4, "big") + bytes([len(ours)]) + ours + record
+
+
+def _point(public: EllipticCurvePublicKey) -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
+
+    return public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+
+def _public(point: bytes) -> EllipticCurvePublicKey:
+    """Raises `ValueError` for a point that is not on the curve."""
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
+    if len(point) != POINT:
+        raise ValueError("a point has 65 bytes")
+    return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+
+
+# Subscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One device. Its endpoint is a secret: whoever has it and our key can send to it."""
+
+    id: str
+    name: str
+    host: str
+    """Where its page lives."""
+    endpoint: str
+    keys: BrowserKeys
+    login: str
+    """The hash of its page's token, where that lasts; '' where it ends with the server."""
+    created_ms: int
+    told_ms: int | None = None
+    problem: str = ""
+
+    @classmethod
+    def from_row(cls, row: sqlite3.Row) -> Subscription:
+        keys = BrowserKeys(row["p256dh"], row["auth"])
+        return cls(
+            row["id"], row["name"], row["host"], row["endpoint"], keys, row["login"], row["created_ms"],
+            row["told_ms"], row["problem"],
+        )  # fmt: skip
+
+    def to_dict(self, visitor: Visitor) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "name": self.name,
+            "since": iso_time(self.created_ms),
+            "told": iso_time(self.told_ms) if self.told_ms is not None else None,
+            "problem": self.problem or None,
+            "staysLoggedIn": bool(self.login),
+            "yours": bool(self.login) and self.login == visitor.page,
+        }
+
+
+class KeysBody(CamelModel):
+    """As `PushSubscription.toJSON()` writes them."""
+
+    p256dh: Annotated[str, Field(max_length=200, repr=False)]
+    auth: Annotated[str, Field(max_length=100, repr=False)]
+
+
+class SubscribeBody(CamelModel):
+    """What `POST /api/push` takes."""
+
+    endpoint: Annotated[str, Field(max_length=LONGEST_URL, repr=False)]
+    keys: KeysBody
+    name: Annotated[str, Field(max_length=200)] = ""
+    """What people call the device."""
+
+
+class Subscriptions:
+    """The subscriptions of one home. They are few, so they are all in memory as well."""
+
+    def __init__(self, store: Store, clock: Clock, network: Network = INTERNET) -> None:
+        self._store = store
+        self._clock = clock
+        self.network = network
+        self._subscriptions: dict[str, Subscription] = {}
+        self._key: ServerKey | None = None
+        store.prepare("push", TABLES)
+
+    async def load(self) -> None:
+        """Must end before a request is served. Pages below `localhost` belonged to another process, so nobody
+        can open them again."""
+
+        def read(db: sqlite3.Connection) -> list[Subscription]:
+            db.execute("DELETE FROM push_subscriptions WHERE host LIKE '%.localhost:%'")
+            rows = db.execute("SELECT * FROM push_subscriptions ORDER BY created_ms")
+            return [Subscription.from_row(row) for row in rows]
+
+        subscriptions = await self._store.write(read)
+        self._subscriptions = {subscription.id: subscription for subscription in subscriptions}
+
+    def all(self) -> list[Subscription]:
+        return list(self._subscriptions.values())
+
+    def get(self, id_: str) -> Subscription:
+        if id_ not in self._subscriptions:
+            raise InvalidAction(
+                f"There is no device {id_!r:.60}", path="id", hint="GET /api/push lists them."
+            )
+        return self._subscriptions[id_]
+
+    def has_login(self, login: str, host: str) -> bool:
+        return any((known.login, known.host) == (login, host) for known in self.all() if known.login)
+
+    async def key(self) -> ServerKey:
+        """Made once for a home: browsers subscribe to it."""
+        if self._key is None:
+            number = ServerKey.make().number
+
+            def insert(db: sqlite3.Connection) -> str:
+                db.execute("INSERT OR IGNORE INTO push_key VALUES (1, ?)", (number,))
+                return str(db.execute("SELECT number FROM push_key").fetchone()[0])
+
+            self._key = ServerKey.read(await self._store.write(insert))
+        return self._key
+
+    async def add(self, body: SubscribeBody, name: str, host: str, login: str) -> Subscription:
+        """Raises `InvalidAction` for an endpoint that is not public, and for too many devices."""
+        keys = BrowserKeys(body.keys.p256dh.rstrip("="), body.keys.auth.rstrip("="))
+        keys.check()
+        try:
+            await public_addresses(body.endpoint, self.network)
+        except NotTold as error:
+            raise InvalidAction(f"endpoint: {error}", path="endpoint", hint="Try again.") from None
+        id_, now, endpoint = f"ps_{secrets.token_hex(5)}", self._clock.now_ms(), body.endpoint
+        subscription = Subscription(id_, name, host, endpoint, keys, login, now)
+
+        def insert(db: sqlite3.Connection) -> bool:
+            db.execute("DELETE FROM push_subscriptions WHERE endpoint = ?", (endpoint,))
+            [count] = db.execute("SELECT count(*) FROM push_subscriptions").fetchone()
+            if count >= MOST_SUBSCRIPTIONS:
+                return False
+            db.execute(
+                "INSERT INTO push_subscriptions VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, '')",
+                (id_, name, host, endpoint, keys.p256dh, keys.auth, login, now),
+            )
+            return True
+
+        if not await self._store.write(insert):
+            raise InvalidAction(
+                f"{MOST_SUBSCRIPTIONS} devices are told already, and no more can be",
+                path="endpoint",
+                hint="Revoke one in Settings.",
+            )
+        others = {other.id: other for other in self.all() if other.endpoint != endpoint}
+        self._subscriptions = others | {id_: subscription}
+        return subscription
+
+    async def end(self, id_: str) -> Subscription:
+        """Ends its messages and its login."""
+        subscription = self.get(id_)
+        del self._subscriptions[id_]
+        await self._store.write(lambda db: db.execute("DELETE FROM push_subscriptions WHERE id = ?", (id_,)))
+        return subscription
+
+    async def note(self, id_: str, problem: str) -> None:
+        """Stores what went wrong with the last message to a subscription; empty if it was delivered."""
+        now = self._clock.now_ms() if not problem else None
+
+        def update(db: sqlite3.Connection) -> list[Subscription]:
+            order = "UPDATE push_subscriptions SET told_ms = coalesce(?, told_ms), problem = ? WHERE id = ?"
+            db.execute(order, (now, problem[:200], id_))
+            rows = db.execute("SELECT * FROM push_subscriptions WHERE id = ?", (id_,))
+            return [Subscription.from_row(row) for row in rows]
+
+        for subscription in await self._store.write(update):
+            if subscription.id in self._subscriptions:
+                self._subscriptions[subscription.id] = subscription
+
+
+# Sending
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyPlace:
+    """`HANDRAIL_NOTIFY_URL`."""
+
+    url: str
+    is_json: bool
+
+    @classmethod
+    def read(cls, text: str | None) -> NotifyPlace | None:
+        return cls(text.removeprefix(JSON), text.startswith(JSON)) if text else None
+
+    def message(self, id_: str, page: str | None) -> tuple[dict[str, str], bytes]:
+        """Headers and body. `page` is where the question can be answered, if other devices reach it."""
+        click = f"{page}#id={id_}" if page else None
+        if self.is_json:
+            body = {"id": id_, "title": TITLE, "message": WORDS} | ({"url": click} if click else {})
+            return {"Content-Type": "application/json"}, json.dumps(body).encode()
+        headers = {"Content-Type": "text/plain; charset=utf-8", "Title": TITLE, "Priority": "high"}
+        return headers | ({"Click": click} if click else {}), WORDS.encode()
+
+
+class Notifier:
+    """Sends in the background. Whatever fails, the question stands where it was asked."""
+
+    def __init__(
+        self, subscriptions: Subscriptions, clock: Clock, public: str | None, place: NotifyPlace | None
+    ) -> None:
+        self._subscriptions = subscriptions
+        self._clock = clock
+        self._origin = f"https://{public}" if public else None
+        self._place = place
+        self._sending = Background()
+
+    @property
+    def notify_host(self) -> str | None:
+        """The host of `HANDRAIL_NOTIFY_URL`, without the path that lets a sender in."""
+        return urlsplit(self._place.url).hostname if self._place else None
+
+    def notify(self, id_: str) -> None:
+        """Tells everybody of the question with this id, without waiting."""
+        for subscription in self._subscriptions.all():
+            self._sending.start(self._push(subscription, id_), f"telling {subscription.id} of {id_}")
+        if self._place is not None:
+            self._sending.start(self._notify(self._place, id_), f"telling {self.notify_host} of {id_}")
+
+    async def test(self, subscription_id: str) -> str | None:
+        """Sends an id that no question has; returns what went wrong, or None."""
+        return await self._push(self._subscriptions.get(subscription_id), new_id()) or None
+
+    async def close(self) -> None:
+        await self._sending.close()
+
+    async def _push(self, subscription: Subscription, id_: str) -> str:
+        """Returns what went wrong, '' for nothing."""
+        key = await self._subscriptions.key()
+        headers = key.headers(subscription.endpoint, self._clock.now_ms(), self._origin, MESSAGE_LIFE_S)
+        body = sealed(id_.encode(), subscription.keys)
+        try:
+            status = await post(subscription.endpoint, headers, body, self._subscriptions.network)
+        except (NotTold, InvalidAction) as error:
+            problem = str(error)
+        else:
+            problem = "" if 200 <= status < 300 else f"the push service answered {status}"
+            if status in UNSUBSCRIBED:
+                with suppress(InvalidAction):  # somebody revoked it meanwhile
+                    await self._subscriptions.end(subscription.id)
+                return "the browser takes no messages any more"
+        await self._subscriptions.note(subscription.id, problem)
+        if problem:
+            _log.warning("%s was not told: %s", subscription.id, problem)
+        return problem
+
+    async def _notify(self, place: NotifyPlace, id_: str) -> None:
+        headers, body = place.message(id_, f"{self._origin}/approve" if self._origin else None)
+        try:
+            status = await post(place.url, headers, body, self._subscriptions.network, anywhere=True)
+        except (NotTold, InvalidAction) as error:
+            _log.warning("HANDRAIL_NOTIFY_URL was not told: %s", error)
+        else:
+            if not 200 <= status < 300:
+                _log.warning("HANDRAIL_NOTIFY_URL: %s answered %s", self.notify_host, status)
+
+
+async def list_subscriptions(request: Request) -> JSONResponse:
+    """Who is told of questions, and what a browser needs to subscribe."""
+    visitor: Visitor = request.state.visitor
+    visitor.must_be_person("Looking at who is told")
+    context = request.app.state.context
+    subscriptions: Subscriptions = context.subscriptions
+    return JSONResponse(
+        {
+            "key": (await subscriptions.key()).public,
+            "most": MOST_SUBSCRIPTIONS,
+            "subscriptions": [subscription.to_dict(visitor) for subscription in subscriptions.all()],
+            "alsoTold": context.notifier.notify_host,
+            "public": context.pages.public,
+        }
+    )
+
+
+async def subscribe(request: Request) -> JSONResponse:
+    """Tell this device of questions from now on."""
+    visitor: Visitor = request.state.visitor
+    visitor.must_be_person("Being told of questions")
+    body = await json_body(request, SubscribeBody)
+    context = request.app.state.context
+    login = visitor.page if context.origin(request).startswith("https:") else ""
+    name = agent_name(body.name) or "A browser"
+    subscription = await context.subscriptions.add(body, name, request.headers["host"], login)
+    await _write(context, "device_told", subscription, visitor)
+    return JSONResponse(subscription.to_dict(visitor))
+
+
+async def unsubscribe(request: Request) -> JSONResponse:
+    """Tell this device nothing more, and end its login: `id` names it."""
+    visitor: Visitor = request.state.visitor
+    visitor.must_be_person("Revoking a device")
+    context = request.app.state.context
+    subscription = await context.subscriptions.end(request.query_params.get("id") or "")
+    if subscription.login and subscription.login != visitor.page:
+        context.log_out(subscription.login)
+    await _write(context, "device_revoked", subscription, visitor)
+    return JSONResponse({"revoked": subscription.id})
+
+
+async def try_subscription(request: Request) -> JSONResponse:
+    """Send one message that asks nothing: `id` names the device."""
+    request.state.visitor.must_be_person("Trying a notification")
+    context = request.app.state.context
+    return JSONResponse({"problem": await context.notifier.test(request.query_params.get("id") or "")})
+
+
+async def _write(context: Any, kind: str, subscription: Subscription, visitor: Visitor) -> None:
+    """Into the journal, without the endpoint."""
+    actor = {"kind": "person", "id": visitor.name}
+    event = {"kind": kind, "device": None, "actor": actor, "door": "desk"}
+    await context.runtime.journal.seal(event | {"subscription": subscription.id, "name": subscription.name})
+
+
+ROUTES = [
+    Route("/api/push", list_subscriptions),
+    Route("/api/push", subscribe, methods=["POST"]),
+    Route("/api/push", unsubscribe, methods=["DELETE"]),
+    Route("/api/push/try", try_subscription, methods=["POST"]),
+]

@@ -1,0 +1,130 @@
+"""What every response has in common: security headers, JSON, and failures with the status of their family."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import Message, Send
+
+from handrail.errors import ERRORS, FAMILIES, HandrailError, InvalidAction
+from handrail.hosts import OWN_HEADER
+from handrail.protocol.model import CamelModel
+from handrail.protocol.read import invalid_action, read_json
+from handrail.store import disk_failure
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T", bound=CamelModel)
+CSP = "content-security-policy"
+NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+"""For data: nothing in it may run, load or be framed."""
+PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; frame-src http: https:; manifest-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""The desk's page. Agents' iframes may show any site; their sandbox says what they may do."""
+DEFAULTS = {
+    CSP: NOTHING,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    "cache-control": "no-store",
+    OWN_HEADER: "1",
+}
+"""For every response that does not set them itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRefusal:
+    """A request that no route sees."""
+
+    status: int
+    code: str
+    message: str
+    hint: str
+
+
+def refused(refusal: HttpRefusal) -> JSONResponse:
+    body = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint, "retryable": False}
+    headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}.get(refusal.status)
+    return JSONResponse(body, refusal.status, headers)
+
+
+def status_of(failure_code: str | None) -> int:
+    """Of an envelope: that of its failure's family, 200 for none."""
+    if failure_code is None:
+        return 200
+    return FAMILIES[ERRORS.get(failure_code, HandrailError).family].http_status
+
+
+async def on_failure(_: Request, error: Exception) -> JSONResponse:
+    failure = cast("HandrailError", error)  # the class that the application registers it for
+    return JSONResponse(failure.to_dict(), failure.exits.http_status)
+
+
+async def on_http(_: Request, error: Exception) -> JSONResponse:
+    """What the router raises: not found, wrong method."""
+    failure = cast("HTTPException", error)
+    body = {
+        "code": f"HTTP_{failure.status_code}",
+        "message": failure.detail,
+        "hint": "/api/openapi.json lists what there is.",
+        "retryable": False,
+    }
+    return JSONResponse(body, failure.status_code, failure.headers)
+
+
+async def on_unknown(request: Request, error: Exception) -> JSONResponse:
+    """The exception's text stays in the log. This is sent from outside the guard, hence the headers."""
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    unknown = HandrailError("Something failed that has no name; the server's log says more.")
+    failure = disk_failure(error) or unknown
+    return JSONResponse(failure.to_dict(), failure.exits.http_status, DEFAULTS)
+
+
+async def json_object(request: Request) -> dict[str, Any]:
+    """The body, which has to be one object."""
+    body = read_json(await request.body())
+    if not isinstance(body, dict):
+        raise InvalidAction("The body is not a JSON object", path="", hint="Send one JSON object.")
+    return body
+
+
+async def json_body(request: Request, model: type[T]) -> T:
+    """The body as `model`; `InvalidAction` names the bad field."""
+    body = await json_object(request)
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise invalid_action(error, body) from None
+
+
+def number(request: Request, name: str, default: int, most: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdecimal() or len(text) > 18 or int(text) > most:
+        raise InvalidAction(f"{name}: {text!r:.40} is not a whole number from 0 to {most}", path=name)
+    return int(text)
+
+
+def secured(send: Send) -> Send:
+    """`send`, with `DEFAULTS` added to every response."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            headers = MutableHeaders(scope=message)
+            for name, text in DEFAULTS.items():
+                headers.setdefault(name, text)
+        await send(message)
+
+    return send_with_headers

@@ -1,0 +1,234 @@
+"""`/ws`: the desk's frames to one client, and its own back, no faster than `RateLimit` allows.
+
+A client that is slow or wrong harms only itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from handrail.clock import Clock
+from handrail.errors import ERRORS, ActionRejected, HandrailError, InvalidAction
+from handrail.protocol.message import (
+    CLIENT_MESSAGE,
+    ClientMessage,
+    DialogFeedback,
+    Hello,
+    Interrupt,
+    PhoneInput,
+    UserInteraction,
+    UserMessage,
+)
+from handrail.protocol.read import invalid_action, read_json
+from handrail.waiting import first
+from handrail.web_server import phone
+from handrail.web_server.activity import PERSON as SPEAKER
+from handrail.web_server.approvals import DIALOG
+from handrail.web_server.auth import Visitor, address_of
+
+if TYPE_CHECKING:
+    from handrail.web_server.server import Context
+
+MOST_TEXT = 1_048_576
+"""Bytes of a frame; only a picture that was asked for may be larger."""
+MOST_BAD = 10
+SEND_S = 30.0
+"""A client that receives nothing for this long is disconnected."""
+CLOSE_S = 1.0
+HELLO_S = 5.0
+"""The time that a page has for its first frame."""
+NOT_LOGGED_IN = 4401
+"""Close code: no token, or one that is not known here."""
+FRAMES_PER_SECOND = 200.0
+"""A browser that drags sends sixty."""
+BURST = 400.0
+
+
+class RateLimit:
+    """A token bucket for the frames of one client."""
+
+    def __init__(self, clock: Clock, rate: float = FRAMES_PER_SECOND, burst: float = BURST) -> None:
+        self._clock = clock
+        self._rate = rate / 1000
+        self._burst = burst
+        self._left = burst
+        self._at = clock.monotonic_ms()
+
+    def allows(self) -> bool:
+        """Takes one token, if there is one."""
+        now = self._clock.monotonic_ms()
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+class DeskConnection:
+    """One client, from its joining to its end."""
+
+    def __init__(self, websocket: WebSocket, context: Context, visitor: Visitor, since: int | None) -> None:
+        self._websocket = websocket
+        self._context = context
+        self._visitor = visitor
+        self._rate_limit = RateLimit(context.runtime.clock)
+        self._bad = 0
+        self._close_with = (1001, "")
+        """RFC 6455's code, and the reason."""
+        self._since = since
+        self._client = context.desk.join(f"ws-{secrets.token_hex(6)}", self._since)
+
+    async def run(self) -> None:
+        """Ends when either side does; the other is told, if it still listens."""
+        self._context.on_log_out.append(self._hang_up)
+        try:
+            tasks = await first(self._read(), self._send())
+        finally:
+            self._context.on_log_out.remove(self._hang_up)
+            self._context.phones.leave(self._client)
+            self._client.close()
+        for task in tasks:
+            error = None if task.cancelled() else task.exception()
+            if error is not None and not isinstance(error, TimeoutError | WebSocketDisconnect):
+                raise error
+        with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):  # RuntimeError: it is closed already
+            async with asyncio.timeout(CLOSE_S):
+                await self._websocket.close(*self._close_with)
+
+    def _hang_up(self, login: str) -> None:
+        """Called when somebody has revoked a device."""
+        if self._visitor.page == login:
+            self._close_with = (NOT_LOGGED_IN, "this device was revoked")
+            self._client.close()
+
+    async def _send(self) -> None:
+        """Until the desk closes this client, or it receives nothing any more."""
+        while not self._client.is_closed:
+            async for frame in self._client:
+                async with asyncio.timeout(SEND_S):
+                    if isinstance(frame, str):
+                        await self._websocket.send_text(frame)
+                    else:
+                        await self._websocket.send_bytes(frame)
+
+    def _send_error(self, error: HandrailError) -> None:
+        path = str(error.details.get("path", ""))
+        fields = {"code": error.code, "path": path, "message": error.message, "hint": error.hint}
+        self._context.desk.hub.send(self._client, "ERROR", fields)
+
+    async def _read(self) -> None:
+        """A malformed frame counts against the client; one that can't be obeyed just now does not."""
+        while self._bad < MOST_BAD:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            is_large = text is not None and len(text) > MOST_TEXT
+            if is_large and not self._context.desk.pending.awaits_capture(self._client):
+                self._close_with = (1009, "the frame is too large")
+                return
+            try:
+                frame = self._frame(text)
+            except InvalidAction as error:
+                self._bad += 1
+                self._send_error(error)
+                continue
+            try:
+                await self._handle(frame)
+            except HandrailError as error:
+                self._send_error(error)
+        self._close_with = (1008, "too many bad frames")
+
+    def _frame(self, text: str | None) -> Any:
+        if not self._rate_limit.allows():
+            rate = f"{FRAMES_PER_SECOND:.0f} in a second"
+            raise InvalidAction(f"Frames come faster than {rate}", path="", hint="Send fewer.")
+        if text is None:
+            raise InvalidAction("Only text frames are read", path="", hint="Send JSON as text.")
+        try:
+            return CLIENT_MESSAGE.validate_json(text)
+        except ValidationError as error:
+            raise invalid_action(error, read_json(text)) from None
+
+    async def _handle(self, frame: ClientMessage) -> None:
+        context, visitor = self._context, self._visitor
+        if isinstance(frame, Hello):
+            self._replay(frame)
+        elif isinstance(frame, UserInteraction) and not visitor.is_person:
+            desk = self._context.runtime.desk_session()
+            for envelope in await desk.run_all(frame.interactions, caller=self._visitor.caller("ws")):
+                if not envelope.success:
+                    kind = ERRORS.get(envelope.failure_code or "", HandrailError)
+                    details = envelope.details or {}
+                    self._send_error(kind(envelope.message or "", hint=envelope.hint, **details))
+        elif not visitor.is_person:
+            raise ActionRejected(
+                f"{frame.type} is for people; {visitor.name!r} came with a program's token",
+                hint="Send USER_INTERACTION, or open the desk in a browser.",
+            )
+        elif isinstance(frame, DialogFeedback) and frame.dialog_id.startswith(DIALOG):
+            await context.approvals.answer_dialog(frame, visitor)
+        elif isinstance(frame, PhoneInput):
+            await phone.handle(context, self._client, frame, visitor.caller())
+        elif isinstance(frame, Interrupt):
+            await context.interrupt(visitor)
+        else:
+            if isinstance(frame, UserMessage):
+                context.console.add(SPEAKER, frame.content, frame.message_id)
+            await context.desk.interact(self._client, frame)
+
+    def _replay(self, frame: Hello) -> None:
+        """A client that could not name its last frame number in the address may do it now."""
+        if self._since is not None or frame.since is None:
+            return
+        self._since = frame.since
+        before, self._client = self._client, self._context.desk.join(self._client.id, frame.since)
+        before.close()
+
+
+async def socket(websocket: WebSocket) -> None:
+    """The desk, live: frames both ways."""
+    await websocket.accept()
+    context: Context = websocket.app.state.context
+    text = websocket.query_params.get("since") or ""
+    since = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+    visitor: Visitor | None = websocket.state.visitor
+    with suppress(WebSocketDisconnect):
+        if visitor is None and (hello := await _hello(websocket)) is not None:
+            visitor = _page_visitor(hello, websocket, context)
+            since = hello.since if since is None else since
+        if visitor is None:
+            await websocket.close(NOT_LOGGED_IN, "log in first")
+        else:
+            await DeskConnection(websocket, context, visitor, since).run()
+
+
+async def _hello(websocket: WebSocket) -> Hello | None:
+    """A page says who it is in its first frame: what a browser adds by itself is not believed."""
+    try:
+        async with asyncio.timeout(HELLO_S):
+            message = await websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message["code"])
+        frame = CLIENT_MESSAGE.validate_json(message.get("text") or "")
+    except (TimeoutError, ValidationError):
+        return None
+    return frame if isinstance(frame, Hello) else None
+
+
+def _page_visitor(hello: Hello, websocket: WebSocket, context: Context) -> Visitor | None:
+    if hello.token is None:
+        return None
+    visitor = context.auth.page(hello.token, websocket.headers, address_of(websocket.scope))
+    return visitor if isinstance(visitor, Visitor) else None
+
+
+ROUTES = [WebSocketRoute("/ws", socket)]
