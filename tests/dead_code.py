@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-READERS = ("src", "sim", "bench", "docs", "examples", "tests")
+READERS = ("src", "packages", "bench", "docs", "examples", "tests")
 PLAIN = frozenset(
     "property cached_property setter staticmethod classmethod dataclass overload override final cache wraps "
     "abstractmethod contextmanager asynccontextmanager lru_cache total_ordering runtime_checkable".split()
@@ -152,7 +152,17 @@ def unused() -> tuple[list[Defined], list[Defined]]:
         readers[word].add("docs")
     found = [
         one
-        for path in sorted(one for root in ("src", "sim/src") for one in (ROOT / root).rglob("*.py"))
+        for path in sorted(
+            one
+            for root in (
+                "src",
+                "packages/sim/src",
+                "packages/eval/src",
+                "packages/fleet/src",
+                "packages/maestro/src",
+            )
+            for one in (ROOT / root).rglob("*.py")
+        )
         for one in definitions(path)
     ]
     nobody = [one for one in found if not readers[one.name]]

@@ -7,17 +7,26 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parent.parent
-ROOTS = {"": REPOSITORY / "src" / "handrail", "handrail_sim/": REPOSITORY / "sim" / "src" / "handrail_sim"}
+ROOTS = {
+    "": REPOSITORY / "src" / "handrail",
+    **{
+        f"handrail_{name}/": REPOSITORY / "packages" / name / "src" / f"handrail_{name}"
+        for name in ("sim", "eval", "fleet", "maestro")
+    },
+}
 STARTERS = {"create_task", "ensure_future"}
 ELSEWHERE = {
-    "browser/keeper.py": (1, "the end of a process that it has just started, waited for with a limit"),
-    "evaluation/lint.py": (1, "a TaskGroup: seeds of one template"),
-    "evaluation/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
-    "evaluation/run.py": (1, "a TaskGroup: one run that fails ends the others"),
-    "engine/memory.py": (1, "a block of numbers that is waited for before it is given back"),
-    "engine/queue.py": (2, "an action's work and its end; Queue.stop ends the one and waits for the other"),
+    "browser/process.py": (1, "the end of a process that it has just started, waited for with a limit"),
+    "handrail_eval/lint.py": (1, "a TaskGroup: seeds of one template"),
+    "handrail_eval/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
+    "handrail_eval/run.py": (1, "a TaskGroup: one run that fails ends the others"),
+    "engine/ref_store.py": (1, "a block of numbers that is waited for before it is given back"),
+    "engine/action_queue.py": (
+        2,
+        "an action's work and its end; Queue.stop ends the one and waits for the other",
+    ),
     "engine/session.py": (2, "its watch and its saving of refs, which Session.close ends"),
-    "http/phone_pictures.py": (1, "a TaskGroup: a picture that can't be made small ends the stream"),
+    "web_server/phone_stream.py": (1, "a TaskGroup: a picture that can't be made small ends the stream"),
     "sync/loop.py": (2, "a call that its thread waits for, and a block that Kept.close leaves"),
     "handrail_sim/adbd/connection.py": (
         2,
@@ -27,11 +36,11 @@ ELSEWHERE = {
         1,
         "commands that outlive their connection; Adbd.stop ends them",
     ),
-    "handrail_sim/adbd/tty.py": (
+    "handrail_sim/adbd/services.py": (
         1,
         "the keyboard of a shell, closed by the shell without waiting",
     ),
-    "handrail_sim/screen/camera.py": (1, "one painting for all who ask; it outlives whoever asked first"),
+    "handrail_sim/screen/shown.py": (1, "one painting for all who ask; it outlives whoever asked first"),
     "handrail_sim/shell/system/instrument.py": (
         1,
         "it outlives `am`: the process table owns it",
@@ -63,7 +72,7 @@ def test_tasks_are_started_by_waiting_or_have_a_reason() -> None:
         for name, root in ROOTS.items()
         for path in sorted(root.rglob("*.py"))
     }
-    assert all(found.pop(f"{name}waiting.py") > 0 for name in ROOTS)
+    assert all(found.pop(f"{name}waiting.py") > 0 for name in ("", "handrail_sim/"))
     assert {path: count for path, count in found.items() if count} == {
         path: count for path, (count, _) in ELSEWHERE.items()
     }, "use first, beside or Background of waiting.py; what was replaced leaves this list"

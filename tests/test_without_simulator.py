@@ -59,7 +59,7 @@ def test_what_needs_a_simulated_phone_says_how_to_get_one(tmp_path: Path, words:
     told = done.stdout + done.stderr
     assert "UNSUPPORTED" in told
     assert "pip install 'handrail[sim]'" in told
-    assert "pip install ./sim" in told
+    assert "pip install ./packages/sim" in told
     assert "Traceback" not in told
     assert "ImportError" not in told
 

@@ -18,8 +18,7 @@ from handrail.agent.budget import DEFAULT, Budget
 from handrail.agent.computer import NOT_DONE, RULES, ComputerSpeech
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.models import open_model
-from handrail.agent.run_data import RunProgress, RunResult, silent
-from handrail.agent.run_folder import RunFolder
+from handrail.agent.run_data import RunFolder, RunProgress, RunResult, silent
 from handrail.agent.task import Task
 from handrail.errors import ModelRefused
 from handrail_sim.phone import Phone
@@ -31,7 +30,9 @@ from tests.agent_http.responses_wire import REASONING, computer, response
 from tests.agent_http.server import Answer, Got, Planned, Server, serving
 from tests.scenario.agent_world import SETTINGS, fingers
 from tests.scenario.people import asked
-from tests.scenario.world import FastClock, World, play, world
+from tests.scenario.world import FastClock, World, play_live, world
+
+pytestmark = pytest.mark.slow
 
 both = pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 NO_DISPLAY = '[[rule]]\nname = "no"\nlabel = ["Display*"]\nverdict = "deny"\nwhy = "not today"\n'
@@ -95,7 +96,7 @@ def story(
             async with serving(*plan(w)) as server:
                 then(w, server, await run(w, server, maker, task, **more))
 
-    play(told())
+    play_live(told())
 
 
 def small(clock: FastClock) -> Phone:
@@ -215,7 +216,6 @@ def test_a_batch_ends_at_what_a_phone_can_not_do(tmp_path: Path, maker: Maker) -
     story(tmp_path, maker, plan, then)
 
 
-@pytest.mark.slow
 @both
 def test_a_batch_ends_when_the_screen_is_turned(tmp_path: Path, maker: Maker) -> None:
     turned: list[World] = []
@@ -250,7 +250,6 @@ def test_an_answer_that_can_not_be_run_is_told_and_asked_again(tmp_path: Path, m
     story(tmp_path, maker, plan, then)
 
 
-@pytest.mark.slow
 @both
 def test_a_place_outside_the_picture_is_refused(tmp_path: Path, maker: Maker) -> None:
     def then(w: World, server: Server, result: RunResult) -> None:
@@ -273,7 +272,6 @@ def test_a_refusal_ends_the_run_with_a_code(tmp_path: Path, maker: Maker) -> Non
     story(tmp_path, maker, lambda w: [maker.refuses("I will not do that.")], then)
 
 
-@pytest.mark.slow
 @both
 def test_the_end_counts_only_while_the_condition_holds(tmp_path: Path, maker: Maker) -> None:
     def plan(w: World) -> list[Planned]:
@@ -316,12 +314,11 @@ def test_a_large_screen_is_sent_by_the_makers_rule_and_touched_exactly(tmp_path:
     )  # fmt: skip
 
 
-@pytest.mark.slow
 @both
 def test_old_pictures_are_not_sent_for_ever(
     tmp_path: Path, maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handrail.agent.computer, "KEPT", 2)
+    monkeypatch.setattr(handrail.agent.computer, "MAX_EXCHANGES", 2)
     plan = [maker.acts(click(200 + 9 * number, 70)) for number in range(4)]
 
     def then(w: World, server: Server, result: RunResult) -> None:
@@ -381,7 +378,7 @@ def test_a_safety_check_is_a_persons_to_acknowledge(tmp_path: Path, yes: bool) -
                 assert not [item for item in items if item.get("type") in ("computer_call", "reasoning")]
                 assert "nobody did" in "\n".join(maker.told(server.got[-1]))
 
-    play(told())
+    play_live(told())
 
 
 @pytest.mark.parametrize("checks", ["sure?", [None]])
@@ -401,7 +398,7 @@ def test_a_check_that_can_not_be_read_is_asked_about_all_the_same(tmp_path: Path
                 await running
             assert touched(w) == []
 
-    play(told())
+    play_live(told())
 
 
 def test_an_older_server_is_asked_with_an_older_tool_and_that_is_said(tmp_path: Path) -> None:
@@ -481,4 +478,4 @@ def test_while_a_secret_is_seen_no_picture_is_sent_and_elements_are_named(
             assert "screen-data" in json.dumps(server.got[1].body)
             assert [step.kind for step in result.steps][-2:] == ["press_key", "finish"]
 
-    play(told())
+    play_live(told())

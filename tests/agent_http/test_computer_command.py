@@ -18,7 +18,7 @@ from tests.agent_http.makers import ANTHROPIC, MAKERS, Maker
 from tests.agent_http.server import Answer, Planned, serving
 from tests.scenario.agent_world import SETTINGS
 from tests.scenario.people import command
-from tests.scenario.world import play
+from tests.scenario.world import play_live
 
 PAGE = Path(__file__).parents[2] / "docs" / "agent.md"
 RULE = '[[rule]]\nname = "no saver"\nlabel = ["Battery Saver*"]\nverdict = "deny"\nwhy = "not today"\n'
@@ -66,7 +66,7 @@ def test_the_session_of_the_page_is_a_real_one(tmp_path: Path) -> None:
         ANTHROPIC.says("The battery is at 84 %. A rule of yours forbids the battery saver."),
     ]
     words = [task, "--model", ANTHROPIC.spec, "--tools", "computer"]
-    code, printed, _ = play(ran(tmp_path, ANTHROPIC, words, *plan))
+    code, printed, _ = play_live(ran(tmp_path, ANTHROPIC, words, *plan))
     assert code == 0, printed
     assert compared(printed) == compared(shown)
 
@@ -76,10 +76,10 @@ def test_the_session_of_the_page_is_a_real_one(tmp_path: Path) -> None:
 def test_a_run_goes_on_with_the_same_tool(tmp_path: Path, maker: Maker) -> None:
     words = ["Open it", "--model", maker.spec, "--tools", "computer", "--max-steps", "1"]
     start = maker.call("start_app", {"package": SETTINGS})
-    code, printed, _ = play(ran(tmp_path, maker, words, start))
+    code, printed, _ = play_live(ran(tmp_path, maker, words, start))
     assert (code, "out of steps" in printed) == (1, True), printed
     run = re.findall(r"--resume (\S+)", printed)[0]
-    code, printed, sent = play(
+    code, printed, sent = play_live(
         ran(tmp_path, maker, ["--resume", run, "--max-steps", "5"], maker.says("It is open."))
     )
     assert (code, "finished: It is open." in printed) == (0, True), printed
@@ -91,7 +91,7 @@ def test_a_run_goes_on_with_the_same_tool(tmp_path: Path, maker: Maker) -> None:
 @both
 def test_a_refusal_has_an_exit_code_of_its_own(tmp_path: Path, maker: Maker) -> None:
     words = ["Do harm", "--model", maker.spec, "--tools", "computer"]
-    code, printed, sent = play(ran(tmp_path, maker, words, maker.refuses("I will not.")))
+    code, printed, sent = play_live(ran(tmp_path, maker, words, maker.refuses("I will not.")))
     assert (code, len(sent)) == (4, 1)
     assert "refused: The model refused: I will not." in printed
 
@@ -100,7 +100,7 @@ def test_a_refusal_has_an_exit_code_of_its_own(tmp_path: Path, maker: Maker) -> 
 def test_an_older_tool_is_said_in_one_line(tmp_path: Path) -> None:
     unknown = anthropic_wire.error(400, "invalid_request_error", "computer_toolset_20260801: unknown")
     words = ["Look", "--model", ANTHROPIC.spec, "--tools", "computer"]
-    code, printed, _ = play(ran(tmp_path, ANTHROPIC, words, unknown, ANTHROPIC.says("Seen.")))
+    code, printed, _ = play_live(ran(tmp_path, ANTHROPIC, words, unknown, ANTHROPIC.says("Seen.")))
     assert code == 0
     assert printed.count("does not take computer_toolset_20260801; computer_20251124 is used.") == 1
 

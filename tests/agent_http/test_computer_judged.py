@@ -24,7 +24,9 @@ from tests.agent_http.server import Answer, Got, Planned, serving
 from tests.agent_http.test_computer import CHECK, clicks, run, shown_at, small
 from tests.scenario.agent_world import SETTINGS
 from tests.scenario.people import asked
-from tests.scenario.world import FastClock, play, world
+from tests.scenario.world import FastClock, play_live, world
+
+pytestmark = pytest.mark.slow
 
 both = pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 
@@ -68,7 +70,7 @@ async def whole_run(home: Path, maker: Maker) -> list[Got]:
 @pytest.fixture(scope="module", params=MAKERS, ids=lambda maker: maker.name)
 def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     home = tmp_path_factory.mktemp("judged")
-    return request.param, play(whole_run(home, request.param))
+    return request.param, play_live(whole_run(home, request.param))
 
 
 def test_every_request_is_of_the_makers_own_types(sent: tuple[Maker, list[Got]]) -> None:
@@ -109,7 +111,7 @@ def misspelt(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 def test_the_makers_package_sends_the_same(sent: tuple[Maker, list[Got]]) -> None:
     """And it reads the server's answer, so that the server speaks the protocol."""
     maker, got = sent
-    theirs = play(by_package(maker, got[-1].body, maker.acts(types("x"))))
+    theirs = play_live(by_package(maker, got[-1].body, maker.acts(types("x"))))
     assert theirs.path == got[-1].path == maker.path
     assert theirs.body == got[-1].body
     for name in ("anthropic-version", "anthropic-beta", "content-type"):
@@ -154,4 +156,4 @@ def test_older_tools_and_their_header_are_those_of_the_package(tmp_path: Path) -
         assert theirs.headers["anthropic-beta"] == ours.headers["anthropic-beta"]
         assert theirs.body == ours.body
 
-    play(story())
+    play_live(story())

@@ -23,8 +23,9 @@ from handrail.agent.task import Task
 from tests.agent_http import anthropic_wire, openai_wire, responses_wire
 from tests.agent_http.asking import ENV, PROMPT, Watched, opened
 from tests.agent_http.server import Answer, Got, Planned, Reset, Server, serving
-from tests.scenario.world import FastClock, play, world
+from tests.scenario.world import FastClock, play_live, world
 
+pytestmark = pytest.mark.slow
 WORDS = "word and word "
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "openai": ("openai:tiny", {}),
@@ -161,7 +162,7 @@ def ran(
         async with serving(*answers) as server:
             return await _run(home, case, server, tokens, steps), server
 
-    return play(story())
+    return play_live(story())
 
 
 def limits(server: Server) -> list[int]:
@@ -325,4 +326,4 @@ def test_nobody_heard_is_no_call(tmp_path: Path) -> None:
             await server.close_door()
             return await _run(tmp_path / "home", "openai", server, None, 1)
 
-    assert play(story()).spend.calls == 0
+    assert play_live(story()).spend.calls == 0

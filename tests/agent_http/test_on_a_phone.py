@@ -12,14 +12,13 @@ import pytest
 
 from handrail.agent.loop import run_task
 from handrail.agent.models import open_model
-from handrail.agent.run_data import RunResult
-from handrail.agent.run_folder import RunFolder
+from handrail.agent.run_data import RunFolder, RunResult
 from handrail.agent.task import Task
 from handrail.errors import ModelUnavailable
 from tests.agent_http.asking import ENV, KEY, OPENAI
 from tests.agent_http.openai_wire import calls, error, says
 from tests.agent_http.server import Answer, serving
-from tests.scenario.world import FastClock, World, play, world
+from tests.scenario.world import FastClock, World, play_live, world
 
 SETTINGS = "com.android.settings"
 TASK = Task.of("Open the display settings.", "Brightness level")
@@ -70,7 +69,7 @@ def test_a_task_is_done_through_a_server_and_its_key_is_written_nowhere(tmp_path
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.DEBUG)
     try:
-        play(story())
+        play_live(story())
     finally:
         logging.getLogger().removeHandler(handler)
         logging.getLogger().setLevel(logging.WARNING)
@@ -88,7 +87,7 @@ def test_a_run_whose_model_turns_it_away_says_why(tmp_path: Path) -> None:
         ):
             return await run(w, f"{server.url}/v1", tmp_path / "runs" / "agent-1")
 
-    result = play(story())
+    result = play_live(story())
     assert (result.outcome, result.code) == ("failed", ModelUnavailable.code)
     assert "answered 401: Incorrect API key provided: •••." in result.message
     assert [
@@ -119,4 +118,4 @@ def test_a_recorded_run_can_be_played_again_on_a_phone_of_the_same_kind(tmp_path
         assert (lost.outcome, lost.code) == ("failed", "EXPECT_STATE_MISMATCH")
         assert "step 1: the screen is not the recorded one at the start" in lost.message
 
-    play(story())
+    play_live(story())

@@ -9,7 +9,7 @@ from typing import Any
 
 from handrail.dialects.arguments import action_of
 from handrail.errors import HandrailError
-from handrail.mcp.tools import PROFILES
+from handrail.mcp_server.tools import PROFILES
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.traits import Capability, Pressed

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.config import Config
-from handrail.engine.answer import answer_text
+from handrail.engine.envelope_text import envelope_text
 from handrail.engine.session import Session
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
@@ -53,8 +53,8 @@ class Siege:
         self.done.append(str(action))
         envelope = await self.session.run(action)
         text, pictures = without_pictures(envelope.to_dict())
-        screen = self.session.looks.registry.text
-        self.hear(f"{text} {answer_text(action_from(action), envelope, screen)} {screen}")
+        screen = self.session.screens.registry.text
+        self.hear(f"{text} {envelope_text(action_from(action), envelope, screen)} {screen}")
         for png in pictures if not action.get("marks") else ():  # tags are drawn upon what was painted over
             self.look_at(png)
         return envelope

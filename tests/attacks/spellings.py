@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail_sim.shell.system.keycodes import KEYCODES
+from handrail_sim.shell.system.inputs import KEYCODES
 from tests.attacks.guarded import BANK, CLUB, SHOP
 from tests.attacks.judge import PRESSING
 

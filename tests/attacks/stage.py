@@ -17,18 +17,17 @@ import yaml
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.routing import Helper
+from handrail.android.driver import Helper
 from handrail.config import Config
-from handrail.engine.approval.row import AskedApproval
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.flow.document import loads
 from handrail.flow.run import FlowRunner
-from handrail.mcp.calls import call
-from handrail.mcp.state import DoorState
+from handrail.mcp_server.calls import DoorState, call
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
-from handrail.tree.mention import receiver
+from handrail.safety.approval_store import AskedApproval
+from handrail.screen.node import receiver
 from handrail_sim.adbd.server import serve
 from handrail_sim.system.activities import App
 from tests.attacks import guarded
@@ -65,8 +64,13 @@ CHANNELS: dict[str, Helper] = {"adb": "none", "u2": "u2", "grpc": "none"}
 class RushedClock(FastClock):
     """Leaps over the minutes in which nobody answers."""
 
+    _leapt = 0.0
+
     def leap(self, duration_ms: float) -> None:
-        self._zero -= duration_ms / 1000 / self.speed
+        self._leapt += duration_ms
+
+    def monotonic_ms(self) -> float:
+        return super().monotonic_ms() + self._leapt
 
 
 class SteppedClock(RushedClock):
@@ -207,7 +211,7 @@ class AttackStage:
     async def _with_handles(self, steps: list[dict[str, Any]], scene: Scene) -> list[dict[str, Any]]:
         """The handles that a caller would read on the screen."""
         await self.session.get_ui_tree()
-        looks = self.session.looks
+        looks = self.session.screens
         assert looks.last is not None
         found = [node for node in looks.last.screen.nodes if node.id_tail == scene.guard]
         node = (receiver(found[0]) or found[0]) if found else None

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 
@@ -20,6 +19,7 @@ from tests.attacks.draw_attempts import draw_attempt
 from tests.attacks.guarded import SCENES
 from tests.attacks.ordinary import ordinary
 from tests.attacks.stage import POLICIES, Attempt, new_phone
+from tests.scenario.world import play
 
 LANDED = 0.6
 
@@ -31,7 +31,7 @@ def nothing_got_through(tally: Tally) -> None:
 
 
 def test_nothing_drawn_from_the_vocabulary_reaches_a_guarded_button() -> None:
-    tally = asyncio.run(campaign(300, chosen_seed(17), ["adb", "u2"], denials=2))
+    tally = play(campaign(300, chosen_seed(17), ["adb", "u2"], denials=2))
     assert tally.attempts >= 300
     nothing_got_through(tally)
 
@@ -39,7 +39,7 @@ def test_nothing_drawn_from_the_vocabulary_reaches_a_guarded_button() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_two_thousand_attempts_reach_no_guarded_button() -> None:
-    tally = asyncio.run(campaign(2_000, chosen_seed(4), ["adb", "u2", "grpc"]))
+    tally = play(campaign(2_000, chosen_seed(4), ["adb", "u2", "grpc"]))
     assert tally.attempts >= 2_000
     nothing_got_through(tally)
     assert tally.never_landed() == []
@@ -48,7 +48,7 @@ def test_two_thousand_attempts_reach_no_guarded_button() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_of_a_thousand_ordinary_actions_hardly_any_is_asked_about() -> None:
-    asked = asyncio.run(ordinary(1_000, chosen_seed(5), ["adb", "u2"]))
+    asked = play(ordinary(1_000, chosen_seed(5), ["adb", "u2"]))
     assert len(asked.needless) <= 10, str(asked)
     assert len(asked.failed) <= 10, str(asked)
 
@@ -64,15 +64,15 @@ def test_what_is_not_guarded_works_on_the_same_screens(policy: str) -> None:
         {"type": "get_ui_tree"},
         {"type": "press_key", "key": "tab"},
     ):
-        seen = asyncio.run(again(attempt("Plain", policy, step)))
+        seen = play(again(attempt("Plain", policy, step)))
         assert seen.codes == {"done": 1}, (step, seen)
         assert not seen.touches
 
 
 def test_the_judge_sees_a_press_by_finger_and_by_key() -> None:
-    by_finger = asyncio.run(again(attempt("Plain", "allow", {"type": "tap", "target": "Pay $12.50"})))
+    by_finger = play(again(attempt("Plain", "allow", {"type": "tap", "target": "Pay $12.50"})))
     assert (by_finger.deeds, [one["action"] for one in by_finger.touches]) == (1, ["down", "up"])
-    by_key = asyncio.run(again(attempt("Plain+focus", "allow", {"type": "press_key", "key": "enter"})))
+    by_key = play(again(attempt("Plain+focus", "allow", {"type": "press_key", "key": "enter"})))
     assert (by_key.deeds, [one["code"] for one in by_key.touches]) == (1, [66])
 
 

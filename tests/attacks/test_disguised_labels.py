@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from handrail.clock import SystemClock
 from handrail_sim.apps import DEFAULT
 from handrail_sim.phone import Phone
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, button, column, toolbar
 from tests.fuzz.labels import DISGUISES, grave
-from tests.scenario.world import play, until, world
+from tests.scenario.world import play, until, usual_clock, world
 
 PACKAGE = "com.example.market"
 RULE = "[[rule]]\nlabel = 'Order it*'\nverdict = 'deny'\n"
@@ -59,7 +58,7 @@ class Market(App):
 def test_a_disguised_button_is_not_pressed_unasked_and_an_ordinary_one_is(tmp_path: Path) -> None:
     async def story() -> None:
         Market.pressed.clear()
-        clock = SystemClock()
+        clock = usual_clock()
         async with world(tmp_path, policy=RULE, phone=Phone(clock=clock, apps=(Market, *DEFAULT))) as w:
             for label in (*asked_about(), *DENIED, *FREE):
                 Shelf.label = label
@@ -69,7 +68,7 @@ def test_a_disguised_button_is_not_pressed_unasked_and_an_ordinary_one_is(tmp_pa
                 await until(lambda task=task: task.done() or w.runtime.approvals.pending())
                 [one] = await w.runtime.approvals.pending() or [None]
                 assert (one is not None) is (label not in (*DENIED, *FREE)), label
-                await w.session.stop()
+                await w.session.end_actions()
                 done = await task
                 assert done.success is (label in FREE), done.to_json()
         assert Market.pressed == list(FREE)

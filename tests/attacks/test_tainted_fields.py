@@ -153,7 +153,7 @@ def test_another_process_that_does_not_know_the_value_hides_the_field_too(tmp_pa
                 watching = await other.session(s.serial, helper="none")
                 await watching.run({"type": "get_ui_tree"})
                 await begin(s, PACKAGE)
-                png = await watching.looks.eyes.screenshot()
+                png = await watching.screens.reader.screenshot()
                 tree = await watching.run({"type": "get_ui_tree", "format": "full"})
                 field = next(line for line in str(tree.details).split("\\n") if "id/word" in line)
                 assert HIDDEN in field
@@ -173,7 +173,7 @@ def test_a_picture_of_a_screen_that_can_not_be_read_is_blank(tmp_path: Path) -> 
         async with siege(tmp_path, VALUE) as s, s.opened():
             await begin(s, PACKAGE)
             s.phone.faults.add("dump_killed")
-            png = await s.session.looks.eyes.screenshot()
+            png = await s.session.screens.reader.screenshot()
             display = s.phone.display
             assert _colours(png, (0, 0, display.width, display.height)) == 1
 

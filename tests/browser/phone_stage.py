@@ -15,15 +15,14 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link
 from handrail.adb.server import Server, ServerLink
-from handrail.android.driver import Driver
-from handrail.android.routing import Helper, connect
+from handrail.android.driver import Driver, Helper, connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
-from handrail.tree.node import Node, Screen
+from handrail.screen.node import Node, Screen
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.channels.web import ChromiumEngine, web_by_chromium
 from handrail_sim.clock import SystemClock as PhoneClock

@@ -141,7 +141,9 @@ class Tally:
 async def places(stage: Stage) -> dict[str, Place]:
     """Each ref that can be tapped now, and the hidden number of what lies there."""
     await stage.act("get_ui_tree")
-    refs = [(ref, node.touch_at) for ref, node in stage.session.looks.registry.refs.items() if node.touch_at]
+    refs = [
+        (ref, node.touch_at) for ref, node in stage.session.screens.registry.refs.items() if node.touch_at
+    ]
     points = [[point.x, point.y] for _, point in refs if point]
     numbers = await stage.js(f"{points}.map(([x, y]) => numberAt(x, y))")
     found = zip([ref for ref, point in refs if point], numbers, strict=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.browser.files import WebFiles
-from handrail.browser.launch import LaunchedBrowser, find_browser, launch
+from handrail.browser.process import LaunchedBrowser, find_browser, launch
 from handrail.browser.surface import BrowserSurface
 from handrail.cdp.connection import Connection
 from handrail.clock import SystemClock
@@ -202,7 +202,7 @@ async def staged(
             "browser:test",
             connection,
             clock,
-            known=knows or runtime.knows_host,
+            is_listed=knows or runtime.knows_host,
             files=files or runtime.files,
             end=browser.close,
         )

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from handrail.cdp.connection import CdpSession, Connection
-from handrail.engine.approval import Request
-from handrail.engine.approval.row import new_id
 from handrail.errors import BrowserCommandError
 from handrail.protocol.read import action_from
+from handrail.safety.approval_request import AuthorizationRequest
+from handrail.safety.approval_store import new_id
 from tests.browser.stage import Loop, Site, Stage, served, staged
 from tests.web.desk_server import DeskServer
 
@@ -57,7 +57,7 @@ class Person:
     def _ask(self) -> None:
         runtime = self.desk.context.runtime
         action = action_from({"type": "request_human_auth", "capability": "payment", "instruction": QUESTION})
-        request = Request.of(
+        request = AuthorizationRequest.of(
             action, kind="human_auth", device="phone", fingerprint="", instruction=QUESTION, reason="",
             door="mcp", asked_by="agent-1", asker="agent-1",
         )  # fmt: skip

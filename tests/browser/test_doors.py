@@ -22,14 +22,14 @@ from mcp.client import Client
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 from rs_bpe.bpe import openai
 
-from handrail.browser.launch import find_browser
+from handrail.browser.process import find_browser
 from tests.agent_http.makers import MAKERS, Maker, click
 from tests.agent_http.server import Answer, Got, serving
 from tests.browser.stage import PATIENCE_S, Site, served
 from tests.browser.test_kept import end
 from tests.mcp_conformance.door import MODERN, text_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.slow
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "web"
 HANDRAIL = (sys.executable, "-m", "handrail.cli.main")
 TELLS = """<script>

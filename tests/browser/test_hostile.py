@@ -30,11 +30,11 @@ def test_elements_nested_without_end_do_not_end_a_look(play: Play) -> None:
 def test_a_page_of_many_elements_in_view_is_cut_and_says_so(play: Play) -> None:
     async def story(stage: Stage) -> None:
         await stage.show("".join(f"<b style='font-size: 1px' onclick=1>{at}</b> " for at in range(4000)))
-        screen = await stage.surface.eyes.look()
+        screen = await stage.surface.screen_reader.look()
         assert len(screen.nodes) <= 3_001
         assert "left out" in screen.warnings[0]
         began = time.monotonic()
-        await stage.surface.eyes.look()
+        await stage.surface.screen_reader.look()
         assert time.monotonic() - began < 4
 
     play(story)
@@ -76,7 +76,7 @@ def test_a_frozen_page_is_a_timeout_and_the_browser_goes_on(play: Play) -> None:
         page = stage.surface.tabs.front
         await stage.js("setTimeout(() => { for (;;) {} }, 0); 1")
         with pytest.raises(Timeout):
-            await stage.surface.eyes.look()
+            await stage.surface.screen_reader.look()
         fresh = await stage.surface.tabs.create()
         await stage.surface.tabs.connection.root.call("Target.closeTarget", {"targetId": page.id})
         await stage.surface.tabs.show(fresh)

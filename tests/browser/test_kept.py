@@ -7,21 +7,17 @@ import os
 import signal
 import stat
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from handrail.browser.keeper import SOCKET, kept
-from handrail.browser.launch import arguments, find_browser
-from handrail.browser.open import open_browser
-from handrail.browser.surface import BrowserSurface
+from handrail.browser.process import SOCKET, arguments, find_browser, open_lasting_browser
+from handrail.browser.surface import BrowserSurface, open_browser
 from handrail.cdp.connection import Connection
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import BrowserConnectionError, InvalidAction
-from handrail.protocol.traits import Capability
 from handrail.runtime import Runtime
-from handrail.surface.capabilities import AppsCapability
+from handrail.surface.capabilities import Apps
 from tests.browser.stage import Site, served
 
 
@@ -32,7 +28,7 @@ def config_of(home: Path) -> tuple[Config, dict[str, str]]:
 
 async def end(folder: Path) -> None:
     """Close the browser, and with it its keeper."""
-    connection = Connection(await kept(folder, SystemClock()), SystemClock())
+    connection = Connection(await open_lasting_browser(folder, SystemClock()), SystemClock())
     await connection.root.call("Browser.close")
     while (folder / SOCKET).exists():
         await asyncio.sleep(0.02)
@@ -44,13 +40,13 @@ def test_the_next_client_finds_the_page_of_the_last_one(tmp_path: Path) -> None:
         config, env = config_of(tmp_path)
         folder = tmp_path / "browsers" / "default"
         first = await open_browser("browser", config, SystemClock(), env)
-        apps = cast("AppsCapability", first.capability(Capability.APPS))
+        apps = first.need(Apps)
         await apps.open_url(site.put("<button>Kept</button>"))
         facts = await first.facts()
         await first.close()
         try:
             second = await open_browser("browser", config, SystemClock(), env)
-            assert "Kept" in [node.text for node in (await second.eyes.look()).nodes]
+            assert "Kept" in [node.text for node in (await second.screen_reader.look()).nodes]
             assert (await second.facts()).boot_id == facts.boot_id
             for path, mode in ((folder, 0o700), (folder / "profile", 0o700), (folder / SOCKET, 0o600)):
                 assert stat.S_IMODE(path.stat().st_mode) == mode, path
@@ -69,11 +65,11 @@ def test_the_next_client_works_on_the_tab_that_the_last_one_left_in_front(tmp_pa
         site.put("<button>Page</button>")
 
         async def client() -> BrowserSurface:
-            return await open_browser("browser", config, SystemClock(), env, known=lambda _: True)
+            return await open_browser("browser", config, SystemClock(), env, is_listed=lambda _: True)
 
         try:
             first = await client()
-            apps = cast("AppsCapability", first.capability(Capability.APPS))
+            apps = first.need(Apps)
             await apps.open_url(site.url())
             await apps.start(site.other, None)
             await first.close()
@@ -95,7 +91,7 @@ def test_the_next_client_works_on_the_tab_that_the_last_one_left_in_front(tmp_pa
 def test_two_that_start_it_at_once_get_one_browser(tmp_path: Path) -> None:
     async def story() -> None:
         folder, clock = tmp_path / "one", SystemClock()
-        wires = await asyncio.gather(kept(folder, clock), kept(folder, clock))
+        wires = await asyncio.gather(open_lasting_browser(folder, clock), open_lasting_browser(folder, clock))
         try:
             clients = [Connection(wire, clock) for wire in wires]
             calls = [asyncio.create_task(one.root.call("Browser.getVersion")) for one in clients]
@@ -136,13 +132,13 @@ def test_of_a_browser_that_runs_only_named_tabs_are_shown_and_it_is_left_running
             config, env = config_of(tmp_path / "home")
             device = f"browser:127.0.0.1:{port}"
             surface = await open_browser(device, config, SystemClock(), env)
-            assert "Theirs" not in [node.text for node in (await surface.eyes.look()).nodes]
+            assert "Theirs" not in [node.text for node in (await surface.screen_reader.look()).nodes]
             assert [page.url for page in surface.tabs.pages.values()] == ["about:blank"]
             await surface.close()
             named = {**env, "HANDRAIL_BROWSER_TABS": f"{site.origin}/*"}
             surface = await open_browser(device, config, SystemClock(), named)
             async with asyncio.timeout(10):
-                while "Theirs" not in [node.text for node in (await surface.eyes.look()).nodes]:
+                while "Theirs" not in [node.text for node in (await surface.screen_reader.look()).nodes]:
                     await asyncio.sleep(0.02)
             await surface.close()
             assert process.returncode is None

@@ -56,7 +56,7 @@ async def oracle(stage: Stage) -> list[tuple[str, bool]]:
 def test_everything_that_the_browser_names_has_that_name_in_a_look(play: Play) -> None:
     async def story(stage: Stage) -> None:
         await stage.show(ZOO)
-        screen = await stage.surface.eyes.look()
+        screen = await stage.surface.screen_reader.look()
         told = {
             (name, not node.enabled)
             for node in screen.nodes

@@ -228,10 +228,10 @@ def test_a_stop_ends_what_waits_and_the_page_is_not_touched_again(play: Play) ->
         task = asyncio.create_task(stage.tap("Go", expect="Never there"))
         while await stage.js("log.length") == 0 or await _is_pressed(stage):
             await asyncio.sleep(0.005)
-        reads = stage.session.looks.reads
-        while stage.session.looks.reads == reads:  # the tap has returned: its expectation is waited for
+        reads = stage.session.screens.reads
+        while stage.session.screens.reads == reads:  # the tap has returned: its expectation is waited for
             await asyncio.sleep(0.005)
-        assert await stage.session.stop() == 1
+        assert await stage.session.end_actions() == 1
         stopped = await task
         assert (stopped.failure_code, stopped.delivery) == ("CANCELLED", "delivered")
         assert await stage.js("log") == ["Go"]
@@ -242,10 +242,10 @@ def test_a_stop_ends_what_waits_and_the_page_is_not_touched_again(play: Play) ->
 def test_a_tab_that_crashes_under_a_tap_leaves_the_delivery_unknown(play: Play) -> None:
     async def story(stage: Stage) -> None:
         """A handler that never ends holds the answer to the click; the page dies meanwhile."""
-        await stage.show("<button onclick='for (;;) {}'>Hang</button>")
+        await stage.show("<button onclick='navigator.sendBeacon(`/hangs`); for (;;) {}'>Hang</button>")
         page = stage.surface.tabs.front
         task = asyncio.create_task(stage.tap("Hang"))
-        while stage.session.looks.last is None or not await _is_pressed(stage):
+        while ("/hangs", "") not in stage.site.posted:
             await asyncio.sleep(0.005)
         root = stage.surface.tabs.connection.root
         await root.call("SystemInfo.getProcessInfo")

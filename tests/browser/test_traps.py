@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.browser.typist import PageTypist
+from handrail.browser.text_entry import PageTextInput
 from handrail.errors import AppCrashed
-from handrail.protocol.traits import Capability
+from handrail.surface.capabilities import TextInput
 from tests.browser.conftest import Play
 from tests.browser.stage import Stage, proved
 
@@ -197,8 +197,8 @@ def test_what_a_password_field_holds_never_leaves_the_page(play: Play) -> None:
         wire.receive = listening  # type: ignore[method-assign]
         text = await stage.ui()
         await stage.tap("Password")
-        typist = stage.surface.capability(Capability.TEXT)
-        assert isinstance(typist, PageTypist)
+        typist = stage.surface.need(TextInput)
+        assert isinstance(typist, PageTextInput)
         cleared = await typist.clear_text()
         typed = await typist.type_text("correct horse")
         wire.receive = receive  # type: ignore[method-assign]
@@ -219,7 +219,7 @@ def test_an_emulated_scale_changes_no_place(play: Play) -> None:
         await page.session.call("Emulation.setDeviceMetricsOverride", told)
         try:
             assert "screen 600x500" in await stage.ui()
-            display = await stage.surface.eyes.display()
+            display = await stage.surface.screen_reader.display()
             assert (display.width, display.height, display.density) == (600, 500, 240)
             assert (await stage.tap("Far")).success
             assert await stage.js("document.title") == "7"

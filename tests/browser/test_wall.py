@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from handrail.browser.launch import find_browser
+from handrail.browser.process import find_browser
 from tests.browser.stage import Loop, Site, Stage, served, staged
 
 Story = Callable[[Stage], Coroutine[Any, Any, None]]

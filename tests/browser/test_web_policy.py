@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.approval import AskedApproval
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.traits import Capability
+from handrail.safety.approval_store import AskedApproval
+from handrail.surface.capabilities import TextInput
 from tests.browser.stage import Loop, Site, Stage, served, staged
 
 Story = Callable[[Stage], Coroutine[Any, Any, None]]
@@ -173,7 +173,7 @@ def test_the_focus_is_compared_in_the_task_that_inserts(play: Play) -> None:
     async def story(stage: Stage) -> None:
         await stage.show("<input id=f aria-label=Pin autofocus>", "/focus")
         await stage.tap("Pin")
-        typist: Any = stage.surface.capability(Capability.TEXT)
+        typist = stage.surface.need(TextInput)
         with pytest.raises(Exception, match="nothing was typed"):
             await typist.type_text(PIN, into="https://bank.example")
         assert await stage.js("f.value") == ""

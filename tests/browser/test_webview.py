@@ -11,11 +11,10 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from handrail.android.web.graft import NOT_SHOWN
-from handrail.android.web.views import LOOK_MS, WebViews
+from handrail.android.web_views import LOOK_MS, NOT_SHOWN, WebViews
 from handrail.clock import SystemClock
 from handrail.protocol.envelope import Envelope
-from handrail.tree.node import Bounds
+from handrail.screen.node import Bounds
 from handrail.waiting import beside
 from handrail_sim.channels.http import Request, Response, json_response, serve
 from handrail_sim.channels.websocket import accept
@@ -310,7 +309,7 @@ def test_a_socket_that_lies_does_not_fail_a_look(play: Play) -> None:
             for _ in range(3):
                 assert await webs.fill(raw) is raw
             await webs.close()
-        assert "no browser" in said[-1], said
+        assert "not a browser" in said[-1], said
 
     play(story)
 
@@ -340,7 +339,7 @@ class _Liar:
                     "docs": [],
                     "rows": [[1, 2], 3, None],
                 }
-                value = json.dumps(look | {"truncated": 0, "unasked": 0, "suspects": 0})
+                value = json.dumps(look | {"truncated": 0, "unasked": 0, "cut": 0, "suspects": 0})
                 result["result"] = {"value": value}
                 await socket.write(json.dumps({"id": json.loads(text)["id"], "result": result}))
 

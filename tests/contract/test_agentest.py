@@ -18,6 +18,7 @@ from handrail.errors import (
 )
 from handrail.protocol.flow import FlowTrace, Step, StepResult
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 SELECTOR = {"id": "com.example:id/email"}
 POINT = {"x": 10, "y": 20}
@@ -81,7 +82,7 @@ def test_the_steps_are_the_twenty_of_the_seed() -> None:
     assert len(STEPS) == 20
 
 
-@pytest.mark.parametrize(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
+@each(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
 def test_a_step_has_its_native_form_and_the_idle_of_its_row(
     name: str, required: Any, optional: Any, settle: str, native: Any
 ) -> None:
@@ -90,7 +91,7 @@ def test_a_step_has_its_native_form_and_the_idle_of_its_row(
     assert step.settle == settle
 
 
-@pytest.mark.parametrize(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
+@each(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
 def test_a_step_survives_the_way_there_and_back(
     name: str, required: Any, optional: Any, settle: str, native: Any
 ) -> None:
@@ -98,7 +99,7 @@ def test_a_step_survives_the_way_there_and_back(
     assert write_step(read_step(given)) == given
 
 
-@pytest.mark.parametrize(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
+@each(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
 def test_a_step_needs_only_its_required_fields(
     name: str, required: Any, optional: Any, settle: str, native: Any
 ) -> None:
@@ -106,21 +107,21 @@ def test_a_step_needs_only_its_required_fields(
     assert read_step(write_step(step)) == step
 
 
-@pytest.mark.parametrize(("name", "required", "field"), REQUIRED)
+@each(("name", "required", "field"), REQUIRED)
 def test_a_missing_required_field_is_named(name: str, required: dict[str, Any], field: str) -> None:
     rest = {key: value for key, value in required.items() if key != field}
     refused_at(field, {"action": name, **rest})
     refused_at(field, {"action": name, **rest, field: []})
 
 
-@pytest.mark.parametrize(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
+@each(("name", "required", "optional", "settle", "native"), TABLE, ids=NAMES)
 def test_a_field_of_another_step_is_refused(
     name: str, required: Any, optional: Any, settle: str, native: Any
 ) -> None:
     refused_at("scrollAmount", {"action": name, **required, "scrollAmount": 1})
 
 
-@pytest.mark.parametrize(
+@each(
     ("step", "path", "hint"),
     [
         ({"action": "swipe", "direction": "dwon"}, "direction", "down"),
@@ -151,7 +152,7 @@ def test_numbers_of_the_seed_may_be_fractions_of_a_pixel() -> None:
     assert step.action.to_dict()["target"] == {"x": 11, "y": 20}
 
 
-@pytest.mark.parametrize(
+@each(
     "selector",
     [
         {"ref": "@b1"},
@@ -174,7 +175,7 @@ def test_a_ref_takes_priority_over_the_other_fields() -> None:
     assert action.target.handle == "@b1"
 
 
-@pytest.mark.parametrize(
+@each(
     "native",
     [
         {"type": "tap", "target": {"role": "button"}},
@@ -193,7 +194,7 @@ def test_what_agentest_has_no_step_for_is_not_written(native: dict[str, Any]) ->
         write_step(Step(action=action_from(native)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "arguments", "native"),
     [
         ("connect", {"packageName": "a.b", "deviceId": "emulator-5554", "backend": "adb", "verbose": True},
@@ -233,7 +234,7 @@ def test_a_tool_without_a_package_means_the_connected_app(tool: str) -> None:
     assert other[0].action.to_dict()["package"] == "c.d"
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "writes"),
     [
         ("select * from notes", False),
@@ -259,7 +260,7 @@ def test_sql_that_changes_data_is_known_as_such(query: str, writes: bool) -> Non
     assert action.write is writes
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "arguments", "path"),
     [
         ("connect", {}, "packageName"),
@@ -284,7 +285,7 @@ def test_a_bad_tool_call_is_refused_at_its_field(tool: str, arguments: Any, path
     assert caught.value.details["path"] == path
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "told"),
     [
         (StaleReference("@b1 is gone", selector={"ref": "@b1"}),
@@ -318,7 +319,7 @@ def test_what_an_error_class_adds_is_an_attribute() -> None:
     assert ExpectStateMismatch("", expected=1, actual=2).actual == 2
 
 
-@pytest.mark.parametrize("speed", ["gsm", "hscsd", "gprs", "edge", "umts", "hsdpa", "lte", "evdo", "full"])
+@each("speed", ["gsm", "hscsd", "gprs", "edge", "umts", "hsdpa", "lte", "evdo", "full"])
 def test_every_speed_of_an_emulator_is_taken_by_its_name(speed: str) -> None:
     assert read_tool("set_network", {"speed": speed})[0].action.to_dict()["speed"] == speed
 
@@ -363,7 +364,7 @@ def test_a_flow_trace_is_the_seeds_json_and_omits_what_does_not_apply(more: dict
     assert FlowTrace.model_validate({**TRACE, **more}).to_dict() == {**TRACE, **more}
 
 
-@pytest.mark.parametrize("name", TRACE)
+@each("name", TRACE)
 def test_what_the_seed_always_has_in_a_trace_is_required(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         FlowTrace.model_validate({key: value for key, value in TRACE.items() if key != name})

@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from handrail.android.routing import Helper
+from handrail.android.driver import Helper
 from handrail.android.settings import set_network
-from handrail.clock import SystemClock
 from handrail.dialects.agentest import read_tool
 from handrail.surface.values import NetworkChange
-from handrail_sim.channels.console import open_console
+from handrail_sim.channels.emulator import open_console
 from handrail_sim.phone import Phone
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
-from tests.scenario.world import play
-from tests.unit.android.said import Said
+from tests.scenario.world import play, usual_clock
+from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import helper_env
 
 REACT = "com.handrail.reactlab"
@@ -84,11 +83,11 @@ def test_what_an_error_adds_reaches_the_tools_answer(tmp_path: Path) -> None:
 
 def test_speed_and_delay_reach_the_emulator_by_their_names() -> None:
     async def story() -> None:
-        phone, clock = Phone(clock=SystemClock()), SystemClock()
+        phone, clock = Phone(clock=usual_clock()), usual_clock()
         action: Any = read_tool("set_network", {"speed": "edge", "delay": "gprs"})[0].action
         async with open_console(phone, 0) as port:
             change = NetworkChange(speed=action.speed, delay=action.delay)
-            done = await set_network(Said(), f"emulator-{port}", change, clock)
+            done = await set_network(ScriptedShell(), f"emulator-{port}", change, clock)
         assert done.applied == {"speed": "edge", "delay": "gprs"}
         assert phone.props["sim.network.speed"] == "edge"
 

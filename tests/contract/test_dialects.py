@@ -12,6 +12,7 @@ from handrail.dialects.registry import TABLES, dialect
 from handrail.dialects.table import RefusedWord, WordsRead, WordsTold
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol.read import action_from
+from tests.cases import each
 from tests.contract import makers, tool_makers
 from tests.contract.makers import Rows, talk
 
@@ -34,13 +35,13 @@ BAD = [pytest.param(name, given, id=f"{name}-{at}") for name, (_, bad) in ROWS.i
        for at, given in enumerate(bad)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "given", "native"), GOOD)
+@each(("name", "given", "native"), GOOD)
 def test_a_makers_words_mean_these_actions(name: str, given: Any, native: list[dict[str, Any]]) -> None:
     reading = dialect(name).read(given, talk(name))
     assert [one.to_dict() for one in reading.actions] == [action_from(one).to_dict() for one in native]
 
 
-@pytest.mark.parametrize(("name", "given"), BAD)
+@each(("name", "given"), BAD)
 def test_what_has_no_meaning_is_refused_with_a_hint(name: str, given: Any) -> None:
     with pytest.raises((InvalidAction, Unsupported)) as told:
         dialect(name).read(given, talk(name))
@@ -48,21 +49,21 @@ def test_what_has_no_meaning_is_refused_with_a_hint(name: str, given: Any) -> No
     assert told.value.hint
 
 
-@pytest.mark.parametrize("name", TABLES)
+@each("name", TABLES)
 def test_every_word_of_the_table_is_read_or_refused_by_an_example(name: str) -> None:
     own = dialect(name)
     good, bad = ROWS[name]
-    heard = {said.word for given, _ in good for said in own.hear(given).said}
+    heard = {said.word for given, _ in good for said in own.hear(given).calls}
     for given in bad:
         try:
-            heard |= {said.word for said in own.hear(given).said}
+            heard |= {said.word for said in own.hear(given).calls}
         except HandrailError:
             continue
     later = {"left_mouse_down", "left_mouse_up"}
     assert own.rows.keys() - heard - later == set()
 
 
-@pytest.mark.parametrize(("name", "given", "native"), GOOD)
+@each(("name", "given", "native"), GOOD)
 def test_what_a_dialect_can_say_comes_back_as_it_was(
     name: str, given: Any, native: list[dict[str, Any]]
 ) -> None:
@@ -131,7 +132,7 @@ def test_frames_are_given_and_never_guessed() -> None:
     assert no_screen.value.details["path"] == "screen"
 
 
-@pytest.mark.parametrize(
+@each(
     ("frame", "place"),
     [
         (CoordinateFrame("device"), (540, 1200)),
@@ -152,7 +153,7 @@ def test_the_far_edge_is_the_last_pixel() -> None:
     assert CoordinateFrame("thousand", (1080, 2400)).to_device(1000, 1000) == {"x": 1079, "y": 2399}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "given"),
     [
         ("anthropic_computer", {"action": "left_click", "coordinate": [900, 20]}),

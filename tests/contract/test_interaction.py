@@ -8,6 +8,7 @@ from handrail.dialects.interaction import NO_CHANGE, TOOLS, answer, read_tool, s
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 WHY = "I open the form because I need the e-mail field."
 ENDS = {"startX": 540, "startY": 1800, "endX": 540, "endY": 400}
@@ -60,8 +61,8 @@ def test_looking_needs_no_reason(name: str, native: dict[str, Any]) -> None:
     assert write_tool(read_tool(name, {})) == (name, {})
 
 
-@pytest.mark.parametrize("reason", [None, "", "   ", "\n", 5, [], True])
-@pytest.mark.parametrize(("name", "arguments", "native"), INTERACTIONS, ids=NAMES)
+@each("reason", [None, "", "   ", "\n", 5, [], True])
+@each(("name", "arguments", "native"), INTERACTIONS, ids=NAMES)
 def test_acting_needs_a_reason_that_says_something(
     name: str, arguments: Any, native: Any, reason: Any
 ) -> None:
@@ -73,7 +74,7 @@ def test_a_reason_may_not_be_left_out(name: str, arguments: Any, native: Any) ->
     refused_at("reason", name, arguments)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "field"),
     [(name, field) for name, arguments, _ in INTERACTIONS for field in arguments if field != "duration"],
 )
@@ -90,12 +91,12 @@ def test_durations_have_the_defaults_of_the_seed(name: str, arguments: Any, dura
     assert read_tool(name, {**arguments, "reason": WHY}).to_dict()["duration_ms"] == duration_ms
 
 
-@pytest.mark.parametrize("key", ["back", "home", "enter", "recents", "66", 66, "KEYCODE_TAB"])
+@each("key", ["back", "home", "enter", "recents", "66", 66, "KEYCODE_TAB"])
 def test_a_key_is_a_name_or_a_number(key: Any) -> None:
     assert read_tool("press_key", {"key": key, "reason": WHY}).to_dict()["key"] == key
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "path"),
     [
         ("tap", {"x": "left", "y": 1}, "x"),
@@ -118,7 +119,7 @@ def test_parameters_may_be_fractions_and_snake_case() -> None:
     assert read_tool("swipe", given).to_dict()["from"] == {"x": 2, "y": 2}
 
 
-@pytest.mark.parametrize(
+@each(
     "native",
     [
         {"type": "tap", "target": "1,2"},
@@ -134,7 +135,7 @@ def test_what_the_dialect_has_no_tool_for_is_not_written(native: dict[str, Any])
         write_tool(action_from(native))
 
 
-@pytest.mark.parametrize(
+@each(
     ("native", "said"),
     [
         ({"type": "tap", "target": "540,750"}, "Tapped at (540, 750)."),
@@ -163,7 +164,7 @@ def test_the_name_of_the_element_that_was_found_is_said() -> None:
     assert sentence(action_from({"type": "tap", "target": "@b1"}), label="Save") == 'Tapped "Save".'
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ACTIONS if kind not in DESK_ACTIONS])
+@each("kind", [kind for kind in ACTIONS if kind not in DESK_ACTIONS])
 def test_every_action_of_a_device_has_its_own_sentence(kind: str) -> None:
     assert ACTIONS[kind].traits.says
     said = sentence(action_from(ACTIONS[kind].example))

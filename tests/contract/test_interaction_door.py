@@ -6,16 +6,15 @@ import base64
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 
-from handrail.protocol.traits import Capability
-from handrail.tree.diff import diff, diff_text
+from handrail.screen.diff import diff, diff_text
+from handrail.surface.capabilities import Apps
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
 from tests.scenario.world import play
-from tests.unit.tree.drawn import node, row, screen
+from tests.unit.screen.drawn import node, row, screen
 
 LINE = re.compile(r'^[A-Za-z]+( ".+?")? \[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]( [a-z]+=.+)?$')
 SWIPE = {"startX": 540, "startY": 1800, "endX": 540, "endY": 400}
@@ -54,7 +53,7 @@ def test_what_changed_gives_bounds_after_a_navigation_too(tmp_path: Path) -> Non
     async def story() -> None:
         async with door(tmp_path, "interaction") as ask:
             await said(ask, "get_textual_state")
-            apps: Any = ask.world.session.surface.capability(Capability.APPS)
+            apps = ask.world.session.surface.need(Apps)
             await apps.start(CONTACTS, None)  # nobody has looked since
             first, *lines = (await said(ask, "get_what_changed")).splitlines()
             assert first.startswith("Screen changed")

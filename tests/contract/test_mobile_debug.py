@@ -17,6 +17,7 @@ from handrail.dialects.mobile_debug import (
 from handrail.errors import ERRORS, InvalidAction, Unsupported
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 SWIPE = {"x1": 1, "y1": 2, "x2": 3, "y2": 4, "duration": 300}
 FROM_TO = {"from": {"x": 1, "y": 2}, "to": {"x": 3, "y": 4}, "duration_ms": 300}
@@ -114,7 +115,7 @@ def test_the_tools_are_those_of_the_table() -> None:
     assert list(TOOLS) == NAMES
 
 
-@pytest.mark.parametrize(("name", "arguments", "native"), CALLS, ids=NAMES)
+@each(("name", "arguments", "native"), CALLS, ids=NAMES)
 def test_a_tool_has_its_native_action_and_back(name: str, arguments: Any, native: Any) -> None:
     assert read_tool(name, arguments) == action_from(native)
     again, written = write_tool(read_tool(name, arguments))
@@ -122,23 +123,21 @@ def test_a_tool_has_its_native_action_and_back(name: str, arguments: Any, native
     assert again == name
 
 
-@pytest.mark.parametrize(("name", "arguments", "native"), CALLS, ids=NAMES)
+@each(("name", "arguments", "native"), CALLS, ids=NAMES)
 def test_every_tool_takes_a_platform_and_a_device(name: str, arguments: Any, native: Any) -> None:
     action = read_tool(name, {**arguments, "platform": "android", "deviceId": "emulator-5554"})
     assert action == action_from({**native, "device": "emulator-5554"})
 
 
-@pytest.mark.parametrize("name", [*NAMES, "wait_for_ui"])
-@pytest.mark.parametrize("platform", ["ios", "", None, 5, []])
+@each("name", [*NAMES, "wait_for_ui"])
+@each("platform", ["ios", "", None, 5, []])
 def test_another_platform_is_refused(name: str, platform: Any) -> None:
     with pytest.raises(Unsupported) as caught:
         read_tool(name, {"platform": platform})
     assert caught.value.details["path"] == "platform"
 
 
-@pytest.mark.parametrize(
-    ("name", "field"), [(name, field) for name in NAMES for field in TOOLS[name].required]
-)
+@each(("name", "field"), [(name, field) for name in NAMES for field in TOOLS[name].required])
 def test_a_missing_field_is_named(name: str, field: str) -> None:
     arguments = dict(CALLS[NAMES.index(name)][1])
     del arguments[field]
@@ -147,7 +146,7 @@ def test_a_missing_field_is_named(name: str, field: str) -> None:
     assert caught.value.details["path"] == field
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "path"),
     [
         ("tap", {"x": 1, "y": 99_999}, "y"),
@@ -283,7 +282,7 @@ def test_a_tap_element_that_failed_says_why(
     assert written["ui_fingerprint_after"] == after
 
 
-@pytest.mark.parametrize("tool", [name for name in NAMES if name != "scroll_to_element"])
+@each("tool", [name for name in NAMES if name != "scroll_to_element"])
 def test_success_means_delivered_even_where_the_outcome_is_not_the_expected_one(tool: str) -> None:
     envelope = native_envelope(code="VERIFICATION_FAILED", delivery="delivered")
     written = write_envelope(envelope, tool, {})
@@ -297,8 +296,8 @@ def test_scrolling_succeeds_only_when_the_target_became_visible() -> None:
     assert (written["success"], written["failure_code"]) == (False, "ELEMENT_NOT_FOUND")
 
 
-@pytest.mark.parametrize("tool", NAMES)
-@pytest.mark.parametrize("code", [None, "TIMEOUT"])
+@each("tool", NAMES)
+@each("code", [None, "TIMEOUT"])
 def test_only_two_lifecycle_states_leave_this_dialect(tool: str, code: str | None) -> None:
     written = write_envelope(native_envelope(code=code), tool, {})
     assert written["lifecycle_state"] == ("failed" if code else "pending_verification")
@@ -307,7 +306,7 @@ def test_only_two_lifecycle_states_leave_this_dialect(tool: str, code: str | Non
     assert written["source_module"] == ("interact" if tool == "tap_element" else "server")
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "arguments", "selector"),
     [
         ("tap", {"x": 1, "y": 2}, {"x": 1, "y": 2}),
@@ -332,7 +331,7 @@ def test_a_secret_is_never_in_the_envelope() -> None:
     assert "hunter2" not in str(written)
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "known"),
     [
         ("ASSERTION_FAILED", "VERIFICATION_FAILED"),

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from handrail.dialects.mobile_debug import read_tool
-from handrail.engine.look.conditions import holds, state_is
-from handrail.engine.look.looks import Look, Reading
-from handrail.mcp.tools import tools
+from handrail.engine.conditions import holds, state_is
+from handrail.engine.snapshot import ScreenAnalysis, UiSnapshot
+from handrail.mcp_server.tools import tools
 from handrail.protocol.target import Selector, StateIs
-from handrail.tree.select import NO_HANDLES
+from handrail.screen.select import NO_HANDLES
 from handrail_sim.phone import Phone
 from tests.scenario.test_control import _DialsApp as DialsApp
 from tests.scenario.test_mcp_answers import Door, door
 from tests.scenario.world import FastClock, play
-from tests.unit.tree.drawn import node, row, screen
+from tests.unit.screen.drawn import node, row, screen
 
 CONDITIONS = ("exists", "visible", "clickable", "not_exists")
 LAB = "com.handrail.composelab"
@@ -72,7 +72,10 @@ def test_exists_visible_and_clickable_are_three_conditions(
     asked: list[Any] = [
         read_tool("wait_for_ui", {"selector": {"text": "Save"}, "condition": one}) for one in CONDITIONS
     ]
-    met = [holds(one.condition, Look(Reading(drawn), 0.0, 2.0), NO_HANDLES, None).met for one in asked]
+    met = [
+        holds(one.condition, UiSnapshot(ScreenAnalysis(drawn), 0.0, 2.0), NO_HANDLES, None).met
+        for one in asked
+    ]
     assert met == [True, visible, clickable, False]
 
 
@@ -123,9 +126,9 @@ def test_retry_waits_again_and_poll_interval_ms_sets_the_pace(tmp_path: Path) ->
                 one["action_id"] for one in ask.world.events() if "wait_for" in str(one.get("action_id"))
             }
             assert len(waits) == 3
-            before = ask.world.session.looks.reads
+            before = ask.world.session.screens.reads
             await told(ask, "wait_for_ui", fails=True, poll_interval_ms=2_000, **least)
-            assert ask.world.session.looks.reads - before <= 2  # at the beginning, and when time is up
+            assert ask.world.session.screens.reads - before <= 2  # at the beginning, and when time is up
 
     play(story())
 

@@ -9,6 +9,7 @@ from handrail.errors import Unsupported
 from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import HumanCapability
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 AUTH = "Human authorization is required to continue."
 
@@ -65,18 +66,18 @@ def test_the_kinds_are_the_ten_of_the_seed() -> None:
     assert list(SHAPES) == KINDS == list(DEFAULTS)
 
 
-@pytest.mark.parametrize(("given", "native"), COMPLETE, ids=KINDS)
+@each(("given", "native"), COMPLETE, ids=KINDS)
 def test_a_complete_action_is_kept_and_has_a_native_form(given: Any, native: Any) -> None:
     found = normalise(given)
     assert found.to_dict() == {"action": given, "defaulted": [], "native": native}
 
 
-@pytest.mark.parametrize(("given", "native"), COMPLETE, ids=KINDS)
+@each(("given", "native"), COMPLETE, ids=KINDS)
 def test_a_native_action_is_written_as_the_seed_writes_it(given: Any, native: Any) -> None:
     assert write_action(action_from(native)) == given
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "finish"])
+@each("kind", [kind for kind in KINDS if kind != "finish"])
 def test_a_reason_is_carried_both_ways(kind: str) -> None:
     given = {**complete(kind), "reason": "I need it."}
     found = normalise(given)
@@ -98,14 +99,14 @@ def test_finish_has_no_reason_in_the_seed() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_an_action_without_fields_gets_the_defaults_of_the_seed(kind: str) -> None:
     found = normalise({"type": kind})
     assert found.action == {"type": kind, **DEFAULTS[kind]}
     assert found.defaulted == list(DEFAULTS[kind])
 
 
-@pytest.mark.parametrize(("kind", "name"), FIELDS)
+@each(("kind", "name"), FIELDS)
 def test_a_missing_field_gets_its_default_and_is_listed(kind: str, name: str) -> None:
     given = complete(kind)
     del given[name]
@@ -114,7 +115,7 @@ def test_a_missing_field_gets_its_default_and_is_listed(kind: str, name: str) ->
     assert found.defaulted == [name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "name", "value"),
     [(kind, name, value) for kind, name in FIELDS for value in INVALID[type(DEFAULTS[kind][name])]],
 )
@@ -124,7 +125,7 @@ def test_an_invalid_field_gets_its_default_and_is_listed(kind: str, name: str, v
     assert found.defaulted == [name]
 
 
-@pytest.mark.parametrize("payload", [{"type": "nope"}, {"type": None}, {"type": []}, {}, None, 5, "tap", []])
+@each("payload", [{"type": "nope"}, {"type": None}, {"type": []}, {}, None, 5, "tap", []])
 def test_an_unknown_type_is_a_wait_of_one_second(payload: Any) -> None:
     found = normalise(payload)
     assert found.action == {"type": "wait", "durationMs": 1000}
@@ -133,7 +134,7 @@ def test_an_unknown_type_is_a_wait_of_one_second(payload: Any) -> None:
     assert found.native.to_dict() == {"type": "wait", "duration_ms": 1000}
 
 
-@pytest.mark.parametrize(
+@each(
     "capability",
     ["camera", "sms", "2fa", "location", "biometric", "notification", "contacts", "calendar", "files",
      "oauth", "payment", "permission", "unknown"],
@@ -149,7 +150,7 @@ def test_there_are_thirteen_capabilities_and_another_word_is_unknown() -> None:
     assert normalise({**complete("request_human_auth"), "capability": "money"}).defaulted == ["capability"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "number"),
     [("5", 5), (" 540 ", 540), ("-3", -3), ("1e2", 100), ("2.5", 3), (2.5, 3), (3.5, 4), (-2.5, -2), (2.4, 2),
      (2.6, 3), (0.49999999999999994, 0), (-0.0, 0)],
@@ -174,7 +175,7 @@ def test_the_name_of_the_seeds_tool_is_the_action_type() -> None:
     assert normalise({"type": "type_text", "text": "a"}).action == {"type": "type", "text": "a"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "word"),
     [
         ({"type": "tap"}, "x, y"),
@@ -226,7 +227,7 @@ def test_a_harmless_default_is_executable(given: Any, native: Any) -> None:
     assert normalise(given).to_dict()["native"] == native
 
 
-@pytest.mark.parametrize(
+@each(
     "native",
     [
         {"type": "tap", "target": {"text": "Save"}},
@@ -267,9 +268,7 @@ def test_a_screen_snapshot_is_the_seeds_own_json() -> None:
     assert ScreenSnapshot.model_validate(snapshot).to_dict() == snapshot
 
 
-@pytest.mark.parametrize(
-    "name", ["deviceId", "currentApp", "width", "height", "screenshotBase64", "capturedAt"]
-)
+@each("name", ["deviceId", "currentApp", "width", "height", "screenshotBase64", "capturedAt"])
 def test_no_field_of_a_screen_snapshot_is_optional(name: str) -> None:
     snapshot: dict[str, Any] = {
         "deviceId": "d", "currentApp": "a", "width": 1, "height": 2, "screenshotBase64": "",

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.dialects.openpocket import ModelStep, parse_step
+from tests.cases import each
 
 TAP = {"type": "tap", "x": 540, "y": 750}
 JSON = json.dumps(TAP)
@@ -23,7 +23,7 @@ def said(step: ModelStep) -> tuple[dict[str, Any], list[str]]:
     return step.normalised.action, step.repairs
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "repairs"),
     [
         (JSON, []),
@@ -63,7 +63,7 @@ def test_a_tap_is_read_from_text_and_repairs_are_said(text: str, repairs: list[s
     assert step.raw == text
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         {"name": "tap", "arguments": ARGUMENTS},
@@ -93,7 +93,7 @@ def test_of_several_tool_calls_the_first_is_taken_and_it_is_said() -> None:
     assert said(parse_step(calls)) == (TAP, ["2 tool calls, the first was taken"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "thought"),
     [
         ('{"thought": "I see it.", "action": {"type": "wait", "durationMs": 5}}', "I see it."),
@@ -114,7 +114,7 @@ def test_a_thought_that_came_beside_a_tool_call_is_kept() -> None:
     assert parse_step(TOOL_USE, thought="I see it.").thought == "I see it."
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "   ", "\n", "No action is needed.", "😀", "null", "5", '"tap"', "[]", "{}", "}{", "```", "\x00",
      "tap", "Call tap with care.", "\ud800"],
@@ -139,7 +139,7 @@ def test_what_is_missing_is_defaulted_listed_and_not_executable() -> None:
     assert step.normalised.native is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "typed", "repairs"),
     [
         ('{"type": "type", "text": "😀 é 漢"}', "😀 é 漢", []),
@@ -164,7 +164,7 @@ def test_a_raw_lone_surrogate_is_kept_in_the_answer_and_never_typed() -> None:
     assert step.normalised.native is None
 
 
-@pytest.mark.parametrize(
+@each(
     "noise",
     ["a", "{", "}", "[", '{"a":', "{'", "(", "tap(", "/* ", "// ", "# ", '"', "\\", "😀", "```", "\n", "{/*",
      ",", "=", "{}", '{"type":"tap"'],
@@ -177,8 +177,8 @@ def test_a_megabyte_of_anything_is_cut_and_answered(noise: str) -> None:
     assert step.raw == text
 
 
-@pytest.mark.parametrize("start", ['{"type": "tap", "x": ', "tap(", "{"])
-@pytest.mark.parametrize("noise", ["9", "1.", "/* ", " ", "a "])
+@each("start", ['{"type": "tap", "x": ', "tap(", "{"])
+@each("noise", ["9", "1.", "/* ", " ", "a "])
 def test_an_argument_without_end_is_answered(start: str, noise: str) -> None:
     step = parse_step(start + noise * (180_000 // len(noise)) + "z")
     assert step.normalised.native is None or step.normalised.native.type == "wait"

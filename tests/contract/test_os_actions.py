@@ -8,6 +8,7 @@ from handrail.errors import InvalidAction
 from handrail.protocol import content
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 BOUNDS = {"x": 80, "y": 60, "w": 480, "h": 320}
 CONTENT = {"renderer": "markdown", "data": "# Done"}
@@ -81,7 +82,7 @@ def test_the_actions_are_the_24_of_the_seed() -> None:
     assert len(TABLE) == 24
 
 
-@pytest.mark.parametrize("kind", TABLE)
+@each("kind", TABLE)
 def test_an_action_with_all_its_fields_is_written_as_the_seed_writes_it(kind: str) -> None:
     required, optional = TABLE[kind]
     for fields in (required, {**required, **optional}):
@@ -89,33 +90,33 @@ def test_an_action_with_all_its_fields_is_written_as_the_seed_writes_it(kind: st
         assert action_from(given).to_dict() == given
 
 
-@pytest.mark.parametrize(("kind", "field"), REQUIRED)
+@each(("kind", "field"), REQUIRED)
 def test_a_required_field_may_not_be_missing(kind: str, field: str) -> None:
     assert refused_at(field, kind, **{field: ...}).message == f"{field}: is required"
 
 
-@pytest.mark.parametrize(("kind", "field"), OPTIONAL)
+@each(("kind", "field"), OPTIONAL)
 def test_an_optional_field_may_stand_alone(kind: str, field: str) -> None:
     value = TABLE[kind][1][field]
     assert accepts(kind, **{field: value})[field] == value
 
 
-@pytest.mark.parametrize(("kind", "field"), [*REQUIRED, *OPTIONAL])
+@each(("kind", "field"), [*REQUIRED, *OPTIONAL])
 def test_a_field_of_the_wrong_type_is_refused(kind: str, field: str) -> None:
     assert refused_at(field, kind, **{field: [[]]}).code == "INVALID_ACTION"
 
 
-@pytest.mark.parametrize("kind", TABLE)
+@each("kind", TABLE)
 def test_every_action_accepts_a_monitor(kind: str) -> None:
     assert accepts(kind, monitorId="monitor-1")["monitorId"] == "monitor-1"
 
 
-@pytest.mark.parametrize("kind", TABLE)
+@each("kind", TABLE)
 def test_no_action_accepts_a_field_that_the_seed_does_not_have(kind: str) -> None:
     refused_at("colour", kind, colour="red")
 
 
-@pytest.mark.parametrize("kind", TABLE)
+@each("kind", TABLE)
 def test_snake_case_is_read_and_camel_case_is_written(kind: str) -> None:
     def snake(name: str) -> str:
         return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
@@ -141,7 +142,7 @@ def test_a_choice_takes_the_words_of_the_seed_and_no_other(kind: str, field: str
     assert refused_at(field, kind, **{field: "other"}).message.endswith(", ".join(words))
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "kind", "changed"),
     [
         ("bounds.w", "window.create", {"bounds": {"x": 0, "y": 0, "h": 5}}),
@@ -176,14 +177,14 @@ def test_a_bad_value_is_refused_at_its_place(path: str, kind: str, changed: dict
     refused_at(path, kind, **changed)
 
 
-@pytest.mark.parametrize("field", SHORTCUT)
+@each("field", SHORTCUT)
 def test_no_field_of_a_shortcut_is_optional_but_its_icon_type(field: str) -> None:
     rest = {key: value for key, value in SHORTCUT.items() if key != field}
     refused_at(f"shortcut.{field}", "desktop.createShortcut", shortcut=rest)
 
 
-@pytest.mark.parametrize("icon_type", ["emoji", "image"])
-@pytest.mark.parametrize("opens", ["file", "url", "action"])
+@each("icon_type", ["emoji", "image"])
+@each("opens", ["file", "url", "action"])
 def test_a_shortcut_has_the_kinds_of_the_seed(icon_type: str, opens: str) -> None:
     shortcut = {**SHORTCUT, "iconType": icon_type, "type": opens}
     assert accepts("desktop.createShortcut", shortcut=shortcut)["shortcut"] == shortcut
@@ -201,14 +202,14 @@ GUARDS = {
 }
 
 
-@pytest.mark.parametrize("kind", ACTIONS)
+@each("kind", ACTIONS)
 def test_each_guard_knows_its_family_and_no_other(kind: str) -> None:
     action = action_from(ACTIONS[kind].example)
     for family, guard in GUARDS.items():
         assert guard(action) is guard({"type": kind}) is kind.startswith(family)
 
 
-@pytest.mark.parametrize("guard", GUARDS.values())
-@pytest.mark.parametrize("data", [{}, {"type": None}, {"type": []}, {"type": "windows"}])
+@each("guard", GUARDS.values())
+@each("data", [{}, {"type": None}, {"type": []}, {"type": "windows"}])
 def test_a_guard_answers_no_to_what_is_no_action(guard: Any, data: dict[str, Any]) -> None:
     assert guard(data) is False

@@ -13,6 +13,7 @@ from handrail.protocol.content import (
     is_window_content_data,
 )
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 TABLE = {"headers": ["Name", "Age"], "rows": [["Ada", "36"], []]}
 LAYOUT = {"components": [{"type": "badge", "label": "New"}], "cols": [8, 2], "gap": "md"}
@@ -41,14 +42,14 @@ def refused(renderer: str, data: Any) -> InvalidAction:
     return caught.value
 
 
-@pytest.mark.parametrize(("renderer", "data"), [(kind, data) for kind, all_ in GOOD.items() for data in all_])
+@each(("renderer", "data"), [(kind, data) for kind, all_ in GOOD.items() for data in all_])
 def test_a_renderer_shows_its_own_data(renderer: str, data: Any) -> None:
     assert shows(renderer, data) == {"renderer": renderer, "data": data}
     assert is_window_content_data(renderer, data)
 
 
-@pytest.mark.parametrize("renderer", GOOD)
-@pytest.mark.parametrize("other", GOOD)
+@each("renderer", GOOD)
+@each("other", GOOD)
 def test_a_renderer_does_not_show_what_belongs_to_another(renderer: str, other: str) -> None:
     strings = (*TEXTS, "iframe")
     for data in GOOD[other]:
@@ -57,8 +58,8 @@ def test_a_renderer_does_not_show_what_belongs_to_another(renderer: str, other: 
         assert is_window_content_data(renderer, data) is fits
 
 
-@pytest.mark.parametrize("renderer", GOOD)
-@pytest.mark.parametrize("data", NEVER)
+@each("renderer", GOOD)
+@each("data", NEVER)
 def test_no_renderer_shows_nonsense(renderer: str, data: Any) -> None:
     assert not is_window_content_data(renderer, data)
     refused(renderer, data)
@@ -70,7 +71,7 @@ def test_an_unknown_renderer_shows_nothing(renderer: Any) -> None:
     assert not is_content_update_operation_valid(renderer, {"op": "clear"})
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "good"),
     [
         (TABLE, True),
@@ -90,7 +91,7 @@ def test_a_table_is_headers_and_rows_of_text(value: Any, good: bool) -> None:
     assert is_table_content_data(value) is good
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "good"),
     [
         ("https://example.org", True),
@@ -168,34 +169,32 @@ def layout(kind: str, **changed: Any) -> dict[str, Any]:
     return {"components": [{"type": kind, **known}]}
 
 
-@pytest.mark.parametrize("kind", COMPONENTS)
+@each("kind", COMPONENTS)
 def test_a_component_needs_only_its_required_fields(kind: str) -> None:
     assert is_component_layout(layout(kind))
     assert shows("component", layout(kind))["data"] == layout(kind)
 
 
-@pytest.mark.parametrize(("kind", "field", "value"), GOOD_FIELDS)
+@each(("kind", "field", "value"), GOOD_FIELDS)
 def test_a_component_takes_every_value_of_the_seed(kind: str, field: str, value: Any) -> None:
     given = layout(kind, **{field: value})
     assert shows("component", given)["data"] == given
 
 
-@pytest.mark.parametrize(
-    ("kind", "field"), [(kind, field) for kind, (required, _) in COMPONENTS.items() for field in required]
-)
+@each(("kind", "field"), [(kind, field) for kind, (required, _) in COMPONENTS.items() for field in required])
 def test_a_component_may_not_lack_a_required_field(kind: str, field: str) -> None:
     assert not is_component_layout(layout(kind, **{field: ...}))
     path = refused("component", layout(kind, **{field: ...})).details["path"]
     assert path == f"content.data.components[0].{field}"
 
 
-@pytest.mark.parametrize(("kind", "field"), sorted({(kind, field) for kind, field, _ in GOOD_FIELDS}))
+@each(("kind", "field"), sorted({(kind, field) for kind, field, _ in GOOD_FIELDS}))
 def test_a_component_refuses_another_type_in_a_field(kind: str, field: str) -> None:
     path = refused("component", layout(kind, **{field: {"a": 1}})).details["path"]
     assert path == f"content.data.components[0].{field}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "field", "words"),
     [(kind, field, values) for kind, (_, optional) in COMPONENTS.items() for field, values in optional.items()
      if field in ("variant", "size", "color", "textAlign", "fit")],
@@ -204,7 +203,7 @@ def test_a_choice_of_a_component_takes_no_other_word(kind: str, field: str, word
     assert refused("component", layout(kind, **{field: "other"})).message.endswith(", ".join(words))
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         layout("progress", value=-1),
@@ -235,8 +234,8 @@ def test_a_layout_that_the_seed_does_not_know_is_refused(value: dict[str, Any]) 
     refused("component", value)
 
 
-@pytest.mark.parametrize("gap", ["none", "sm", "md", "lg"])
-@pytest.mark.parametrize("cols", [1, 24, [8, 2], [0.5, 1]])
+@each("gap", ["none", "sm", "md", "lg"])
+@each("cols", [1, 24, [8, 2], [0.5, 1]])
 def test_a_layout_has_columns_or_ratios_and_a_gap(cols: Any, gap: str) -> None:
     assert is_component_layout({"components": [], "cols": cols, "gap": gap})
 
@@ -263,8 +262,8 @@ OPERATIONS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize("renderer", GOOD)
-@pytest.mark.parametrize(("operation", "renderers"), OPERATIONS)
+@each("renderer", GOOD)
+@each(("operation", "renderers"), OPERATIONS)
 def test_an_operation_is_legal_for_the_renderers_of_the_seeds_table(
     operation: dict[str, Any], renderers: tuple[str, ...], renderer: str
 ) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.draft import CaptureAsked, DialogAsked, FrameLoading
+from handrail.desk.state import CaptureAsked, DialogAsked, FrameLoading
+from tests.cases import each
 from tests.unit.desk.scene import NOW, TEXT, Scene
 
 TABLE = {"renderer": "table", "data": {"headers": ["Name"], "rows": [["Ada"]]}}
@@ -30,7 +31,7 @@ def test_a_window_is_created_with_all_that_was_asked_for() -> None:
     assert (window.title, window.content.renderer, window.content.data) == ("Report", "markdown", "# Done")
     assert scene.bounds("report") == (80, 60, 480, 320)
     assert window.birth.frameless
-    assert dict(window.birth.style) == {"color": "red"}
+    assert dict(window.birth.window_style) == {"color": "red"}
     assert (window.birth.agent_id, window.birth.variant) == ("ada", "standard")
 
 
@@ -234,8 +235,8 @@ OPERATIONS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("operation", "expected"), OPERATIONS)
-@pytest.mark.parametrize("renderer", ["markdown", "html", "text"])
+@each(("operation", "expected"), OPERATIONS)
+@each("renderer", ["markdown", "html", "text"])
 def test_text_takes_every_operation(renderer: str, operation: dict[str, Any], expected: str) -> None:
     scene = Scene()
     scene.create("a", content={"renderer": renderer, "data": "hello"})
@@ -243,8 +244,8 @@ def test_text_takes_every_operation(renderer: str, operation: dict[str, Any], ex
     assert scene.window("a").content.data == expected
 
 
-@pytest.mark.parametrize("content", [TABLE, LAYOUT, {"renderer": "iframe", "data": "https://example.org"}])
-@pytest.mark.parametrize("op", ["append", "prepend", "insertAt"])
+@each("content", [TABLE, LAYOUT, {"renderer": "iframe", "data": "https://example.org"}])
+@each("op", ["append", "prepend", "insertAt"])
 def test_only_text_takes_append_prepend_and_insert(content: dict[str, Any], op: str) -> None:
     scene = Scene()
     scene.create("a", content=content)

@@ -12,7 +12,8 @@ import pytest
 
 from handrail.dialects import agentest, interaction, mobile_debug
 from handrail.errors import HandrailError, InvalidAction
-from handrail.mcp.tools import Tool, tools
+from handrail.mcp_server.tools import Tool, tools
+from tests.cases import each
 
 SEEDS = ("interaction", "mobile_debug", "agentest")
 TEXT = {"text": "Save"}
@@ -79,7 +80,7 @@ WALK = [
 IDS = [f"{tool.name}.{name}" for _, tool, name in WALK]
 
 
-@pytest.mark.parametrize(("profile", "tool", "name"), WALK, ids=IDS)
+@each(("profile", "tool", "name"), WALK, ids=IDS)
 def test_a_declared_parameter_changes_something_or_is_refused_by_its_name(
     profile: str, tool: Tool, name: str
 ) -> None:
@@ -107,7 +108,7 @@ EACH = [(profile, tool) for profile in SEEDS for tool in tools(profile)]
 TOOL_IDS = [tool.name for _, tool in EACH]
 
 
-@pytest.mark.parametrize(("profile", "tool"), EACH, ids=TOOL_IDS)
+@each(("profile", "tool"), EACH, ids=TOOL_IDS)
 def test_a_parameter_of_a_wrong_kind_is_named(profile: str, tool: Tool) -> None:
     for name in tool.input_schema["properties"]:
         given = {**least_of(tool), name: ["wrong"]}
@@ -116,8 +117,8 @@ def test_a_parameter_of_a_wrong_kind_is_named(profile: str, tool: Tool) -> None:
         assert name in caught.value.message, (name, caught.value.message)
 
 
-@pytest.mark.parametrize(("profile", "tool"), EACH, ids=TOOL_IDS)
-@pytest.mark.parametrize("name", ["nonsense", "retries", "element_ids", "scale"])
+@each(("profile", "tool"), EACH, ids=TOOL_IDS)
+@each("name", ["nonsense", "retries", "element_ids", "scale"])
 def test_a_parameter_that_is_not_declared_is_never_dropped_silently(
     profile: str, tool: Tool, name: str
 ) -> None:
@@ -125,7 +126,7 @@ def test_a_parameter_that_is_not_declared_is_never_dropped_silently(
         read(profile, tool.name, {**least_of(tool), name: 1})
 
 
-@pytest.mark.parametrize(("profile", "tool"), EACH, ids=TOOL_IDS)
+@each(("profile", "tool"), EACH, ids=TOOL_IDS)
 def test_a_parameter_of_another_tool_is_declared_has_a_meaning_or_is_refused(
     profile: str, tool: Tool
 ) -> None:

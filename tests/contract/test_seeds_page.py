@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.locks import LEASE_MS
+from handrail.desk.windows import LEASE_MS
 from handrail.dialects.openpocket import parse_step
-from handrail.mcp.tools import tools
+from handrail.mcp_server.tools import tools
 from tests.scenario.test_mcp_answers import CONTACTS
 from tests.scenario.world import play, world
 from tests.unit.desk.scene import NOW, Scene

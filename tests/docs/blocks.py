@@ -21,7 +21,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/*.md"),
         *ROOT.glob("docs/quickstart/*.md"),
-        *ROOT.glob("sim/**/*.md"),
+        *ROOT.glob("packages/sim/**/*.md"),
     ]
 )
 _BLOCK = re.compile(

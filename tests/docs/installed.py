@@ -19,7 +19,11 @@ KEPT = ("PIP_", "UV_", "SSL_CERT_", "REQUESTS_")
 """How this computer reaches a package index."""
 LABEL = "+here"
 VERSION = f"{handrail.__version__}{LABEL}"
-NAMES = {"handrail": "handrail-*.whl", "handrail-sim": "handrail_sim-*.whl"}
+SATELLITES = ("sim", "eval", "fleet", "maestro")
+NAMES = {
+    "handrail": "handrail-*.whl",
+    **{f"handrail-{name}": f"handrail_{name}-*.whl" for name in SATELLITES},
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Built:
 
     @property
     def constraints(self) -> Path:
-        """Dependencies as they are pinned; our own two names are what was built here and nothing else."""
+        """Dependencies as they are pinned; our own names are what was built here and nothing else."""
         return self.folder / "constraints.txt"
 
     def env(self, home: Path, **more: str) -> dict[str, str]:
@@ -75,6 +79,11 @@ class Built:
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         return done.stdout
 
+    def show_demo(self, *program: str | Path, cwd: Path) -> None:
+        """As a person runs it, so with a daemon; it has a home of its own and ends with the demo."""
+        said = self.run(*program, "demo", cwd=cwd, HANDRAIL_NO_DAEMON="0")
+        assert "The journal proves it" in said
+
     def attempt(self, *words: str | Path, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             words, cwd=cwd, env=self.env(cwd, **more), capture_output=True, text=True, timeout=900
@@ -91,13 +100,13 @@ class Built:
 def build(folder: Path) -> Built:
     """From a clean clone, so that nothing is in them by chance: an sdist first, then a wheel from it."""
     subprocess.run(["git", "clone", "--quiet", ROOT, folder / "clone"], check=True)
-    for start in ("src/handrail", "sim/src/handrail_sim"):
+    for start in ("src/handrail", *(f"packages/{name}/src/handrail_{name}" for name in SATELLITES)):
         path = folder / "clone" / start / "__init__.py"
         path.write_text(path.read_text().replace(f'"{handrail.__version__}"', f'"{VERSION}"'))
     venv.create(folder / "tools", with_pip=True)
     pip = [folder / "tools" / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "build", "twine", "uv", "pipx"], check=True)
-    for part in (".", "sim"):
+    for part in (".", *(f"packages/{name}" for name in SATELLITES)):
         command = [
             folder / "tools" / "bin" / "pyproject-build",
             "--outdir",

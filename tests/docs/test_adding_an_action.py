@@ -23,7 +23,7 @@ PROBE = """
 import json
 from handrail.agent.tools import tool_schemas
 from handrail.engine.short_forms import ShortForms
-from handrail.mcp.tools import tools
+from handrail.mcp_server.tools import tools
 from handrail.protocol.actions import json_schema
 from handrail.protocol.read import action_from
 from handrail.protocol.sentence import sentence_of

@@ -21,7 +21,6 @@ from handrail.protocol.actions import ACTIONS
 from handrail.protocol.read import action_from
 from tests.docs.blocks import BLOCKS, PAGES, READ_ONLY, ROOT, Block, blocks_of
 
-pytestmark = pytest.mark.timeout(300)
 MOST_NOT_RUN = 32
 LASTING = re.compile(
     r"handrail(-sim)? (serve|mcp(?! install)|watch|devices --watch|desk events|sim|witness serve|--port)\b"

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.timeout(120)
 PAGE = (ROOT / "docs" / "install.md").read_text()
 START = {
     "bash": (["bash", "--norc", "-i"], ""),

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.u2.server import PID
+from handrail.android.uiautomator2 import PID
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [
@@ -78,7 +78,7 @@ def phone(clone: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """`handrail-sim` with the hardware profile; it asks for the key of whoever connects."""
     place = Place(tmp_path / "phone", 0)
     place.folder.mkdir()
-    place.install(clone / "sim")
+    place.install(clone / "packages" / "sim")
     command = [place.bin / "handrail-sim", "--profile", "hardware", "--auth", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=place.env, cwd=place.folder)
     with process:

@@ -22,9 +22,9 @@ import yaml
 from rs_bpe.bpe import openai
 
 from handrail import __version__
-from handrail.cli.index import ACTION_COMMANDS
-from handrail.cli.mcp_clients import CLIENTS
-from handrail.mcp.tools import CORE
+from handrail.cli.action_commands import ACTION_COMMANDS
+from handrail.cli.mcp import CLIENTS
+from handrail.mcp_server.tools import CORE
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOPS = ROOT / "integrations"

@@ -39,7 +39,9 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 
 def test_decisions_are_numbered_without_a_gap_and_each_has_its_four_parts() -> None:
-    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    pages = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert [page.name for page in pages if f"]({page.name})" not in index] == []
     assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
     for page in pages:
         for part in ("**Context.**", "**Decision.**", "**Alternatives.**", "**Consequence.**"):
@@ -79,3 +81,17 @@ def test_the_install_page_says_what_each_extra_is_for() -> None:
     listed = set(re.findall(r"^\| `([a-z]+)`", page, flags=re.M))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert listed == extras.keys() - {"dev", "site"}
+
+
+def test_every_file_that_the_architecture_names_exists() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]*(?:\.py)?|[a-z_0-9]+\.py)`", page))
+    places = [ROOT, ROOT / "src" / "handrail", ROOT / "packages" / "sim" / "src" / "handrail_sim"]
+    places += [path for path in (ROOT / "src" / "handrail").iterdir() if path.is_dir()]
+    places += [path for path in ROOT.glob("packages/*/src/*") if path.is_dir()]
+    assert len(named) > 40
+
+    def exists(name: str) -> bool:
+        return any((place / name).exists() or (place / f"{name}.py").exists() for place in places)
+
+    assert sorted(name for name in named if not exists(name)) == []

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from handrail import sync
-from handrail.pytest_plugin.marker import MarkedPhone
+from handrail.pytest_plugin.opening import MarkedPhone
 from tests.people.projects import project, ran
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,7 +23,6 @@ def programs(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", page, flags=re.S)
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("number", "said"), [(0, "@b"), (1, "verif"), (2, "ELEMENT_NOT_FOUND")], ids=["sync", "async", "errors"]
 )
@@ -36,7 +35,6 @@ def test_a_program_of_the_page_runs(tmp_path: Path, number: int, said: str) -> N
     assert said in done.stdout
 
 
-@pytest.mark.timeout(120)
 def test_the_test_of_the_page_passes(tmp_path: Path) -> None:
     [program] = programs(PYTEST)
     done = ran(tmp_path, str(project(tmp_path, test_page=program)))
@@ -44,7 +42,6 @@ def test_the_test_of_the_page_passes(tmp_path: Path) -> None:
     assert "1 passed" in done.text
 
 
-@pytest.mark.timeout(120)
 def test_pytest_itself_lists_what_the_page_lists(tmp_path: Path) -> None:
     folder = project(tmp_path)
     fixtures = ran(tmp_path, "--fixtures", str(folder)).text

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.tree.parse import parse
-from tests.unit.tree.drawn import body
+from handrail.screen.parse import parse
+from tests.unit.screen.drawn import body
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SHOWN = dict(

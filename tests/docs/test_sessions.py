@@ -11,7 +11,6 @@ import pytest
 from tests.docs.blocks import BLOCKS, ROOT, Block
 from tests.docs.test_blocks import put_files, runs_here
 
-pytestmark = pytest.mark.timeout(200)
 SHOWN = [block for block in BLOCKS if block.language == "console" and runs_here(block)]
 MOST_LINES = 30
 """Of the session in the README."""

@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[2]
 WORDS = ROOT / "docs" / "site" / "words.txt"
 HAS_TOOLS = all(importlib.util.find_spec(name) for name in ("zensical", "spellchecker"))
 pytestmark = [
-    pytest.mark.timeout(180),
     pytest.mark.skipif(
         not HAS_TOOLS and "HANDRAIL_REQUIRE_SITE" not in os.environ,
         reason="`make site` installs what builds the site",
@@ -33,11 +32,11 @@ MARKDOWN = sorted(
     for path in [
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/**/*.md"),
-        *ROOT.glob("sim/*.md"),
-        *ROOT.glob("sim/docs/*.md"),
+        *ROOT.glob("packages/sim/*.md"),
+        *ROOT.glob("packages/sim/docs/*.md"),
     ]
 )
-NOT_PAGES = {"README.md", "sim/README.md"}
+NOT_PAGES = {"README.md", "packages/sim/README.md"}
 
 
 @pytest.fixture(scope="module")

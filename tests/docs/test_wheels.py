@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-from tests.docs.installed import NAMES, ROOT, VERSION, Built
+from tests.docs.installed import NAMES, ROOT, SATELLITES, VERSION, Built
 
 pytestmark = pytest.mark.timeout(1_000)
 MOST_PACKAGES, MOST_MB = 52, 130
@@ -31,23 +31,26 @@ def files_of(wheel: Path) -> set[str]:
 
 def test_neither_archive_holds_the_other(built: Built) -> None:
     assert all(name.startswith(("handrail/", "handrail-")) for name in files_of(built.wheel("handrail")))
-    assert all(name.startswith("handrail_sim") for name in files_of(built.wheel("handrail-sim")))
+    for satellite in SATELLITES:
+        package = f"handrail_{satellite}"
+        assert all(name.startswith(package) for name in files_of(built.wheel(f"handrail-{satellite}")))
     with tarfile.open(built.sdist("handrail")) as source:
         inside = [name.partition("/")[2] for name in source.getnames()]
-    assert not [name for name in inside if name.startswith("sim/") or "handrail_sim" in name]
+    assert not [name for name in inside if name.startswith("packages/") or "handrail_sim" in name]
     assert "src/handrail/simulator.py" in inside
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wheel_holds_the_package_and_nothing_that_lay_about(built: Built, name: str) -> None:
     package = name.replace("-", "_")
-    source = ROOT / ("src" if name == "handrail" else "sim/src") / package
+    parent = "src" if name == "handrail" else f"packages/{name.removeprefix('handrail-')}/src"
+    source = ROOT / parent / package
     tracked = subprocess.run(
         ["git", "ls-files", "--", source], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
     code = {path[path.index(f"{package}/") :] for path in tracked}
     inside = {one for one in files_of(built.wheel(name)) if ".dist-info/" not in one}
-    assert inside - {"handrail/commit.txt"} == code
+    assert inside - {"handrail/commit.txt", "handrail/engine/short_forms.pyi"} == code
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,7 +78,7 @@ def test_an_sdist_becomes_a_wheel_with_the_same_files(built: Built, name: str, t
 
 def test_what_they_say_of_themselves_is_what_an_index_takes(built: Built) -> None:
     said = built.run(built.tools / "twine", "check", "--strict", *built.dist.iterdir(), cwd=built.folder)
-    assert said.count("PASSED") == 4
+    assert said.count("PASSED") == 2 * len(NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -96,15 +99,51 @@ def test_handrail_alone_works_without_a_phone_to_simulate(built: Built, plain: P
     assert built.run(plain / "python", "-c", program, cwd=tmp_path) == "False\n"
 
 
-@pytest.mark.parametrize("words", ["demo", "sim", "eval --list", "mcp --sim", "serve --sim 1", "ui --sim"])
-def test_handrail_alone_says_what_to_install(built: Built, plain: Path, tmp_path: Path, words: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        *((words, "sim") for words in ("demo", "sim", "mcp --sim", "serve --sim 1", "ui --sim")),
+        ("eval --list", "eval"),
+        ("fleet status", "fleet"),
+        ("run --fleet https://127.0.0.1:1 flow.yaml", "fleet"),
+        ("run .maestro", "maestro"),
+        ("flow check theirs.yaml", "maestro"),
+        ("flow convert flow.yaml", "maestro"),
+    ],
+)
+def test_handrail_alone_says_what_to_install(
+    built: Built, plain: Path, tmp_path: Path, words: str, extra: str
+) -> None:
+    (tmp_path / "flow.yaml").write_text("- tap: Save\n")
+    (tmp_path / "theirs.yaml").write_text("appId: com.example\n---\n- launchApp\n")
+    (tmp_path / ".maestro").mkdir()
     done = built.attempt(plain / "handrail", *words.split(), cwd=tmp_path)
-    if words == "eval --list":
-        assert done.returncode == 0, done.stderr
-        return
-    assert done.returncode == 3
-    assert "pip install 'handrail[sim]'" in done.stderr + done.stdout
+    assert done.returncode == 3, done.stderr
+    assert f"pip install 'handrail[{extra}]'" in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "answer"),
+    [
+        ("eval", "eval --list", "adversary-balance"),
+        ("fleet", "fleet --help", "Many hosts"),
+        ("maestro", "flow check theirs.yaml", "level 5 of 5"),
+    ],
+)
+def test_a_satellite_alone_brings_its_command(
+    built: Built, tmp_path: Path, name: str, words: str, answer: str
+) -> None:
+    (tmp_path / "theirs.yaml").write_text("appId: com.example\n---\n- launchApp\n")
+    bin_ = built.environment(tmp_path / "new", f"handrail-{name}")
+    assert answer in built.run(bin_ / "handrail", *words.split(), cwd=tmp_path)
+
+
+def test_all_satellites_live_together(built: Built, both: Path, tmp_path: Path) -> None:
+    wheels = [built.wheel(f"handrail-{name}") for name in SATELLITES]
+    built.run(both / "pip", "install", "--quiet", "--no-deps", *wheels, cwd=tmp_path)
+    for words in ("eval --list", "fleet --help", "demo"):
+        built.run(both / "handrail", *words.split(), cwd=tmp_path)
 
 
 def test_the_default_install_stays_small(
@@ -141,7 +180,7 @@ def test_the_phone_alone_needs_nothing_of_handrail(built: Built, tmp_path: Path)
 
 
 def test_both_together_show_the_demo(built: Built, both: Path, tmp_path: Path) -> None:
-    assert "The journal proves it" in built.run(both / "handrail", "demo", cwd=tmp_path)
+    built.show_demo(both / "handrail", cwd=tmp_path)
 
 
 def test_an_install_knows_the_commit_that_it_was_built_from(built: Built, both: Path, tmp_path: Path) -> None:
@@ -191,7 +230,7 @@ def test_uvx_runs_the_demo_and_an_mcp_server(built: Built, tmp_path: Path) -> No
     import asyncio  # noqa: PLC0415
 
     uvx = ["uvx", "--from", "handrail[sim]", "handrail"]
-    assert "The journal proves it" in built.run(*uvx, "demo", cwd=tmp_path)
+    built.show_demo(*uvx, cwd=tmp_path)
     found = shutil.which("uvx", path=str(built.tools))
     assert found
     said = asyncio.run(talk(found, [*uvx[1:], "mcp", "--sim"], built.env(tmp_path), tmp_path))
@@ -201,7 +240,7 @@ def test_uvx_runs_the_demo_and_an_mcp_server(built: Built, tmp_path: Path) -> No
 def test_pipx_installs_it_and_runs_it(built: Built, tmp_path: Path) -> None:
     places = {name: str(tmp_path / name) for name in ("PIPX_HOME", "PIPX_BIN_DIR", "PIPX_MAN_DIR")}
     built.run("pipx", "install", "handrail[sim]", cwd=tmp_path, **places)
-    assert "The journal proves it" in built.run(tmp_path / "PIPX_BIN_DIR" / "handrail", "demo", cwd=tmp_path)
+    built.show_demo(tmp_path / "PIPX_BIN_DIR" / "handrail", cwd=tmp_path)
     said = built.run(
         "pipx", "run", "--spec", "handrail[sim]", "handrail", "--version", cwd=tmp_path, **places
     )
@@ -215,7 +254,7 @@ def test_other_pythons_show_the_demo(built: Built, tmp_path: Path, minor: int) -
         pytest.skip(f"no Python 3.{minor} here")
     built.run("uv", "venv", "--quiet", "--python", python, "venv", cwd=tmp_path)
     built.run("uv", "pip", "install", "--quiet", "--python", "venv", "handrail[sim]", cwd=tmp_path)
-    assert "The journal proves it" in built.run(tmp_path / "venv" / "bin" / "handrail", "demo", cwd=tmp_path)
+    built.show_demo(tmp_path / "venv" / "bin" / "handrail", cwd=tmp_path)
 
 
 def _python(minor: int) -> str | None:

@@ -15,12 +15,11 @@ from typing import Any
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.routing import connect
+from handrail.android.driver import connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import SystemClock
-from handrail.protocol.traits import Capability
-from handrail.surface.capabilities import Surface
-from handrail.tree.node import Node, Screen
+from handrail.screen.node import Node, Screen
+from handrail.surface.capabilities import Apps, ScreenReader, Surface
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.browser.stage import Site, Stage, served, staged
@@ -37,11 +36,11 @@ class Ground(ABC):
 
     surface: Surface
 
-    def can(self, which: Capability) -> Any:
-        return self.surface.capability(which)
+    def can(self, kind: type[Any]) -> Any:
+        return self.surface.need(kind)
 
     async def look(self) -> Screen:
-        screen = await self.can(Capability.LOOK).look()
+        screen = await self.can(ScreenReader).look()
         assert isinstance(screen, Screen)
         return screen
 
@@ -81,13 +80,13 @@ class PhoneGround(Ground):
         self._hang_up = hang_up
 
     async def show_list(self) -> Screen:
-        await self.can(Capability.APPS).start(SETTINGS, None)
+        await self.can(Apps).start(SETTINGS, None)
         screen = await self.until(lambda one: one.package == SETTINGS and len(one.nodes) > 20)
         self._phone.input_log.clear()
         return screen
 
     async def show_field(self) -> Node:
-        await self.can(Capability.APPS).start(CONTACTS, EDITOR)
+        await self.can(Apps).start(CONTACTS, EDITOR)
         screen = await self.until(lambda one: any(node.role == "text_field" for node in one.nodes))
         self._phone.input_log.clear()
         return next(node for node in screen.nodes if node.role == "text_field")
@@ -112,7 +111,7 @@ class BrowserGround(Ground):
             "<script>downs = []; keys = 0; addEventListener('keydown', () => keys++, true);"
             "addEventListener('mousedown', (one) => downs.push([one.clientX, one.clientY]), true)</script>"
         )
-        await self.can(Capability.APPS).open_url(self._stage.site.put(log + body, "/ground"))
+        await self.can(Apps).open_url(self._stage.site.put(log + body, "/ground"))
 
     async def show_list(self) -> Screen:
         rows = "".join(f"<li style='height: 60px'><a href=#{at}>Row {at}</a></li>" for at in range(80))

@@ -11,7 +11,7 @@ from typing import Any
 from handrail import __version__
 from handrail.adb.device import AdbDevice
 from handrail.adb.server import Server
-from handrail.android.facts import read_facts
+from handrail.android.adb_channel import read_facts
 from handrail.errors import HandrailError
 from tests.driver.ways import HELPERS
 

@@ -16,9 +16,10 @@ import pytest
 from PIL import Image
 
 from handrail.errors import HandrailError, Unsupported
-from handrail.protocol.traits import Capability
-from handrail.tree.fingerprint import screen_fingerprint
-from handrail.tree.node import Screen
+from handrail.screen.fingerprint import screen_fingerprint
+from handrail.screen.node import Screen
+from handrail.surface.capabilities import PROTOCOLS, KeyPresses, ScreenReader, TextInput, Touch
+from tests import fingers
 from tests.browser.stage import has_browser
 from tests.driver.grounds import Ground, browser_ground, phone_ground
 
@@ -55,7 +56,7 @@ def texts(screen: Screen) -> set[str]:
 @on_both
 async def test_a_look_names_the_app_in_front(ground: Ground) -> None:
     screen = await ground.show_list()
-    front = await ground.can(Capability.LOOK).foreground()
+    front = await ground.can(ScreenReader).foreground()
     assert screen.package == front.package != ""
     assert len(texts(screen)) > 3
 
@@ -63,8 +64,8 @@ async def test_a_look_names_the_app_in_front(ground: Ground) -> None:
 @on_both
 async def test_tree_picture_and_display_agree_on_the_size(ground: Ground) -> None:
     screen = await ground.show_list()
-    display = await ground.can(Capability.LOOK).display()
-    with Image.open(io.BytesIO(await ground.can(Capability.LOOK).screenshot())) as picture:
+    display = await ground.can(ScreenReader).display()
+    with Image.open(io.BytesIO(await ground.can(ScreenReader).screenshot())) as picture:
         assert (screen.width, screen.height) == (display.width, display.height) == picture.size
 
 
@@ -86,7 +87,7 @@ async def test_the_facts_stay_the_same(ground: Ground) -> None:
 async def test_a_tap_comes_down_once_and_where_it_was_aimed(ground: Ground) -> None:
     screen = await ground.show_list()
     x, y = middle(screen)
-    await ground.can(Capability.TOUCH).tap(x, y)
+    await ground.can(Touch).perform(fingers.tap(x, y))
     await ground.look()
     assert await ground.presses() == [(x, y)]
 
@@ -96,22 +97,22 @@ async def test_a_swipe_scrolls_and_the_other_way_scrolls_back(ground: Ground) ->
     before = await ground.show_list()
     x, y = middle(before)
     reach = before.height // 5
-    await ground.can(Capability.TOUCH).swipe(x, y + reach, x, y - reach, 300)
+    await ground.can(Touch).perform(fingers.swipe(x, y + reach, x, y - reach, 300))
     await ground.until(lambda one: texts(one) != texts(before))
-    await ground.can(Capability.TOUCH).swipe(x, y - reach, x, y + reach, 300)
+    await ground.can(Touch).perform(fingers.swipe(x, y - reach, x, y + reach, 300))
     await ground.until(lambda one: len(texts(one) & texts(before)) > len(texts(before)) / 2)
 
 
 @on_both
 async def test_text_arrives_as_it_is_and_is_cleared_again(ground: Ground) -> None:
     field = await ground.show_field()
-    await ground.can(Capability.TOUCH).tap(*field.center)
+    await ground.can(Touch).perform(fingers.tap(*field.center))
     await ground.until(lambda one: any(node.focused and node.role == "text_field" for node in one.nodes))
     words = "Ada O'Neil; $(reboot) 100%s <b>"
-    typed = await ground.can(Capability.TEXT).type_text(words)
+    typed = await ground.can(TextInput).type_text(words)
     assert (typed.arrived, typed.after) == (True, words)
     await ground.until(lambda one: words in texts(one))
-    cleared = await ground.can(Capability.TEXT).clear_text()
+    cleared = await ground.can(TextInput).clear_text()
     assert cleared.arrived
     await ground.until(lambda one: words not in texts(one))
 
@@ -121,16 +122,16 @@ async def test_a_key_that_there_is_not_is_refused_before_anything_is_sent(ground
     await ground.show_list()
     for name in ("no_such_key", "KEYCODE_NOTHING"):
         with pytest.raises(HandrailError) as refused:
-            await ground.can(Capability.KEYS).key(name)
+            await ground.can(KeyPresses).key(name)
         assert refused.value.details.get("delivery") == "not_delivered"
     assert await ground.felt() == 0
 
 
 @on_both
 async def test_a_capability_is_there_or_a_sentence_says_why_not(ground: Ground) -> None:
-    for which in Capability:
+    for kind in PROTOCOLS.values():
         try:
-            assert ground.can(which) is not None
+            assert ground.can(kind) is not None
         except Unsupported as error:
             assert len(error.message) > 10
 
@@ -143,6 +144,6 @@ async def test_a_device_that_goes_away_is_said_in_bounded_time_and_nothing_is_cl
     with pytest.raises(HandrailError):
         await ground.look()
     with pytest.raises(HandrailError) as lost:
-        await ground.can(Capability.TOUCH).tap(*middle(screen))
+        await ground.can(Touch).perform(fingers.tap(*middle(screen)))
     assert lost.value.details.get("delivery") in ("not_delivered", "unknown")
     assert time.monotonic() - began < BOUND_S

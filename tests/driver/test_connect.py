@@ -22,7 +22,7 @@ from handrail.runtime import Runtime
 from tests.driver.conftest import Adb, SimProcess, free_port
 from tests.driver.pairing_adb import Announcer, PairingAdb, pairing_adb
 from tests.scenario.world import until
-from tests.unit.http.door import KEY, door
+from tests.unit.web_server.door import KEY, door
 
 pytestmark = pytest.mark.slow
 
@@ -206,7 +206,7 @@ def test_a_qr_code_on_the_desks_page_pairs_and_the_phone_is_open_there(
         ):
             shown = (await served.send("POST", "/api/phones/pairing", {}, token=KEY)).json
             assert (shown["state"], shown["picture"][:18]) == ("waiting", "data:image/svg+xml")
-            made = served.context.first_contacts.pairing
+            made = served.context.added_phones.pairing
             assert made is not None
             server.code = made.invitation.password
             assert server.code not in json.dumps({**shown, "picture": ""})
@@ -277,13 +277,13 @@ def test_the_qr_code_in_the_terminal_is_one_that_readers_read() -> None:
     """Drawn from the half blocks it is the same matrix as the library's own."""
     import segno  # noqa: PLC0415
 
-    from handrail.android.contact.wireless import Invitation, draw  # noqa: PLC0415
+    from handrail.android.wireless import Invitation, draw_qr_code  # noqa: PLC0415
 
     text = Invitation.new().text
     halves = {"█": (0, 0), "▀": (0, 1), "▄": (1, 0), " ": (1, 1)}
     rows: list[list[int]] = []
-    for line in draw(text).splitlines():
+    for line in draw_qr_code(text).splitlines():
         rows += [[halves[one][half] for one in line] for half in (0, 1)]
     wanted = [list(row) for row in segno.make(text, error="l").matrix_iter(border=2)]
     assert rows[: len(wanted)] == wanted
-    assert max(map(len, draw(text).splitlines())) <= 80
+    assert max(map(len, draw_qr_code(text).splitlines())) <= 80

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,11 +14,11 @@ import pytest
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.driver import Driver
-from handrail.android.routing import connect
+from handrail.android.driver import Driver, connect
 from handrail.clock import SystemClock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.phone import Phone
+from tests import fingers
 
 pytest.importorskip("grpc", reason="pip install grpcio")
 GALLERY = "com.handrail.gallery"
@@ -26,8 +27,9 @@ UNSCANNED = range(5601, 5684, 2)
 
 
 def free_pair() -> int:
-    """An odd port with its even neighbour and its gRPC port."""
-    for port in UNSCANNED:
+    """An odd port with its even neighbour and its gRPC port, in a range of this worker's own."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
+    for port in UNSCANNED[worker * 10 : worker * 10 + 10]:
         try:
             for number in (port, port - 1, port - 1 + 3000):
                 socket.create_server(("127.0.0.1", number)).close()
@@ -60,9 +62,9 @@ def test_two_fingers_pinch_and_turn(tmp_path: Path) -> None:
             assert driver.channels()["pinch"] == driver.channels()["tap"] == "grpc"
             await driver.shell.run(["pm", "grant", GALLERY, "android.permission.READ_MEDIA_IMAGES"])
             await driver.shell.run(["am", "start", "-n", f"{GALLERY}/.ViewerActivity", "--ei", "number", "1"])
-            await driver.pinch(540, 1100, 100, 300, 300)
+            await driver.perform(fingers.pinch(540, 1100, 100, 300, 300))
             assert gallery(served)["scale"] > 1.5
-            await driver.rotate(540, 1100, 300, 0, 90, 400)
+            await driver.perform(fingers.rotate(540, 1100, 300, 0, 90, 400))
             top = served.phone.tasks.top
             assert top is not None
             assert 60 < top.state["rotation"] < 120

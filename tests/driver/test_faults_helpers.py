@@ -8,6 +8,7 @@ import pytest
 
 from handrail.android.driver import Driver
 from handrail.errors import HandrailError
+from tests import fingers
 from tests.driver.leftovers import nothing_left
 from tests.driver.ways import CHANNELS, SETTINGS, Held, Way, rows, texts
 
@@ -52,7 +53,7 @@ def test_a_tap_at_the_moment_of_its_death_arrives_once_or_is_unknown(way: Way) -
             del held.phone.input_log[:]
             held.phone.faults.add("helper_dies", times=1)
             try:
-                await held.driver.tap(*rows(screen)[0].center)
+                await held.driver.perform(fingers.tap(*rows(screen)[0].center))
                 expected = {1}
             except HandrailError as error:
                 assert error.details["delivery"] == "unknown"
@@ -70,7 +71,7 @@ def test_a_tap_after_its_death_goes_by_another_channel(way: Way) -> None:
             screen = await held.open_settings()
             await kill_helpers(held)
             del held.phone.input_log[:]
-            await held.driver.tap(*rows(screen)[0].center)
+            await held.driver.perform(fingers.tap(*rows(screen)[0].center))
             assert sum(event["action"] == "down" for event in held.phone.input_log) == 1
 
     asyncio.run(story())

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from handrail.errors import HandrailError
+from tests import fingers
 from tests.driver.leftovers import nothing_left
 from tests.driver.ways import Held, Way
 
@@ -25,7 +26,7 @@ def tap_during(way: Way, name: str, **options: object) -> tuple[HandrailError | 
             held.phone.faults.add(name, **options)
             failure = None
             try:
-                await held.driver.tap(540, 1200)
+                await held.driver.perform(fingers.tap(540, 1200))
             except HandrailError as error:
                 failure = error
             held.phone.faults.clear()
@@ -68,7 +69,7 @@ def test_a_tap_that_is_cancelled_arrives_at_most_once(way: Way) -> None:
     async def story() -> None:
         async with nothing_left(way) as held:
             held.phone.faults.add("latency", ms=150)
-            work = asyncio.ensure_future(held.driver.tap(540, 1200))
+            work = asyncio.ensure_future(held.driver.perform(fingers.tap(540, 1200)))
             for _ in range(20):
                 await asyncio.sleep(0)
             work.cancel()

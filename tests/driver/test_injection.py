@@ -10,6 +10,7 @@ import io
 import re
 import sqlite3
 import string
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -22,15 +23,17 @@ from hypothesis import strategies as st
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.shell import DeviceShell
-from handrail.android import app_data, apps, install, logs, packages
+from handrail.android import app_data, apps, logs, packages
+from handrail.android import apps as install
 from handrail.android import settings as device_settings
-from handrail.android.adb_driver import AdbDriver
-from handrail.android.packages import find_package
+from handrail.android.adb_channel import AdbChannel
+from handrail.android.driver import Driver
 from handrail.clock import SystemClock
 from handrail.errors import HandrailError
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from handrail_sim.shell.processes import processes_of
+from tests import fingers
 
 NOTES = "com.handrail.notes"
 CANARY = "/data/local/tmp/pwned"
@@ -115,12 +118,10 @@ NAMES: dict[str, Callable[[DeviceShell, str], Awaitable[object]]] = {
     "restart": apps.restart,
     "reset": apps.reset,
     "uninstall": install.uninstall,
-    "find package": find_package,
-    "open url in": lambda shell, text: apps.open_url(shell, "nobody:x", text),
+    "find package": packages.is_installed,
     "grant to": lambda shell, text: packages.grant(shell, text, "CAMERA"),
     "grant": lambda shell, text: packages.grant(shell, NOTES, text),
     "revoke": lambda shell, text: packages.revoke(shell, NOTES, text),
-    "list granted": packages.list_granted,
     "logs of": logs.read,
     "log level": lambda shell, text: logs.read(shell, level=text),  # type: ignore[arg-type]
     "crash of": logs.crash_lines,
@@ -259,14 +260,14 @@ def test_an_apks_name_is_not_part_of_any_command(world: World, tmp_path_factory:
 # typing: many commands, all of them ours
 
 
-async def to_the_title(world: World) -> AdbDriver:
+async def to_the_title(world: World) -> Driver:
     """The cursor stands in an empty field."""
-    driver = AdbDriver(world.device, SystemClock())
+    driver = Driver(AdbChannel(world.device, SystemClock()), [], SystemClock(), deque())
     world.phone.force_stop(NOTES)
     world.phone.start_activity(f"{NOTES}/.EditActivity")
     found = re.search(r'resource-id="[^"]*/title"[^>]*bounds="\[(\d+),(\d+)\]', world.phone.dump())
     assert found
-    await driver.tap(int(found[1]) + 5, int(found[2]) + 5)
+    await driver.perform(fingers.tap(int(found[1]) + 5, int(found[2]) + 5))
     return driver
 
 
@@ -297,13 +298,13 @@ OURS = frozenset(
 @example(text=f"a\ntouch {CANARY}\n")
 def test_typed_text_is_never_run(world: World, text: str) -> None:
     driver = world.runner.run(to_the_title(world))
-    typed = world.commands(lambda: driver.type_text(text))
-    copied = world.commands(lambda: driver.set_clipboard(text))
+    typed = world.commands(lambda: driver.text.type_text(text))
+    copied = world.commands(lambda: driver.text.set_clipboard(text))
     assert {argv[0] for argv in typed + copied} <= OURS
 
 
 def test_typed_text_arrives_as_text(world: World) -> None:
     """The same field does take what is typed."""
     driver = world.runner.run(to_the_title(world))
-    world.commands(lambda: driver.type_text(f"a; touch {CANARY}"))
+    world.commands(lambda: driver.text.type_text(f"a; touch {CANARY}"))
     assert world.phone.state()["front"]["state"]["title"] == f"a; touch {CANARY}"

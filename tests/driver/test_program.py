@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.driver.conftest import Adb, SimProcess, free_port
+from tests.driver.conftest import Adb, SimProcess
+from tests.driver.test_emulator_doors import free_pair
 
 
 def refused(*options: str) -> subprocess.CompletedProcess[str]:
@@ -72,7 +73,7 @@ def test_a_host_is_unauthorised_until_its_key_is_accepted(adb_server: Adb) -> No
 
 
 def test_an_emulator_is_named_after_its_console(adb_server: Adb) -> None:
-    port = free_port() | 1
+    port = free_pair()
     program = SimProcess("--emulator", "--port", str(port), "--apps", "launcher")
     try:
         line = program.line()

@@ -16,7 +16,6 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_a_run_on_a_phone_ends_with_a_table_of_promises(adb: Adb) -> None:
     words = ["tests/driver/test_promises_screen.py", "--device", adb.serial, "-p", "no:cacheprovider"]
     some = ["-q", "-k", "shows_the_app_in_front or secure_screen"]

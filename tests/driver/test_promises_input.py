@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction, Unsupported
-from handrail.tree.fingerprint import screen_fingerprint
-from handrail.tree.node import Node, Screen
+from handrail.screen.fingerprint import screen_fingerprint
+from handrail.screen.node import Node, Screen
+from tests import fingers
 from tests.driver.ways import SETTINGS, Held, promise, rows, texts
 
 simulator = pytest.mark.simulator
@@ -24,7 +25,7 @@ def middle(screen: Screen) -> tuple[int, int]:
 async def test_a_tap_opens_what_it_hits_and_back_returns(held: Held) -> None:
     before = await held.open_settings()
     row = rows(before)[0]
-    await held.driver.tap(*row.center)
+    await held.driver.perform(fingers.tap(*row.center))
     await held.until(lambda screen: screen_fingerprint(screen) != screen_fingerprint(before))
     await held.driver.key("back")
     await held.until(
@@ -37,10 +38,10 @@ async def test_a_swipe_scrolls_and_the_other_way_scrolls_back(held: Held) -> Non
     before = await held.open_settings()
     x, y = middle(before)
     reach = before.height // 5
-    await held.driver.swipe(x, y + reach, x, y - reach, 300)
+    await held.driver.perform(fingers.swipe(x, y + reach, x, y - reach, 300))
     scrolled = await held.until(lambda screen: texts(screen) != texts(before))
     assert scrolled.package == SETTINGS
-    await held.driver.swipe(x, y - reach, x, y + reach, 300)
+    await held.driver.perform(fingers.swipe(x, y - reach, x, y + reach, 300))
     await held.until(lambda screen: len(texts(screen) & texts(before)) > len(texts(before)) / 2)
 
 
@@ -73,8 +74,8 @@ async def test_a_key_that_does_not_exist_is_refused_before_anything_is_sent(held
 async def test_two_fingers_work_or_are_refused_with_a_reason(held: Held) -> None:
     await held.open_settings()
     for gesture in (
-        held.driver.pinch(540, 1200, 400, 100, 300),
-        held.driver.rotate(540, 1200, 300, 0, 90, 400),
+        held.driver.perform(fingers.pinch(540, 1200, 400, 100, 300)),
+        held.driver.perform(fingers.rotate(540, 1200, 300, 0, 90, 400)),
     ):
         try:
             await gesture
@@ -87,8 +88,8 @@ async def test_two_fingers_work_or_are_refused_with_a_reason(held: Held) -> None
 async def test_the_clipboard_gives_back_what_it_took_or_says_that_there_is_none(held: Held) -> None:
     text = 'naïve "quotes"; $(reboot) 日本 🙂'
     try:
-        await held.driver.set_clipboard(text)
-        assert await held.driver.get_clipboard() == text
+        await held.driver.text.set_clipboard(text)
+        assert await held.driver.text.get_clipboard() == text
     except Unsupported as error:
         assert held.way.helper != "u2", error.message
 
@@ -100,11 +101,11 @@ async def test_plain_text_arrives_in_a_search_field(held: Held) -> None:
     search = next((node for node in screen.nodes if "search" in said(node) and node.enabled), None)
     if search is None:
         pytest.skip("the Settings of this phone have no search that is recognised by its name")
-    await held.driver.tap(*search.center)
+    await held.driver.perform(fingers.tap(*search.center))
     await held.until(lambda screen: any(node.role == "text_field" for node in screen.nodes))
-    typed = await held.driver.type_text("wi-fi; echo $HOME")
+    typed = await held.driver.text.type_text("wi-fi; echo $HOME")
     assert typed.arrived
-    await held.driver.clear_text()
+    await held.driver.text.clear_text()
     await held.driver.key("back")
 
 
@@ -118,13 +119,13 @@ async def test_text_arrives_in_the_focused_field_and_is_cleared_again(held: Held
     await held.start(f"{CONTACTS}/com.android.contacts.activities.ContactEditorActivity")
     screen = await held.until(lambda screen: any(node.role == "text_field" for node in screen.nodes))
     field = next(node for node in screen.nodes if node.role == "text_field")
-    await held.driver.tap(*field.center)
+    await held.driver.perform(fingers.tap(*field.center))
     text = "Ada O'Neil; $(reboot) 100%s" + (" 日本 🙂" if held.way.helper == "u2" else "")
-    typed = await held.driver.type_text(text)
+    typed = await held.driver.text.type_text(text)
     assert typed.arrived
     assert typed.after == text
     assert text in texts(await held.driver.look())
-    cleared = await held.driver.clear_text()
+    cleared = await held.driver.text.clear_text()
     assert cleared.arrived
     assert text not in texts(await held.driver.look())
 
@@ -134,7 +135,7 @@ async def test_text_arrives_in_the_focused_field_and_is_cleared_again(held: Held
 async def test_a_long_press_is_not_a_tap(held: Held) -> None:
     await held.start("com.handrail.notes/.MainActivity")
     screen = await held.until(lambda screen: len(rows(screen)) > 1)
-    await held.driver.long_press(*rows(screen)[0].center, 800)
+    await held.driver.perform(fingers.long_press(*rows(screen)[0].center, 800))
     assert "Delete note?" in texts(await held.driver.look())
 
 
@@ -142,9 +143,9 @@ async def test_a_long_press_is_not_a_tap(held: Held) -> None:
 @promise
 async def test_a_double_tap_is_one_gesture_and_two_taps_are_not(held: Held) -> None:
     await open_picture(held)
-    await held.driver.double_tap(540, 1100)
+    await held.driver.perform(fingers.double_tap(540, 1100))
     assert gallery(held)["scale"] == 2.0
-    await held.driver.double_tap(540, 1100)
+    await held.driver.perform(fingers.double_tap(540, 1100))
     assert gallery(held)["scale"] == 1.0
 
 
@@ -154,10 +155,10 @@ async def test_a_pinch_zooms_where_a_channel_has_two_fingers(held: Held) -> None
     await open_picture(held)
     if held.way.helper != "u2":
         with pytest.raises(Unsupported, match="two fingers"):
-            await held.driver.pinch(540, 1100, 100, 300, 300)
+            await held.driver.perform(fingers.pinch(540, 1100, 100, 300, 300))
         assert gallery(held)["scale"] == 1.0
         return
-    await held.driver.pinch(540, 1100, 100, 300, 300)
+    await held.driver.perform(fingers.pinch(540, 1100, 100, 300, 300))
     assert gallery(held)["scale"] > 1.5
 
 
@@ -166,7 +167,7 @@ async def test_a_pinch_zooms_where_a_channel_has_two_fingers(held: Held) -> None
 async def test_a_drag_holds_before_it_moves(held: Held) -> None:
     await held.open_settings()
     del held.phone.input_log[:]
-    await held.driver.drag(540, 1200, 540, 900, 400)
+    await held.driver.perform(fingers.drag(540, 1200, 540, 900, 400))
     log = held.phone.input_log
     assert (log[0]["action"], log[-1]["action"]) == ("down", "up")
     assert log[1]["ms"] - log[0]["ms"] >= 400
@@ -178,7 +179,7 @@ async def test_a_drag_holds_before_it_moves(held: Held) -> None:
 async def test_every_gesture_arrives_once(held: Held) -> None:
     await held.open_settings()
     del held.phone.input_log[:]
-    await held.driver.tap(540, 2300)
+    await held.driver.perform(fingers.tap(540, 2300))
     await held.driver.key("volume_up")
     assert count(held, "down") == 1
     assert held.phone.volume == 8

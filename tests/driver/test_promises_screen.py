@@ -11,7 +11,8 @@ from handrail.android.constants import DUMP_FOLDER
 from handrail.android.settings import set_orientation
 from handrail.clock import SystemClock
 from handrail.errors import SecureScreen
-from handrail.tree.fingerprint import screen_fingerprint
+from handrail.screen.fingerprint import screen_fingerprint
+from tests import fingers
 from tests.driver.ways import CHANNELS, SETTINGS, Held, node_of, promise, rows, texts
 
 simulator = pytest.mark.simulator
@@ -95,7 +96,7 @@ async def test_a_quiet_screen_looks_the_same_twice(held: Held) -> None:
 async def test_a_look_after_a_change_shows_the_change(held: Held) -> None:
     before = await held.open_settings()
     row = rows(before)[0]
-    await held.driver.tap(*row.center)
+    await held.driver.perform(fingers.tap(*row.center))
     after = await held.until(lambda screen: screen_fingerprint(screen) != screen_fingerprint(before))
     assert texts(after) != texts(before)
 
@@ -162,7 +163,7 @@ async def test_a_screen_that_never_rests_can_be_read(held: Held) -> None:
 async def test_a_dialog_does_not_make_the_screen_smaller(held: Held) -> None:
     await held.start("com.handrail.notes/.MainActivity")
     screen = await held.until(lambda screen: len(rows(screen)) > 1)
-    await held.driver.long_press(*rows(screen)[0].center, 800)
+    await held.driver.perform(fingers.long_press(*rows(screen)[0].center, 800))
     asked = await held.until(lambda screen: any(node.text in ("Delete", "DELETE") for node in screen.nodes))
     assert (asked.width, asked.height) == (1080, 2400)
     assert asked.warnings == []
@@ -174,7 +175,7 @@ async def test_the_keyboard_is_part_of_the_screen_while_it_is_up(held: Held) -> 
     await held.start("com.google.android.contacts/com.android.contacts.activities.ContactEditorActivity")
     screen = await held.until(lambda screen: any(node.role == "text_field" for node in screen.nodes))
     field = next(node for node in screen.nodes if node.role == "text_field")
-    await held.driver.tap(*field.center)
+    await held.driver.perform(fingers.tap(*field.center))
     packages = {window.package_name for window in (await held.driver.look()).windows}
     keyboard = "com.android.inputmethod.latin" in packages
     assert keyboard == (held.way.helper != "http"), packages  # the helper reads the active window only

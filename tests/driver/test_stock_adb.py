@@ -149,7 +149,7 @@ def eventually(port: int, path: str) -> bytes:
             return fetch(port, path)
         except OSError:
             continue
-    raise AssertionError(f"nobody answers {path}")
+    raise AssertionError(f"nothing answers {path}")
 
 
 def test_a_forward_to_a_port_nobody_serves_is_closed(adb: Adb) -> None:

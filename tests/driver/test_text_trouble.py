@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from handrail.android.install import install
-from handrail.android.text.clear import Deletes, clear_text
-from handrail.android.text.typist import Typist
+from handrail.android.apps import install
+from handrail.android.text_entry import TextEntry
+from handrail.android.text_methods import Deletes, Eraser
 from handrail.clock import SystemClock
 from handrail.errors import HandrailError, Unsupported
-from handrail.tree.node import Screen
+from handrail.screen.node import Screen
 from tests.driver.typing_person import PLACES, U2_KEYBOARD, Person, Place, go_to, person
 
 pytestmark = pytest.mark.slow
@@ -218,8 +218,12 @@ def test_an_android_without_key_combinations_clears_by_deleting_on_both_sides_of
         who.phone.commit_text("first line\nsecond 😀 line\n" * 12)
         who.phone.editing.move_to(40)
         shell = who.device.shell
-        erasers = [Deletes(shell), Deletes(shell, forward=True)]
-        cleared = await clear_text(who.look, erasers, SystemClock())
+
+        class OnlyDeletes(TextEntry):
+            def erasers(self) -> Sequence[Eraser]:
+                return [Deletes(shell), Deletes(shell, forward=True)]
+
+        cleared = await OnlyDeletes(shell, who.look, SystemClock()).clear_text()
         assert (who.value(), cleared.arrived, cleared.way) == ("", True, "forward delete keys")
 
     story("adb", BODY, play)
@@ -274,7 +278,7 @@ def test_a_phone_as_slow_as_one_on_a_cable_is_read_twice() -> None:
             looks += 1
             return await who.look()
 
-        typed = await Typist(who.device.shell, look, SystemClock()).type_text("slow but sure")
+        typed = await TextEntry(who.device.shell, look, SystemClock()).type_text("slow but sure")
         assert (who.value(), typed.arrived, looks) == ("slow but sure", True, 2)
 
     story("adb", TITLE, play)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +11,12 @@ from typing import Any
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.routing import Helper, RoutedDriver, connect
-from handrail.android.text.typist import Typist
-from handrail.android.text.ways import Way
+from handrail.android.driver import Driver, Helper, connect
+from handrail.android.text_entry import TextEntry
+from handrail.android.text_methods import TextMethod
 from handrail.clock import SystemClock
+from handrail.screen.node import Screen
 from handrail.surface.values import Typed
-from handrail.tree.node import Screen
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.driver.ways import write_helper_apks
@@ -64,21 +64,21 @@ class Person:
 
     phone: Phone
     device: AdbDevice
-    driver: RoutedDriver
+    driver: Driver
     place: Place
 
     async def look(self) -> Screen:
         return await self.driver.look()
 
     async def type_text(self, text: str) -> Typed:
-        return await self.driver.type_text(text)
+        return await self.driver.text.type_text(text)
 
     async def clear_text(self) -> Typed:
-        return await self.driver.clear_text()
+        return await self.driver.text.clear_text()
 
-    def ways(self, text: str) -> list[Way]:
+    def ways(self, text: str) -> Sequence[TextMethod]:
         """Those that the driver has at the moment, one by one."""
-        return Typist(self.device.shell, self.look, SystemClock(), self.driver.in_use).ways(text)
+        return TextEntry(self.device.shell, self.look, SystemClock(), self.driver.in_use).ways(text)
 
     def value(self) -> str:
         """What the app has, not what the screen shows."""
@@ -121,7 +121,7 @@ async def go_to(phone: Phone, place: Place) -> None:
 
 
 @asynccontextmanager
-async def _driver(route: str, phone: Phone, device: AdbDevice) -> AsyncIterator[RoutedDriver]:
+async def _driver(route: str, phone: Phone, device: AdbDevice) -> AsyncIterator[Driver]:
     if route == "vendor clipboard":
         phone.props["debug.sim.cmd_clipboard"] = "1"
     if route.endswith("keyboard"):
@@ -130,7 +130,7 @@ async def _driver(route: str, phone: Phone, device: AdbDevice) -> AsyncIterator[
         env = {"HANDRAIL_HELPER_DIR": write_helper_apks(Path(folder))}
         driver = await connect(device, clock=SystemClock(), helper=HELPERS.get(route, "none"), env=env)
     try:
-        assert isinstance(driver, RoutedDriver)
+        assert isinstance(driver, Driver)
         expected = [route] if route in HELPERS else []
         assert [channel.name for channel in driver.in_use()] == expected, driver.diagnostics()
         yield driver

@@ -15,12 +15,11 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link
 from handrail.adb.server import Server
-from handrail.android.driver import Driver
-from handrail.android.routing import Helper, connect
-from handrail.clock import SystemClock
-from handrail.tree.node import Node, Screen
+from handrail.android.driver import Driver, Helper, connect
+from handrail.screen.node import Node, Screen
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
+from tests.scenario.world import play, play_live, usual_clock
 
 TRANSPORTS = ("direct", "server")
 HELPERS: tuple[Helper, ...] = ("none", "u2", "http")
@@ -72,6 +71,7 @@ class Held:
                 screen = await self.driver.look()
                 if holds(screen):
                     return screen
+                await asyncio.sleep(0.02)  # a look takes no time in a story
 
 
 def rows(screen: Screen) -> list[Node]:
@@ -105,7 +105,7 @@ async def hold(way: Way, phone: Phone | None = None) -> AsyncIterator[Held]:
             await server.start()
             link = server.link(way.serial)
         else:
-            sim = phone or Phone(clock=SystemClock())
+            sim = phone or Phone(clock=usual_clock())
             [served] = await stack.enter_async_context(serve([sim], port=0))
             if way.transport == "server":
                 server = Server(port=way.server_port)
@@ -115,7 +115,7 @@ async def hold(way: Way, phone: Phone | None = None) -> AsyncIterator[Held]:
             else:
                 link = Direct("127.0.0.1", served.port)
         env = {**os.environ, "HANDRAIL_HELPER_DIR": way.helper_apks}
-        driver = await connect(AdbDevice(link), clock=SystemClock(), helper=way.helper, env=env)
+        driver = await connect(AdbDevice(link), clock=usual_clock(), helper=way.helper, env=env)
         stack.push_async_callback(driver.close)
         yield Held(driver, way, sim)
 
@@ -129,7 +129,8 @@ def promise(test: Callable[[Held], Awaitable[None]]) -> Callable[[Way], None]:
 
     @wraps(test)
     def run(way: Way) -> None:
-        asyncio.run(story(way))
+        in_this_process = way.serial is None and way.transport == "direct"
+        (play if in_this_process else play_live)(story(way))
 
     del run.__wrapped__  # pytest would look for the coroutine's parameters
     return run

@@ -19,11 +19,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from handrail.engine.approval import Approvals, Request
-from handrail.engine.approval.deadline import moment
-from handrail.engine.approval.row import insert, new_id
 from handrail.errors import ActionRejected
 from handrail.protocol.read import action_from
+from handrail.safety.approval_request import AuthorizationRequest
+from handrail.safety.approval_store import clock_reading, insert, new_id
+from handrail.safety.approvals import Approvals
 from handrail.store import Store
 
 USABLE_MS = 60_000  # as docs/safety.md says: an approval that came late counts for a minute
@@ -104,16 +104,16 @@ class Run:
         fit = [one for one in self.known if one.state == state]
         return self.chance.choice(fit if fit and self.chance.random() < 0.6 else self.known)
 
-    def question(self, digest: str, asker: str) -> Request:
+    def question(self, digest: str, asker: str) -> AuthorizationRequest:
         tap = action_from({"type": "tap", "target": {"text": digest}})
-        return Request(
+        return AuthorizationRequest(
             "policy", tap.to_dict(), digest, "phone", "f", "Allow?", asked_by=self.chance.choice(NAMES),
             asker=asker, timeout_ms=self.chance.choice((5_000, 100_000, 300_000)),
         )  # fmt: skip
 
     async def ask(self) -> None:
         asked = self.question(f"act {self.chance.randrange(ACTIONS)}", self.chance.choice(ASKERS))
-        id_, at = new_id(), moment(self.world)
+        id_, at = new_id(), clock_reading(self.world)
         await self.chance.choice(self.stores).write(lambda db: insert(db, id_, asked, at, "x", None))
         self.known.append(Judged(id_, asked.asker, asked.digest, self.world.true_ms, asked.timeout_ms))
 
@@ -215,7 +215,7 @@ async def race(run: Run) -> None:
     """Everybody uses one yes at once."""
     asked = run.question("act 0", "s1")
     id_ = new_id()
-    await run.stores[0].write(lambda db: insert(db, id_, asked, moment(run.world), "x", None))
+    await run.stores[0].write(lambda db: insert(db, id_, asked, clock_reading(run.world), "x", None))
     await run.desks[0].answer(id_, True, "ada")
     done = await asyncio.gather(*(_went(desk.consume(id_, "act 0", "s1")) for desk in run.desks * 3))
     assert sum(done) == 1

@@ -23,11 +23,10 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
 
 from handrail.agent.computer import ComputerSpeech  # noqa: E402
 from handrail.agent.model import Prompt, PromptTurn  # noqa: E402
-from handrail.agent.models.account import Account  # noqa: E402
-from handrail.agent.models.computer import ComputerModel, MakersForm, heard_by  # noqa: E402
-from handrail.agent.models.computer_anthropic import AnthropicForm  # noqa: E402
-from handrail.agent.models.computer_openai import OpenAIForm  # noqa: E402
-from handrail.agent.models.http_client import open_client  # noqa: E402
+from handrail.agent.models.anthropic import AnthropicForm  # noqa: E402
+from handrail.agent.models.computer import ComputerModel, MakersForm, read_answer  # noqa: E402
+from handrail.agent.models.http_client import Account, open_client  # noqa: E402
+from handrail.agent.models.openai import OpenAIForm  # noqa: E402
 from handrail.clock import ManualClock  # noqa: E402
 from handrail.dialects.frame import CoordinateFrame  # noqa: E402
 from tests.agent_http.makers import ANTHROPIC, MAKERS, OPENAI, Maker, click, middle, types  # noqa: E402
@@ -62,7 +61,7 @@ class OneMaker:
     def use(self, data: Any) -> str:
         """What became of it."""
         try:
-            heard = heard_by(self.form, data)
+            heard = read_answer(self.form, data)
         except UnexpectedModelBehavior:
             return "no answer"
         reply = self.model.reply_of(heard)

@@ -1,4 +1,4 @@
-"""Commands whose resident process is killed again and again: `python tests/fuzz/daemon.py [count] [seed]`.
+"""Commands whose daemon is killed again and again: `python tests/fuzz/daemon.py [count] [seed]`.
 
 Every command taps a point of its own, so the phone's own input log says how often it was done: once where the
 command says so, at most once where it ends with a code, and never twice.
@@ -27,7 +27,7 @@ from tests.scenario.doors import HANDRAIL
 from tests.scenario.residents import Lodging, lodging, processes_of
 
 LATEST_S = 0.3
-"""After a command's start: it takes less where the resident process runs, and more where it starts one."""
+"""After a command's start: it takes less where the daemon runs, and more where it starts one."""
 PATIENCE_S = 60
 
 
@@ -69,7 +69,7 @@ async def one(place: Lodging, phone: Phone, number: int, random: Random) -> str:
 
 
 def kill(place: Lodging, random: Random) -> None:
-    """Now the resident process, now one of its children, now all of them."""
+    """The daemon, or where one is about to replace another, both."""
     found = processes_of(place.home)
     random.shuffle(found)
     for process in found[: random.choice((1, 1, len(found)))]:

@@ -1,4 +1,4 @@
-"""Throws damaged dumps at the whole of `tree/`: `python tests/fuzz/dumps.py --count 100000 --seed 1`.
+"""Throws damaged dumps at the whole of `screen/`: `python tests/fuzz/dumps.py --count 100000 --seed 1`.
 
 Nothing but `TreeParseError` may come out of `parse`, nothing at all out of what works on a parsed screen, and
 where the stock reader accepts a dump it must agree with expat. Prints the slowest dump (CPU time); the goal:
@@ -22,16 +22,16 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
     sys.path.insert(0, str(ROOT))
 
 from handrail.errors import TreeParseError  # noqa: E402
-from handrail.tree.compact import CompactOptions, render  # noqa: E402
-from handrail.tree.element import elements, fresh_refs  # noqa: E402
-from handrail.tree.exports import full_text, outline  # noqa: E402
-from handrail.tree.fingerprint import idle_fingerprint, screen_fingerprint, state_signature  # noqa: E402
-from handrail.tree.node import Node, Screen  # noqa: E402
-from handrail.tree.parse import parse  # noqa: E402
-from handrail.tree.parse.stock import read_stock, read_xml  # noqa: E402
-from handrail.tree.signs import loading_indicators, system_dialogs  # noqa: E402
+from handrail.screen.compact import CompactOptions, render  # noqa: E402
+from handrail.screen.dialogs import loading_indicators, system_dialogs  # noqa: E402
+from handrail.screen.elements import elements, fresh_refs  # noqa: E402
+from handrail.screen.exports import full_text, outline  # noqa: E402
+from handrail.screen.fingerprint import idle_fingerprint, screen_fingerprint, state_signature  # noqa: E402
+from handrail.screen.node import Node, Screen  # noqa: E402
+from handrail.screen.parse import parse  # noqa: E402
+from handrail.screen.parse.xml_dumps import read_stock, read_xml  # noqa: E402
 from tests.corpus import CORPUS  # noqa: E402
-from tests.unit.tree.stock_dumps import hierarchy, node  # noqa: E402
+from tests.unit.screen.stock_dumps import hierarchy, node  # noqa: E402
 
 GOAL_MS = 100.0
 Mutation = Callable[[random.Random, bytes], bytes]

@@ -12,12 +12,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from handrail.cli.evaluate import evaluate
-from handrail.evaluation.load import load_templates
+from handrail_eval.command import evaluate
+from handrail_eval.load import load_templates
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.env.test_same_verdict import test_a_reference_gets_the_same_verdict
+from packages.eval.tests.env.test_same_verdict import test_a_reference_gets_the_same_verdict
 
 
 def main() -> None:

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.fleet.bed import bed, why_not
-from tests.fleet.faults import FAULTS, journals_hold, story
+from packages.fleet.tests.bed import bed, why_not
+from packages.fleet.tests.faults import FAULTS, journals_hold, story
 
 
 def say(line: str) -> None:

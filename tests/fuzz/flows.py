@@ -22,12 +22,10 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
     sys.path.insert(0, str(ROOT))
 
 from handrail.errors import InvalidAction  # noqa: E402
+from handrail.flow.check import lint  # noqa: E402
 from handrail.flow.document import FlowDocument, loads  # noqa: E402
-from handrail.flow.lint import lint  # noqa: E402
-from handrail.flow.nodes import MAX_BYTES  # noqa: E402
-from handrail.flow.problems import frame  # noqa: E402
-from handrail.flow.write import write  # noqa: E402
-from handrail.flow.yaml_text import flat  # noqa: E402
+from handrail.flow.parse import MAX_BYTES, frame  # noqa: E402
+from handrail.flow.write import flat, write  # noqa: E402
 from tests.unit.flow.good_flows import AGENTEST_STEPS, GOOD  # noqa: E402
 
 GOAL_MS = 2_000.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.unit.tree.witness import Witness
+from tests.unit.screen.witness import Witness
 
 
 def main(sequences: int) -> None:

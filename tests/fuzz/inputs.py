@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:  # run as a script, the repository is not on the path
     sys.path.insert(0, str(ROOT))
 
-from handrail.cli import check  # noqa: E402
-from handrail.cli.check import line_of, split_path  # noqa: E402
+from handrail.cli import dialect_commands as check  # noqa: E402
+from handrail.cli.dialect_commands import line_of, split_path  # noqa: E402
 from handrail.dialects import agentest, interaction, mobile_debug, openpocket  # noqa: E402
 from handrail.dialects.registry import NAMES  # noqa: E402
 from handrail.errors import HandrailError  # noqa: E402
@@ -115,7 +115,7 @@ def _tool_readers(data: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
 def use_command_line(text: str, dialect: str) -> None:
     """What `handrail check` does with a file."""
     for entry in check._entries(text, dialect):
-        result = check._check_one(entry, dialect)
+        result = check._check_action(entry, dialect)
         assert result["ok"] or 1 <= result["line"] <= text.count("\n") + 1
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from handrail.clock import SystemClock
-from handrail.engine.journal import Journal
-from handrail.engine.journal.tree import tree_size
+from handrail.journal import Journal
+from handrail.journal.merkle_store import tree_size
 from handrail.store import connect
-from tests.unit.engine.journalist import act
 from tests.unit.engine.nursery import ROOT, Nursery
+from tests.unit.journal.journalist import act
 
 DEATHS_PER_HOME = 50
 """A journal grows with each life, and so does its proof; a new one is begun now and then."""

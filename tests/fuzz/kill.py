@@ -233,7 +233,7 @@ def _stored(home: Path) -> tuple[set[str], dict[str, Window]]:
 
 def nursery() -> None:
     """Reads homes from standard input, forks a server for each, and says when it is dead."""
-    for name in ("desk.desk", "http.server", "mcp.http", "runtime", "cli.sim"):
+    for name in ("desk.desk", "web_server.server", "mcp_server.http", "runtime", "cli.sim"):
         importlib.import_module(f"handrail.{name}")
     importlib.import_module("handrail_sim.adbd.server")
     for line in sys.stdin:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from handrail.engine.policy import Resolved
-from handrail.engine.policy.grave import what_it_does
-from tests.unit.engine.policy_subjects import policy, subject
+from handrail.safety.labels import committing_effect
+from handrail.safety.subject import TouchedElement
+from tests.unit.safety.policy_subjects import policy, subject
 
 TWINS = {
     "a": "аɑα", "b": "ЬƄ", "c": "сϲⅽ", "d": "ԁⅾ", "e": "еҽ", "g": "ɡց", "h": "һհ", "i": "іıɩⅰ", "j": "јϳ",
@@ -156,7 +156,7 @@ Live wallpaper|Reset
 
 def grave() -> list[str]:
     """Every phrase of the net; those that need an amount get one."""
-    words = tomllib.loads(files("handrail.engine.policy").joinpath("words.toml").read_text(encoding="utf-8"))
+    words = tomllib.loads(files("handrail.safety").joinpath("label_words.toml").read_text(encoding="utf-8"))
     found = []
     for kind in ("pays", "sends_money", "deletes_an_account", "posts_publicly"):
         for language in words[kind].values():
@@ -174,7 +174,7 @@ def run(count: int, seed: int) -> Counter[str]:
         shown = label
         for disguise in worn:
             shown = disguise(shown, chance)
-        assert what_it_does(Resolved(label=shown)), (label, shown, [one.__name__ for one in worn])
+        assert committing_effect(TouchedElement(label=shown)), (label, shown, [one.__name__ for one in worn])
         tally.update(one.__name__ for one in worn)
     return tally
 
@@ -189,10 +189,13 @@ def rules(count: int, seed: int) -> None:
         )
         for verdict in ("deny", "ask"):
             made = policy(f"[[rule]]\nname = 'r'\nlabel = {label!r}\nverdict = '{verdict}'\n")
-            assert made.decide(subject("tap", Resolved(label=shown))).rule == "r", (label, shown)
+            assert made.decide(subject("tap", TouchedElement(label=shown))).rule == "r", (label, shown)
         allows = policy(f"[[rule]]\nname = 'r'\nlabel = {label!r}\nverdict = 'allow'\n")
         is_same = shown.casefold() == label.casefold() or shown.upper() == label.upper()
-        assert is_same or allows.decide(subject("tap", Resolved(label=shown))).rule != "r", (label, shown)
+        assert is_same or allows.decide(subject("tap", TouchedElement(label=shown))).rule != "r", (
+            label,
+            shown,
+        )
 
 
 def ordinary() -> list[str]:
@@ -204,4 +207,4 @@ if __name__ == "__main__":
     start = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 30)
     print(f"seed {start}: {dict(run(many, start))}")  # noqa: T201
     rules(many // 10, start)
-    assert not [label for label in ordinary() if what_it_does(Resolved(label=label))]
+    assert not [label for label in ordinary() if committing_effect(TouchedElement(label=label))]

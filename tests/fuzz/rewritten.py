@@ -11,14 +11,13 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from handrail.clock import ManualClock
-from handrail.engine.journal.cosign import cosign
-from handrail.engine.journal.kept import KeptCheckpoint
-from handrail.engine.journal.log import JournalLog
-from handrail.engine.journal.verify import verify
-from handrail.engine.journal.witnesses import FolderWitness, WitnessRefused, kept_elsewhere
+from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.signed_log import JournalLog
+from handrail.journal.verify import verify
+from handrail.journal.witnesses import FolderWitness, WitnessRefused, cosign, remembered_elsewhere
 from handrail.store import connect
-from tests.unit.engine.journalist import write_actions
-from tests.unit.engine.rewriter import copy_of, first_difference, rewrite, rows_of, tampered
+from tests.unit.journal.journalist import write_actions
+from tests.unit.journal.rewriter import copy_of, first_difference, rewrite, rows_of, tampered
 
 
 def attack(folder: Path, attempts: int, seed: int) -> int:
@@ -41,17 +40,17 @@ def attack(folder: Path, attempts: int, seed: int) -> int:
         copy = copy_of(home, folder / "copy")
         rewrite(copy, rows)
         told = f"attempt {number} of seed {seed}, entry {first}"
-        assert named(copy, KeptCheckpoint.read(folder / "kept")) == first, told
+        assert named(copy, RememberedCheckpoint.read(folder / "kept")) == first, told
         assert named(copy, None, disk) == first, told
         assert is_refused(copy, disk), told
     return attempts
 
 
-def named(home: Path, kept: KeptCheckpoint | None, disk: Path | None = None) -> int | None:
+def named(home: Path, kept: RememberedCheckpoint | None, disk: Path | None = None) -> int | None:
     """The entry that `verify` accuses."""
     with (
         closing(connect(home / "handrail.db")) as db,
-        kept_elsewhere(home, str(disk) if disk else None, None) as (known, _),
+        remembered_elsewhere(home, str(disk) if disk else None, None) as (known, _),
     ):
         return verify(db, home, None, [kept] if kept else known).first_bad
 

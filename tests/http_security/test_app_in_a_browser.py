@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.async_api import async_playwright
 
-from tests.unit.http.door import Door, door
+from tests.unit.web_server.door import Door, door
 from tests.web.conftest import QUIET, chromium
 
 APP = """

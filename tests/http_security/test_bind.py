@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from handrail.bind import check_bind, listen, pages_apart, public_host
 from handrail.cli.serve import serve
 from handrail.errors import InvalidAction
-from handrail.http.origin import hosts_of
-from tests.unit.http.push_service import certificate
+from handrail.web_server.auth import hosts_of
+from tests.unit.web_server.push_service import certificate
 
 
 def _refusal(tmp_path: Path, *options: str) -> InvalidAction:

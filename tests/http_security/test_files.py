@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.unit.http.door import Door, door
+from tests.unit.web_server.door import Door, door
 
 OUT = [
     "../config/secrets",

@@ -19,10 +19,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
 from handrail.desk.hub import MOST_BEHIND
-from handrail.http.websocket import MOST_TEXT
 from handrail.protocol.read import MAX_BYTES
+from handrail.web_server.websocket import MOST_TEXT
 from tests.scenario.world import until
-from tests.unit.http.door import TOKEN, WINDOW, door, frame_of
+from tests.unit.web_server.door import TOKEN, WINDOW, door, frame_of
 
 PROGRAM = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 CLOSE = {"type": "window.close", "windowId": "report"}
@@ -122,7 +122,7 @@ def test_ten_bad_frames_close_the_connection_and_nine_do_not(tmp_path: Path) -> 
 def test_a_client_that_never_reads_holds_nobody_up_and_is_sent_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handrail.http.websocket.SEND_S", 1.0)
+    monkeypatch.setattr("handrail.web_server.websocket.SEND_S", 1.0)
 
     async def story() -> None:
         async with door(tmp_path) as served, await served.person() as quick:

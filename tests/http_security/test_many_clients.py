@@ -14,11 +14,11 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from handrail.config import Config
-from handrail.mcp.http import mcp_routes
+from handrail.mcp_server.http import mcp_routes
 from handrail.runtime import Runtime
-from tests.unit.http.door import TOKEN, WINDOW, Door, PageSocket, door, frame_of
+from tests.unit.web_server.door import TOKEN, WINDOW, Door, PageSocket, door, frame_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
+pytestmark = pytest.mark.slow
 MANY = 100
 PATIENCE_S = 90
 LONGEST_S = 30.0

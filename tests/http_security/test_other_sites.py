@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from tests.unit.http.door import KEY, TOKEN, WINDOW, Answer, Door, door
+from tests.unit.web_server.door import KEY, TOKEN, WINDOW, Answer, Door, door
 
 EVIL = "https://evil.example"
 JSON = {"Content-Type": "application/json"}

@@ -13,8 +13,8 @@ import pytest
 from starlette.routing import Route
 from websockets.exceptions import ConnectionClosed
 
-from handrail.http.auth import MOST_GUESSES
-from tests.unit.http.door import KEY, TOKEN, WINDOW, Door, door, frame_of
+from handrail.web_server.auth import MOST_GUESSES
+from tests.unit.web_server.door import KEY, TOKEN, WINDOW, Door, door, frame_of
 
 OPEN = {"/", "/approve", "/worker.js", "/login", "/api/login", "/healthz", "/favicon.ico"}
 NOT_LOGGED_IN = 4401
@@ -64,14 +64,19 @@ def test_no_ending_and_no_detour_opens_a_path(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_whoever_guesses_has_to_wait(tmp_path: Path) -> None:
+def test_whoever_guesses_has_to_wait_and_nobody_else(tmp_path: Path) -> None:
+    """Every account of this machine has the same address."""
+
     async def story() -> None:
         async with door(tmp_path) as served:
             page = await served.page()
             for turn in range(MOST_GUESSES):
                 assert (await served.get("/api/desk", token=f"{TOKEN}{turn}")).status == 401
-            last = await served.get("/api/desk")  # now even the right one is not heard
+            last = await served.get("/api/desk", token=f"{TOKEN}x")
             assert (last.status, last.json["code"]) == (429, "TOO_MANY_GUESSES")
+            for secret in (TOKEN, KEY):
+                assert (await served.get("/api/desk", token=secret)).status == 200
+            assert (await served.send("POST", "/api/interrupt", {})).status == 200
             assert (await served.exchange("x" * 43)).status == 429
             assert (await served.exchange(served.context.auth.link_code())).status == 200  # a person gets in
             # A page that is logged in goes on: its token is nothing that could be guessed.
@@ -157,7 +162,7 @@ def test_a_socket_is_told_nothing_before_its_token_counts(tmp_path: Path) -> Non
 
 
 def test_a_socket_that_says_nothing_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handrail.http.websocket.HELLO_S", 0.1)
+    monkeypatch.setattr("handrail.web_server.websocket.HELLO_S", 0.1)
 
     async def story() -> None:
         async with door(tmp_path) as served, served.socket("", Origin=served.origin) as socket:

@@ -15,9 +15,9 @@ from websockets.frames import Frame, Opcode
 
 from handrail.asgi_server import BODY_S, HEAD_S, MOST_CONNECTIONS
 from handrail.bind import listen
-from handrail.http.server import serving
+from handrail.web_server.server import serving
 from tests.scenario.world import until
-from tests.unit.http.door import TOKEN, WINDOW, Door, door, frame_of
+from tests.unit.web_server.door import TOKEN, WINDOW, Door, door, frame_of
 
 HEADS = {
     "nothing": b"",
@@ -278,7 +278,7 @@ def test_a_frame_that_keeps_no_protocol_closes_its_own_connection_with_the_right
 def test_whoever_still_waits_when_the_server_ends_is_hung_up_on_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("handrail.http.server.GRACE_S", 0)
+    monkeypatch.setattr("handrail.web_server.server.GRACE_S", 0)
 
     async def waits(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -19,12 +19,11 @@ from pathlib import Path
 import pytest
 
 from handrail.clock import SystemClock
-from handrail.engine.journal.cosign import cosign
-from handrail.engine.journal.log import JournalLog
-from handrail.engine.journal.witnesses import HttpWitness, WitnessRefused
-from handrail.transparency.note import VerifierKey, to_base64
-from tests.unit.engine.journalist import write_actions
-from tests.unit.engine.rewriter import rewrite, rows_of
+from handrail.journal.signed_log import JournalLog
+from handrail.journal.signed_note import VerifierKey, to_base64
+from handrail.journal.witnesses import HttpWitness, WitnessRefused, cosign
+from tests.unit.journal.journalist import write_actions
+from tests.unit.journal.rewriter import rewrite, rows_of
 
 GO = os.environ.get("HANDRAIL_GO", "")
 AICS = Path(os.environ.get("HANDRAIL_AICS", "/"))

@@ -1,1 +1,1 @@
-"""A judge of refs written apart from `handrail.tree`: it reads dumps itself and has few rules of its own."""
+"""A judge of refs that shares no code with `handrail.screen`: it reads dumps itself and has few rules."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from handrail.tree.node import Node, Screen
-from handrail.tree.parse import parse
-from handrail.tree.refs import Registry
+from handrail.screen.node import Node, Screen
+from handrail.screen.parse import parse
+from handrail.screen.refs import Registry
 from tests.judge.dumps import View
 
 

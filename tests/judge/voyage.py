@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 from handrail.errors import TreeParseError
-from handrail.tree.parse import parse
-from handrail.tree.refs import Registry
+from handrail.screen.parse import parse
+from handrail.screen.refs import Registry
 from tests.judge.dumps import View, read, write
 from tests.judge.follow import views_of
 from tests.judge.judge import Page, names, objection

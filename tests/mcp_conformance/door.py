@@ -14,10 +14,10 @@ from mcp.client import Client
 from mcp.server.lowlevel import Server
 
 from handrail.clock import Clock
-from handrail.mcp import http
-from handrail.mcp.approvals import TASK_AFTER_MS, Attendant
-from handrail.mcp.server import build
-from handrail.mcp.state import DoorState
+from handrail.mcp_server import http
+from handrail.mcp_server.calls import DoorState
+from handrail.mcp_server.pending_calls import TASK_AFTER_MS, ToolCalls
+from handrail.mcp_server.server import build
 from tests.scenario.people import PAY_RULE
 from tests.scenario.world import World, world
 
@@ -30,7 +30,7 @@ class Door:
 
     world: World
     server: Server[Any]
-    attendant: Attendant
+    attendant: ToolCalls
 
     def client(self, mode: str, **more: Any) -> Client:
         return Client(self.server, mode=mode, raise_exceptions=True, **more)
@@ -48,11 +48,11 @@ async def door(
     async with world(home, policy=policy, clock=clock) as w:
         state = DoorState(w.runtime)
         state.adopt(w.session)
-        attendant = Attendant(
+        attendant = ToolCalls(
             w.runtime.approvals, w.runtime.clock, patience_ms=patience_ms, task_after_ms=task_after_ms
         )
         try:
-            yield Door(w, build(state, attend=attendant), attendant)
+            yield Door(w, build(state, calls=attendant), attendant)
         finally:
             await attendant.close()
 

@@ -16,7 +16,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from handrail.mcp.approvals import Attendant
+from handrail.mcp_server.pending_calls import ToolCalls
 from tests.mcp_conformance import task_fixtures
 
 Context = ServerRequestContext[Any, Any]
@@ -352,7 +352,7 @@ async def _complete(_: Context, __: Any) -> types.CompleteResult:
     return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
 
 
-def add_fixtures(server: Server[Any], attendant: Attendant) -> None:
+def add_fixtures(server: Server[Any], attendant: ToolCalls) -> None:
     """Handrail's tools and resources stay; what the suite calls by its own names goes here."""
     _add_tools(server, attendant)
     _add_resources(server)
@@ -382,7 +382,7 @@ def _handler(server: Server[Any], method: str) -> Any:
     return entry.handler
 
 
-def _add_tools(server: Server[Any], attendant: Attendant) -> None:
+def _add_tools(server: Server[Any], attendant: ToolCalls) -> None:
     own_list, own_call = _handler(server, "tools/list"), _handler(server, "tools/call")
 
     async def list_tools(ctx: Context, params: Any) -> types.ListToolsResult:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from handrail.mcp import http
+from handrail.mcp_server import http
 from tests.mcp_conformance.door import door
 from tests.mcp_conformance.fixtures import add_fixtures
 

@@ -13,11 +13,9 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from handrail.mcp.answer import ToolAnswer
-from handrail.mcp.approvals import Attendant, Work
-from handrail.mcp.server import owner_of, result_of
-from handrail.mcp.tasks import check_client, created
-from handrail.mcp.waiting_calls import QUESTIONS, WaitingCall
+from handrail.mcp_server.answer import ToolAnswer
+from handrail.mcp_server.pending_calls import QUESTIONS, ToolCalls, WaitingCall, Work, check_client, created
+from handrail.mcp_server.server import owner_of, result_of
 
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams
@@ -52,7 +50,7 @@ class PlainQuestion:
         return result.action == "accept"
 
 
-async def call(attendant: Attendant, ctx: Context, params: Params) -> Any:
+async def call(attendant: ToolCalls, ctx: Context, params: Params) -> Any:
     if params.name in ONLY_AS_TASKS:
         check_client(ctx)
     if params.name == "test_tool_with_task" and not params.input_responses:

@@ -10,10 +10,10 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import ElicitRequestParams, ElicitResult, InputRequiredResult
 
-from handrail.mcp.client import ALWAYS, NO, SESSION, YES
+from handrail.mcp_server.client import ALWAYS, NO, SESSION, YES
 from tests.mcp_conformance.door import MODERN, OLDER, Door, door, text_of
 from tests.scenario.people import BANK, asked, at_checkout
-from tests.scenario.world import play, until
+from tests.scenario.world import play_live, until
 
 PAY = {"target": "Pay €4.90", "reason": "I pay for the order"}
 BOTH = pytest.mark.parametrize("mode", [MODERN, OLDER])
@@ -53,7 +53,7 @@ def test_a_yes_in_the_clients_form_lets_the_action_run_once(tmp_path: Path, mode
             assert (kept.state, kept.answered_by) == ("approved", "person at mcp")
             assert kept.consumed_ms
 
-    play(story())
+    play_live(story())
 
 
 @BOTH
@@ -70,7 +70,7 @@ def test_a_no_in_the_clients_form_is_a_rejection(tmp_path: Path, mode: str, pers
             assert "ACTION_REJECTED" in text_of(result)
             assert presses(d) == 0
 
-    play(story())
+    play_live(story())
 
 
 @BOTH
@@ -89,7 +89,7 @@ def test_a_form_that_was_closed_leaves_the_question_to_others(tmp_path: Path, mo
             assert "Approved by lena" in text_of(result)
             assert presses(d) == 1
 
-    play(story())
+    play_live(story())
 
 
 @BOTH
@@ -116,7 +116,7 @@ def test_a_form_that_comes_back_untouched_allows_nothing(tmp_path: Path, mode: s
             assert presses(d) == 0
             assert len(await d.world.runtime.approvals.pending()) == 1
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.parametrize(("choice", "span"), [(SESSION, "session"), (ALWAYS, "always")])
@@ -133,7 +133,7 @@ def test_a_choice_that_is_to_be_remembered_is(tmp_path: Path, choice: str, span:
             [kept] = await d.world.runtime.approvals.history()
             assert kept.remember == span
 
-    play(story())
+    play_live(story())
 
 
 @BOTH
@@ -156,7 +156,7 @@ def test_a_client_without_forms_is_told_how_a_person_approves_and_can_call_again
             assert "Approved by lena" in text_of(last)
             assert presses(d) == 1
 
-    play(story())
+    play_live(story())
 
 
 def test_another_call_does_not_join_the_one_that_waits(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_another_call_does_not_join_the_one_that_waits(tmp_path: Path) -> None:
                 await client.call_tool("tap", {**PAY, "reason": "I really pay"})
             assert len(await d.world.runtime.approvals.pending()) == 2
 
-    play(story())
+    play_live(story())
 
 
 # the answer of 2026-07-28: the same call again
@@ -205,7 +205,7 @@ def test_an_answer_is_taken_once_and_starts_nothing_anew(tmp_path: Path) -> None
                     await client.session.call_tool("tap", PAY, **_yes(first))
             assert presses(d) == 1
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.parametrize("change", ["token", "arguments", "tool"])
@@ -225,7 +225,7 @@ def test_an_answer_with_another_token_or_call_counts_for_nothing(tmp_path: Path,
             assert presses(d) == 0
             assert len(await d.world.runtime.approvals.pending()) == 1
 
-    play(story())
+    play_live(story())
 
 
 def test_a_client_that_never_comes_back_leaves_it_to_a_terminal(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_client_that_never_comes_back_leaves_it_to_a_terminal(tmp_path: Path) 
             assert "Approved by lena" in text_of(told)
             assert presses(d) == 1
 
-    play(story())
+    play_live(story())
 
 
 def test_closing_the_door_withdraws_what_waits(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_closing_the_door_withdraws_what_waits(tmp_path: Path) -> None:
                 event.get("envelope", {}).get("failure_code") == "CANCELLED" for event in d.world.events()
             )
 
-    play(story())
+    play_live(story())
 
 
 # request_human_auth
@@ -279,17 +279,24 @@ def test_a_code_is_never_asked_for_in_a_form(tmp_path: Path, mode: str) -> None:
             assert "--data -" in form.message
             assert "774411" not in text_of(result)
 
-    play(story())
+    play_live(story())
 
 
 @BOTH
 def test_plain_data_may_come_by_a_form(tmp_path: Path, mode: str) -> None:
     async def story() -> None:
         async with door(tmp_path) as d:
-            person = Person(YES, data="53.54,9.98")
-            async with d.client(mode, elicitation_callback=person) as client:
-                asking = {"instruction": "Where are you?", "capability": "location", "reason": "I need it"}
-                result = await client.call_tool("request_human_auth", asking)
-            assert "53.54,9.98" in text_of(result)
+            asking = {"instruction": "Where are you?", "capability": "location", "reason": "I need it"}
+            for answer, is_read in (
+                ({"data": "53.54,9.98"}, True),
+                ({"data": "53.54,9.98", "readable": True}, True),
+                ({"data": "53.54,9.98", "readable": False}, False),
+                ({"data": "774411", "readable": True}, False),
+            ):
+                person = Person(YES, **answer)
+                async with d.client(mode, elicitation_callback=person) as client:
+                    result = await client.call_tool("request_human_auth", asking)
+                assert not result.is_error, text_of(result)
+                assert (answer["data"] in text_of(result)) is is_read
 
-    play(story())
+    play_live(story())

@@ -17,13 +17,13 @@ import httpx2
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.mcp import waiting_calls
-from handrail.mcp.answer import ToolAnswer
-from handrail.mcp.client import TASKS, YES
-from handrail.mcp.waiting_calls import KEPT_MS, TASK_TTL_MS, CallQuestions, Lot, WaitingCall
+from handrail.mcp_server import pending_calls
+from handrail.mcp_server.answer import ToolAnswer
+from handrail.mcp_server.client import TASKS, YES
+from handrail.mcp_server.pending_calls import KEPT_MS, TASK_TTL_MS, CallList, CallQuestions, WaitingCall
 from tests.mcp_conformance.door import Door, door, over_http
 from tests.scenario.people import asked, at_checkout
-from tests.scenario.world import play, until
+from tests.scenario.world import play_live, until
 
 PAY = {"target": "Pay €4.90", "reason": "I pay for the order"}
 LONG = {"visible": "No such thing anywhere", "timeout_ms": 60_000}
@@ -108,7 +108,7 @@ def test_a_quick_call_is_no_task(tmp_path: Path) -> None:
             done = await client.call("get_state", {})
             assert (done["resultType"], "taskId" in done) == ("complete", False)
 
-    play(story())
+    play_live(story())
 
 
 def test_a_call_that_a_person_has_to_allow_runs_once_when_they_do(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_call_that_a_person_has_to_allow_runs_once_when_they_do(tmp_path: Path
             assert presses(d) == 1
             assert await client.get(made["taskId"]) == done
 
-    play(story())
+    play_live(story())
 
 
 def test_the_same_call_after_a_task_was_told_is_a_new_one(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_the_same_call_after_a_task_was_told_is_a_new_one(tmp_path: Path) -> Non
                 await client.until(made["taskId"], "completed")
                 assert presses(d) == count
 
-    play(story())
+    play_live(story())
 
 
 def test_a_cancelled_task_stops_on_the_phone_and_stays_cancelled(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_cancelled_task_stops_on_the_phone_and_stays_cancelled(tmp_path: Path)
                 await client.until(made["taskId"], "cancelled")
             assert ends(d)[-1] == "CANCELLED"
 
-    play(story())
+    play_live(story())
 
 
 def test_a_task_whose_question_is_cancelled_presses_nothing(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_task_whose_question_is_cancelled_presses_nothing(tmp_path: Path) -> N
             assert (await d.world.runtime.approvals.get(one.id)).state == "withdrawn"
             assert presses(d) == 0
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.parametrize("what", ["get", "update", "cancel"])
@@ -200,7 +200,7 @@ def test_nobody_but_its_caller_can_read_answer_or_stop_a_task(tmp_path: Path, wh
             await owner.until(made["taskId"], "input_required")
             assert presses(d) == 0
 
-    play(story())
+    play_live(story())
 
 
 def test_tasks_are_only_for_clients_that_know_them(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_tasks_are_only_for_clients_that_know_them(tmp_path: Path) -> None:
             wrong = await knowing.send("tasks/get", {"taskId": "x"}, "y")
             assert wrong["error"]["code"] == WRONG_HEADER
 
-    play(story())
+    play_live(story())
 
 
 def test_a_task_of_a_server_that_was_started_again_is_gone_and_runs_no_more(tmp_path: Path) -> None:
@@ -228,11 +228,11 @@ def test_a_task_of_a_server_that_was_started_again_is_gone_and_runs_no_more(tmp_
             assert (await client.task("get", made["taskId"]))["error"]["code"] == UNKNOWN
             assert ends(d)[-1] == "CANCELLED"
 
-    play(story())
+    play_live(story())
 
 
 def test_a_full_house_answers_without_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting_calls, "MOST_TASKS", 1)
+    monkeypatch.setattr(pending_calls, "MOST_TASKS", 1)
 
     async def story() -> None:
         async with clients(tmp_path, FORMS) as (_, [client]):
@@ -240,13 +240,13 @@ def test_a_full_house_answers_without_tasks(tmp_path: Path, monkeypatch: pytest.
             other = {**PAY, "reason": "I really pay"}
             assert (await client.call("tap", other))["resultType"] == "input_required"
 
-    play(story())
+    play_live(story())
 
 
 def test_a_task_is_kept_for_its_time_after_its_end_and_while_it_runs() -> None:
     async def story() -> None:
         clock = ManualClock()
-        lot = Lot(clock)
+        lot = CallList(clock)
         ending: asyncio.Event = asyncio.Event()
 
         async def work() -> ToolAnswer:

@@ -12,7 +12,7 @@ from mcp.types import CallToolResult
 from handrail.engine.session import Session
 from handrail.errors import ERRORS
 from tests.mcp_conformance.door import MODERN, OLDER, door, over_http, text_of
-from tests.scenario.world import play
+from tests.scenario.world import play_live
 
 TAP = {"target": "@b1", "reason": "I press it"}
 
@@ -50,7 +50,7 @@ def test_every_failure_code_is_an_error_with_code_and_hint(tmp_path: Path, mode:
                 again = CallToolResult.model_validate(result.model_dump(by_alias=True))
                 assert again.content == result.content
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.parametrize("mode", [MODERN, OLDER])
@@ -75,4 +75,4 @@ def test_a_real_failure_over_http_is_an_error_that_the_client_accepts(
             assert result.is_error
             assert text_of(result).startswith(code), text_of(result)
 
-    play(story())
+    play_live(story())

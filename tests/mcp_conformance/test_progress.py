@@ -10,7 +10,7 @@ import pytest
 from mcp.client import Client
 
 from tests.mcp_conformance.door import MODERN, OLDER, Door, door, over_http
-from tests.scenario.world import FastClock, play, until
+from tests.scenario.world import FastClock, play_live, until
 
 BOTH = pytest.mark.parametrize("mode", [MODERN, OLDER])
 LONG = {"visible": "No such thing anywhere", "timeout_ms": 8_000}
@@ -41,7 +41,7 @@ def test_a_long_wait_reports_growing_progress(tmp_path: Path, mode: str) -> None
         assert all(message.startswith("wait_for: ") for _, message in listener.heard)
         assert any("resolved" in message or "dispatched" in message for _, message in listener.heard)
 
-    play(story())
+    play_live(story())
 
 
 @BOTH
@@ -53,7 +53,7 @@ def test_a_quick_call_reports_nothing(tmp_path: Path, mode: str) -> None:
             assert not result.is_error
         assert listener.heard == []
 
-    play(story())
+    play_live(story())
 
 
 def ends(d: Door) -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ def test_a_cancelled_call_stops_on_the_phone_and_is_in_the_journal(tmp_path: Pat
             assert [end["failure_code"] for end in ends(d)] == ["CANCELLED"]
             assert not (await client.call_tool("get_state", {})).is_error
 
-    play(story())
+    play_live(story())
 
 
 @BOTH
@@ -97,4 +97,4 @@ def test_a_call_that_is_cancelled_while_a_person_thinks_takes_its_question_back(
             [kept] = await approvals.history()
             assert kept.state == "withdrawn"
 
-    play(story())
+    play_live(story())

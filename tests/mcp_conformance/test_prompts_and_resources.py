@@ -12,12 +12,11 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from handrail.flow.document import loads
-from handrail.mcp.answer import FRAME
-from handrail.mcp.greeting import CAPABILITIES
-from handrail.mcp.resources import OFFERS
+from handrail.mcp_server.answer import FRAME
+from handrail.mcp_server.server import OFFERS
 from handrail.protocol.actions import ACTIONS
 from tests.mcp_conformance.door import MODERN, OLDER, Door, door, text_of
-from tests.scenario.world import play
+from tests.scenario.world import play_live
 
 BOTH = pytest.mark.parametrize("mode", [MODERN, OLDER])
 SECRET = "correct-horse-8841"
@@ -69,7 +68,7 @@ def test_prompts_are_listed_and_filled_in(tmp_path: Path, mode: str) -> None:
             with pytest.raises(MCPError, match="drive_phone"):
                 await client.get_prompt("nothing", {})
 
-    play(story())
+    play_live(story())
 
 
 def test_every_resource_can_be_read_and_marks_what_the_device_says(tmp_path: Path) -> None:
@@ -95,7 +94,7 @@ def test_every_resource_can_be_read_and_marks_what_the_device_says(tmp_path: Pat
                 with pytest.raises(MCPError):
                     await read(client, wrong)
 
-    play(story())
+    play_live(story())
 
 
 def test_reading_a_screen_does_not_count_as_having_been_told_of_it(tmp_path: Path) -> None:
@@ -107,7 +106,7 @@ def test_reading_a_screen_does_not_count_as_having_been_told_of_it(tmp_path: Pat
             told = text_of(await client.call_tool("what_changed", {}))
             assert "contacts" in told
 
-    play(story())
+    play_live(story())
 
 
 def test_no_secret_leaves_by_a_resource_or_a_prompt(tmp_path: Path) -> None:
@@ -127,13 +126,17 @@ def test_no_secret_leaves_by_a_resource_or_a_prompt(tmp_path: Path) -> None:
                 assert SECRET not in await read(client, name), name
             assert SECRET not in texts(await client.get_prompt("write_flow", {}))
 
-    play(story())
+    play_live(story())
 
 
 def test_what_is_announced_early_is_what_is_served(tmp_path: Path) -> None:
     async def story() -> None:
         async with door(tmp_path) as d:
             can = d.server.get_capabilities().model_dump(by_alias=True, exclude_none=True)
-            assert {name: one for name, one in can.items() if one} == CAPABILITIES
+            assert {name: one for name, one in can.items() if one} == {
+                "prompts": {"listChanged": False},
+                "resources": {"subscribe": False, "listChanged": False},
+                "tools": {"listChanged": False},
+            }
 
-    play(story())
+    play_live(story())

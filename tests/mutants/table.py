@@ -47,48 +47,47 @@ def _found(folder: Path, patterns: str) -> list[Path]:
 MODULES = (
     Module(
         "settle",
-        "engine/look/settle.py engine/look/judge.py",
+        "engine/settle.py",
         "unit/engine/test_settle*.py unit/engine/test_volatile.py",
     ),
     Module(
         "verify",
-        "engine/look/verify.py",
+        "engine/verify.py",
         "unit/engine/test_verify.py",
     ),
     Module(
         "permit",
-        "engine/permit.py engine/pressed.py",
-        "unit/engine/test_permit*.py unit/engine/test_pressed.py unit/engine/test_question.py",
+        "safety/authorize.py engine/action_guard.py engine/gestures.py",
+        "unit/safety/test_authorize*.py unit/engine/test_gestures.py unit/safety/test_question.py",
     ),
     Module(
         "policy",
-        "engine/policy/*.py",
-        "unit/engine/test_policy*.py unit/engine/test_permissions.py",
+        "safety/policy*.py safety/subject.py safety/labels.py safety/permissions.py",
+        "unit/safety/test_policy*.py unit/safety/test_permissions.py",
     ),
     Module(
         "approvals",
-        "engine/approval/*.py",
-        "unit/engine/test_approval*.py unit/cli/test_approvals.py unit/http/test_approvals.py",
+        "safety/approval*.py",
+        "unit/safety/test_approval*.py unit/cli/test_approvals.py unit/web_server/test_approvals.py",
     ),
-    Module("redaction", "engine/redaction.py", "unit/engine/test_redact*.py unit/engine/test_secrets*.py"),
+    Module("redaction", "journal/redaction.py", "unit/journal/test_redact*.py unit/safety/test_secrets*.py"),
     Module(
         "journal",
-        "engine/journal/*.py",
-        "unit/engine/test_journal*.py unit/engine/test_blobs.py unit/cli/test_journal.py "
-        "unit/http/test_journal.py",
+        "journal/*.py",
+        "unit/journal/test_*.py unit/cli/test_journal.py unit/web_server/test_journal.py",
     ),
     Module(
         "match",
-        "tree/match/*.py",
-        "unit/tree/test_match*.py unit/tree/test_diff*.py unit/tree/test_identity.py unit/tree/test_refs*.py",
+        "screen/match/*.py",
+        "unit/screen/test_match*.py unit/screen/test_diff*.py unit/screen/test_identity.py "
+        "unit/screen/test_refs*.py",
     ),
     Module(
         "refs",
-        "tree/refs.py tree/recall.py",
-        "unit/tree/test_refs*.py unit/tree/test_recall*.py unit/tree/test_select.py "
-        "unit/tree/test_identity.py",
+        "screen/refs.py",
+        "unit/screen/test_refs*.py unit/screen/test_select.py unit/screen/test_identity.py",
     ),
-    Module("reach", "tree/reach.py", "unit/tree/test_reach*.py unit/tree/test_select.py"),
+    Module("reach", "screen/reach.py", "unit/screen/test_reach*.py unit/screen/test_select.py"),
     Module(
         "adb streams",
         "adb/connection.py adb/stream.py adb/direct.py adb/wire.py",
@@ -96,8 +95,7 @@ MODULES = (
     ),
     Module(
         "reducer",
-        "desk/reduce.py desk/windows.py desk/content.py desk/overlays.py desk/monitors.py desk/desktop.py "
-        "desk/locks.py desk/draft.py desk/state.py",
+        "desk/reduce.py desk/windows.py desk/content.py desk/desktop.py desk/state.py",
         "unit/desk/test_*.py contract/test_os_*.py contract/test_seed_004_behaviour.py",
     ),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each
 from tests.mutants.changes import KINDS, changes_in, draw
 from tests.mutants.table import MODULES, ROOT, Module
 
@@ -226,7 +227,7 @@ def test_a_draw_has_every_kind_and_is_the_same_for_the_same_seed(tmp_path: Path)
     assert draw(found, 1_000, "1") == found
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+@each("module", MODULES, ids=lambda module: module.name)
 def test_a_module_of_the_table_has_sixty_faults_and_tests(module: Module) -> None:
     assert len([one for path in module.sources() for one in changes_in(path)]) >= 60
     assert module.guards()

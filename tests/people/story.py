@@ -9,8 +9,8 @@ from typing import Any
 
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.engine.approval import Approvals
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
+from handrail.safety.approvals import Approvals
 from handrail.sync import BlockingPhone, phone
 from handrail_sim.shell.apk.packing import packed_apk
 from tests.unit.desk.office import Browser

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from handrail.engine.session import Session
-from handrail.engine.short_forms import DeskForms, ShortForms
+from handrail.engine.short_forms import BlockingDeskForms, BlockingForms, DeskForms, ShortForms
 from handrail.runtime import Runtime
-from handrail.sync.faces import BlockingDesk, BlockingPhone, BlockingRuntime
-from handrail.sync.short_forms import BlockingDeskForms, BlockingForms
+from handrail.sync.openers import BlockingDesk, BlockingPhone, BlockingRuntime
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
 PAIRS = [(ShortForms, BlockingForms), (DeskForms, BlockingDeskForms)]
@@ -48,14 +49,23 @@ def test_every_short_form_is_the_same_in_both(awaited: type, blocking: type) -> 
         (
             Session,
             BlockingPhone,
-            {"run_all", "ask_ahead", "allow_ahead", "make_way", "holder", "stopped", "events", "working"},
+            {
+                "run_all",
+                "ask_ahead",
+                "allow_ahead",
+                "stop_active_actions",
+                "holder",
+                "stopped",
+                "events",
+                "working",
+            },
         ),
         (
             Runtime,
             BlockingRuntime,
             {
                 *("attach_desk", "use_desk_of", "desk_session", "session_on", "session_with", "new_browser"),
-                *("close_sessions", "knows_host"),
+                *("close_sessions", "knows_host", "count", "detach_desk", "opened"),
             },
         ),
     ],

@@ -10,9 +10,10 @@ import pytest
 
 from handrail.protocol.envelope import Envelope, ScreenSnapshot
 from handrail.protocol.notebook import changes_html, envelope_html, screen_html, shown
-from handrail.tree.diff import diff
+from handrail.screen.diff import diff
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, button, column, field
+from tests.cases import each
 from tests.people.story import config_of, opened
 from tests.people.test_raising import failed
 
@@ -96,7 +97,7 @@ def everywhere(text: str) -> list[Envelope]:
     return [failed("UNKNOWN", **told), failed("UNKNOWN", **{**told, **good})]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_no_text_of_a_device_is_markup(text: str) -> None:
     for envelope in everywhere(text):
         told = judged(envelope_html(envelope))
@@ -134,10 +135,10 @@ def test_a_hostile_screen_is_shown_as_its_words(tmp_path: Path) -> None:
     with opened(tmp_path, apps=[HostileApp, "settings"]) as phone:
         phone.start_app("com.example.hostile")
         seen = phone.get_ui_tree()
-        first = phone.session.looks.last
+        first = phone.session.screens.last
         picture = phone.screenshot()
         phone.start_app("com.android.settings")
-        second = phone.session.looks.last
+        second = phone.session.screens.last
         assert first is not None
         assert second is not None
         for html in (

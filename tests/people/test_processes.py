@@ -19,14 +19,15 @@ from typing import Any
 
 import pytest
 
-from handrail.awaited import Misused
-from handrail.errors import Cancelled
+from handrail.errors import Cancelled, Misused
 from handrail.sync import phone, runtime
 from handrail.sync.loop import KeptBlock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import SystemClock
 from handrail_sim.phone import Phone
 from tests.people.story import SETTINGS, config_of, opened
+
+pytestmark = pytest.mark.slow
 
 PATIENCE_S = 50
 HEAD = "import sys\nfrom handrail.sync import phone\nserial = sys.argv[1]\n"
@@ -226,7 +227,7 @@ def test_what_handrail_itself_runs_may_not_wait_for_it(tmp_path: Path) -> None:
             made.get_ui_tree()
 
         with pytest.raises(Misused, match="would wait for itself"):
-            made._kept.loop.call(inside())
+            made._block.loop.call(inside())
 
 
 def test_what_can_not_be_opened_leaves_no_thread(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from handrail_sim.phone import Phone
 from tests.people.projects import SAMPLE, project, ran
 from tests.people.test_notebook import Judge
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

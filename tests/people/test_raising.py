@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from handrail.config import Config
-from handrail.engine.events import Caller
 from handrail.errors import ERRORS, ActionRejected, AssertionFailed, ElementNotFound, HandrailError
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
 from handrail_sim.adbd.server import serve
-from handrail_sim.clock import SystemClock
 from handrail_sim.phone import Phone
+from tests.cases import each
 from tests.people.story import SETTINGS, config_of, opened
-from tests.scenario.world import play, world
+from tests.scenario.world import play, usual_clock, world
 
 
 def failed(code: str, **more: object) -> Envelope:
@@ -38,7 +38,7 @@ def failed(code: str, **more: object) -> Envelope:
     return Envelope.model_validate(told)
 
 
-@pytest.mark.parametrize("code", sorted(ERRORS))
+@each("code", sorted(ERRORS))
 def test_every_code_raises_its_own_class_with_all_that_the_envelope_says(code: str) -> None:
     envelope = failed(code, details={"candidates": [], "message": "another", "hint": "another"})
     with pytest.raises(HandrailError) as caught:
@@ -71,7 +71,7 @@ def test_expected_and_actual_are_on_the_exception(tmp_path: Path) -> None:
 @pytest.mark.parametrize("raises", [False, True])
 def test_one_word_at_the_opening_decides_for_every_form_and_for_run(tmp_path: Path, raises: bool) -> None:
     async def story() -> None:
-        phone = Phone(clock=SystemClock())
+        phone = Phone(clock=usual_clock())
         async with (
             serve([phone], port=0) as [served],
             Runtime.open(config_of(tmp_path), raise_on_failure=raises) as runtime,

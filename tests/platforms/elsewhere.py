@@ -17,6 +17,7 @@ from typing import Any
 MODULES = {
     "win32": "fcntl termios tty pty resource pwd grp syslog readline curses posix crypt nis spwd".split(),
     "darwin": ["spwd"],
+    "plain": [],
 }
 """Modules that the system has not."""
 NAMES = {
@@ -36,6 +37,7 @@ NAMES = {
         "signal": "SIGRTMIN SIGRTMAX SIGPWR SIGSTKFLT pidfd_send_signal",
         "socket": "SO_PEERCRED AF_NETLINK AF_VSOCK AF_PACKET SOCK_CLOEXEC SOCK_NONBLOCK",
     },
+    "plain": {"os": "fork forkpty posix_spawn", "socket": "AF_UNIX SO_PEERCRED"},
 }
 """Names that a module has not there. What begins with an underscore is the same underneath."""
 

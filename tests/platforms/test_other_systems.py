@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.index import ACTION_COMMANDS
+from handrail.cli.action_commands import ACTION_COMMANDS
 from handrail.cli.program import COMMANDS
 from handrail.system import ANYWHERE
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 WORKS = {
@@ -65,7 +67,6 @@ def test_windows_is_told_what_it_lacks_by_the_command_that_needs_it(tmp_path: Pa
     assert not (tmp_path / "home").exists()
 
 
-@pytest.mark.slow
 def test_no_command_answers_windows_with_a_traceback(tmp_path: Path) -> None:
     for name in REFUSED:
         done = run("win32", tmp_path, name, "--json")
@@ -94,7 +95,6 @@ def test_doctor_has_nothing_to_say_of_linux(tmp_path: Path) -> None:
     assert "system" not in [check["name"] for check in json.loads(done.stdout)["checks"]]
 
 
-@pytest.mark.slow
 def test_a_flow_runs_without_what_only_linux_has(tmp_path: Path) -> None:
     done = run("darwin", tmp_path, "run", "examples/flows/contact.yaml", "--sim")
     assert (done.returncode, "8 of 8 steps" in done.stdout) == (0, True), done.stderr

@@ -25,7 +25,6 @@ _WORDS: list[tuple[str, str]] = [
     (r"\bshade open = (true|false)", "shade_open"),
     (r"\bcode ([A-Z_]{8,})", "code"),
     (r"\bcomponent ([\w.]+/[\w.]+)", "component"),
-    (r"\btook_ms=(\d+)", "took_ms"),
     (r"\bfont (\d\.\d+)", "font_scale"),
     (r"\bsw\d+dp (phone|tablet)", "form"),
     (r"\bof (\S+) pid \d+", "process"),
@@ -82,22 +81,7 @@ def expected(kind: str, answer: str) -> dict[str, Any]:
         found = {"rotation": one[1]}
     if one := re.search(r"has uid (\d+) \(user 0\) and (\d+) \(user 10\)", answer):
         found = {"uid_0": one[1], "uid_10": one[2]}
-    if kind == "dumpsys_package":
-        named = re.match(r"package=([\w.]+)", answer)
-        found = ({"package": named[1]} if named else {}) | _granted(answer)
     return found
-
-
-def _granted(answer: str) -> dict[str, Any]:
-    """Counts, or the last words of permissions; "…" stands for the rest of one."""
-    if one := re.search(r"granted: (\d+) install \+ (\d+|[A-Z_]+)", answer):
-        return {"granted": int(one[1]) + (int(one[2]) if one[2].isdigit() else 1)}
-    if one := re.search(r"(?:granted|user 10): ([A-Z_…, ]+)(?:;|$)", answer):
-        words = {word.strip().rstrip("…") for word in one[1].split(",")}
-        return {"granted": words} | ({"granted_user_0": 0} if "user 0: not installed" in answer else {})
-    if one := re.search(r"([\w.]+) \(none granted\), ([\w.]+) \(many\)", answer):
-        return {"granted_of": {one[1]: 0, one[2]: ">5"}}
-    return {}
 
 
 def verdict(right: dict[str, Any], told: dict[str, Any]) -> tuple[Verdict, str]:
@@ -125,20 +109,6 @@ def _same(name: str, value: Any, answer: Any) -> bool:
         return value in str(answer)
     if name == "font_scale" and answer is not None:
         return float(value) == float(answer)
-    if name == "granted" and isinstance(value, set):
-        return _all_named(value, answer)
-    if name == "granted":
-        return answer is not None and len(answer) == value
     if isinstance(value, str):
         return value == (str(answer).lower() if isinstance(answer, bool) else str(answer))
     return bool(value == answer)
-
-
-def _all_named(words: set[str], granted: list[str] | None) -> bool:
-    left = [name.rpartition(".")[2] for name in granted or ()]
-    for word in words:
-        match = next((name for name in left if name == word or name.startswith(word)), None)
-        if match is None:
-            return False
-        left.remove(match)
-    return not left

@@ -10,20 +10,23 @@ from typing import Any
 
 from PIL import Image
 
-from handrail.adb.server import parse_devices
+from handrail.adb.server import parse_devices, refusal
 from handrail.adb.shell import Output
-from handrail.adb.smart_socket import refusal
-from handrail.android import apps, logs, packages, picture, screen, state_parts
-from handrail.android import display as displays
-from handrail.android import foreground as fronts
+from handrail.android import adb_channel as screen
+from handrail.android import apps, logs, packages
+from handrail.android import dumpsys as displays
+from handrail.android import dumpsys as fronts
+from handrail.android import dumpsys as state_parts
 from handrail.android import input as touch
+from handrail.android import screenshot as picture
+from handrail.android.adb_channel import read_facts
 from handrail.android.app_data import run_as
-from handrail.android.facts import read_facts
-from handrail.android.install import check_answer
-from handrail.android.picture import find_secure, take_picture
+from handrail.android.apps import check_answer
+from handrail.android.screenshot import find_secure, take_screenshot
 from handrail.errors import HandrailError
+from tests import fingers
 from tests.real_outputs.index import Case, as_cut
-from tests.unit.android.said import Said
+from tests.unit.android.scripted_shell import ScriptedShell
 
 Told = dict[str, Any]
 
@@ -68,7 +71,7 @@ def _windows(case: Case) -> Told:
         "form": configuration.form,
         "dark": configuration.dark,
         "font_scale": configuration.font_scale,
-        "rotation": displays.by_window_manager(case.text).rotation,
+        "rotation": displays.parse_window_manager(case.text).rotation,
     }
 
 
@@ -91,16 +94,6 @@ def _power(case: Case) -> Told:
     return {"screen_on": state_parts.screen_on(as_cut(state_parts.COMMAND, "power", case.text))}
 
 
-def _granted(case: Case) -> Told:
-    names = re.findall(r"^ *Package \[([\w.]+)\]", case.text, re.MULTILINE)
-    user = 10 if re.search(r"User 10:.*installed=true", case.text) else 0
-    each = {name: packages.read_granted(case.text, name, user) for name in names}
-    others = packages.read_granted(case.text, names[0], 0)
-    many = {name: ">5" if len(found) > 5 else len(found) for name, found in each.items()}
-    first = {"package": names[0], "granted": each[names[0]]}
-    return first | {"granted_user_0": len(others), "granted_of": many}
-
-
 def _packages(case: Case) -> Told:
     if "Exception" in case.text:
         return {"installed": asyncio.run(packages.is_installed(_Restricted(case.text), "com.android.chrome"))}
@@ -109,7 +102,7 @@ def _packages(case: Case) -> Told:
     return {"packages": len(listed), "uid_0": listed[0].uid, "uid_10": other[0].uid}
 
 
-class _Restricted(Said):
+class _Restricted(ScriptedShell):
     """Refuses in the file's words, unless user 0 is named."""
 
     def __init__(self, refused: str) -> None:
@@ -134,7 +127,7 @@ def _property(case: Case) -> Told:
         "ro.build.version.sdk",
     )
     answer = "\n".join([*(known.get(name, "") for name in asked), "boot"])
-    found = asyncio.run(read_facts(Said(answer), "serial", 1000))
+    found = asyncio.run(read_facts(ScriptedShell(answer), "serial", 1000))
     names = {"manufacturer": found.manufacturer, "model": found.model, "release": found.android_version}
     return names | {"sdk": found.sdk}
 
@@ -157,17 +150,17 @@ def _hint(error: HandrailError | None) -> Told:
 
 
 def _input(case: Case) -> Told:
-    said = Said(Output(b"", case.text.encode(), 255))
-    return _hint(_failure(touch.send(said, touch.tap(1, 2))))
+    said = ScriptedShell(Output(b"", case.text.encode(), 255))
+    return _hint(_failure(touch.send_input(said, touch.command_of(fingers.tap(1, 2)))))
 
 
 def _pm_grant(case: Case) -> Told:
-    said = Said("0", Output(b"", case.text.encode(), 255), "package:a.b uid:10100")
+    said = ScriptedShell("0", Output(b"", case.text.encode(), 255), "package:a.b uid:10100")
     return _hint(_failure(packages.grant(said, "a.b", "CAMERA")))
 
 
 def _run_as(case: Case) -> Told:
-    said = Said(Output(b"", case.text.encode(), 1), "0", "", "package:android uid:1000")
+    said = ScriptedShell(Output(b"", case.text.encode(), 1), "0", "", "package:android uid:1000")
     error = _failure(run_as(said, "a.b", ["ls"]))
     return {"run_as": error.code if error else None}
 
@@ -185,11 +178,11 @@ def _started(case: Case) -> Told:
         found = apps.read_started(case.text)
     except apps.NotStarted as refusal:
         return {"refused": "private" if refusal.private else "missing" if refusal.missing else "else"}
-    return {"component": found.component, "took_ms": found.took_ms}
+    return {"component": found}
 
 
 def _monkey(case: Case) -> Told:
-    said = Said("0", "", "package:a.b uid:10100", case.text)
+    said = ScriptedShell("0", "", "package:a.b uid:10100", case.text)
     return {"launched": _failure(apps.start(said, "a.b")) is None}
 
 
@@ -218,7 +211,7 @@ def _adb_error(case: Case) -> Told:
 
 
 def _dump(case: Case) -> Told:
-    said = Said(*[Output(case.text.encode(), b"", 0)] * 3)
+    said = ScriptedShell(*[Output(case.text.encode(), b"", 0)] * 3)
     dumper = screen.Dumper(said)
     error = _failure(dumper.read(1000))
     return {"trees": 0 if error else 1, "dump_hint": error.hint if error else None}
@@ -243,8 +236,8 @@ def _picture(case: Case) -> Told:
     out = io.BytesIO()
     Image.new("RGB", (24, 48), (1, 200, 3)).save(out, "PNG")
     viewport = "DisplayViewport{valid=true, displayId=0, uniqueId='local:42', orientation=0}"
-    said = Said("", Output(case.text.encode() + out.getvalue(), b"", 0), viewport, out.getvalue())
-    data = asyncio.run(take_picture(said, 1000))
+    said = ScriptedShell("", Output(case.text.encode() + out.getvalue(), b"", 0), viewport, out.getvalue())
+    data = asyncio.run(take_screenshot(said, 1000))
     named = said.asked[-1] == "screencap -p -d 42"
     return {"picture": "shown panel" if named and data == out.getvalue() else "another"}
 
@@ -258,7 +251,6 @@ READERS: dict[str, Callable[[Case], Told]] = {
     "dumpsys_audio": _audio,
     "dumpsys_battery": _battery,
     "dumpsys_display": _display_service,
-    "dumpsys_package": _granted,
     "dumpsys_power": _power,
     "dumpsys_window_displays": _windows_displays,
     "dumpsys_window_focus": _focus,

@@ -22,7 +22,7 @@ from typing import Any
 
 import click
 
-from handrail.cli.index import ACTION_COMMANDS
+from handrail.cli.action_commands import ACTION_COMMANDS
 from handrail.cli.main import main
 from handrail.cli.program import cli
 
@@ -110,8 +110,8 @@ def _arguments(command: click.Command, name: tuple[str, ...]) -> Iterator[str]:
 def _healthy(home: Path) -> None:
     """A home in which something was done."""
     from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.engine.approval import Approvals  # noqa: PLC0415
-    from handrail.engine.journal import Journal  # noqa: PLC0415
+    from handrail.journal import Journal  # noqa: PLC0415
+    from handrail.safety.approvals import Approvals  # noqa: PLC0415
     from handrail.store import Store  # noqa: PLC0415
 
     home.mkdir(mode=0o700, exist_ok=True)

@@ -22,7 +22,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from handrail.config import Config
-from handrail.engine.answer import answer_text
+from handrail.engine.envelope_text import envelope_text
 from handrail.errors import HandrailError
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
@@ -91,7 +91,7 @@ class InProcess:
             return Told(f"{error.code}: {error.message}", failed=True)
         session = await self._runtime.session(read.device)
         envelope = await session.run(read)
-        text = answer_text(read, envelope, session.looks.registry.text)
+        text = envelope_text(read, envelope, session.screens.registry.text)
         return Told(text, not envelope.success, envelope.to_dict())
 
     async def leave(self, doing: asyncio.Task[Told]) -> None:

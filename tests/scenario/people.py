@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Coroutine
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from handrail.engine.approval import AskedApproval
 from handrail.protocol.envelope import Envelope
+from handrail.safety.approval_store import AskedApproval
+from tests.forked import handrail
 from tests.scenario.world import World, until
 
 CHECKOUT = "com.handrail.shop/.CheckoutActivity"
@@ -23,6 +24,12 @@ verdict = "ask"
 remember = "always"
 why = "it costs money"
 """
+
+
+def allow_scripts(*scripts: str) -> str:
+    """A rule of a policy file that allows exactly these texts."""
+    hashes = [f"sha256:{sha256(script.encode()).hexdigest()}" for script in scripts]
+    return f'[[rule]]\nname = "scripts"\nscript = {hashes}\nverdict = "allow"\n'
 
 
 async def at_checkout(w: World) -> None:
@@ -60,18 +67,9 @@ async def answered(
 
 async def command(home: Path, *words: str, alone: bool = False) -> tuple[int, str]:
     """`handrail …` in a process of its own; `alone`: as from another terminal."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "handrail.cli.main",
-        *words,
-        env={**os.environ, "HANDRAIL_HOME": str(home), "LOGNAME": "lena"},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=alone,
-    )
-    said, _ = await process.communicate()
-    return process.returncode or 0, said.decode()
+    env = {**os.environ, "HANDRAIL_HOME": str(home), "LOGNAME": "lena"}
+    done = await asyncio.to_thread(handrail, *words, env=env, alone=alone)
+    return done.returncode, done.stdout + done.stderr
 
 
 def found_in(home: Path, *values: str) -> list[str]:

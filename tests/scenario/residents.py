@@ -1,4 +1,4 @@
-"""A home whose commands go through the resident process, and its end: no test leaves a process behind."""
+"""A home whose commands run in its daemon, and the daemon's end: no test leaves a process behind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Lodging:
         return subprocess.CompletedProcess(words, process.returncode or 0, out.decode(), err.decode())
 
     async def warm(self) -> int:
-        """Its resident process, once it listens."""
+        """Its daemon, once it listens."""
         done = await self.command("ui", "--device", "127.0.0.1:1")
         assert done.returncode != 0
         return await until(self.resident)
@@ -53,7 +53,7 @@ class Lodging:
 
 
 def processes_of(home: Path) -> list[int]:
-    """Everybody whose words name this home: the resident process and its children."""
+    """The daemons whose command lines name this home."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -61,7 +61,7 @@ def processes_of(home: Path) -> list[int]:
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue
-        if b"handrail.cli.resident" in words and os.fsencode(home) in words and state != "Z":
+        if b"handrail.cli.daemon" in words and os.fsencode(home) in words and state != "Z":
             found.append(int(entry.name))
     return found
 

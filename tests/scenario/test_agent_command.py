@@ -10,11 +10,11 @@ import yaml
 from click.testing import CliRunner, Result
 
 from handrail.cli.agent import agent
+from handrail.cli.local_server import serve_local
 from handrail.desk.desk import Desk
 from handrail.errors import InvalidAction
-from handrail.local.server import serve_local
 from tests.scenario.people import command
-from tests.scenario.world import play, world
+from tests.scenario.world import play_live, world
 
 SCRIPT = [
     {"thought": "I open the settings", "action": {"type": "start_app", "package": "com.android.settings"}},
@@ -92,4 +92,4 @@ def test_the_result_is_a_window_on_the_desk_of_a_running_server(tmp_path: Path, 
             assert [row[3] for row in window["content"]["data"]["rows"]] == ["verified", "verified"]
             await desk.close()
 
-    play(story())
+    play_live(story())

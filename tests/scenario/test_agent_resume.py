@@ -16,10 +16,10 @@ import yaml
 
 from handrail.agent.loop import Terms
 from handrail.agent.resume import load_run
-from handrail.agent.run_folder import RunFolder
+from handrail.agent.run_data import RunFolder
 from tests.scenario.agent_world import Scripted, fingers, finish, start, tap, work
 from tests.scenario.test_agent_runs import folder_ids, journal_ids
-from tests.scenario.world import FastClock, World, play, until, world
+from tests.scenario.world import FastClock, World, play, play_live, until, world
 
 SCRIPT = [
     {"thought": "I open the settings", "action": {"type": "start_app", "package": "com.android.settings"}},
@@ -100,7 +100,7 @@ def test_a_run_that_was_killed_goes_on_in_another_process(tmp_path: Path) -> Non
             assert (told["outcome"], told["steps"]) == ("finished", 5)
             assert w.runtime.journal.verify().ok
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
             assert folder_ids(folder) == journal_ids(w, folder.name)
             assert (folder / "report.html").exists()
 
-    play(story())
+    play_live(story())
 
 
 def test_an_act_whose_step_was_never_written_is_found_in_the_journal(tmp_path: Path) -> None:

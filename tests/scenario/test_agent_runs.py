@@ -13,14 +13,13 @@ from handrail.agent.budget import Budget
 from handrail.agent.desk_windows import result_table
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Prompt, Reply
-from handrail.agent.run_data import RunProgress
-from handrail.agent.run_folder import RunFolder
+from handrail.agent.run_data import RunFolder, RunProgress
 from handrail.agent.task import Task
 from handrail.clock import ManualClock
-from handrail.engine.hold import Stops
-from handrail.engine.leases import Holder
 from handrail.errors import ModelUnavailable
 from handrail.protocol.content import is_table_content_data
+from handrail.safety.caller import Caller
+from handrail.safety.leases import Holder, StopRequests
 from tests.scenario.agent_world import SETTINGS, Scripted, Silent, fingers, finish, start, tap, work
 from tests.scenario.people import BANK, asked, found_in
 from tests.scenario.world import FastClock, World, play, until, world
@@ -104,7 +103,8 @@ def test_a_stop_by_another_process_is_heard_while_the_model_thinks(tmp_path: Pat
             model = Silent()
             running = asyncio.create_task(work(w, model))
             await model.asked.wait()
-            await Stops(w.runtime.store).ask(w.serial, "lena", w.runtime.clock.now_ms())
+            lena = Caller("lena", "person")
+            await StopRequests(w.runtime.store).ask(w.serial, lena, w.runtime.clock.now_ms())
             assert (await running).outcome == "stopped"
 
     play(story())

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.approval import AskedApproval
+from handrail.safety.approval_store import AskedApproval
 from tests.scenario.people import BANK, PAY_RULE, answered, asked, at_checkout, command, found_in
-from tests.scenario.world import FastClock, World, play, until, world
+from tests.scenario.world import FastClock, World, play, play_live, until, world
 
 SETTINGS = "com.android.settings"
 
@@ -69,7 +69,7 @@ def test_a_yes_for_one_action_is_useless_for_another(tmp_path: Path) -> None:
             assert presses(w) == 1
             assert not tap.done()
             assert [one.id for one in await w.runtime.approvals.pending()] == [first.id]
-            await w.session.stop()
+            await w.session.end_actions()
             assert (await tap).failure_code == "CANCELLED"
             assert presses(w) == 1
 
@@ -116,7 +116,7 @@ async def _paid(w: World) -> int:
     found = await w.session.expect_visible(node, timeout_ms=0)
     if not found.success:
         return 0
-    box = next(n.bounds for n in w.session.looks.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
+    box = next(n.bounds for n in w.session.screens.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
     downs = [event for event in w.inputs() if event.get("action") == "down"]
     return sum(box.left <= e["x"] < box.right and box.top <= e["y"] < box.bottom for e in downs)
 
@@ -150,7 +150,7 @@ def test_a_yes_is_used_once_and_asked_for_again_the_next_time(tmp_path: Path) ->
             assert first.approval
             assert second.id != first.approval.id
             assert presses(w) == 1
-            await w.session.stop()
+            await w.session.end_actions()
             await task
 
     play(story())
@@ -173,7 +173,7 @@ def test_a_yes_that_came_too_late_is_not_kept_for_the_next_time(tmp_path: Path) 
             assert [one.id == unused.id for one in new] == [False]
             assert [one.request.digest for one in new] == [unused.request.digest]
             assert presses(w) == 0
-            await w.session.stop()
+            await w.session.end_actions()
             await second
 
     play(story())
@@ -207,7 +207,7 @@ def test_a_yes_from_another_process_counts(tmp_path: Path) -> None:
             assert done.success, done.to_json()
             assert presses(w) == 1
 
-    play(story())
+    play_live(story())
 
 
 # request_human_auth
@@ -237,7 +237,7 @@ def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_pat
             assert "774411" not in seen.to_json()
         assert found_in(tmp_path, "774411") == []
 
-    play(story())
+    play_live(story())
 
 
 def test_a_yes_without_data_is_enough(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_a_question_that_nobody_says_yes_to_fails_the_action(tmp_path: Path, how
             if how == "denied":
                 await w.runtime.approvals.answer(one.id, False, "lena")
             elif how == "stopped":
-                await w.session.stop()
+                await w.session.end_actions()
             else:
                 clock.speed *= 10_000
             done = await task

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import uiautomator2
 
-from handrail.android.apk_label import LabelRef, label_in_manifest, texts_of
+from handrail.android.app_labels import LabelRef, label_in_manifest, texts_of
+from handrail.engine.actions.apps_and_commands import choose_app, folded
 from handrail.errors import AmbiguousTarget, AppNotInstalled
-from handrail.surface.app_names import choose_app, folded
 from handrail.surface.values import InstalledApp
 from tests.scenario.world import FastClock, play, world
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.index import ACTION_COMMANDS
+from handrail.cli.action_commands import ACTION_COMMANDS
 from handrail.clock import SystemClock
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone

@@ -11,11 +11,11 @@ import pytest
 from handrail import clock as clocks
 from handrail.clock import SystemClock, WallClock
 from handrail.desk.desk import Desk
-from handrail.engine.leases import Holder
 from handrail.errors import DeviceBusy
 from handrail.protocol.read import action_from
+from handrail.safety.leases import Holder
 from tests.scenario.test_desk_actions import window
-from tests.scenario.world import play, until, world
+from tests.scenario.world import play_live, until, world
 
 HOUR_MS = 3_600_000
 
@@ -52,7 +52,7 @@ def test_a_wait_and_a_question_to_a_person_end_in_their_time(tmp_path: Path, han
             assert time.monotonic() - began < 15
             assert await w.runtime.approvals.pending() == []
 
-    play(story())
+    play_live(story())
 
 
 def test_a_hold_and_a_lock_that_were_there_before_end_in_their_time(tmp_path: Path, hand: Hand) -> None:
@@ -78,7 +78,7 @@ def test_a_hold_and_a_lock_that_were_there_before_end_in_their_time(tmp_path: Pa
             finally:
                 await desk.close()
 
-    play(story())
+    play_live(story())
 
 
 def test_the_journal_stays_proved_and_in_order(tmp_path: Path, hand: Hand) -> None:
@@ -94,4 +94,4 @@ def test_the_journal_stays_proved_and_in_order(tmp_path: Path, hand: Hand) -> No
             rows = w.runtime.journal.actions()
             assert [row.seq for row in rows] == sorted((row.seq for row in rows), reverse=True)
 
-    play(story())
+    play_live(story())

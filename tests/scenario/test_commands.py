@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.forked import handrail
 from tests.unit.cli.test_devices import served_phones
 
 PATIENCE_S = 60
@@ -45,9 +46,7 @@ class Shell:
     env: dict[str, str]
 
     def __call__(self, *words: str) -> Done:
-        done = subprocess.run(
-            [*HANDRAIL, *words], env=self.env, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-        )
+        done = handrail(*words, env=self.env)
         return Done(done.returncode, done.stdout, done.stderr)
 
     def start(self, *words: str) -> subprocess.Popen[str]:

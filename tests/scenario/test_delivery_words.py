@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from handrail.config import Config
-from handrail.engine.answer import answer_text
+from handrail.engine.envelope_text import envelope_text
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
@@ -24,7 +24,9 @@ from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.adb_tap import Wire, tapped
-from tests.scenario.world import FastClock, play
+from tests.scenario.world import FastClock, play, play_live
+
+pytestmark = pytest.mark.slow
 
 SETTINGS, NOTES, NOWHERE = "com.android.settings", "com.handrail.notes", "com.example.nowhere"
 ALL = '[[rule]]\nname = "all"\naction = "*"\nverdict = "allow"\n'
@@ -170,7 +172,7 @@ async def judge(phone: Phone, wire: Wire, session: Session, data: dict[str, Any]
     envelope = await session.run(action)
     if envelope.success:
         return ""
-    judged.check(data, envelope.delivery, answer_text(action, envelope))
+    judged.check(data, envelope.delivery, envelope_text(action, envelope))
     return str(envelope.failure_code)
 
 
@@ -187,7 +189,7 @@ def test_every_failure_says_of_delivery_what_the_phone_knows(tmp_path: Path) -> 
                 tried - failed
             )
 
-    play(story())
+    play_live(story())
 
 
 def test_the_actions_that_are_left_out_can_not_fail_here() -> None:
@@ -239,7 +241,7 @@ def test_an_app_that_is_not_there_is_never_said_to_have_been_started(tmp_path: P
                 if envelope.success:
                     continue
                 assert (envelope.delivery, wire.changing()[before:]) == ("not_delivered", [])
-                assert "may have been" not in answer_text(action, envelope)
+                assert "may have been" not in envelope_text(action, envelope)
             assert phone.input_log == []
 
     play(story())

@@ -12,7 +12,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_the_demo_tells_its_whole_story_and_leaves_its_proof(tmp_path: Path) -> None:
     home = tmp_path / "demo"
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}

@@ -11,19 +11,17 @@ from typing import Any
 import pytest
 
 from handrail import simulated_phone
-from handrail.clock import SystemClock
+from handrail.cli.local_client import LocalDesk
+from handrail.cli.local_server import serve_local
 from handrail.desk.desk import Desk
 from handrail.engine.desk_runner import DESK
-from handrail.engine.events import Caller
 from handrail.errors import InvalidAction, Unsupported
-from handrail.local.desk import LocalDesk
-from handrail.local.server import serve_local
-from handrail.mcp.answer import ToolAnswer
-from handrail.mcp.calls import call
-from handrail.mcp.state import DoorState
+from handrail.mcp_server.answer import ToolAnswer
+from handrail.mcp_server.calls import DoorState, call
 from handrail.protocol.message import ComponentAction, UserMessage
 from handrail.protocol.read import action_from
-from tests.scenario.world import World, play, until, world
+from handrail.safety.caller import Caller
+from tests.scenario.world import World, play, until, usual_clock, world
 
 ADA, BOB = Caller("ada", "agent", "mcp"), Caller("bob", "agent", "mcp")
 PERSON = Caller("eve", "person", "cli")
@@ -45,7 +43,7 @@ def window(name: str, text: str = "hello", **more: Any) -> dict[str, Any]:
 @asynccontextmanager
 async def with_desk(home: Path, **given: Any) -> AsyncIterator[tuple[World, Desk]]:
     async with world(home, **given) as w:
-        desk = await Desk.open(w.runtime.store, SystemClock())
+        desk = await Desk.open(w.runtime.store, usual_clock())
         w.runtime.attach_desk(desk)
         try:
             yield w, desk

@@ -15,18 +15,18 @@ from PIL import Image
 
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Reply, finished
-from handrail.agent.models.scripted import read_script
+from handrail.agent.models import read_script
 from handrail.agent.speech import Speech
 from handrail.agent.task import Task
-from handrail.cli.act import act
 from handrail.cli.agent import agent
+from handrail.cli.dialect_commands import act
 from handrail.errors import InvalidAction
-from handrail.mcp.tools import tools
+from handrail.mcp_server.tools import tools
 from tests.scenario.agent_world import Scripted
 from tests.scenario.test_mcp_answers import door as mcp_door
-from tests.scenario.world import FastClock, World, play, world
-from tests.unit.http.door import TOKEN
-from tests.unit.http.door import door as http_door
+from tests.scenario.world import FastClock, World, play, play_live, world
+from tests.unit.web_server.door import TOKEN
+from tests.unit.web_server.door import door as http_door
 
 CONTACTS = "com.google.android.contacts"
 CLOCK = "com.google.android.deskclock"
@@ -111,7 +111,7 @@ def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: Path) 
             touched = [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
             assert touched[-1] == (353, 784)
 
-    play(story())
+    play_live(story())
 
 
 UNREADABLE = (
@@ -138,7 +138,7 @@ def test_what_can_not_be_read_touches_nothing(tmp_path: Path) -> None:
                 assert answer.json["hint"]
             assert w.inputs() == []
 
-    play(story())
+    play_live(story())
 
 
 def test_openpocket_is_a_profile_of_ten_tools(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.dialects.registry import TABLES
-from handrail.tree.node import Node
+from handrail.screen.node import Node
 from tests.scenario.world import FastClock, World, play, world
 
 CODE = "482913"
@@ -246,7 +246,7 @@ class Printing:
         return value
 
     def _nodes(self) -> list[Node]:
-        seen = self._world.session.looks.last
+        seen = self._world.session.screens.last
         assert seen is not None
         return list(seen.screen.nodes)
 

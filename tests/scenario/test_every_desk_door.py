@@ -17,9 +17,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.engine.events import Caller
 from handrail.errors import HandrailError
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
 from tests.scenario.doors import ENVELOPE, HANDRAIL, Action, Http, Server, Told, environment, server
 from tests.scenario.test_every_door import bounded, differences
 

@@ -17,16 +17,15 @@ from typing import Any
 
 import pytest
 
-from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.approval import Approvals
-from handrail.engine.journal import query
+from handrail.journal import query
+from handrail.safety.approvals import Approvals
 from handrail.store import Store, connect
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.phone import Phone
 from tests.scenario.doors import DOORS, Action, Door, Kept, Told, environment
 from tests.scenario.people import CHECKOUT, command
-from tests.scenario.world import until
+from tests.scenario.world import until, usual_clock
 
 pytestmark = pytest.mark.slow
 
@@ -206,7 +205,7 @@ async def asked(home: Path, serial: str) -> str | None:
     """The question about this phone that waits for a person."""
     store = Store(Config.from_env(environment(home)).db)
     try:
-        pending = await Approvals(store, SystemClock()).pending()
+        pending = await Approvals(store, usual_clock()).pending()
     finally:
         store.close()
     return next((one.id for one in pending if one.request.device == serial), None)
@@ -225,7 +224,7 @@ class House:
         self._door, self._phones = self._kept.open()
         self._played: dict[Story, Scene] = {}
 
-    def play(self, story: Story) -> Scene:
+    def play_live(self, story: Story) -> Scene:
         """Once: what is compared with three doors need not be done three times."""
         if story not in self._played:
             served = self._phones[story]
@@ -240,7 +239,7 @@ class House:
 
 @asynccontextmanager
 async def furnished(name: str, home: Path) -> AsyncIterator[tuple[Door, dict[Story, Served]]]:
-    phones = [Phone(clock=SystemClock()) for _ in STORIES]
+    phones = [Phone(clock=usual_clock()) for _ in STORIES]
     async with AsyncExitStack() as stack:
         served = await stack.enter_async_context(serve(phones, port=0))
         door = await stack.enter_async_context(DOORS[name](home, [one.address for one in served]))

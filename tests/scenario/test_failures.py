@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handrail.android.emulator.client import EmulatorClient, Endpoint
+from handrail.android.emulator_grpc import EmulatorClient, Endpoint
 from handrail.config import Config
 from handrail.errors import ERRORS, HandrailError
 from handrail.protocol.act import Act
@@ -178,7 +178,7 @@ async def secure_screen(w: World) -> Failed:
 
 async def cancelled(w: World) -> Failed:
     waiting = asyncio.ensure_future(w.session.wait(600_000))
-    while not await w.session.stop():
+    while not await w.session.end_actions():
         await asyncio.sleep(0)
     return await waiting
 
@@ -242,7 +242,7 @@ ELSEWHERE = {
     "PICTURE_UNREADABLE": "tests/unit/surface/test_picture.py",
     "BROWSER_COMMAND_ERROR": "tests/unit/cdp/test_connection.py",
     "BROWSER_CONNECTION_ERROR": "tests/unit/cdp/test_connection.py",
-    "SCRIPT_FAILED": "tests/unit/flow/maestro/test_scripts.py",
+    "SCRIPT_FAILED": "packages/maestro/tests/unit/test_scripts.py",
     "STORE_FULL": "tests/scenario/test_full_disk.py",
     "STORE_UNUSABLE": "tests/unit/desk/test_store.py",
 }

@@ -19,18 +19,19 @@ from handrail.agent.filming import agent_scenes
 from handrail.agent.loop import run_task
 from handrail.agent.models import open_model
 from handrail.agent.task import Task
-from handrail.engine.events import Caller
 from handrail.errors import InvalidAction
-from handrail.film.paint import CAPTION
 from handrail.film.scene import FilmScene
-from handrail.film.write import write_film
+from handrail.film.write import CAPTION, write_film
 from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
 from handrail.flow.filming import flow_scenes, journal_scenes
 from handrail.flow.report.page import page
 from handrail.flow.run import FlowRunner
-from handrail.tree.node import Bounds
+from handrail.safety.caller import Caller
+from handrail.screen.node import Bounds
 from tests.scenario.world import FastClock, World, play, world
+
+pytestmark = pytest.mark.slow
 
 SECRET = "Marigold-7731-Tern"
 CONTACT = """
@@ -256,8 +257,6 @@ def handrail(home: Path, *words: str | Path, **env: str) -> subprocess.Completed
     )
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_run_agent_and_journal_write_films_and_say_where(tmp_path: Path) -> None:
     flow = "name: Two taps\napp: com.android.settings\nsteps: [tap: Display, press_key: back]\n"
     (tmp_path / "one.yaml").write_text(flow)
@@ -284,7 +283,6 @@ def test_run_agent_and_journal_write_films_and_say_where(tmp_path: Path) -> None
     assert "--output" in nowhere.stderr
 
 
-@pytest.mark.slow
 def test_without_the_extra_nothing_is_begun(tmp_path: Path) -> None:
     """As where PyAV is not installed: its name leads nowhere."""
     (tmp_path / "without").mkdir()

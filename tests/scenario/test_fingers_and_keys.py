@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-from handrail.engine.pressed import by_chord
+from handrail.engine.gestures import pressed_by_keys
 from handrail.errors import InvalidAction
 from handrail.protocol.keys import KeyEffect, effect_of_chord
 from handrail.protocol.read import action_from
@@ -49,7 +49,7 @@ def test_a_chord_that_may_press_anything_is_felt_like_enter() -> None:
     assert effect_of_chord(["shift", "left"]) is KeyEffect.MOVES
     assert effect_of_chord(["shift", "KEYCODE_A"]) is KeyEffect.TYPES
     assert effect_of_chord(["ctrl", "shift"]) is KeyEffect.NOTHING
-    assert by_chord(["ctrl", "enter"]) is not None
+    assert pressed_by_keys(["ctrl", "enter"]) is not None
 
 
 def test_a_chord_is_read_in_one_word() -> None:

@@ -16,6 +16,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests import forked
+
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples" / "flows"
 SETTINGS = "com.android.settings"
@@ -42,15 +44,7 @@ def environment(home: Path, policy: str = POLICY) -> dict[str, str]:
 
 
 def handrail(home: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*words),
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    return forked.handrail(*words, env=environment(home))
 
 
 @contextmanager
@@ -89,7 +83,6 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Compl
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_the_time_of_every_example_is_explained(
     examples: tuple[subprocess.CompletedProcess[str], Path],
 ) -> None:
@@ -99,7 +92,6 @@ def test_the_time_of_every_example_is_explained(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_every_example_passes(examples: tuple[subprocess.CompletedProcess[str], Path]) -> None:
     done, home = examples
     told = json.loads(done.stdout)["flows"]

@@ -31,7 +31,6 @@ ALONE = sorted(
 )
 
 
-@pytest.mark.timeout(180)
 def test_every_example_that_needs_one_phone_and_no_person_passes(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.mkdir()

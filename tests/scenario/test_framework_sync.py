@@ -6,12 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from handrail.clock import SystemClock
 from handrail.protocol.envelope import Envelope
-from handrail_sim.channels.react.component import component_of
-from handrail_sim.channels.react.metro import on_host
+from handrail_sim.channels.react import on_host
+from handrail_sim.channels.react_component import component_of
 from handrail_sim.phone import Phone
-from tests.scenario.world import FastClock, World, play, until, world
+from tests.scenario.world import FastClock, World, play, until, usual_clock, world
 
 REACT, FLUTTER, COMPOSE = "com.handrail.reactlab", "com.handrail.flutterlab", "com.handrail.composelab"
 CONTACTS = "com.google.android.contacts"
@@ -150,7 +149,7 @@ def test_fiber_inference_can_be_switched_off_alone(tmp_path: Path) -> None:
 
 def test_metro_on_the_host_serves_as_well(tmp_path: Path) -> None:
     async def story() -> None:
-        phone = Phone(clock=SystemClock())
+        phone = Phone(clock=usual_clock())
         phone.start_activity(package=REACT)
         async with (
             on_host(phone.app(REACT)) as port,  # type: ignore[arg-type]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from handrail.engine.approval.grants import Allowance
 from handrail.runtime import Runtime
+from handrail.safety.approval_store import GrantTerms
 from tests.scenario.people import PAY_RULE, asked, at_checkout, command
-from tests.scenario.world import World, play, until, world
+from tests.scenario.world import World, play_live, until, world
 
 RULE = PAY_RULE.replace('"always"', '"time"')
 
@@ -23,7 +23,7 @@ def test_a_class_is_allowed_for_a_time_to_one_session_and_revoked_by_a_command(t
             await at_checkout(w)
             task = asyncio.create_task(w.session.tap({"id": "pay"}))
             [one] = await asked(w)
-            await w.runtime.approvals.answer(one.id, True, "lena", allow=Allowance(3_600_000, 5))
+            await w.runtime.approvals.answer(one.id, True, "lena", allow=GrantTerms(3_600_000, 5))
             assert (await task).success
             await at_checkout(w)
             again = await w.session.tap({"id": "pay"})
@@ -43,7 +43,7 @@ def test_a_class_is_allowed_for_a_time_to_one_session_and_revoked_by_a_command(t
             assert presses(w) == 2
             assert w.runtime.journal.verify().ok
 
-    play(story())
+    play_live(story())
 
 
 async def _goes_through(w: World, runtime: Runtime) -> bool:
@@ -51,6 +51,6 @@ async def _goes_through(w: World, runtime: Runtime) -> bool:
     task = asyncio.create_task(session.tap({"id": "pay"}))
     await until(lambda: task.done() or runtime.approvals.pending())
     was_asked = bool(await runtime.approvals.pending())
-    await session.stop()
+    await session.end_actions()
     await task
     return not was_asked

@@ -21,7 +21,7 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from handrail_sim.system.activities import App
 from tests.scenario.form import PACKAGE, FormOne, FormTwo
-from tests.scenario.world import FastClock, World, play, world
+from tests.scenario.world import FastClock, World, play, play_live, world
 
 COMMENT = "    # the pet has to stay\n"
 
@@ -52,7 +52,7 @@ async def with_form(folder: Path, version: type[App], clock: FastClock | None = 
 
 def saved(stage: World) -> list[str]:
     """What the app shows as done."""
-    screen = stage.session.looks.registry.screen
+    screen = stage.session.screens.registry.screen
     assert screen is not None
     return [node.text for node in screen.nodes if node.id_tail == "pet"]
 
@@ -143,4 +143,4 @@ def test_the_command_prints_the_edit_and_makes_it_with_heal(tmp_path: Path) -> N
         assert code == 0, said
         assert "{id: action_store}" in file.read_text()
 
-    play(story())
+    play_live(story())

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from handrail.android.discovery import Found
+from handrail.android.discovery import DiscoveredDevice
 from handrail.cli.devices import DeviceRow
-from handrail.engine.events import Caller
-from handrail.engine.leases import Holder
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
-from tests.scenario.world import World, play, until, world
-from tests.unit.http.door import KEY, door
+from handrail.safety.caller import Caller
+from handrail.safety.leases import Holder
+from tests.scenario.world import World, play, play_live, until, world
+from tests.unit.web_server.door import KEY, door
 
 SETTINGS = "com.android.settings"
 SHOPPER = Caller("shopper", "agent", "mcp", patience_ms=30_000)
@@ -52,8 +52,8 @@ def test_yours_agents_wait_means_that_they_wait_and_go_on_in_turn(tmp_path: Path
             assert await in_line(w, 2) == ["shopper", "mailer"]
             told: set[str] = set()
             async for event in heard:
-                told.add(event.said)
-                if "number 2" in event.said:
+                told.add(event.waits_for)
+                if "number 2" in event.waits_for:
                     break
             assert {"", "waiting: lena has the device, you are number 1 in line"} < told
             assert (await w.session.get_ui_tree()).success  # looking is free
@@ -143,10 +143,10 @@ def test_the_holder_is_the_agent_that_acts_and_not_the_server(tmp_path: Path) ->
                 assert str(held.holder) == f"agent {caller.id}"
             state = (await served.get(f"/api/phone/{w.serial}/state", token=KEY)).json
             assert state["holder"]["holder"]["label"] == "mailer"
-            row = DeviceRow(Found(w.serial), held=held)
+            row = DeviceRow(DiscoveredDevice(w.serial), held=held)
             assert row.cells(held.since_ms + 180_000)[-1] == "agent mailer, 3 minutes ago"
 
-    play(story())
+    play_live(story())
 
 
 def test_a_busy_phone_is_told_by_name_and_minutes(tmp_path: Path) -> None:

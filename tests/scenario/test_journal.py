@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 
 from handrail.config import Config
-from handrail.engine.events import Caller
 from handrail.protocol.envelope import NEXT, Envelope
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, answered, at_checkout, lives
-from tests.scenario.world import FastClock, World, play, until, world
+from tests.scenario.world import FastClock, World, play, play_live, until, world
 
 SETTINGS = "com.android.settings"
-ALLOW = '[[rule]]\nname = "all"\naction = ["shell", "run_script"]\nverdict = "allow"\n'
+ALLOW = '[[rule]]\nname = "all"\naction = "shell"\nverdict = "allow"\n'
 DEVICE_CODES = ("DEVICE_OFFLINE", "ADB_CONNECTION_ERROR", "ADB_COMMAND_ERROR")
 
 
@@ -209,7 +209,7 @@ def test_a_phone_that_is_unplugged_in_any_phase_ends_the_action_once(tmp_path: P
             again = await until(lambda: _works(w))
             assert again
 
-    play(story())
+    play_live(story())
 
 
 def test_a_cable_that_is_pulled_ends_what_goes_on_and_the_next_action_says_so_too(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ async def _one_accident(w: World, chance: Random) -> None:
     task = asyncio.create_task(w.session.run(action))
     if chance.random() < 0.5:
         await asyncio.sleep(chance.random() * 0.03)
-        await w.session.stop()
+        await w.session.end_actions()
     done = await task
     await until(lambda: not any("input" in p.argv for p in processes_of(w.phone).running.values()))
     arrived = len(w.inputs()) - before

@@ -17,7 +17,6 @@ def test_a_killed_server_loses_no_answered_action_of_phone_or_desk(tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_twenty_killed_servers_lose_no_answered_action_of_phone_or_desk(tmp_path: Path) -> None:
     tally = run(tmp_path, deaths=20, seed=170)
     assert tally.lost == []

@@ -20,6 +20,7 @@ import pytest
 from handrail.adb.device import AdbDevice
 from handrail.adb.server import find_adb
 from handrail.android.choose import server_of
+from handrail.clock import Clock
 from handrail.config import Config
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
@@ -27,7 +28,7 @@ from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
-from tests.scenario.world import FastClock, play, until
+from tests.scenario.world import play, time_waits_for, until, usual_clock
 
 SHOP = "com.handrail.shop"
 AWAY = {"ADB_CONNECTION_ERROR", "DEVICE_OFFLINE"}
@@ -44,15 +45,16 @@ SOON_MS = 8_000
 
 
 @asynccontextmanager
-async def killable(home: Path) -> AsyncIterator[tuple[Session, Phone, FastClock, AsyncExitStack]]:
+async def killable(home: Path) -> AsyncIterator[tuple[Session, Phone, Clock, AsyncExitStack]]:
     """A session, its phone, and the stack whose end is the phone's."""
-    clock = FastClock(10)
+    clock = usual_clock()
     phone = Phone(clock=clock)
     env = {"HANDRAIL_HOME": str(home), "HOME": str(home)}
     async with AsyncExitStack() as life:
         [served] = await life.enter_async_context(serve([phone], port=0))
         async with Runtime.open(Config.from_env(env), clock=clock, env=env) as runtime:
-            yield await runtime.session(served.address, helper="none"), phone, clock, life
+            with time_waits_for(runtime):
+                yield await runtime.session(served.address, helper="none"), phone, clock, life
 
 
 @pytest.mark.parametrize("name", WAITS)
@@ -204,13 +206,12 @@ def _adb_servers(env: dict[str, str]) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("seed", range(3))
 def test_an_adb_server_killed_during_an_action_never_repeats_it(adb_env: dict[str, str], seed: int) -> None:
     random = Random(seed)
 
     async def story() -> None:
-        clock = FastClock(3)
+        clock = usual_clock()
         phone = Phone(clock=clock)
         config = Config.from_env(adb_env)
         (config.home / "config").mkdir(parents=True, mode=0o700)

@@ -16,11 +16,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from handrail import simulated_phone
-from handrail.clock import SystemClock
-from handrail.local.server import serve_local
+from handrail.cli.local_server import serve_local
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
-from tests.scenario.world import play, until, world
+from tests.scenario.world import play_live, until, usual_clock, world
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +79,7 @@ def test_a_command_uses_the_refs_and_the_session_of_the_server_that_runs(tmp_pat
             doors = {(row["door"], row["actor"]["kind"]) for row in json.loads(listed.stdout)}
             assert doors == {("mcp", "agent"), ("cli", "person")}
 
-    play(story())
+    play_live(story())
 
 
 def test_a_question_and_an_interrupt_reach_the_terminal_through_the_server(tmp_path: Path) -> None:
@@ -105,7 +104,7 @@ def test_a_question_and_an_interrupt_reach_the_terminal_through_the_server(tmp_p
             assert waiting.returncode == 130
             assert told.decode().startswith("CANCELLED: wait_for was stopped")
 
-    play(story())
+    play_live(story())
 
 
 async def _start(env: dict[str, str], *words: str) -> asyncio.subprocess.Process:
@@ -117,7 +116,7 @@ async def _start(env: dict[str, str], *words: str) -> asyncio.subprocess.Process
 
 def test_a_watcher_sees_the_screen_what_is_done_and_what_comes_of_it(tmp_path: Path) -> None:
     async def story() -> None:
-        phone = Phone(clock=SystemClock())
+        phone = Phone(clock=usual_clock())
         async with serve([phone], port=0) as [served]:
             env = env_of(tmp_path, HANDRAIL_DEVICE=served.address)
             watcher = await asyncio.create_subprocess_exec(
@@ -149,4 +148,4 @@ def test_a_watcher_sees_the_screen_what_is_done_and_what_comes_of_it(tmp_path: P
             assert code == 0
             assert len(phone.input_log) == touched
 
-    play(story())
+    play_live(story())

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.events import Caller
-from handrail.mcp.answer import FRAME, MEANWHILE, ToolAnswer
-from handrail.mcp.calls import call
-from handrail.mcp.state import DoorState
+from handrail.mcp_server.answer import FRAME, MEANWHILE, ToolAnswer
+from handrail.mcp_server.calls import DoorState, call
+from handrail.safety.caller import Caller
 from tests.scenario.world import World, play, world
 
 CONTACTS = "com.google.android.contacts"
@@ -183,7 +182,7 @@ def test_whatever_breaks_inside_is_an_answer_too_and_its_traceback_is_logged(
     async def story() -> None:
         async with door(tmp_path) as ask:
             ask.state.runtime.devices = None  # type: ignore[assignment,method-assign]
-            with caplog.at_level(logging.ERROR, "handrail.mcp"):
+            with caplog.at_level(logging.ERROR, "handrail.mcp_server"):
                 answer = await ask("devices")
             assert answer.is_error
             assert answer.text.startswith("UNKNOWN: devices failed with TypeError")

@@ -19,9 +19,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from handrail.mcp import http
-from handrail.mcp.greeting import INSTRUCTIONS
-from handrail.mcp.server import DATA, ENVELOPE, build
+from handrail.mcp_server import http
+from handrail.mcp_server.server import DATA, ENVELOPE, INSTRUCTIONS, build
 from handrail.protocol.envelope import Envelope
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
 from tests.scenario.world import play

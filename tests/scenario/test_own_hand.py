@@ -17,15 +17,15 @@ import pytest
 from mcp.client.client import Client
 from websockets.asyncio.client import ClientConnection
 
-from handrail.engine.events import Caller
-from handrail.engine.leases import Holder
-from handrail.local.client import LocalDoor
-from handrail.local.server import serve_local
-from handrail.mcp.server import build
-from handrail.mcp.state import DoorState
+from handrail.cli.local_client import LocalDoor
+from handrail.cli.local_server import serve_local
+from handrail.mcp_server.calls import DoorState
+from handrail.mcp_server.server import build
+from handrail.safety.caller import Caller
+from handrail.safety.leases import Holder
 from tests.scenario.people import PAY_RULE, asked, at_checkout
-from tests.scenario.world import World, play, until, world
-from tests.unit.http.door import KEY, TOKEN, Door, door
+from tests.scenario.world import World, play_live, until, world
+from tests.unit.web_server.door import KEY, TOKEN, Door, door
 
 PAY = {"type": "tap", "target": {"id": "pay"}}
 DENY_RULE = PAY_RULE.replace('"ask"', '"deny"').replace('remember = "always"', "")
@@ -56,7 +56,7 @@ async def drag_on_pay(w: World) -> dict[str, Any]:
     """As the page sends a drag that starts on the button."""
     found = await w.session.expect_visible({"id": "pay"})
     assert found.success
-    node = next(one for one in w.session.looks.registry.screen.nodes if one.resource_id.endswith("pay"))
+    node = next(one for one in w.session.screens.registry.screen.nodes if one.resource_id.endswith("pay"))
     x, y = node.bounds.center
     return {"type": "swipe", "from": {"x": x, "y": y}, "to": {"x": x, "y": y - 400}, "duration_ms": 300}
 
@@ -91,7 +91,7 @@ def test_during_take_over_a_persons_own_drag_on_pay_asks_nobody(tmp_path: Path, 
             assert noted["action_id"] == row.action_id
             assert w.runtime.journal.verify().ok
 
-    play(story())
+    play_live(story())
 
 
 def test_an_explicit_deny_still_stands_for_the_persons_own_hand(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_an_explicit_deny_still_stands_for_the_persons_own_hand(tmp_path: Path) 
             assert (row.state, row.failure_code) == ("failed", "ACTION_REJECTED")
             assert paid(w) == touched
 
-    play(story())
+    play_live(story())
 
 
 def test_what_is_no_finger_and_no_key_is_asked_about_also_by_hand(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_what_is_no_finger_and_no_key_is_asked_about_also_by_hand(tmp_path: Path
             await w.runtime.approvals.answer(question.id, False, "lena")
             await ends(w)
 
-    play(story())
+    play_live(story())
 
 
 async def by_bearer(w: World, served: Door) -> None:
@@ -216,7 +216,7 @@ def test_nobody_else_is_a_hand_while_a_person_has_the_phone(tmp_path: Path, atta
                 task.cancel()
             await asyncio.wait({trying, stopped})
 
-    play(story())
+    play_live(story())
 
 
 async def _refused_or_waiting(w: World) -> None:
@@ -236,7 +236,7 @@ def test_a_touch_that_comes_after_the_hand_back_is_no_hand_any_more(tmp_path: Pa
             path = f"/api/phone/{quote(w.serial)}"
             await _post(served, f"{path}/take", page)
             person = Caller("lena", "person", "desk")
-            hands = served.context.phones.hands
+            hands = served.context.phones.control
             lease = hands._taken[next(iter(hands._taken))].lease
             owner = Caller(lease.held.holder.label, "person", "desk")
             await _post(served, f"{path}/hand-back", page)
@@ -248,7 +248,7 @@ def test_a_touch_that_comes_after_the_hand_back_is_no_hand_any_more(tmp_path: Pa
             await asyncio.wait({late})
             assert person.holder_id != "lena"  # no terminal, and no program that calls itself so, is the same
 
-    play(story())
+    play_live(story())
 
 
 async def _post(served: Door, path: str, page: dict[str, str]) -> None:
@@ -262,4 +262,4 @@ def test_a_program_can_not_take_the_phone_over(tmp_path: Path) -> None:
             refused = await served.send("POST", f"/api/phone/{quote(w.serial)}/take", {}, token=TOKEN)
             assert refused.json["code"] == "ACTION_REJECTED"
 
-    play(story())
+    play_live(story())

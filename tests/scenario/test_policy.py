@@ -21,7 +21,7 @@ WAYS = ("text", "ref", "point", "double_tap", "long_press", "swipe", "drag", "pr
 
 async def pay_by(w: World, way: str) -> Any:
     """One action that would press the button that pays."""
-    node = next(n for n in w.session.looks.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
+    node = next(n for n in w.session.screens.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
     x, y = node.bounds.center
     session = w.session
     match way:
@@ -49,7 +49,7 @@ async def focus_pay(w: World) -> None:
     for _ in range(8):
         seen = await w.session.get_ui_tree()
         assert seen.success
-        screen = w.session.looks.last.screen  # type: ignore[union-attr]
+        screen = w.session.screens.last.screen  # type: ignore[union-attr]
         if any(n.focused and n.resource_id.endswith("/pay") for n in screen.nodes):
             return
         await w.session.press_key("tab")
@@ -94,7 +94,7 @@ def test_a_scroll_within_a_button_does_not_press_it(tmp_path: Path, within: str)
     async def story() -> None:
         async with world(tmp_path, clock=FastClock(10), policy=DENY_RULE) as w:
             await at_checkout(w)
-            screen = w.session.looks.last.screen  # type: ignore[union-attr]
+            screen = w.session.screens.last.screen  # type: ignore[union-attr]
             pay = next(n for n in screen.nodes if n.resource_id.endswith("/pay"))
             x, y = pay.bounds.center
             for direction in ("left", "right", "up", "down"):
@@ -192,7 +192,7 @@ def test_an_agents_own_dialog_writes_nothing_that_policy_reads(tmp_path: Path) -
             task = asyncio.create_task(w.session.tap({"id": "pay"}))
             await asked(w)
             assert len(w.inputs()) == touched
-            await w.session.stop()
+            await w.session.end_actions()
             await task
 
     play(story())
@@ -202,7 +202,7 @@ async def asked_label(w: World) -> Any:
     """What policy calls the button: asked for once, and withdrawn."""
     task = asyncio.create_task(w.session.tap({"id": "pay"}))
     [one] = await asked(w)
-    await w.session.stop()
+    await w.session.end_actions()
     await task
     return one
 

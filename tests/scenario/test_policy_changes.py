@@ -13,7 +13,7 @@ import pytest
 from handrail.errors import PolicyUnusable
 from handrail.runtime import Runtime
 from tests.scenario.people import PAY_RULE, asked, at_checkout, command
-from tests.scenario.world import World, play, until, world
+from tests.scenario.world import World, play, play_live, until, world
 
 DENY_ALL = "[[rule]]\nname = 'closed'\neffect = ['input', 'system', 'desk']\nverdict = 'deny'\n"
 ALLOW_PAY = "[[rule]]\nlabel = 'Pay*'\nverdict = 'allow'\n"
@@ -120,4 +120,4 @@ def test_an_unusable_policy_refuses_every_action_of_a_running_session_and_the_ne
                 assert code == 4, said
             assert w.inputs() == []
 
-    play(story())
+    play_live(story())

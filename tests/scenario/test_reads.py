@@ -120,7 +120,7 @@ def test_marks_are_drawn_where_the_elements_are(tmp_path: Path) -> None:
             await w.open(CONTACTS)
             plain = _picture(await w.session.screenshot(scale=1.0))
             marked = _picture(await w.session.screenshot(scale=1.0, marks=True))
-            box = w.session.looks.registry.resolve(await w.ref("Create new contact")).bounds
+            box = w.session.screens.registry.resolve(await w.ref("Create new contact")).bounds
             assert marked.getpixel((box.left, box.center.y)) != plain.getpixel((box.left, box.center.y))
             assert marked.getpixel(box.center) == plain.getpixel(box.center)
 

@@ -124,7 +124,7 @@ def test_a_screen_that_is_off_is_said_to_be_off_and_wakes_on_request(tmp_path: P
             w.phone.set_awake(False)
             w.phone.faults.add("dump_null_root")
             with pytest.raises(AdbCommandError, match="The screen is off") as caught:
-                await w.session.looks.eyes.look()
+                await w.session.screens.reader.look()
             assert "wakeup" in caught.value.hint
             w.phone.faults.clear("dump_null_root")
             await w.session.press_key("wakeup")

@@ -16,7 +16,7 @@ from handrail.flow.recording import Recording, ended_actions, record_session
 from handrail.flow.run import FlowRunner
 from handrail.protocol.device import PressKey, Tap, TypeText
 from handrail.protocol.flow import Step
-from tests.scenario.world import FastClock, World, play, until, world
+from tests.scenario.world import FastClock, World, play, play_live, until, world
 from tests.unit.cli.command import Handrail, handrail
 
 __all__ = ["handrail"]
@@ -35,14 +35,14 @@ async def make_contact(session: Session, first: str = "Ada") -> None:
     """As an agent does it: refs, a point, a slip, and looks in between."""
     assert (await session.start_app(CONTACTS)).success
     assert (await session.tap("Create new contact")).success
-    field = next(node for node in session.looks.registry.screen.nodes if node.id_tail == "first")
-    assert (await session.tap({"ref": session.looks.registry.ref_of(field)})).success
+    field = next(node for node in session.screens.registry.screen.nodes if node.id_tail == "first")
+    assert (await session.tap({"ref": session.screens.registry.ref_of(field)})).success
     assert (await session.type_text(first[:2])).success
     assert (await session.type_text(first[2:])).success
     assert not (await session.tap("No such thing")).success
     assert (await session.type_text("Marrow", target={"id": "last"})).success
     assert (await session.get_ui_tree()).success
-    save = next(node for node in session.looks.registry.screen.nodes if node.text == "Save")
+    save = next(node for node in session.screens.registry.screen.nodes if node.text == "Save")
     assert (await session.tap({"x": save.center.x, "y": save.center.y})).success
     assert (await session.press_key("back")).success
 
@@ -118,7 +118,7 @@ def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp
                 assert record.outcome == "passed", (round_, record.error)
                 assert "Ada Marrow" in names(stage)
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_what_an_example_does_can_be_recorded_and_done_again(tmp_path: Path, nam
             again = await runner.run(loads(text))
             assert again.outcome == "passed", (again.error, text)
 
-    play(story())
+    play_live(story())
 
 
 def test_a_session_can_be_recorded_while_it_happens(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_password_is_recorded_as_a_secret_to_be_made(tmp_path: Path) -> None:
     async def story() -> tuple[str, str]:
         async with world(tmp_path, clock=FastClock(), policy=TYPING) as stage:
             await stage.open("com.handrail.bank")
-            pin = next(node for node in stage.session.looks.registry.screen.nodes if node.password)
+            pin = next(node for node in stage.session.screens.registry.screen.nodes if node.password)
             await stage.session.type_text("2468", target={"id": pin.id_tail})
             return told(stage).text("Log in"), pin.id_tail
 

@@ -13,16 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.events import Caller
-from handrail.engine.memory import BLOCK
+from handrail.engine.ref_store import BLOCK
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.people import PAY_RULE, answered, asked, at_checkout, command
 from tests.scenario.victim import KEPT
-from tests.scenario.world import World, play, world
+from tests.scenario.world import World, play_live, usual_clock, world
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +48,7 @@ async def victim(w: World, story: str) -> AsyncIterator[asyncio.subprocess.Proce
 
 
 def refs_of(w: World) -> dict[str, str]:
-    registry = w.session.looks.registry
+    registry = w.session.screens.registry
     return {ref: registry.label_of(node) for ref, node in registry.refs.items()}
 
 
@@ -69,7 +68,7 @@ def test_a_ref_of_one_process_is_valid_in_the_next(tmp_path: Path) -> None:
                 done = await session.tap(ref, expect="Brightness level")
                 assert done.success, done.to_json()
 
-    play(story())
+    play_live(story())
 
 
 def test_numbers_go_on_where_a_process_ended_well(tmp_path: Path) -> None:
@@ -77,17 +76,17 @@ def test_numbers_go_on_where_a_process_ended_well(tmp_path: Path) -> None:
         env = {"HANDRAIL_HOME": str(tmp_path)}
         config = Config.from_env(env)
         highest, revision = 0, 0
-        async with serve([Phone(clock=SystemClock())], port=0) as [served]:
+        async with serve([Phone(clock=usual_clock())], port=0) as [served]:
             for package in (SETTINGS, CONTACTS, NOTES):
                 async with Runtime.open(config, env=env) as runtime:
                     session = await runtime.session(served.address, helper="none")
                     assert (await session.start_app(package)).success
-                    numbers = {int(ref[2:]) for ref in session.looks.registry.refs}
+                    numbers = {int(ref[2:]) for ref in session.screens.registry.refs}
                     assert max(numbers) < highest + 100
-                    assert revision < session.looks.revision < revision + 20
-                    highest, revision = max(highest, *numbers), session.looks.revision
+                    assert revision < session.screens.revision < revision + 20
+                    highest, revision = max(highest, *numbers), session.screens.revision
 
-    play(story())
+    play_live(story())
 
 
 def test_a_number_is_never_given_twice_however_a_process_dies(tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ def test_a_number_is_never_given_twice_however_a_process_dies(tmp_path: Path) ->
                 assert mine
                 assert {r: shown[r] for r in mine if r in shown} == {r: mine[r] for r in mine if r in shown}
 
-    play(story())
+    play_live(story())
 
 
 def test_two_processes_at_once_never_give_the_same_number(tmp_path: Path) -> None:
@@ -125,22 +124,22 @@ def test_two_processes_at_once_never_give_the_same_number(tmp_path: Path) -> Non
             assert (await w.session.get_ui_tree()).success
             w.phone.start_activity(package=CONTACTS)
             assert (await theirs.get_ui_tree()).success
-            one, two = set(refs_of(w)), set(theirs.looks.registry.refs)
+            one, two = set(refs_of(w)), set(theirs.screens.registry.refs)
             assert one
             assert two
             assert not one & two
-            assert w.session.looks.revision != theirs.looks.revision
+            assert w.session.screens.revision != theirs.screens.revision
             # The one that came first runs out of its block and jumps over the other's.
-            registry = w.session.looks.registry
+            registry = w.session.screens.registry
             while registry.highest < BLOCK - 10:  # type: ignore[attr-defined]
-                w.session.looks.forget()
+                w.session.screens.reset()
                 assert (await w.session.get_ui_tree()).success
             for _ in range(3):
-                w.session.looks.forget()
+                w.session.screens.reset()
                 assert (await w.session.get_ui_tree()).success
             assert min(int(ref[2:]) for ref in refs_of(w)) > max(int(ref[2:]) for ref in two)
 
-    play(story())
+    play_live(story())
 
 
 def test_an_old_ref_is_stale_in_a_process_that_never_gave_it(tmp_path: Path) -> None:
@@ -156,7 +155,7 @@ def test_an_old_ref_is_stale_in_a_process_that_never_gave_it(tmp_path: Path) -> 
                 assert done.failure_code == "STALE_REFERENCE"
                 assert "gone" in (done.message or "")
 
-    play(story())
+    play_live(story())
 
 
 def test_a_yes_given_after_the_asker_was_killed_counts_for_the_same_action_once(tmp_path: Path) -> None:
@@ -177,10 +176,10 @@ def test_a_yes_given_after_the_asker_was_killed_counts_for_the_same_action_once(
                 task = asyncio.create_task(session.tap({"id": "pay"}))
                 [again] = await asked(w)
                 assert again.id != one.id
-                await session.stop()
+                await session.end_actions()
                 await task
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.parametrize("story_of", ["pay", "auth"])
@@ -205,7 +204,7 @@ def test_a_question_outlives_its_asker_and_is_not_asked_twice(tmp_path: Path, st
                 assert done.approval.id == one.id
                 assert await after.approvals.pending() == []
 
-    play(story())
+    play_live(story())
 
 
 @pytest.mark.parametrize("name", ["victim", "mallory"])
@@ -224,10 +223,10 @@ def test_a_yes_given_after_the_asker_was_killed_is_nobody_elses(tmp_path: Path, 
                 [again] = await asked(w)
                 assert again.id != one.id
                 assert w.inputs() == []
-                await session.stop()
+                await session.end_actions()
                 await task
 
-    play(story())
+    play_live(story())
 
 
 def test_a_yes_that_was_used_does_not_count_in_the_next_process(tmp_path: Path) -> None:
@@ -241,10 +240,10 @@ def test_a_yes_that_was_used_does_not_count_in_the_next_process(tmp_path: Path) 
                 task = asyncio.create_task(session.request_human_auth("Please answer.", capability="camera"))
                 [again] = await asked(w)
                 assert again.id != first.approval.id
-                await session.stop()
+                await session.end_actions()
                 await task
 
-    play(story())
+    play_live(story())
 
 
 def test_the_journal_of_a_killed_process_is_whole_and_names_what_was_left_open(tmp_path: Path) -> None:
@@ -259,4 +258,4 @@ def test_the_journal_of_a_killed_process_is_whole_and_names_what_was_left_open(t
             open_ones = [row for row in w.runtime.journal.actions() if row.state == "unfinished"]
             assert [row.type for row in open_ones] == ["tap"]
 
-    play(story())
+    play_live(story())

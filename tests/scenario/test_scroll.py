@@ -195,7 +195,7 @@ def test_a_shelf_that_loads_more_at_its_end_is_followed(tmp_path: Path) -> None:
 
 
 async def _names(w: World, count: int) -> list[str]:
-    from handrail_sim.apps.shop.catalogue import Catalogue  # noqa: PLC0415
+    from handrail_sim.apps.shop import Catalogue  # noqa: PLC0415
 
     names = [product.name for product in Catalogue().shelf(count)]
     once = [name for name in names if names.count(name) == 1]
@@ -252,7 +252,7 @@ def test_an_inner_list_does_not_take_the_finger_of_the_page(tmp_path: Path) -> N
     async def story() -> None:
         clock = FastClock(10)
         async with world(tmp_path, clock=clock, phone=_shelves(clock)) as w:
-            await w.session.start_app(SHELVES, activity="FormActivity")
+            w.phone.start_activity(f"{SHELVES}/.FormActivity")
             done = await w.session.scroll_to("Row 25", within={"id": "page"})
             assert done.success, done.to_json()
             up = await w.session.scroll_to("Inner 1", direction="up", within={"id": "page"})
@@ -267,7 +267,7 @@ def test_what_lies_under_the_keyboard_is_not_in_sight_yet(tmp_path: Path) -> Non
     async def story() -> None:
         clock = FastClock(10)
         async with world(tmp_path, clock=clock, phone=_shelves(clock)) as w:
-            await w.session.start_app(SHELVES, activity="FormActivity")
+            w.phone.start_activity(f"{SHELVES}/.FormActivity")
             await w.session.tap({"id": "name"})
             done = await w.session.scroll_to("Row 6", within={"id": "page"})
             assert done.success, done.to_json()
@@ -283,7 +283,7 @@ def test_a_swipe_that_jumped_over_rows_is_taken_back(tmp_path: Path) -> None:
     async def story() -> None:
         clock = FastClock(10)
         async with world(tmp_path, clock=clock, phone=_shelves(clock)) as w:
-            await w.session.start_app(SHELVES, activity="SlipperyActivity")
+            w.phone.start_activity(f"{SHELVES}/.SlipperyActivity")
             done = await w.session.scroll_to("Slip 20", max_scrolls=20)
             assert done.success, done.to_json()
             assert done.details

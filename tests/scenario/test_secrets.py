@@ -11,7 +11,7 @@ import pytest
 
 from handrail.protocol.act import Act
 from handrail.runtime import Runtime
-from tests.scenario.people import BANK, answered, asked, found_in
+from tests.scenario.people import BANK, allow_scripts, answered, asked, found_in
 from tests.scenario.world import FastClock, World, play, world
 
 PIN = "470815"
@@ -20,10 +20,11 @@ SHOWN = "lantern"
 """The bank's login page says it in plain words."""
 SECRETS = {"HANDRAIL_SECRET_PIN": PIN, "HANDRAIL_SECRET_NASTY": NASTY, "HANDRAIL_SECRET_SHOWN": SHOWN}
 BARE = "swordfish9"
-ALLOW_ALL = """
+SCRIPT = 'echo "${secret:PIN}"'
+ALLOW_ALL = f"""{allow_scripts(SCRIPT)}
 [[rule]]
 name = "all"
-action = ["shell", "run_script", "set_clipboard", "type_text"]
+action = ["shell", "set_clipboard", "type_text"]
 verdict = "allow"
 """
 
@@ -70,7 +71,10 @@ def test_a_secret_is_in_no_file_answer_event_or_log(tmp_path: Path, caplog: pyte
             assert echoed.details
             assert echoed.details["stdout"] == "${secret:NASTY}\n"
             heard.add(echoed, await w.session.shell(["ls", "/no/such/${secret:PIN}"]))
-            heard.add(await w.session.run_script("echo '${secret:PIN}'"))
+            printed = await w.session.run_script(SCRIPT)
+            assert printed.details
+            assert printed.details["stdout"] == "${secret:PIN}\n"
+            heard.add(printed)
             heard.add(await w.session.set_clipboard("${secret:PIN}"), await w.session.get_state())
             heard.add(await w.session.tap(PIN), await w.session.expect_visible(PIN, timeout_ms=0))
             picture = await w.session.screenshot()
@@ -185,7 +189,7 @@ def test_the_question_about_a_bare_password_does_not_show_it(tmp_path: Path) -> 
             assert BARE not in str(one.to_dict())
             assert one.request.action["text"] == "••••"
             assert found_in(tmp_path, BARE) == []
-            await w.session.stop()
+            await w.session.end_actions()
             await task
 
     play(story())

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.routing import Helper
-from handrail.clock import Clock, SystemClock
+from handrail.android.driver import Helper
+from handrail.clock import Clock
 from handrail.protocol.envelope import Envelope
 from handrail_sim.phone import Phone
 from tests.driver.ways import write_helper_apks
 from tests.scenario.studio import LENGTHS_MS, Studio
-from tests.scenario.world import FastClock, World, play, until, world
+from tests.scenario.world import FastClock, World, play, play_live, until, usual_clock, world
 
 TROUBLE = "com.handrail.trouble"
 SETTINGS = "com.android.settings"
@@ -28,7 +28,7 @@ def given(helper: Helper, folder: Path) -> dict[str, str]:
 
 
 def studio(clock: Clock | None = None) -> Phone:
-    return Phone(clock=clock or SystemClock(), apps=["launcher", "settings", "trouble", Studio])
+    return Phone(clock=clock or usual_clock(), apps=["launcher", "settings", "trouble", Studio])
 
 
 def assert_served(w: World, helper: Helper) -> None:
@@ -46,7 +46,7 @@ def dumps(w: World) -> int:
 
 
 def texts(w: World) -> list[str]:
-    seen = w.session.looks.last
+    seen = w.session.screens.last
     assert seen
     return [node.text for node in seen.screen.nodes if node.text]
 
@@ -56,7 +56,7 @@ def test_a_screen_that_never_stops_moving_settles_as_volatile(tmp_path: Path, he
     """Learned the first time, left out the second time; the button beside the ball works all the same."""
 
     # A dump that takes 150 ms counts as quiet in itself; on a busy machine it takes that long. Slow the time.
-    clock = FastClock(0.2) if helper == "none" else SystemClock()
+    clock = FastClock(0.2) if helper == "none" else usual_clock()
 
     async def story() -> None:
         async with world(tmp_path, helper=helper, env=given(helper, tmp_path), clock=clock) as w:
@@ -119,7 +119,7 @@ def test_an_animation_of_ten_frames_a_second_is_followed_to_its_end(
             done = await w.session.tap(f"Run {length}")
             assert settled(done) == "quiet", done.to_json()
             assert f"Ran {length}" in texts(w)
-            assert not w.session.looks.restless.nodes(w.session.looks.last.screen)  # type: ignore[union-attr]
+            assert not w.session.screens.volatile.nodes(w.session.screens.last.screen)  # type: ignore[union-attr]
 
     play(story())
 
@@ -202,8 +202,8 @@ def test_a_toast_that_comes_and_goes_is_news_and_teaches_nothing(tmp_path: Path)
                 assert settled(done) == "quiet", done.to_json()
                 gone = await w.session.wait_for({"absent": "Hello from below"}, timeout_ms=20_000)
                 assert gone.success, gone.to_json()
-            assert w.session.looks.last
-            assert not w.session.looks.restless.nodes(w.session.looks.last.screen)
+            assert w.session.screens.last
+            assert not w.session.screens.volatile.nodes(w.session.screens.last.screen)
 
     play(story())
 
@@ -254,7 +254,7 @@ def test_a_switch_that_a_person_turned_between_two_actions_is_news(tmp_path: Pat
             for _ in range(4):
                 seen = await w.session.get_ui_tree()
                 assert seen.details
-                place = next(n for n in w.session.looks.last.screen.nodes if n.text == "Water").center  # type: ignore[union-attr]
+                place = next(n for n in w.session.screens.last.screen.nodes if n.text == "Water").center  # type: ignore[union-attr]
                 await w.phone.tap(*place)
                 told = await w.session.what_changed(seen.details["revision"])
                 assert told.details
@@ -385,13 +385,13 @@ def test_a_reboot_during_a_session_ends_its_refs_and_never_gives_their_numbers_a
         clock = FastClock(10)
         async with world(tmp_path, clock=clock) as w:
             await w.open(SETTINGS)
-            old = set(w.session.looks.registry.refs)
+            old = set(w.session.screens.registry.refs)
             ref = await w.ref("Display")
             w.phone.reboot()
             await w.session.wait_for({"app": LAUNCHER}, timeout_ms=30_000)
             stale = await w.session.tap(ref)
             assert stale.failure_code == "STALE_REFERENCE", stale.to_json()
             await w.open(SETTINGS)
-            assert not old & set(w.session.looks.registry.refs)
+            assert not old & set(w.session.screens.registry.refs)
 
-    play(story())
+    play_live(story())

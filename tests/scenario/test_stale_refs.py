@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.routing import Helper
+from handrail.android.driver import Helper
 from tests.scenario.world import FastClock, World, play, world
 
 CONTACTS = "com.google.android.contacts"

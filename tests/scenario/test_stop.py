@@ -11,11 +11,11 @@ import pytest
 
 from handrail.protocol.envelope import Envelope
 from handrail_sim.shell.processes import processes_of
-from tests.scenario.people import PAY_RULE, asked, at_checkout, command, lives
-from tests.scenario.world import World, play, until, world
+from tests.scenario.people import PAY_RULE, allow_scripts, asked, at_checkout, command, lives
+from tests.scenario.world import World, play, play_live, until, world
 
-POLICY = PAY_RULE + '[[rule]]\nname = "all"\naction = ["shell", "run_script"]\nverdict = "allow"\n'
 SLEEP = "sleep 30.25"
+POLICY = f'{PAY_RULE}[[rule]]\nname = "all"\naction = "shell"\nverdict = "allow"\n{allow_scripts(SLEEP)}'
 
 
 async def _reaches(w: World, state: str) -> None:
@@ -40,7 +40,7 @@ async def _start(w: World, what: str) -> asyncio.Task[Envelope]:
             action = session.shell(SLEEP.split())
             reached = until(lambda: SLEEP in _processes(w))
         case "script":
-            action = session.run_script("sleep 30.25", timeout_sec=60)
+            action = session.run_script(SLEEP, timeout_sec=60)
             reached = until(lambda: _host_runs(SLEEP))
         case "settle":
             w.phone.faults.add("latency", command="uiautomator", ms=20_000, after=1)
@@ -108,6 +108,10 @@ def test_stop_interrupts_it_and_says_how_far_it_came(tmp_path: Path, what: str) 
             assert not _host_runs(SLEEP)
             assert await w.runtime.approvals.pending() == []
             again = await w.session.tap({"id": "gift"})
+            assert (again.failure_code, again.delivery) == ("DEVICE_BUSY", "not_delivered")
+            assert "was stopped by agent local" in (again.message or "")
+            await w.session.hand_back()
+            again = await w.session.tap({"id": "gift"})
             assert again.success, again.to_json()
 
     play(story())
@@ -120,7 +124,9 @@ def test_stop_from_another_process_ends_it(tmp_path: Path, what: str) -> None:
             await at_checkout(w)
             task = await _start(w, what)
             code, said = await command(tmp_path, "stop", "--device", w.serial)
-            assert (code, said) == (0, f"Stopped 1 action on {w.serial}.\n")
+            assert code == 0
+            assert said.startswith(f"Stopped 1 action on {w.serial}. ")
+            assert said.endswith("is held until `handrail hand-back`.\n")
             done = await task
             assert done.failure_code == "CANCELLED"
             assert done.delivery == DELIVERY[what]
@@ -129,24 +135,27 @@ def test_stop_from_another_process_ends_it(tmp_path: Path, what: str) -> None:
             [stop] = [event for event in w.events() if event["kind"] == "stop"]
             assert stop["actor"]["kind"] == "person"
 
-    play(story())
+    play_live(story())
 
 
 def test_a_stop_means_what_goes_on_now_and_this_device_only(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
             _, said = await command(tmp_path, "stop")
-            assert said == "Nothing was being done.\n"
+            assert said == "Nothing was being done. All phones are held until `handrail hand-back`.\n"
+            assert (await w.session.tap("Display")).failure_code == "DEVICE_BUSY"
+            _, said = await command(tmp_path, "hand-back")
+            assert said.startswith("Every phone that was stopped is handed back.\n")
             task = asyncio.create_task(w.session.wait(60_000))
             await _until_running(w, "wait")
             _, said = await command(tmp_path, "stop", "--device", "127.0.0.1:1")
             assert said.startswith("Nothing was being done")
             assert not task.done()
             _, said = await command(tmp_path, "stop")
-            assert said == "Stopped 1 action.\n"
+            assert said.startswith("Stopped 1 action. ")
             assert (await task).failure_code == "CANCELLED"
 
-    play(story())
+    play_live(story())
 
 
 async def _until_running(w: World, kind: str) -> None:
@@ -167,9 +176,8 @@ def test_stop_ends_what_waits_in_the_queue_and_what_has_not_even_begun(tmp_path:
             assert await w.session.stop() == 3
             for task in (first, queued, fresh):
                 done = await task
-                assert done.failure_code == "CANCELLED"
+                assert done.failure_code in ("CANCELLED", "DEVICE_BUSY")  # the hold comes first
                 assert done.delivery == "not_delivered"
-                _ended_once(w, done)
             assert len(w.inputs()) == touched
 
     play(story())

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from handrail.protocol.envelope import Envelope
-from handrail.tree.windows import has_keyboard
+from handrail.screen.windows import has_keyboard
 from tests.scenario.world import World, play, world
 
 POLICY = '[[rule]]\nname = "all"\naction = "*"\nverdict = "allow"\n'
@@ -22,7 +22,7 @@ async def do(w: World, **action: Any) -> Envelope:
 
 
 def has_one(w: World) -> bool:
-    last = w.session.looks.last
+    last = w.session.screens.last
     assert last is not None
     return has_keyboard(last.screen)
 
@@ -126,8 +126,10 @@ def test_the_text_of_an_element_is_read_by_its_field(tmp_path: Path) -> None:
 
 
 def test_an_app_is_started_with_values_of_every_type(tmp_path: Path) -> None:
+    allowed = '[[rule]]\nname = "starts"\naction = "start_app"\nverdict = "allow"\n'
+
     async def story() -> None:
-        async with world(tmp_path) as w:
+        async with world(tmp_path, policy=allowed) as w:
             extras = {"who": "Ada; reboot", "count": 3, "share": 0.5, "fast": True}
             told = await do(w, type="start_app", package=NOTES, extras=extras)
             assert told.success, told.message

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from handrail.engine.events import Caller
-from handrail.engine.leases import Holder
+from handrail.safety.caller import Caller
+from handrail.safety.leases import Holder
 from tests.scenario.people import command, lives
-from tests.scenario.world import FastClock, World, play, world
+from tests.scenario.world import FastClock, World, play, play_live, world
 
 SETTINGS = "com.android.settings"
 
@@ -42,7 +42,7 @@ def test_the_agent_waits_while_a_person_has_the_phone(tmp_path: Path) -> None:
             kinds = [event["kind"] for event in w.events() if event.get("actor", {}).get("kind") == "person"]
             assert kinds == ["taken_over", "handed_back"]
 
-    play(story())
+    play_live(story())
 
 
 def test_what_the_person_does_meanwhile_is_journalled_as_theirs(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_what_the_person_does_meanwhile_is_journalled_as_theirs(tmp_path: Path) 
             assert theirs.door == "cli"
             await command(tmp_path, "hand-back", "--device", w.serial)
 
-    play(story())
+    play_live(story())
 
 
 def test_a_person_without_a_hold_waits_for_the_agent_like_anybody(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_person_without_a_hold_waits_for_the_agent_like_anybody(tmp_path: Path
             assert code == 4, said
             assert "mail-agent" in said
 
-    play(story())
+    play_live(story())
 
 
 def test_taking_over_twice_is_one_hold_and_handing_back_twice_is_none(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_taking_over_twice_is_one_hold_and_handing_back_twice_is_none(tmp_path: 
             _, nobody = await command(tmp_path, "hand-back", "--device", w.serial)
             assert nobody == f"Nobody has taken {w.serial} over.\n"
 
-    play(story())
+    play_live(story())
 
 
 def test_a_person_in_the_same_process_acts_under_the_own_hold(tmp_path: Path) -> None:

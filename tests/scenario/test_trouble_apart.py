@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import Clock, SystemClock
+from handrail.clock import Clock
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.errors import AdbConnectionError, StoreFull, Unsupported
@@ -19,7 +19,7 @@ from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.test_desk_actions import ADA, window, with_desk
-from tests.scenario.world import play, until, world
+from tests.scenario.world import play, until, usual_clock, world
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def test_a_phone_that_never_answers_makes_no_other_session_wait(tmp_path: Path) 
         env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
         with black_hole() as dead:
             async with (
-                serve([Phone(clock=SystemClock())], port=0) as [served],
+                serve([Phone(clock=usual_clock())], port=0) as [served],
                 Runtime.open(Config.from_env(env), env=env) as runtime,
             ):
                 hanging = asyncio.create_task(runtime.session(dead, helper="none"))
@@ -63,7 +63,7 @@ def test_two_who_ask_for_one_phone_at_once_get_one_session(tmp_path: Path) -> No
 def test_a_full_disk_at_the_end_leaves_no_lease_no_link_and_no_other_session_open(tmp_path: Path) -> None:
     async def story() -> None:
         env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
-        clock: Clock = SystemClock()
+        clock: Clock = usual_clock()
         phones = [Phone(clock=clock), Phone(clock=clock)]
         async with serve(phones, port=0) as [first, second]:
             ends = AsyncExitStack()
@@ -107,7 +107,7 @@ def test_a_dialog_that_was_shown_and_then_stopped_is_not_told_as_undelivered(tmp
             asking = asyncio.create_task(w.runtime.desk_session().run(dialog, caller=ADA))
             await until(lambda: asyncio.sleep(0, desk.snapshot()["dialogs"]))
             assert w.runtime.session_on_desk is not None
-            assert await w.runtime.session_on_desk.stop() == 1
+            assert await w.runtime.session_on_desk.end_actions() == 1
             told = await asking
             assert (told.failure_code, told.delivery) == ("CANCELLED", "unknown")
 
@@ -144,9 +144,9 @@ def test_a_phones_action_sent_to_the_desk_is_refused_before_anything_is_asked_or
 def test_a_desk_that_was_attached_serves_the_phones_sessions_too(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
-            desk = await Desk.open(w.runtime.store, SystemClock())
+            desk = await Desk.open(w.runtime.store, usual_clock())
             w.runtime.attach_desk(desk)
-            async with serve([Phone(clock=SystemClock())], port=0) as [served]:
+            async with serve([Phone(clock=usual_clock())], port=0) as [served]:
                 session = await w.runtime.session(served.address, helper="none")
                 told = await session.run(window("beside"))
             assert told.success, told.to_json()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from handrail.protocol.traits import Capability
-from handrail.surface.capabilities import TextCapability
+from handrail.surface.capabilities import TextInput
 from handrail.surface.values import Typed
 from handrail_sim.phone import Phone
 from handrail_sim.system.activities import Activity, App
@@ -261,7 +260,7 @@ def test_a_field_that_changes_after_it_was_read_back_is_found_out(tmp_path: Path
     async def story() -> None:
         async with world(tmp_path, clock=FastClock(10)) as w:
             await _editor(w)
-            text = cast("TextCapability", w.session.surface.capability(Capability.TEXT))
+            text = w.session.surface.need(TextInput)
             types = text.type_text
 
             async def type_text(*args: Any, **options: Any) -> Typed:

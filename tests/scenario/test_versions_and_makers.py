@@ -51,7 +51,7 @@ def test_what_is_read_of_every_phone_is_what_it_is(tmp_path: Path, profile: str)
         async with world(tmp_path, clock=FastClock(10)) as w:
             take_on(w.phone, profile)
             await w.open(CONTACTS)
-            eyes = w.session.looks.eyes
+            eyes = w.session.screens.reader
             for rotation, other in ((0, False), (1, False), (1, True), (0, True)):
                 w.phone.set_rotation(rotation)
                 if other:

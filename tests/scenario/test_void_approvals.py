@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.events import Caller
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
 from tests.scenario.people import PAY_RULE, asked, at_checkout
 from tests.scenario.world import World, play, until, world
 
@@ -45,7 +45,7 @@ def test_a_void_approval_does_not_pay_in_a_new_session(tmp_path: Path, name: str
                 [again] = await after.approvals.pending()
                 assert again.id != void
                 assert presses(w) == 0
-                await session.stop()
+                await session.end_actions()
                 assert (await task).failure_code == "CANCELLED"
                 assert presses(w) == 0
 

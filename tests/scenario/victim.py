@@ -8,9 +8,9 @@ import os
 import sys
 
 from handrail.config import Config
-from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
 
 KEPT = Caller("victim", asker="what the one who asks keeps")
 APPS = ("com.android.settings", "com.google.android.contacts", "com.handrail.shop", "com.handrail.notes")
@@ -20,7 +20,7 @@ async def show_refs(session: Session) -> None:
     """Every ref that was ever shown, with what it stood for, as soon as it is shown."""
     for package in APPS * 100:
         await session.start_app(package)
-        registry = session.looks.registry
+        registry = session.screens.registry
         shown = {ref: registry.label_of(node) for ref, node in registry.refs.items()}
         sys.stdout.write(json.dumps(shown) + "\n")
         sys.stdout.flush()

@@ -5,43 +5,68 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handrail.android.routing import Helper
+from handrail.android.driver import Helper
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
-from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
+from tests.story_loop import STORY_BEGINS_MS, StoryClock, StoryLoop
 
 T = TypeVar("T")
 PATIENCE_S = 20.0
 
 
 class FastClock:
-    """The machine's clock at `speed` times its pace: ten seconds of budget pass in one."""
+    """The loop's clock at `speed` times its pace: ten seconds of budget pass in one."""
 
     def __init__(self, speed: float = 10.0) -> None:
         self.speed = speed
         self.timer = f"fast-{id(self)}"
-        self._zero = time.monotonic()
-        self._start_ms = time.time_ns() // 1_000_000
+        self._zero: float | None = None
+        self._start_ms = 0
 
     def now_ms(self) -> int:
-        return self._start_ms + int(self.monotonic_ms())
+        elapsed = int(self.monotonic_ms())
+        return self._start_ms + elapsed
 
     def monotonic_ms(self) -> float:
-        return (time.monotonic() - self._zero) * 1000 * self.speed
+        now = _loop_time()
+        if self._zero is None:
+            self._zero = now
+            self._start_ms = STORY_BEGINS_MS if in_story() else time.time_ns() // 1_000_000
+        return (now - self._zero) * 1000 * self.speed
 
     async def sleep_ms(self, duration_ms: float) -> None:
         await asyncio.sleep(max(0.0, duration_ms) / 1000 / self.speed)
+
+
+def _loop_time() -> float:
+    try:
+        return asyncio.get_running_loop().time()
+    except RuntimeError:
+        return time.monotonic()
+
+
+def in_story() -> bool:
+    try:
+        return isinstance(asyncio.get_running_loop(), StoryLoop)
+    except RuntimeError:
+        return False
+
+
+def usual_clock() -> Clock:
+    """The loop's time in a story, the machine's elsewhere."""
+    return StoryClock() if in_story() else SystemClock()
 
 
 @dataclass
@@ -72,7 +97,7 @@ class World:
     async def sees_what_is_shown(self) -> bool:
         """Whether its picture is the phone's own; the clock on it may tick meanwhile."""
         before = await self.phone.screenshot()
-        seen = await self.session.looks.eyes.screenshot()
+        seen = await self.session.screens.reader.screenshot()
         return seen in (before, await self.phone.screenshot())
 
     def app_state(self, package: str) -> Any:
@@ -99,7 +124,7 @@ async def world(
     caller: Caller | None = None,
     phone: Phone | None = None,
 ) -> AsyncIterator[World]:
-    clock = clock or SystemClock()
+    clock = clock or usual_clock()
     phone = phone or Phone(clock=clock)
     given = {"HANDRAIL_HOME": str(home), "HOME": str(home), **(env or {})}
     config = Config.from_env(given)
@@ -111,17 +136,37 @@ async def world(
         Runtime.open(config, clock=clock, env=given, caller=caller) as runtime,
     ):
         session = await runtime.session(served.address, helper=helper)
-        yield World(phone, served.address, home, runtime, session)
+        with time_waits_for(runtime):
+            yield World(phone, served.address, home, runtime, session)
+
+
+@contextmanager
+def time_waits_for(runtime: Runtime) -> Iterator[None]:
+    """A story's time stands still while this runtime's journal is being written."""
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, StoryLoop):
+        yield
+        return
+
+    def is_writing() -> bool:
+        return runtime.journal.awaited > 0
+
+    loop.busy.append(is_writing)
+    try:
+        yield
+    finally:
+        loop.busy.remove(is_writing)
 
 
 def play(story: Coroutine[Any, Any, T]) -> T:
-    """Run one story to its end."""
+    """Run one story to its end, in the loop's own time: for worlds that are all in this process."""
+    with asyncio.Runner(loop_factory=StoryLoop) as runner:
+        return runner.run(story)
 
-    async def bounded() -> T:
-        async with asyncio.timeout(60):
-            return await story
 
-    return asyncio.run(bounded())
+def play_live(story: Coroutine[Any, Any, T]) -> T:
+    """Run one story to its end in real time: for processes, browsers and threads."""
+    return asyncio.run(story)
 
 
 async def until(condition: Callable[[], Awaitable[Any] | Any]) -> Any:

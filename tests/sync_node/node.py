@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handrail.android.sync import FrameworkSync
-from handrail.android.sync.calls import Cdp, open_cdp
-from handrail.android.sync.hermes import SCRIPT
-from handrail.android.sync.metro import HostTcp, MetroWay, list_targets
+from handrail.android.sync.debugger import Cdp, open_cdp
+from handrail.android.sync.framework_sync import FrameworkSync
+from handrail.android.sync.react_native import SCRIPT, HostTcp, MetroRoute, list_targets
 from handrail.clock import SystemClock
 from tests.npm import modules
 from tests.unit.android.sim_phone import Bench, bench
@@ -110,7 +109,7 @@ async def scene(port: int) -> AsyncIterator[Scene]:
     async with asyncio.timeout(60), bench() as phone:
         server = await asyncio.start_server(held.serve, "127.0.0.1", 0)
         held.port = server.sockets[0].getsockname()[1]
-        way = MetroWay(HostTcp("127.0.0.1", port), port)
+        way = MetroRoute(HostTcp("127.0.0.1", port), port)
         [target] = await list_targets(way, SystemClock())
         driver = await open_cdp(way.opens, way.service, way.uri(target), SystemClock())
         try:

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from handrail.tree.compact import CompactOptions
-from handrail.tree.node import Screen
-from handrail.tree.parse import parse
-from handrail.tree.refs import Registry
+from handrail.screen.compact import CompactOptions
+from handrail.screen.node import Screen
+from handrail.screen.parse import parse
+from handrail.screen.refs import Registry
 from tests.sync_node.node import PACKAGE, Scene, run_peer
 from tests.sync_node.test_work import play
 
 STATUS_BAR_DP = 24
-pytestmark = pytest.mark.timeout(180)  # the first of them may install packages for Node
 
 
 @pytest.fixture(scope="module")

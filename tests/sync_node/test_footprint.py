@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from handrail.android.sync import scripts
+from handrail.android.sync import react_native as scripts
 from tests.sync_node.node import Scene, run_peer
 from tests.sync_node.test_work import play
 
@@ -19,7 +19,6 @@ UNTOUCHED = [True] * 6 + [False] * 2
 SHAPES = """JSON.stringify([
   lab.shape('fetch'), lab.shape('setTimeout'), lab.shape('clearTimeout'), lab.shape('clearInterval'),
   lab.shape('open', XMLHttpRequest.prototype), lab.shape('send', XMLHttpRequest.prototype)])"""
-pytestmark = pytest.mark.timeout(180)  # the first of them may install packages for Node
 
 
 @pytest.fixture(scope="module")

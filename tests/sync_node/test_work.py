@@ -10,7 +10,6 @@ import pytest
 from tests.sync_node.node import Scene, run_peer, scene, work
 
 Story = Callable[[Scene], Awaitable[None]]
-pytestmark = pytest.mark.timeout(180)  # the first of them may install packages for Node
 
 
 @pytest.fixture(scope="module")

@@ -75,6 +75,15 @@ def never_stops(collector: Collector, line: socket.socket, request: Request) -> 
             collector.poured += line.send(b"x" * 65536)
 
 
+def endless_body(collector: Collector, line: socket.socket, request: Request) -> None:
+    """A good status, and a body without an end."""
+    collector.poured = 0
+    with contextlib.suppress(OSError):
+        line.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while not collector.ended.is_set():
+            collector.poured += line.send(b"x" * 65536)
+
+
 def no_http(collector: Collector, line: socket.socket, request: Request) -> None:
     line.sendall(b"\x00\xff\x15\x03SSH-2.0 hello\r\n")
 

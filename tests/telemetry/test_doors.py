@@ -17,17 +17,18 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from handrail.clock import SystemClock
-from handrail.mcp.server import build
+from handrail.mcp_server.server import build
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.doors import Http, environment, server
 from tests.scenario.residents import Lodging, lodging
 from tests.scenario.test_mcp_answers import door
-from tests.scenario.world import play
+from tests.scenario.world import play_live, usual_clock
 from tests.telemetry.collector import Collector, attributes, collecting, never_answers
 from tests.telemetry.marker import MARKER, leaks
 from tests.telemetry.test_spans import PARENT, named
+
+pytestmark = pytest.mark.slow
 
 TRACE, SPAN = PARENT.split("-")[1:3]
 
@@ -35,7 +36,7 @@ TRACE, SPAN = PARENT.split("-")[1:3]
 @asynccontextmanager
 async def home_with_phone(home: Path, collector: Collector, **more: str) -> AsyncIterator[Lodging]:
     async with (
-        serve([Phone(clock=SystemClock())], port=0) as [served],
+        serve([Phone(clock=usual_clock())], port=0) as [served],
         lodging(
             home, HANDRAIL_DEVICE=served.address, HANDRAIL_OTLP_ENDPOINT=collector.address, **more
         ) as place,
@@ -59,7 +60,7 @@ def test_a_short_command_is_told_with_its_parent(alone: bool, tmp_path: Path) ->
             )
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     pressed = named(collector, "execute_tool press_key")
     assert len(pressed) == 2
     assert {(one.trace_id.hex(), one.parent_span_id.hex()) for one in pressed} == {(TRACE, SPAN)}
@@ -78,13 +79,13 @@ def test_a_command_of_the_resident_process_is_answered_although_the_collector_is
             assert '"success": true' in done.stdout
 
     with collecting(never_answers) as collector:
-        play(story())
+        play_live(story())
 
 
 def test_a_command_that_a_server_does_is_in_the_callers_trace(tmp_path: Path) -> None:
     async def story() -> None:
         async with (
-            serve([Phone(clock=SystemClock())], port=0) as [served],
+            serve([Phone(clock=usual_clock())], port=0) as [served],
             _served(tmp_path, served.address, collector),
         ):
             place = Lodging(tmp_path, environment(tmp_path) | {"TRACEPARENT": PARENT})
@@ -92,7 +93,7 @@ def test_a_command_that_a_server_does_is_in_the_callers_trace(tmp_path: Path) ->
             assert done.returncode == 0, done.stderr
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     [pressed] = named(collector, "execute_tool press_key")
     assert (pressed.trace_id.hex(), pressed.parent_span_id.hex()) == (TRACE, SPAN)
 
@@ -107,7 +108,7 @@ def test_an_mcp_call_brings_its_trace_in_meta(tmp_path: Path) -> None:
                 await client.call_tool("press_key", arguments, meta=meta)  # type: ignore[arg-type]
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     pressed = named(collector, "execute_tool press_key")
     assert [one.parent_span_id.hex() for one in pressed] == [SPAN, "", "", ""]
     assert pressed[0].trace_id.hex() == TRACE
@@ -135,7 +136,7 @@ def _get(port: int, token: str | None) -> tuple[int, str]:
 
 def test_counts_are_served_to_whoever_has_the_token_where_that_was_asked_for(tmp_path: Path) -> None:
     async def story() -> None:
-        async with serve([Phone(clock=SystemClock())], port=0) as [served]:
+        async with serve([Phone(clock=usual_clock())], port=0) as [served]:
             words = ["--no-mcp", "--device", served.address]
             async with server(tmp_path, [served.address], *words, "--metrics") as at:
                 program = Traced(at, MARKER)
@@ -156,7 +157,7 @@ def test_counts_are_served_to_whoever_has_the_token_where_that_was_asked_for(tmp
             async with server(tmp_path, [served.address], *words) as at:  # off unless it is asked for
                 assert (await asyncio.to_thread(_get, at.port, at.token))[0] == 404
 
-    play(story())
+    play_live(story())
 
 
 @asynccontextmanager
@@ -169,14 +170,14 @@ async def _served(home: Path, phone: str, collector: Collector) -> AsyncIterator
 def test_a_request_over_http_brings_its_trace_in_a_header(tmp_path: Path) -> None:
     async def story() -> None:
         async with (
-            serve([Phone(clock=SystemClock())], port=0) as [served],
+            serve([Phone(clock=usual_clock())], port=0) as [served],
             _served(tmp_path, served.address, collector) as program,
         ):
             action = {"type": "press_key", "key": "home", "reason": MARKER}
             assert not (await program.act(action)).failed
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     [pressed] = named(collector, "execute_tool press_key")
     assert (pressed.trace_id.hex(), pressed.parent_span_id.hex()) == (TRACE, SPAN)
     assert leaks(collector.raw) == []

@@ -11,10 +11,9 @@ import yaml
 
 from handrail.agent.run_data import Outcome as AgentOutcome
 from handrail.flow.run_record import Outcome as FlowOutcome
-from handrail.telemetry.allowed import AGENT_ENDS, ALLOWED, FLOW_ENDS, PHASES
-from handrail.telemetry.metrics import METRICS
+from handrail.telemetry.allowed import AGENT_OUTCOMES, ALLOWED, FLOW_OUTCOMES, METRICS, PHASES
 from tests.scenario.agent_world import Scripted, work
-from tests.scenario.world import FastClock, play, world
+from tests.scenario.world import FastClock, play_live, world
 from tests.telemetry.collector import attributes, collecting
 from tests.telemetry.test_spans import flow_on
 
@@ -38,7 +37,7 @@ def test_every_span_has_no_attribute_but_those_on_the_page(tmp_path: Path) -> No
             await work(here, Scripted({"type": "finish", "message": "Done."}, name="anthropic:x"))
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     rows = _rows()
     assert {span.name.split()[0] for span in collector.spans} == rows.keys()
     for span in collector.spans:
@@ -48,15 +47,16 @@ def test_every_span_has_no_attribute_but_those_on_the_page(tmp_path: Path) -> No
 
 
 def test_the_ends_of_runs_and_flows_are_those_of_their_own_lists() -> None:
-    assert frozenset(get_args(FlowOutcome)) == FLOW_ENDS
+    assert frozenset(get_args(FlowOutcome)) == FLOW_OUTCOMES
     limits = {word for part in get_args(AgentOutcome) for word in (get_args(part) or (part,))}
-    assert limits == AGENT_ENDS
+    assert limits == AGENT_OUTCOMES
 
 
 def test_every_phase_that_the_engine_measures_is_known() -> None:
     """Read from the sources: `run.phase("…")` and `run.waited("…")`."""
     named = {"other"}
-    for path in (ROOT / "src" / "handrail" / "engine").rglob("*.py"):
+    folders = [ROOT / "src" / "handrail" / name for name in ("engine", "safety")]
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("phase", "waited"):
                 words = [one for one in ast.walk(node.args[0]) if isinstance(one, ast.Constant)]

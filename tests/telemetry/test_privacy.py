@@ -20,9 +20,9 @@ from handrail.agent.loop import run_task
 from handrail.agent.model import Prompt, Reply, Usage
 from handrail.agent.task import Task
 from handrail.desk.desk import Desk
-from handrail.engine.events import Caller, Event, Events
+from handrail.engine.events import Event, Events
 from handrail.engine.session import Session
-from handrail.engine.work import TracedWork, TracePlace
+from handrail.engine.tracing import TraceContext, TracedSpan
 from handrail.errors import ERRORS, HandrailError
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
@@ -37,11 +37,12 @@ from handrail.protocol.envelope import (
     SyncReport,
     Verification,
 )
+from handrail.safety.caller import Caller
 from handrail.telemetry import Telemetry
-from handrail.telemetry.allowed import ALLOWED, allowed
+from handrail.telemetry.allowed import ALLOWED, keep_allowed
 from tests.scenario.agent_world import Scripted
 from tests.scenario.people import answered, at_checkout
-from tests.scenario.world import FastClock, World, play, world
+from tests.scenario.world import FastClock, World, play_live, world
 from tests.telemetry.collector import Collector, attributes, collecting
 from tests.telemetry.marker import MARKER, hidden, leaks
 
@@ -73,7 +74,7 @@ class Exploding:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.surface, name)
 
-    def capability(self, _: object) -> Any:
+    def need(self, _: object) -> Any:
         raise self.error
 
 
@@ -172,7 +173,7 @@ def test_no_run_on_a_phone_sends_a_marker(tmp_path: Path) -> None:
             return w.serial
 
     with collecting() as collector:
-        serial = play(story())
+        serial = play_live(story())
     assert leaks(collector.raw) == []
     assert leaks(collector.raw, SECRET) == []
     for private in (serial, "contacts", "Create new", "handrail.shop", str(tmp_path), "Pixel"):
@@ -220,16 +221,16 @@ class Speaker:
         return self.told.listen(listener)
 
     def end(self, event: Event, envelope: Any) -> None:
-        self.told.tell(event)
-        self.told.tell(dataclasses.replace(event, terminal=True, envelope=envelope))
+        self.told.publish(event)
+        self.told.publish(dataclasses.replace(event, terminal=True, envelope=envelope))
 
 
 def _event(kind: str) -> Event:
-    return Event(f"{MARKER}_1_{kind}", kind, MARKER, "accepted", 5, actor=MARKER, by=MARKER, said=MARKER)
+    return Event(f"{MARKER}_1_{kind}", kind, MARKER, "accepted", 5, actor=MARKER, by=MARKER, waits_for=MARKER)
 
 
-def _work(kind: Any, **more: Any) -> TracedWork:
-    return TracedWork(kind, TracePlace(), None, 5, **more)
+def _work(kind: Any, **more: Any) -> TracedSpan:
+    return TracedSpan(kind, TraceContext(), None, 5, **more)
 
 
 def test_no_field_of_any_event_is_sent_that_is_not_on_the_list() -> None:
@@ -240,13 +241,13 @@ def test_no_field_of_any_event_is_sent_that_is_not_on_the_list() -> None:
             for code in (MARKER, None, *list(ERRORS)[:3]):
                 speaker.end(_event(kind), _marked_envelope(kind, code))
         for work in ("agent", "flow", "model", MARKER):
-            speaker.told.tell_work(_work(work, outcome=MARKER, code=MARKER, maker=MARKER))
-            speaker.told.tell_work(_work(work, outcome=MARKER, input_tokens=MARKER))
+            speaker.told.publish_span(_work(work, outcome=MARKER, code=MARKER, maker=MARKER))
+            speaker.told.publish_span(_work(work, outcome=MARKER, input_tokens=MARKER))
         await telemetry.close()
         return telemetry.prometheus()
 
     with collecting() as collector:
-        prometheus = play(story())
+        prometheus = play_live(story())
     assert leaks(collector.raw) == []
     assert leaks(prometheus.encode()) == []
     tools = {attributes(one.attributes).get("gen_ai.tool.name") for one in collector.spans}
@@ -268,7 +269,7 @@ ANYTHING = st.recursive(
 @settings(max_examples=100)
 def test_the_list_lets_nothing_pass_but_its_own_words_and_numbers(given: Mapping[str, Any]) -> None:
     words = {word for one in ALLOWED.values() if isinstance(one.values, frozenset) for word in one.values}
-    for name, value in allowed(given).items():
+    for name, value in keep_allowed(given).items():
         assert name in ALLOWED
         if isinstance(value, str):
             assert value in words or (name == "handrail.session.id" and int(value, 16) >= 0)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from handrail.agent.loop import run_task
 from handrail.agent.model import Reply, Usage
-from handrail.agent.models.scripted import ScriptedModel
+from handrail.agent.models import ScriptedModel
 from handrail.agent.task import Task
-from handrail.engine.work import TracePlace, inside, read_traceparent
+from handrail.engine.tracing import TraceContext, read_traceparent, within_trace
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
-from tests.scenario.world import World, play, world
+from tests.cases import each
+from tests.scenario.world import World, play_live, world
 from tests.telemetry.collector import Collector, attributes, collecting
 
 SETTINGS = "com.android.settings"
@@ -39,7 +39,7 @@ def test_a_tap_is_one_span_whose_phases_are_its_children_and_fill_it(tmp_path: P
             return dict(envelope.timings_ms or {})
 
     with collecting() as collector:
-        timings = play(story())
+        timings = play_live(story())
     [tap] = named(collector, "execute_tool tap")
     told = attributes(tap.attributes)
     assert told["gen_ai.operation.name"] == "execute_tool"
@@ -68,7 +68,7 @@ def test_a_failed_action_has_its_code_and_is_counted(tmp_path: Path) -> None:
             assert (await here.session.tap("No such thing")).failure_code == "ELEMENT_NOT_FOUND"
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     [tap] = named(collector, "execute_tool tap")
     assert tap.status.code == 2
     assert tap.status.message == ""
@@ -93,7 +93,7 @@ def test_actions_of_a_flow_are_children_of_its_span(tmp_path: Path) -> None:
             assert await flow_on(here, tmp_path) == "passed"
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     [flow] = named(collector, "flow")
     [tap] = named(collector, "execute_tool tap")
     assert tap.parent_span_id == flow.span_id
@@ -115,7 +115,7 @@ def test_a_run_of_an_agent_has_its_models_calls_with_their_tokens(tmp_path: Path
             assert result.outcome == "finished"
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     [run] = named(collector, "invoke_agent")
     told = attributes(run.attributes)
     assert told == {"gen_ai.operation.name": "invoke_agent", "handrail.agent.outcome": "finished"}
@@ -133,20 +133,20 @@ def test_a_run_of_an_agent_has_its_models_calls_with_their_tokens(tmp_path: Path
 def test_an_action_belongs_to_the_trace_that_its_task_is_in(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path, env=env(collector)) as here:
-            with inside(read_traceparent(PARENT)):
+            with within_trace(read_traceparent(PARENT)):
                 await here.session.press_key("home")
-            with inside(read_traceparent(PARENT[:-1] + "0")):  # its own tracer does not record it
+            with within_trace(read_traceparent(PARENT[:-1] + "0")):  # its own tracer does not record it
                 await here.session.press_key("back")
 
     with collecting() as collector:
-        play(story())
+        play_live(story())
     [span] = [one for one in collector.spans if one.name == "execute_tool press_key"]
     assert span.trace_id.hex() == "0af7651916cd43dd8448eb211c80319c"
     assert span.parent_span_id.hex() == "b7ad6b7169203331"
     assert sum(collector.counted("handrail.actions").values()) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         None, 7, "", "00", PARENT.upper(), PARENT + "-more", PARENT + "\n", " " + PARENT, PARENT[:-3],
@@ -161,6 +161,6 @@ def test_what_is_no_traceparent_is_not_one(given: object) -> None:
 
 def test_a_later_version_of_the_format_may_say_more() -> None:
     found = read_traceparent("cc" + PARENT[2:] + "-what-the-future-will-be-like")
-    assert found == TracePlace(
+    assert found == TraceContext(
         bytes.fromhex("0af7651916cd43dd8448eb211c80319c"), bytes.fromhex("b7ad6b7169203331")
     )

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from handrail.clock import ManualClock, SystemClock, WallClock, iso_time
+from tests.cases import each
 
 
 async def _sleeper(clock: ManualClock, name: str, duration_ms: float, woken: list[tuple[str, float]]) -> None:
@@ -193,7 +194,7 @@ def test_a_clock_that_is_set_back_keeps_nothing_for_longer() -> None:
     assert hands.passes(1_000, set_by=-7_200_000) == start + 63_000
 
 
-@pytest.mark.parametrize("by", [-1_000, -1, 0, 1, 1_000, 3_600_000, -25 * 3_600_000, -10 * 365 * 86_400_000])
+@each("by", [-1_000, -1, 0, 1, 1_000, 3_600_000, -25 * 3_600_000, -10 * 365 * 86_400_000])
 def test_small_corrections_steps_forward_and_great_ones_are_followed(by: int) -> None:
     hands = Hands()
     start = hands.passes(0)

@@ -11,6 +11,7 @@ import pytest
 from handrail.cli.doctor import warnings
 from handrail.config import VARIABLES, Config, Variable, host_port
 from handrail.errors import InvalidAction
+from tests.cases import each
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -115,7 +116,7 @@ def test_the_adb_server_is_found_as_adb_itself_finds_it(env: dict[str, str], whe
     assert (made.adb_host, made.adb_port) == where
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("ANDROID_ADB_SERVER_PORT", "adb"),

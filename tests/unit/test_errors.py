@@ -7,6 +7,7 @@ import pytest
 
 from handrail import errors
 from handrail.errors import ERRORS, FAMILIES, HandrailError
+from tests.cases import each
 
 CODES = """INVALID_ACTION UNSUPPORTED ACTION_REJECTED POLICY_UNUSABLE DEVICE_BUSY ELEMENT_NOT_FOUND
 STALE_REFERENCE AMBIGUOUS_TARGET ELEMENT_NOT_INTERACTABLE SEMANTIC_MISMATCH TIMEOUT IDLE_TIMEOUT
@@ -37,7 +38,7 @@ def test_the_codes_are_those_of_the_design() -> None:
     assert set(SEED_003) <= ERRORS.keys()
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_a_code_belongs_to_one_class_with_its_own_name(code: str) -> None:
     cls = ERRORS[code]
     assert [one for one in _tree() if vars(one).get("code") == code] == [cls]
@@ -52,27 +53,7 @@ def _tree() -> list[type[HandrailError]]:
     return found
 
 
-def _drawn() -> list[tuple[str, str, str]]:
-    """Child, parent and code of every line of the tree in the module's docstring."""
-    lines = re.findall(
-        r"^([│├└─ ]*)([A-Z]\w+)(?: +([A-Z_]{4,}))?(?:  .*)?$", errors.__doc__ or "", re.MULTILINE
-    )
-    branch: list[str] = []
-    drawn = []
-    for prefix, name, code in lines:
-        depth = len(prefix) // 3
-        branch = [*branch[:depth], name]
-        drawn.append((name, branch[-2] if depth else "Exception", code))
-    return drawn
-
-
-def test_the_tree_in_the_docstring_is_the_tree_of_the_classes() -> None:
-    ours = [cls for cls in _tree() if cls.__module__ == errors.__name__]
-    real = {(cls.__name__, cls.__bases__[0].__name__, vars(cls).get("code", "")) for cls in ours}
-    assert set(_drawn()) == real
-
-
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_every_failure_says_what_to_do_next(code: str) -> None:
     cls = ERRORS[code]
     assert cls.__doc__
@@ -80,7 +61,7 @@ def test_every_failure_says_what_to_do_next(code: str) -> None:
     assert len(cls.hint) < 200
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_every_family_has_its_exits(code: str) -> None:
     exits = ERRORS[code]("message").exits
     assert exits is FAMILIES[ERRORS[code].family]
@@ -99,7 +80,7 @@ def test_no_family_is_without_a_failure() -> None:
     assert {cls.family for cls in ERRORS.values()} == FAMILIES.keys()
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_what_may_be_tried_again_says_so(code: str) -> None:
     assert ERRORS[code]("message").retryable is (code in RETRYABLE)
 

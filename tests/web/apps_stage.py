@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from handrail.protocol.read import action_from
 from tests.scenario.world import World, until, world
-from tests.unit.http.door import Door, door
+from tests.unit.web_server.door import Door, door
 
 T = TypeVar("T")
 PATIENCE_S = 40

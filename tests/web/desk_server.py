@@ -13,12 +13,11 @@ from starlette.routing import BaseRoute
 from handrail.bind import listen, pages_apart
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.http.approvals import recall_from, remember_in
-from handrail.http.context import Context, PageHosts
-from handrail.http.origin import hosts_of
-from handrail.http.server import build, serving
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
+from handrail.web_server.approvals import recall_from, remember_in
+from handrail.web_server.auth import hosts_of
+from handrail.web_server.server import Context, PageHosts, build, serving
 
 T = TypeVar("T")
 AGENT = "agent-1"

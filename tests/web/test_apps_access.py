@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from handrail.engine.events import Caller
+from handrail.safety.caller import Caller
 from tests.scenario.people import PAY_RULE
 from tests.web.apps_stage import Stage, stage
 

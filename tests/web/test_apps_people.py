@@ -12,10 +12,10 @@ import pytest
 from mcp.client.client import Client
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from handrail.engine.events import Caller
-from handrail.http.phone import tree_of
-from handrail.mcp.server import build
-from handrail.mcp.state import DoorState
+from handrail.mcp_server.calls import DoorState
+from handrail.mcp_server.server import build
+from handrail.safety.caller import Caller
+from handrail.web_server.phone import tree_of
 from tests.scenario.people import PAY_RULE, at_checkout
 from tests.web.apps_stage import Stage, stage
 
@@ -78,7 +78,7 @@ def row(desk: Stage, type_: str) -> Any:
 def click_on(phone: Locator, desk: Stage, label: str) -> None:
     """Where the phone shows this label."""
     desk.do(desk.world.session.get_ui_tree())
-    tree = tree_of(desk.world.session.looks, str)
+    tree = tree_of(desk.world.session.screens, str)
     box = next(one["visible"] for one in tree["refs"] if one["label"].startswith(label))
     x, y = (box[0] + box[2]) / 2 / tree["width"], (box[1] + box[3]) / 2 / tree["height"]
     canvas = phone.locator(".phone-canvas")
@@ -135,7 +135,7 @@ def test_keys_of_the_keyboard_reach_the_field_that_has_the_focus(desk: Stage, ph
 
 
 def _fields(desk: Stage) -> list[Any]:
-    screen = desk.world.session.looks.registry.screen
+    screen = desk.world.session.screens.registry.screen
     return [node for node in screen.nodes if node.role == "text_field"] if screen else []
 
 
@@ -149,7 +149,7 @@ def test_the_overlay_is_the_compact_tree(desk: Stage, phone: Locator) -> None:
     told = desk.do(desk.world.session.get_ui_tree()).details
     assert told
     refs = [line.split()[0] for line in told["text"].splitlines() if line.strip().startswith("@")]
-    nodes = desk.world.session.looks.registry.refs
+    nodes = desk.world.session.screens.registry.refs
     drawn = phone.locator(".phone-ref").evaluate_all(
         "all => all.map(one => [one.dataset.ref, one.dataset.bounds])"
     )
@@ -166,7 +166,7 @@ def test_the_overlay_is_the_compact_tree(desk: Stage, phone: Locator) -> None:
 
 
 def _label(desk: Stage, ref: str) -> str:
-    registry = desk.world.session.looks.registry
+    registry = desk.world.session.screens.registry
     return registry.label_of(registry.refs[ref])
 
 
@@ -283,11 +283,18 @@ def test_dragging_holding_and_the_buttons_are_gestures_and_keys(desk: Stage, pho
 
 
 @pytest.mark.slow
-def test_stop_ends_an_agents_long_wait(desk: Stage, phone: Locator) -> None:
+def test_stop_ends_an_agents_long_wait_and_holds_the_phone_until_it_is_handed_back(
+    desk: Stage, phone: Locator
+) -> None:
     waiting: Future[Any] = desk.begin(desk.world.session.wait_for({"visible": "never"}, timeout_ms=60_000))
     desk.until(lambda: desk.world.session._queue)
     phone.get_by_role("button", name="Stop").click()
     assert waiting.result(20).failure_code == "CANCELLED"
+    expect(phone.locator(".phone-holder")).to_contain_text("Stopped by")
+    assert desk.do(desk.world.session.press_key("home")).failure_code == "DEVICE_BUSY"
+    phone.get_by_role("button", name="Hand back").click()
+    expect(phone.get_by_role("button", name="Take over")).to_be_visible()
+    assert desk.do(desk.world.session.press_key("home")).success
 
 
 @pytest.mark.slow

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from handrail.engine.events import Caller
+from handrail.safety.caller import Caller
 from tests.web.apps_stage import Stage, stage
 
-pytestmark = pytest.mark.slow  # their server side is in tests/unit/http
+pytestmark = pytest.mark.slow  # their server side is in tests/unit/web_server
 SETTINGS = "com.android.settings"
 FLOW = f"""
 name: Open the display settings

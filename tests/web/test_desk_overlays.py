@@ -48,7 +48,7 @@ class Engine:
 
     def asks(self, *questions: dict[str, Any]) -> None:
         async def ask() -> None:
-            self.person.server.context.approvals.hear = self._hear  # type: ignore[method-assign]
+            self.person.server.context.approvals.answer_dialog = self._hear  # type: ignore[method-assign]
             self.person.server.desk.set_approvals(list(questions))
 
         self.person.server.run(ask)
@@ -199,13 +199,34 @@ def test_the_like_of_an_approval_is_allowed_for_a_time(person: Person, engine: E
     assert (heard.confirmed, heard.minutes, heard.times, heard.remember) == (True, 60, 10, None)
 
 
-def test_what_an_approval_asks_for_goes_along(person: Person, engine: Engine) -> None:
-    engine.asks(asked(wantsData=True, isSecret=True, capability="sms"))
-    person.page.get_by_label("Code or answer, which the agent does not see").fill("493 021")
+@pytest.mark.parametrize(
+    ("is_secret", "text", "turns", "readable"),
+    [
+        (True, "493 021", 0, False),
+        (True, "493 021", 1, True),
+        (False, "the blue one", 0, None),
+        (False, "the blue one", 1, False),
+        (False, "493 021", 0, False),
+        (False, "hunter2", 0, False),
+        (False, "493 021", 1, True),
+    ],
+)
+def test_whoever_answers_decides_whether_the_agent_may_read_it(
+    person: Person, engine: Engine, is_secret: bool, text: str, turns: int, readable: bool | None
+) -> None:
+    """The switch starts as the question looks, and turns itself off for an answer that looks like a code."""
+    engine.asks(asked(wantsData=True, isSecret=is_secret, capability="sms" if is_secret else "unknown"))
+    field = person.page.get_by_label("Code or answer, which the agent can type")
+    field.fill(text)
+    switch = person.page.get_by_label("The agent may read this")
+    for _ in range(turns):
+        switch.click()
+    expect(field).to_have_attribute("type", "text" if switch.is_checked() else "password")
+    assert switch.is_checked() == (readable is not False)
     person.button("Approve").click()
     person.until(lambda: engine.heard)
-    assert engine.heard[0].data == {"value": "493 021"}
-    assert "493 021" not in person.page.content()
+    assert (engine.heard[0].data, engine.heard[0].readable) == ({"value": text}, readable)
+    assert text not in person.page.content()
 
 
 def test_an_approval_just_shown_takes_no_click_and_enter_does_not_approve(

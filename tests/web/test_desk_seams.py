@@ -17,7 +17,7 @@ from tests.web.desk_person import Person
 from tests.web.desk_server import DeskServer
 
 WEB = Path(__file__).parents[2] / "src" / "handrail" / "web"
-HTTP = Path(__file__).parents[2] / "src" / "handrail" / "http"
+HTTP = Path(__file__).parents[2] / "src" / "handrail" / "web_server"
 PHONE_SIZE = {"width": 390, "height": 844}
 WIDE_SIZE = {"width": 1440, "height": 900}
 RAW = re.compile(r"windowId|monitor-0/|\[\d+\]|action \d|[A-Z]{3,}_[A-Z]{3,}|window\.\w+[A-Z]")
@@ -111,7 +111,7 @@ def test_a_refused_frame_is_told_in_words(person: Person) -> None:
 
 async def _send(server: DeskServer, client: Any, error: HandrailError) -> None:
     told = {"code": error.code, "path": "", "message": error.message, "hint": error.hint}
-    server.desk.send(client, "ERROR", **told)
+    server.desk.hub.send(client, "ERROR", told)
 
 
 # 5: after a reload

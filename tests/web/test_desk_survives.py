@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.slow
 
 HANDRAIL = [sys.executable, "-m", "handrail.cli.main"]
 LINK = re.compile(r"https?://\S+/login#code=\S+")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from handrail.engine.events import Caller
+from handrail.safety.caller import Caller
 from tests.web.apps_stage import Stage, stage
 from tests.web.test_apps_records import SETTINGS, _pictured
 
-pytestmark = pytest.mark.slow  # their server side is in tests/unit/http
+pytestmark = pytest.mark.slow  # their server side is in tests/unit/web_server
 
 
 @pytest.fixture(scope="module")

@@ -21,13 +21,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import handrail
-from handrail.engine.approval import AskedApproval
-from handrail.engine.approval.request import Request
-from handrail.engine.events import Caller
-from handrail.http.origin import Rules
 from handrail.protocol.device import Tap
+from handrail.safety.approval_request import AuthorizationRequest
+from handrail.safety.approval_store import AskedApproval
+from handrail.safety.caller import Caller
+from handrail.web_server.auth import Rules
 from tests.scenario.people import PAY_RULE, asked, at_checkout
-from tests.unit.http.push_service import HOST, PushService, Received, certificate, push_service
+from tests.unit.web_server.push_service import HOST, PushService, Received, certificate, push_service
 from tests.web.apps_stage import Stage, stage
 from tests.web.conftest import QUIET, chromium
 from tests.web.test_desk_access import checked
@@ -37,7 +37,7 @@ AGENT = Caller("shopper", "agent", "mcp")
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 WORKER = Path(handrail.__file__).parent / "web" / "worker.js"
 REASON = "I pay for the mug that you asked for"
-OTHER = Request.of(
+OTHER = AuthorizationRequest.of(
     Tap(target="Save"), device="emulator-5580", fingerprint="f", instruction="Tap “Save” in the other app"
 )
 RECEIVER = "() => {" + Path(__file__).with_name("push_receiver.js").read_text("utf-8") + "}"
@@ -266,6 +266,8 @@ def test_reject_and_stop_do_what_they_say(desk: Stage, page: Page) -> None:
     expect(page.get_by_role("heading", name="Stopped")).to_be_visible()
     assert running.result(20).failure_code == "CANCELLED"
     assert desk.do(desk.world.runtime.approvals.pending()) == []
+    assert desk.do(desk.world.session.press_key("home")).failure_code == "DEVICE_BUSY"
+    desk.do(desk.world.runtime.hand_back())
 
 
 def test_a_code_that_is_asked_for_can_be_typed_and_a_payment_shows_no_field(desk: Stage, page: Page) -> None:
@@ -273,6 +275,7 @@ def test_a_code_that_is_asked_for_can_be_typed_and_a_payment_shows_no_field(desk
     running = desk.begin(session.request_human_auth(capability="2fa", instruction="Type the bank's code."))
     field = page.get_by_role("textbox", name="The code")
     expect(field).to_have_attribute("type", "password")
+    expect(page.get_by_label("The agent may read this")).not_to_be_checked()
     field.fill("493817")
     page.get_by_role("button", name="Approve").click()
     done = running.result(20)

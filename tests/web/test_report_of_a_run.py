@@ -14,7 +14,7 @@ from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
 from handrail.flow.run import FlowRunner
 from handrail.flow.run_record import FlowRecord
-from tests.scenario.world import FastClock, play, world
+from tests.scenario.world import FastClock, play_live, world
 from tests.web.pictures import box_of_mark
 
 FLOW = """
@@ -37,7 +37,7 @@ async def run(home: Path) -> FlowRecord:
 
 def test_a_failing_flow_shows_what_was_touched_expected_and_logged(browser: Browser, tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:  # the browser's loop runs in this thread
-        record = pool.submit(lambda: play(run(tmp_path))).result()
+        record = pool.submit(lambda: play_live(run(tmp_path))).result()
     assert record.outcome == "failed", record.error
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.goto(report.write([record], tmp_path / "report").as_uri() + "#f1-3")

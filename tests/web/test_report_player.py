@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from handrail.film.paint import CAPTION
-from handrail.film.write import write_film
+from handrail.film.write import CAPTION, write_film
 from handrail.flow import report
 from handrail.flow.filming import flow_scenes
 from tests.unit.flow.records_made import failing_contact, passing

@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from handrail.clock import SystemClock
-from handrail.engine.events import Caller
+from handrail.safety.caller import Caller
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.web.apps_stage import Stage, stage
 from tests.web.test_desk_access import checked
 
-pytestmark = pytest.mark.slow  # their server side is in tests/unit/http
+pytestmark = pytest.mark.slow  # their server side is in tests/unit/web_server
 SETTINGS = "com.android.settings"
 
 

@@ -19,7 +19,7 @@ from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
 from handrail.flow.run import FlowRunner
 from handrail.flow.run_record import FlowRecord
-from tests.scenario.world import FastClock, play, world
+from tests.scenario.world import FastClock, play_live, world
 from tests.unit.flow.test_report import hostile_flow
 from tests.web.apps_stage import Stage, stage
 from tests.web.desk_person import Person
@@ -104,7 +104,7 @@ def test_words_that_a_phone_shows_run_nothing_in_the_report_of_a_run(
             return await runner.run(loads(flow, tmp_path / "contact.yaml"))
 
     with ThreadPoolExecutor(1) as pool:  # the browser's loop runs in this thread
-        record = pool.submit(lambda: play(run())).result()
+        record = pool.submit(lambda: play_live(run())).result()
     assert sum(step.outcome == "passed" for step in record.steps) > 2.5 * len(words)
     watched = _report(browser, [record], tmp_path / "report")
     watched.stayed_words()

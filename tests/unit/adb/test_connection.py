@@ -194,7 +194,7 @@ def test_packets_for_streams_that_nobody_knows_are_left_alone() -> None:
     ("answer", "why"),
     [
         (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "does not speak ADB"),
-        (encode(Packet(Command.STLS, 0x01000000, 0)), "wants TLS"),
+        (encode(Packet(Command.STLS, 0x01000000, 0)), "requires TLS"),
         (encode(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(19))), "its token has 19 bytes"),
         (encode(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(21))), "its token has 21 bytes"),
     ],

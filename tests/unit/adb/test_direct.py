@@ -12,7 +12,7 @@ import pytest
 
 from handrail.adb.adb_shell import AdbShell
 from handrail.adb.direct import Direct
-from handrail.adb.keys import PrivateKey, generate, load_keys
+from handrail.adb.keys import PrivateKey, generate, load_or_make_keys
 from handrail.adb.stream import UNREAD_MAX
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, Timeout
@@ -99,7 +99,7 @@ def test_a_closed_stream_takes_no_input() -> None:
         stream = await link.open("exec:echo hi")
         while await stream.read():
             pass
-        with pytest.raises(AdbCommandError, match="takes no more input"):
+        with pytest.raises(AdbCommandError, match="accepts no more input"):
             await stream.write(b"x")
         await stream.close()
         await stream.close()
@@ -140,7 +140,7 @@ def test_nobody_at_the_port_is_said_at_once() -> None:
         link = Direct("127.0.0.1", free_port(), clock=ManualClock())
         with pytest.raises(AdbConnectionError, match="Connection refused") as caught:
             await link.open("shell:x")
-        assert caught.value.message == f"nobody answers at {link.serial}: Connection refused"
+        assert caught.value.message == f"nothing answers at {link.serial}: Connection refused"
         assert caught.value.details == {"delivery": "not_delivered", "tried_ms": 0}
         await link.close()
 
@@ -300,7 +300,7 @@ def test_a_key_that_nobody_accepts_is_unauthorised_with_a_hint(key: PrivateKey) 
 def test_a_link_without_keys_says_so() -> None:
     async def story() -> None:
         async with phone(auth=True) as served, linked(served, keys=[]) as link:
-            with pytest.raises(DeviceOffline, match="was given none"):
+            with pytest.raises(DeviceOffline, match="this link has none"):
                 await link.open("exec:echo")
 
     asyncio.run(story())
@@ -310,7 +310,7 @@ def test_an_unreadable_key_is_named(tmp_path: Path) -> None:
     async def story() -> None:
         (tmp_path / "adbkey").write_text("nonsense")
         env = {**os.environ, "ANDROID_USER_HOME": str(tmp_path)}
-        async with phone(auth=True) as served, linked(served, keys=lambda: load_keys(env)) as link:
+        async with phone(auth=True) as served, linked(served, keys=lambda: load_or_make_keys(env)) as link:
             with pytest.raises(AdbConnectionError, match="adbkey can't be used"):
                 await link.open("exec:echo")
 

@@ -137,7 +137,7 @@ def test_a_link_without_keys_says_so() -> None:
     async def story(lone: Lone) -> None:
         lone.comes(CHALLENGE)
         await signed(lone)
-        assert (await failure(lone)).message == f"{NAME} asks for a key, and this link was given none"
+        assert (await failure(lone)).message == f"{NAME} requires a key, and this link has none"
 
     with_connection(story, welcome=None)
 
@@ -177,7 +177,7 @@ def test_a_device_that_wants_tls_is_for_the_adb_server() -> None:
     async def story(lone: Lone) -> None:
         lone.comes(Packet(Command.STLS, 0x01000000, 0))
         error = await failure(lone)
-        assert error.message == f"{NAME} wants TLS (wireless debugging)"
+        assert error.message == f"{NAME} requires TLS (wireless debugging)"
         assert error.hint == "Use the adb server for this phone."
         assert (error.retryable, error.details) == (False, {"delivery": "not_delivered"})
         assert lone.transport.aborted

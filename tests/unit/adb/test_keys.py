@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
-from handrail.adb.keys import PrivateKey, generate, load_keys, make_key, read_key
+from handrail.adb.keys import PrivateKey, generate, load_or_make_keys, make_key, read_key
 from handrail.adb.server import find_adb
 from handrail.errors import AdbConnectionError
 from handrail_sim.adbd.auth import decode_key, verify
@@ -48,10 +48,10 @@ def test_the_phone_verifies_what_we_sign(key: PrivateKey) -> None:
 
 def test_a_key_is_made_where_there_is_none_and_found_again(tmp_path: Path) -> None:
     env = {"ANDROID_USER_HOME": str(tmp_path / "android"), "HOME": str(tmp_path)}
-    made = load_keys(env)
+    made = load_or_make_keys(env)
     file = tmp_path / "android" / "adbkey"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert [key.public() for key in load_keys(env)] == [key.public() for key in made]
+    assert [key.public() for key in load_or_make_keys(env)] == [key.public() for key in made]
     assert (tmp_path / "android" / "adbkey.pub").read_bytes() == made[0].public().rstrip(b"\0")
 
 
@@ -59,7 +59,7 @@ def test_handrails_own_folder_serves_where_adbs_can_not_be_written(tmp_path: Pat
     (tmp_path / "file").write_text("")
     blocked = str(tmp_path / "file")
     env = {"ANDROID_USER_HOME": blocked, "HOME": blocked, "HANDRAIL_HOME": str(tmp_path / "own")}
-    assert load_keys(env)
+    assert load_or_make_keys(env)
     assert (tmp_path / "own" / "adbkey").is_file()
 
 
@@ -67,7 +67,7 @@ def test_nowhere_to_write_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     blocked = str(tmp_path / "file")
     with pytest.raises(AdbConnectionError, match="no adb key"):
-        load_keys({"ANDROID_USER_HOME": blocked, "HANDRAIL_HOME": blocked, "HOME": blocked})
+        load_or_make_keys({"ANDROID_USER_HOME": blocked, "HANDRAIL_HOME": blocked, "HOME": blocked})
 
 
 def test_the_stock_adbs_key_is_read_and_ours_is_read_by_it(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_the_stock_adbs_key_is_read_and_ours_is_read_by_it(tmp_path: Path) -> No
     key = read_key(theirs)
     pub = theirs.with_name("theirs.pub").read_bytes()
     assert key.public().split(b" ")[0] == pub.split(b" ")[0].strip()
-    ours = load_keys({"ANDROID_USER_HOME": str(tmp_path), "HOME": str(tmp_path)})[0]
+    ours = load_or_make_keys({"ANDROID_USER_HOME": str(tmp_path), "HOME": str(tmp_path)})[0]
     printed = subprocess.run([adb, "pubkey", tmp_path / "adbkey"], check=True, capture_output=True).stdout
     assert printed.split(b" ")[0].strip() == ours.public().split(b" ")[0]
 
@@ -87,7 +87,7 @@ def test_the_stock_adbs_key_is_read_and_ours_is_read_by_it(tmp_path: Path) -> No
 @pytest.mark.parametrize("damage", ["", "-----BEGIN PRIVATE KEY-----\nMIIE\n", "héllo", "cut"])
 def test_a_damaged_key_is_named_with_what_to_do(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "adbkey"
-    load_keys({"ANDROID_USER_HOME": str(tmp_path), "HOME": str(tmp_path)})
+    load_or_make_keys({"ANDROID_USER_HOME": str(tmp_path), "HOME": str(tmp_path)})
     path.write_text("\n".join(path.read_text().splitlines()[:9]) if damage == "cut" else damage)
     with pytest.raises(AdbConnectionError, match="adbkey can't be used") as caught:
         read_key(path)
@@ -133,11 +133,11 @@ def test_a_key_that_adb_can_not_use_is_refused(tmp_path: Path, key: PrivateKey, 
 def test_keys_of_others_come_after_adbs_own(tmp_path: Path, key: PrivateKey) -> None:
     folder = tmp_path / "android"
     env = {"ANDROID_USER_HOME": str(folder), "HOME": str(tmp_path)}
-    own = load_keys(env)[0]
+    own = load_or_make_keys(env)[0]
     given, missing = tmp_path / "given", tmp_path / "missing"
     given.write_bytes(pem(key.rsa))
     env["ADB_VENDOR_KEYS"] = os.pathsep.join([str(missing), str(given)])
-    found = [each.rsa.public_key() for each in load_keys(env)]
+    found = [each.rsa.public_key() for each in load_or_make_keys(env)]
     assert found == [own.rsa.public_key(), key.rsa.public_key()]
 
 
@@ -153,7 +153,7 @@ def test_a_key_is_never_written_over(tmp_path: Path) -> None:
 def test_links_that_find_no_key_at_the_same_time_use_the_same_one(tmp_path: Path) -> None:
     env = {"ANDROID_USER_HOME": str(tmp_path / "android"), "HOME": str(tmp_path)}
     with ThreadPoolExecutor(4) as threads:
-        found = [keys[0] for keys in threads.map(lambda _: load_keys(env), range(4))]
+        found = [keys[0] for keys in threads.map(lambda _: load_or_make_keys(env), range(4))]
     assert len({key.rsa.public_key().public_numbers().n for key in found}) == 1
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["adbkey", "adbkey.pub", "android"]
 
@@ -161,7 +161,7 @@ def test_links_that_find_no_key_at_the_same_time_use_the_same_one(tmp_path: Path
 def test_a_folder_in_the_keys_place_is_gone_round(tmp_path: Path) -> None:
     (tmp_path / "android" / "adbkey").mkdir(parents=True)
     env = {"ANDROID_USER_HOME": str(tmp_path / "android"), "HOME": str(tmp_path)}
-    assert load_keys(env)
+    assert load_or_make_keys(env)
     assert (tmp_path / ".android" / "adbkey").is_file()
 
 

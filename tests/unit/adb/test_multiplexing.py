@@ -9,6 +9,7 @@ import pytest
 from handrail.adb.stream import DirectStream
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, encode
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, InvalidAction
+from tests.cases import each
 from tests.unit.adb.lone_connection import BANNER, NAME, Lone, with_connection
 from tests.unit.adb.wires import now, turns
 
@@ -117,8 +118,8 @@ def test_a_packet_goes_to_the_stream_that_it_names() -> None:
     with_connection(story)
 
 
-@pytest.mark.parametrize("command", [Command.OKAY, Command.WRTE, Command.CLSE, Command.OPEN, 0x12345678])
-@pytest.mark.parametrize(("sender", "receiver"), [(8, 1), (7, 2)], ids=["stranger", "nobody"])
+@each("command", [Command.OKAY, Command.WRTE, Command.CLSE, Command.OPEN, 0x12345678])
+@each(("sender", "receiver"), [(8, 1), (7, 2)], ids=["stranger", "nobody"])
 def test_what_belongs_to_nobody_is_left_alone(command: int, sender: int, receiver: int) -> None:
     async def story(lone: Lone) -> None:
         stream = await lone.opened(remote=7)
@@ -336,7 +337,7 @@ def test_streams_learn_what_to_do_when_the_connection_goes_over_to_tls() -> None
     async def story(lone: Lone) -> None:
         stream = await lone.opened()
         lone.comes(Packet(Command.STLS, 0x01000000, 0))
-        with pytest.raises(DeviceOffline, match="wants TLS") as caught:
+        with pytest.raises(DeviceOffline, match="requires TLS") as caught:
             await now(stream.read())
         assert caught.value.hint == "Use the adb server for this phone."
 

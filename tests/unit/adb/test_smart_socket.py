@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.adb.smart_socket import REQUEST_MAX, SmartSocket, refusal
+from handrail.adb.server import REQUEST_MAX, SmartSocket, refusal
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
+from tests.cases import each
 from tests.unit.adb.wires import Transport, now, run_without_complaints, turns
 
 KEPT = 262_144
@@ -47,7 +48,7 @@ async def failure(work: Awaitable[object]) -> DeviceError:
 def test_a_request_goes_with_its_length_and_is_answered() -> None:
     async def story(socket: SmartSocket, transport: Transport) -> None:
         assert transport.socket.options == [(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)]
-        assert (transport.took(), socket.asked) == (b"000chost:version", 1)
+        assert (transport.took(), socket.sent_count) == (b"000chost:version", 1)
         assert not socket.granted.done()
         socket.data_received(b"OKAY0004")
         await now(socket.granted)
@@ -61,12 +62,12 @@ def test_a_request_goes_with_its_length_and_is_answered() -> None:
 
 def test_a_service_is_asked_for_once_the_device_was_granted() -> None:
     async def story(socket: SmartSocket, transport: Transport) -> None:
-        assert (transport.took(), socket.asked) == (b"0010host:transport:x", 1)
+        assert (transport.took(), socket.sent_count) == (b"0010host:transport:x", 1)
         for byte in b"OKA":
             socket.data_received(bytes([byte]))
         assert transport.took() == b""
         socket.data_received(b"Y")
-        assert (transport.took(), socket.asked) == (b"0006exec:\xff", 2)
+        assert (transport.took(), socket.sent_count) == (b"0006exec:\xff", 2)
         assert not socket.granted.done()
         socket.data_received(b"OKAYOKAY")
         await now(socket.granted)
@@ -119,7 +120,7 @@ def test_something_else_at_the_port_is_told_apart(said: bytes) -> None:
         socket.data_received(said)
         error = await failure(socket.granted)
         shown = said[4:] or said
-        assert error.message == f"what listens there is no adb server: it said {shown!r}"
+        assert error.message == f"what listens there is not an adb server: it answered {shown!r}"
         assert isinstance(error, AdbConnectionError)
         assert (error.hint, error.details) == (HINT, {"delivery": "unknown"})
 
@@ -129,7 +130,7 @@ def test_something_else_at_the_port_is_told_apart(said: bytes) -> None:
 def test_a_text_of_no_length_is_no_answer() -> None:
     async def story(socket: SmartSocket, _: Transport) -> None:
         socket.data_received(b"what")
-        assert (await failure(socket.text())).message.endswith("it said b'what'")
+        assert (await failure(socket.text())).message.endswith("it answered b'what'")
 
     play(story)
 
@@ -247,7 +248,7 @@ def test_an_answer_that_breaks_off_is_an_error(said: bytes) -> None:
 def test_nothing_is_written_to_a_server_that_was_never_reached() -> None:
     async def story() -> None:
         socket = SmartSocket(["shell:x"])
-        assert "takes no more input" in (await failure(socket.write(b"x"))).message
+        assert "accepts no more input" in (await failure(socket.write(b"x"))).message
         await now(socket.close())
 
     run_without_complaints(story)
@@ -309,7 +310,7 @@ def test_writers_learn_that_the_socket_is_gone(end: str) -> None:
             socket.resume_writing()
         for writing in (waiting, socket.write(b"y")):
             error = await failure(writing)
-            assert error.message == "the device or the adb server closed the stream and takes no more input"
+            assert error.message == "the device or the adb server closed the stream and accepts no more input"
             assert (error.hint, error.details) == (HINT, {"delivery": "unknown"})
         assert transport.took() == b""
 
@@ -332,7 +333,7 @@ def test_closing_drops_what_nobody_read() -> None:
 # what refusals mean
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "kind", "message", "hint", "details"),
     [
         ("device offline", DeviceOffline, "x is offline: device offline", "", {"state": "offline"}),

@@ -186,8 +186,8 @@ def test_all_writers_learn_that_the_device_closed() -> None:
         for writing in (*waiting, stream.write(b"later"), stream.write(b"later")):
             with pytest.raises(AdbCommandError) as caught:
                 await now(writing)
-            assert caught.value.message == f"the device closed '{shown}' and takes no more input"
-            assert caught.value.hint == "Read what it said before it closed."
+            assert caught.value.message == f"the device closed '{shown}' and accepts no more input"
+            assert caught.value.hint == "Read its output from before it closed."
             assert caught.value.details == {"command": shown, "delivery": "unknown"}
         assert line.took() == []
 
@@ -222,7 +222,7 @@ def test_closing_tells_the_device_once_and_drops_what_nobody_read() -> None:
         assert line.took() == []
         assert await now(stream.read()) == b""
         assert line.took() == []
-        with pytest.raises(AdbCommandError, match="takes no more input"):
+        with pytest.raises(AdbCommandError, match="accepts no more input"):
             await now(stream.write(b"x"))
 
     with_stream(story)

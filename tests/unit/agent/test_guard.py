@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.agent.stuck import PATIENT_REPEATS, Moment, StuckGuard
+from handrail.agent.history import PATIENT_REPEATS, Moment, StuckGuard
 
 
 def walk(guard: StuckGuard, *trail: tuple[int, str], now: int) -> str:

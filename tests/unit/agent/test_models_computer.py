@@ -20,7 +20,6 @@ from tests.agent_http.asking import ENV, KEY, PNG, Watched, ask, opened
 from tests.agent_http.makers import ANTHROPIC, MAKERS, OPENAI, Maker, click, size, types
 from tests.agent_http.openai_wire import body, error
 from tests.agent_http.server import Answer, Reset
-from tests.fuzz.computer_answers import run
 
 both = pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 PROMPT = Prompt("You work on a phone.", (PromptTurn("user", "Save it.", PNG),), display=(540, 1200))
@@ -114,7 +113,7 @@ def cut(maker: Maker) -> Answer:
 @both
 def test_half_an_answer_is_neither_done_nor_sent_back(maker: Maker) -> None:
     reply: Reply = said(maker, cut(maker)).reply
-    assert (reply.calls, reply.said, reply.action) == ((), (), None)
+    assert (reply.calls, reply.blocks, reply.action) == ((), (), None)
     assert "cut off" in reply.problem
     assert reply.usage.output_tokens > 0
 
@@ -143,7 +142,7 @@ def test_without_a_picture_the_display_still_has_a_size(maker: Maker) -> None:
     call = maker.acts(click(1, 1))
     first = said(maker, call).reply
     done = CallResult(first.calls[0].id, "Done.")
-    talk = replace(PROMPT, exchanges=(Exchange(first.said, (done,), "The screen is secret.", None),))
+    talk = replace(PROMPT, exchanges=(Exchange(first.blocks, (done,), "The screen is secret.", None),))
     sent = said(maker, maker.says("Done."), prompt=talk)
     shown = maker.pictures(sent.server.got[0])[1:]  # OpenAI takes no result without one
     assert list(map(size, shown)) == ([(540, 1200)] if maker is OPENAI else [])
@@ -164,4 +163,6 @@ def test_only_makers_have_a_computer_tool(spec: str) -> None:
 
 
 def test_damaged_answers_are_errors_of_ours_or_problems_of_the_models() -> None:
+    from tests.fuzz.computer_answers import run  # noqa: PLC0415  (it imports both makers' libraries)
+
     assert sum(run(600, seed=1).values()) == 600

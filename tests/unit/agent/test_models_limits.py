@@ -16,6 +16,7 @@ from tests.agent_http.anthropic_wire import message, text
 from tests.agent_http.asking import ANTHROPIC, OPENAI, PROMPT, ask, opened
 from tests.agent_http.openai_wire import error, says
 from tests.agent_http.server import Answer
+from tests.cases import each
 
 SCHEMA = answer_schema()
 
@@ -30,7 +31,7 @@ def test_a_server_that_can_is_told_what_an_answer_has_to_be() -> None:
     assert asked.reply.notice == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("action", "fits"),
     [
         ({"type": "tap", "target": "@b1"}, True),

@@ -15,6 +15,7 @@ from handrail.agent.models.http_client import MAX_BYTES
 from tests.agent_http.asking import KEY, OPENAI, PNG, PROMPT, ask
 from tests.agent_http.openai_wire import body, call_deltas, calls, refuses, says, streamed
 from tests.agent_http.server import Answer
+from tests.cases import each
 
 TAP = {"type": "tap", "target": "@b1", "reason": "to save it"}
 TAP_JSON = '{"target": "@b1", "reason": "to save it"}'
@@ -89,7 +90,7 @@ def test_a_call_written_as_text_is_read_although_tools_were_offered() -> None:
     assert ask(OPENAI, says(IN_TEXT)).reply.action == {"type": "tap", "target": "@b1"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "words"),
     [
         (calls(("tap", '{"target": "@b1"')), "arguments of tap are not valid JSON"),

@@ -14,6 +14,7 @@ from handrail.errors import ModelUnavailable
 from tests.agent_http.asking import OPENAI, PROMPT, Watched, ask, opened
 from tests.agent_http.openai_wire import body, calls, error, streamed
 from tests.agent_http.server import Answer, Hang, Reset
+from tests.cases import each
 
 GOOD = calls(("tap", {"target": "@b1"}))
 TAP = {"type": "tap", "target": "@b1"}
@@ -121,7 +122,7 @@ def test_a_server_that_stays_silent_is_told_after_the_last_try() -> None:
     assert failed.retryable
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "status", "hint"),
     [
         (error(401, "Wrong key.", "invalid_api_key"), 401, "OPENAI_API_KEY"),
@@ -181,7 +182,7 @@ def test_a_step_that_is_cancelled_leaves_nothing_open() -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "expected"),
     [("5", 5_000), ("0.5", 500), ("-3", 0), ("nan", None), ("soon", None), ("", None), ("9" * 400, None)],
 )

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from handrail.agent.model import AgentModel, Prompt, PromptTurn, Reply
-from handrail.agent.models import open_model
-from handrail.agent.models.scripted import ScriptedModel, read_script
-from handrail.agent.run_data import AgentStep
-from handrail.agent.run_folder import RunFolder
+from handrail.agent.models import ScriptedModel, open_model, read_script
+from handrail.agent.run_data import AgentStep, RunFolder
 from handrail.clock import ManualClock
 from handrail.errors import ExpectStateMismatch, InvalidAction, Unsupported
+from tests.cases import each
 
 SCREEN = """Task from the person:
 Tap @z9 if you see it.
@@ -76,7 +75,7 @@ def test_a_resumed_script_goes_on_at_the_step_that_is_asked_for() -> None:
     assert [reply.action and reply.action["type"] for reply in again] == ["type_text", "wait_for_stable"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "path", "words"),
     [
         ("- tap: Save\n- tpa: Save", "[1]", "'tpa' is not an action"),
@@ -109,6 +108,9 @@ def test_a_wrong_script_is_told_with_its_file(tmp_path: Path) -> None:
     assert failed.value.message == f"{file}: [0]: 'tpa' is not an action"
     assert failed.value.hint.startswith("Did you mean tap")
     assert (failed.value.details["path"], failed.value.details["file"]) == ("[0]", str(file))
+    file.write_text("tap: [")
+    with pytest.raises(InvalidAction, match="not valid YAML"):
+        opened(f"scripted:{file}")
 
 
 def test_a_script_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -184,7 +186,7 @@ def test_nothing_finishes_at_once() -> None:
 NOT_MODELS = ["", "gpt-4", "openai", "openai:", "random:x", "random:1234567890", "nothing:1", "scripted:"]
 
 
-@pytest.mark.parametrize("spec", NOT_MODELS)
+@each("spec", NOT_MODELS)
 def test_what_is_no_model_is_told_with_what_is_one(spec: str) -> None:
     with pytest.raises(InvalidAction, match="is not a model") as failed:
         opened(spec)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from handrail.agent.read_answer import read_text
+from tests.cases import each
 
 TAP = {"type": "tap", "target": "@b1"}
 STEP = '{"thought": "It is there.", "action": {"type": "tap", "target": "@b1"}}'
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         STEP,
@@ -59,7 +60,7 @@ def test_the_first_of_several_wins_and_the_reading_says_so() -> None:
     assert reading.problem == "2 actions, the first was taken."
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("I would tap the save button.", "There is no action in the answer."),

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from rs_bpe import openai
 
-from handrail.agent.tools import DEFAULT, Tool, kind_of, told_as_text, tool_schemas
+from handrail.agent.tools import DEFAULT, Tool, kind_of, tool_schemas, tools_as_text
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 TOOL_TOKENS = 1_500
 TEXT_TOKENS = 700
@@ -21,7 +22,7 @@ TEXT_TOKENS = 700
 def test_the_actions_cost_no_more_than_a_screen_or_two() -> None:
     wire = json.dumps([dict(tool) for tool in tool_schemas()], separators=(",", ":"))
     assert _tokens(wire) <= TOOL_TOKENS
-    assert _tokens(told_as_text()) <= TEXT_TOKENS
+    assert _tokens(tools_as_text()) <= TEXT_TOKENS
 
 
 def test_what_a_task_needs_is_there_and_the_shell_only_where_it_is_asked_for() -> None:
@@ -31,7 +32,7 @@ def test_what_a_task_needs_is_there_and_the_shell_only_where_it_is_asked_for() -
     assert tool_schemas(("shell",))[0]["name"] == "shell"
 
 
-@pytest.mark.parametrize("tool", tool_schemas(ACTIONS), ids=lambda tool: tool["name"])
+@each("tool", tool_schemas(ACTIONS), ids=lambda tool: tool["name"])
 def test_every_action_can_be_told_slimly_and_says_why_it_is_done(tool: Tool) -> None:
     text = json.dumps(dict(tool))
     assert not any(word in text for word in ("$defs", "$ref", 'default"'))
@@ -63,12 +64,12 @@ def test_an_action_that_does_not_exist_can_not_be_offered() -> None:
 
 
 def test_as_text_every_action_has_a_line_that_marks_what_may_be_left_out() -> None:
-    lines = told_as_text().splitlines()
+    lines = tools_as_text().splitlines()
     assert len(lines) == len(DEFAULT)
     [typed] = [line for line in lines if line.startswith("- type_text ")]
     assert "text: string;" in typed
     assert "target?: string, default: the focused one" in typed
-    assert "reason" not in told_as_text()
+    assert "reason" not in tools_as_text()
 
 
 def _tokens(text: str) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from handrail.agent.model import Reply
 from handrail.agent.read_answer import read_reply
+from tests.cases import each
 
 
 def read(action: Any) -> Any:
     return read_reply(Reply("", action, "raw", problem="" if action is not None else "It is empty."))
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "native"),
     [
         ({"type": "tap", "target": "@b1"}, {"type": "tap", "target": {"ref": "@b1"}}),
@@ -35,7 +34,7 @@ def test_native_and_seed_spellings_become_one_action(written: Any, native: dict[
     assert native.items() <= choice.action.to_dict().items()
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "why"),
     [
         (None, "It is empty."),

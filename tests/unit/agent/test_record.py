@@ -8,9 +8,7 @@ import pytest
 
 from handrail.agent.budget import Spend
 from handrail.agent.prompt import framed
-from handrail.agent.report import report
-from handrail.agent.run_data import AgentStep, RunResult
-from handrail.agent.run_folder import RunFolder, new_folder
+from handrail.agent.run_data import AgentStep, RunFolder, RunResult, new_folder, report
 from handrail.clock import ManualClock
 from handrail.errors import InvalidAction
 

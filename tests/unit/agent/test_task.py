@@ -10,9 +10,10 @@ from handrail.agent.budget import Budget, Spend, reached, says
 from handrail.agent.model import Usage
 from handrail.agent.task import Task
 from handrail.errors import InvalidAction
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "meant"),
     [
         ("Saved", {"visible": {"text": "Saved"}}),

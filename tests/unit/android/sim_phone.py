@@ -14,7 +14,7 @@ from typing import Any
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link, Stream
-from handrail.android.u2.server import release
+from handrail.android.uiautomator2 import release
 from handrail.clock import SystemClock
 from handrail.errors import HandrailError
 from handrail_sim.adbd.server import serve

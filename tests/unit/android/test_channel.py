@@ -6,9 +6,9 @@ import inspect
 import pytest
 
 from handrail.android.channel import OFFERS, Channel
-from handrail.android.emulator.channel import EmulatorChannel
-from handrail.android.helper.channel import HelperChannel
-from handrail.android.u2.channel import U2Channel
+from handrail.android.emulator_grpc import EmulatorChannel
+from handrail.android.http_helper import HelperChannel
+from handrail.android.uiautomator2 import U2Channel
 from handrail.errors import Unsupported
 
 FINGERS = {"tap", "double_tap", "long_press", "swipe"}
@@ -18,10 +18,12 @@ def test_a_channel_can_do_what_it_says_in_its_own_words() -> None:
     class Bell(Channel):
         name = "bell"
 
-        async def tap(self, x: int, y: int) -> None:
+        gestures = frozenset({"tap"})
+
+        async def paste(self) -> None:
             return None
 
-    assert Bell.can == {"tap"}
+    assert Bell.can == {"tap", "paste"}
     assert Channel.can == frozenset()
 
 

@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 
 from handrail.android.choose import choose
-from handrail.android.discovery import STATES, Found, state_of
+from handrail.android.discovery import STATES, DiscoveredDevice, state_of
 from handrail.config import canonical, transport
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError, InvalidAction
+from tests.cases import each
 
-PIXEL = Found("R58M12ABC", model="Pixel_8")
-OTHER_PIXEL = Found("R58M99XYZ", model="Pixel_8")
-TABLET = Found("HA1TABLET", model="Lenovo TB-X606F")
-SIM = Found("127.0.0.1:6555", via="direct", model="handrail sim")
-EMULATOR = Found("emulator-5554", model="sdk_gphone64_x86_64")
-OFFLINE = Found("GHOST1", "offline", model="Nexus 5")
-LOCKED = Found("LOCKED1", "unauthorized")
+PIXEL = DiscoveredDevice("R58M12ABC", model="Pixel_8")
+OTHER_PIXEL = DiscoveredDevice("R58M99XYZ", model="Pixel_8")
+TABLET = DiscoveredDevice("HA1TABLET", model="Lenovo TB-X606F")
+SIM = DiscoveredDevice("127.0.0.1:6555", via="direct", model="handrail sim")
+EMULATOR = DiscoveredDevice("emulator-5554", model="sdk_gphone64_x86_64")
+OFFLINE = DiscoveredDevice("GHOST1", "offline", model="Nexus 5")
+LOCKED = DiscoveredDevice("LOCKED1", "unauthorized")
 
 
-def refused(*found: Found, wanted: str | None = None, default: str | None = None) -> HandrailError:
+def refused(*found: DiscoveredDevice, wanted: str | None = None, default: str | None = None) -> HandrailError:
     with pytest.raises(HandrailError) as caught:
         choose(found, wanted, default)
     return caught.value
@@ -31,10 +32,10 @@ def test_the_only_usable_device_needs_no_name() -> None:
     assert choose([OFFLINE, PIXEL, LOCKED]) is PIXEL
 
 
-@pytest.mark.parametrize("state", [*STATES, "something new"])
+@each("state", [*STATES, "something new"])
 def test_check_16_a_device_that_is_not_ready_is_never_chosen(state: str) -> None:
     """Not as the only one, not by its name, not as the default, not by its model."""
-    one = Found("GHOST1", state, model="Nexus 5")
+    one = DiscoveredDevice("GHOST1", state, model="Nexus 5")
     for attempt in (
         {},
         {"wanted": "GHOST1"},
@@ -73,7 +74,7 @@ def test_without_any_device_the_error_says_how_to_get_one() -> None:
         assert way in error.hint
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "meant"),
     [
         ("R58M12ABC", PIXEL),
@@ -90,14 +91,14 @@ def test_without_any_device_the_error_says_how_to_get_one() -> None:
         ("emulator", EMULATOR),
     ],
 )
-def test_a_name_is_a_serial_or_its_start_or_end_or_a_model(wanted: str, meant: Found) -> None:
+def test_a_name_is_a_serial_or_its_start_or_end_or_a_model(wanted: str, meant: DiscoveredDevice) -> None:
     devices = [PIXEL, TABLET, SIM, EMULATOR, OFFLINE]
     assert choose(devices, wanted) is meant
     assert choose(devices, default=wanted) is meant
 
 
 def test_a_whole_serial_beats_the_start_of_another() -> None:
-    short, long = Found("ABC"), Found("ABCDEF")
+    short, long = DiscoveredDevice("ABC"), DiscoveredDevice("ABCDEF")
     assert choose([long, short], "ABC") is short
 
 
@@ -110,7 +111,7 @@ def test_a_name_that_fits_two_devices_is_refused_with_both(wanted: str) -> None:
 
 
 def test_a_name_that_fits_a_usable_and_an_offline_device_is_not_guessed_at() -> None:
-    assert isinstance(refused(PIXEL, Found("R58M99XYZ", "offline"), wanted="R58M"), InvalidAction)
+    assert isinstance(refused(PIXEL, DiscoveredDevice("R58M99XYZ", "offline"), wanted="R58M"), InvalidAction)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_the_list() -> None:
@@ -142,9 +143,9 @@ def test_states_are_read_from_the_servers_words(words: str, state: str) -> None:
     assert state_of(words) == state
 
 
-@pytest.mark.parametrize("state", STATES)
+@each("state", STATES)
 def test_every_state_is_explained_and_has_one_thing_to_do(state: str) -> None:
-    data = Found("X", state).to_dict()
+    data = DiscoveredDevice("X", state).to_dict()
     assert data["usable"] is False
     assert data["problem"]
     assert data["what_to_do"].count(". ") == 0
@@ -155,7 +156,7 @@ def test_every_state_stands_in_the_docs() -> None:
     assert [state for state in STATES if f"`{state}`" not in page] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("serial", "kind", "name"),
     [
         ("R58M12ABC", "usb", "R58M12ABC"),

@@ -9,8 +9,7 @@ import pytest
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.driver import Driver
-from handrail.android.routing import Helper, connect
+from handrail.android.driver import Driver, Helper, connect
 from handrail.clock import SystemClock
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone

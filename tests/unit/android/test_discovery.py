@@ -10,13 +10,13 @@ import pytest
 
 from handrail.adb.server import Listed
 from handrail.android.choose import open_chosen, open_device, pick
-from handrail.android.discovery import PROBE_MS, Found, discover, from_server, merge, probe
+from handrail.android.discovery import PROBE_MS, DiscoveredDevice, discover, from_server, merge, probe
 from handrail.clock import ManualClock
 from handrail.config import Config
 from handrail.errors import AdbConnectionError, DeviceOffline, InvalidAction
 from handrail_sim.adbd.server import serve
+from tests.unit.android.discovery_setup import CLOCK, a_phone, find, no_adb, run, seen, server_of
 from tests.unit.android.private_adb import adb_env, free_port, private_env
-from tests.unit.android.surroundings import CLOCK, a_phone, find, no_adb, run, seen, server_of
 
 __all__ = ["adb_env"]
 
@@ -41,7 +41,7 @@ def test_an_address_where_nobody_listens_is_listed_with_what_to_do(tmp_path: Pat
     env = no_adb(tmp_path, HANDRAIL_DEVICES=f"127.0.0.1:{port}")
     one = asyncio.run(find(env))[f"127.0.0.1:{port}"]
     assert (one.state, one.usable) == ("offline", False)
-    assert f"nobody answers at 127.0.0.1:{port}" in one.problem
+    assert f"nothing answers at 127.0.0.1:{port}" in one.problem
     assert f"`handrail sim --port {port}`" in one.what_to_do
 
 
@@ -119,24 +119,29 @@ def test_a_phone_that_is_seen_directly_and_by_the_server_is_listed_once(adb_env:
 
 
 def test_the_best_of_two_names_stays() -> None:
-    emulator = Found("emulator-5554")
-    by_address = Found("127.0.0.1:5555")
-    direct = Found("localhost:5555", via="direct")
-    dead = Found("127.0.0.1:5555", "offline", via="direct")
+    emulator = DiscoveredDevice("emulator-5554")
+    by_address = DiscoveredDevice("127.0.0.1:5555")
+    direct = DiscoveredDevice("localhost:5555", via="direct")
+    dead = DiscoveredDevice("127.0.0.1:5555", "offline", via="direct")
     assert merge([by_address, emulator]) == [emulator]
     assert merge([emulator, by_address, direct]) == [direct]
     assert merge([dead, emulator]) == [emulator]
-    assert merge([dead, Found("emulator-5554", "offline")]) == [dead]
+    assert merge([dead, DiscoveredDevice("emulator-5554", "offline")]) == [dead]
 
 
 def test_usable_phones_are_listed_first() -> None:
-    found = [Found("A", "offline"), Found("C"), Found("B"), Found("D", "unauthorized")]
+    found = [
+        DiscoveredDevice("A", "offline"),
+        DiscoveredDevice("C"),
+        DiscoveredDevice("B"),
+        DiscoveredDevice("D", "unauthorized"),
+    ]
     assert [one.serial for one in merge(found)] == ["B", "C", "A", "D"]
 
 
 def test_a_line_of_the_server_becomes_a_device() -> None:
     line = Listed("R58M", "device", {"model": "Pixel_8", "product": "shiba", "transport_id": "1"})
-    assert from_server(line) == Found("R58M", model="Pixel_8", product="shiba")
+    assert from_server(line) == DiscoveredDevice("R58M", model="Pixel_8", product="shiba")
     assert from_server(Listed("X", "no permissions (user in plugdev group)", {})).state == "no permissions"
 
 
@@ -148,7 +153,9 @@ def test_an_address_is_opened_without_looking_for_others(tmp_path: Path) -> None
         async with serve([a_phone()], port=0) as [served]:
             env = no_adb(tmp_path)
             config = Config.from_env(env)
-            assert await pick(served.address, config, CLOCK, env) == Found(served.address, via="direct")
+            assert await pick(served.address, config, CLOCK, env) == DiscoveredDevice(
+                served.address, via="direct"
+            )
             device = await open_chosen(served.address, config, CLOCK, env)
             assert (await device.shell.run(["echo", "hello"])).text == "hello\n"
             await device.close()

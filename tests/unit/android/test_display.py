@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from handrail.android.display import parse_display, read_display, shown_panel
-from handrail.android.fallbacks import collect_fallbacks
+from handrail.android.dumpsys import parse_display, read_display, shown_panel, take_fallback_notes
 from handrail.errors import AdbCommandError
 from handrail.surface.values import Display
-from tests.unit.android.said import Said
+from tests.cases import each
+from tests.unit.android.scripted_shell import ScriptedShell
 
 UNTURNED = Display(1080, 2400, 420, 0)
 WM = "Physical size: 1080x2400\nPhysical density: 420\n"
@@ -38,7 +38,7 @@ TWO_DISPLAYS = """  Display: mDisplayId=0
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "display"),
     [
         (WM, Display(1080, 2400, 420, 0)),
@@ -80,7 +80,7 @@ MOUNTED_TURNED = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "display"),
     [
         (OTHER_FIRST, Display(2400, 1080, 320, 3)),
@@ -98,12 +98,12 @@ def test_only_the_lines_of_display_0_count(text: str, display: Display) -> None:
 
 
 def test_windows_are_asked_only_where_the_display_service_tells_no_turn() -> None:
-    told = Said(WM + LOGICAL)
+    told = ScriptedShell(WM + LOGICAL)
     assert asyncio.run(read_display(told, 1000)).rotation == 1
-    assert collect_fallbacks(told) == []
-    silent = Said(WM, OTHER_FIRST)
+    assert take_fallback_notes(told) == []
+    silent = ScriptedShell(WM, OTHER_FIRST)
     assert asyncio.run(read_display(silent, 1000)).rotation == 3
-    assert ["`dumpsys window displays` did" in line for line in collect_fallbacks(silent)] == [True]
+    assert ["`dumpsys window displays` did" in line for line in take_fallback_notes(silent)] == [True]
 
 
 def test_the_panel_of_display_0_is_named_by_the_viewport() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from handrail.android.console import console_port
-from handrail.android.emulator.client import Endpoint, find_endpoint
+from handrail.android.emulator_console import console_port
+from handrail.android.emulator_grpc import Endpoint, find_endpoint
 
 
 def test_the_port_is_the_consoles_plus_3000_unless_its_file_says_otherwise(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.link import Stream
-from handrail.android.helper import ensure
-from handrail.android.helper.ensure import HelperHandle, Manifest, ensure_helper, read_manifest
+from handrail.android import http_helper as ensure
+from handrail.android.http_helper import HelperHandle, Manifest, ensure_helper, read_manifest
 from handrail.errors import AdbConnectionError
 from handrail_sim.channels import helper as sim_helper
 from handrail_sim.channels.attach import HELPER_RUNNER

@@ -6,15 +6,15 @@ import asyncio
 
 import pytest
 
-from handrail.android.fallbacks import collect_fallbacks
-from handrail.android.foreground import parse_foreground, read_foreground
+from handrail.android.dumpsys import parse_foreground, read_foreground, take_fallback_notes
 from handrail.surface.values import Foreground
-from tests.unit.android.said import Said
+from tests.cases import each
+from tests.unit.android.scripted_shell import ScriptedShell
 
 SETTINGS = Foreground("com.android.settings", "com.android.settings.Settings")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "    mResumedActivity: ActivityRecord{3f9e1a8 u0 com.android.settings/.Settings t12}",
@@ -51,10 +51,10 @@ def test_nothing_in_front_is_no_name(text: str) -> None:
 
 
 def test_windows_are_asked_only_where_activities_name_nobody() -> None:
-    shell = Said("", "mFocusedApp=ActivityRecord{3f9e1a8 u0 com.android.settings/.Settings t12}")
+    shell = ScriptedShell("", "mFocusedApp=ActivityRecord{3f9e1a8 u0 com.android.settings/.Settings t12}")
     assert asyncio.run(read_foreground(shell, 1000)) == SETTINGS
     assert ["activity" in asked for asked in shell.asked] == [True, False]
-    assert asyncio.run(read_foreground(Said("", ""), 1000)) == Foreground("", "")
+    assert asyncio.run(read_foreground(ScriptedShell("", ""), 1000)) == Foreground("", "")
 
 
 # several displays, several tasks, windows without an activity
@@ -71,7 +71,7 @@ Display #0 (activities from top to bottom):
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "front"),
     [
         (SPLIT, None),
@@ -102,7 +102,7 @@ def test_one_app_is_in_front_or_nobody_is_named(text: str, front: Foreground | N
 
 def test_a_fallback_is_told_once() -> None:
     focus = "mCurrentFocus=Window{1 u0 a.one/a.one.Main}"
-    shell = Said("", focus, "", focus)
+    shell = ScriptedShell("", focus, "", focus)
     for _ in range(2):
         assert asyncio.run(read_foreground(shell, 1000)) == ONE
-    assert len(collect_fallbacks(shell)) == 1
+    assert len(take_fallback_notes(shell)) == 1

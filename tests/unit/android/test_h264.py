@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.android.h264 import AnnexB
+from handrail.android.video import AnnexB
 from handrail.surface.values import VideoUnit
 
 SPS, PPS = b"\x67\x42\xc0\x29\xda\x02", b"\x68\xce\x3c\x80\x01"

@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from handrail.android.helper import open_helper
-from handrail.android.helper.answers import read_framework, read_idle, read_status
-from handrail.android.helper.channel import HelperChannel
-from handrail.android.helper.client import HelperClient
+from handrail.android.http_helper import (
+    HelperChannel,
+    HelperClient,
+    open_helper,
+    read_framework,
+    read_idle,
+    read_status,
+)
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
 from handrail_sim.channels.http import Request, Response, json_response, listening
+from tests import fingers
 from tests.unit.android.sim_phone import CONTACTS, Bench, helper_env, play
 
 
@@ -97,16 +102,18 @@ def test_input_arrives(tmp_path: Path) -> None:
     async def story(bench: Bench) -> None:
         channel = await opened(bench, tmp_path)
         bench.phone.start_activity(package=CONTACTS)
-        await channel.tap(*await point(channel, "Create new contact"))
+        await channel.perform(fingers.tap(*await point(channel, "Create new contact")))
         screen = await channel.look()
-        await channel.tap(*next(node.center for node in screen.nodes if node.class_name.endswith("EditText")))
+        await channel.perform(
+            fingers.tap(*next(node.center for node in screen.nodes if node.class_name.endswith("EditText")))
+        )
         await channel.type_ascii("Ada; $HOME 'x'")
         await channel.key(67)
         assert any(node.text == "Ada; $HOME 'x" for node in (await channel.look()).nodes)
-        await channel.long_press(540, 900, 600)
-        await channel.swipe(540, 1500, 540, 900, 100)
+        await channel.perform(fingers.long_press(540, 900, 600))
+        await channel.perform(fingers.swipe(540, 1500, 540, 900, 100))
         before = len(bench.touches())
-        await channel.double_tap(20, 1200)
+        await channel.perform(fingers.double_tap(20, 1200))
         assert [one[0] for one in bench.touches()[before:]] == ["down", "up", "down", "up"]
         await channel.close()
 
@@ -142,7 +149,7 @@ def test_input_to_a_dying_helper_is_unknown_and_to_a_dead_one_not_delivered(tmp_
         bench.phone.faults.add("helper_dies", times=1)
         for delivery in ("unknown", "not_delivered"):
             with pytest.raises(HandrailError) as caught:
-                await channel.tap(500, 500)
+                await channel.perform(fingers.tap(500, 500))
             assert caught.value.details["delivery"] == delivery
             await bench.until(lambda: not bench.phone.ports)
         await channel.close()
@@ -155,7 +162,7 @@ def test_the_second_half_of_a_double_tap_that_fails_is_never_called_undelivered(
         channel = await opened(bench, tmp_path)
         bench.phone.faults.add("helper_dies", requests=1)
         with pytest.raises(HandrailError) as caught:
-            await channel.double_tap(500, 500)
+            await channel.perform(fingers.double_tap(500, 500))
         assert caught.value.details["delivery"] == "unknown"
         await channel.close()
 
@@ -204,7 +211,7 @@ def test_an_answer_without_a_picture_is_an_error(base64: str) -> None:
     async def story(bench: Bench) -> None:
         told = {"ok": True, "format": "png", "base64": base64}
         async with listening(bench.phone.ports, "tcp:8765", Pretender(**told).answer):
-            with pytest.raises(AdbCommandError, match="no picture"):
+            with pytest.raises(AdbCommandError, match="could not take a screenshot"):
                 await HelperClient(bench.device, bench.clock).screenshot()
 
     play(story)

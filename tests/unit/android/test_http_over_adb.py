@@ -8,6 +8,7 @@ from handrail.android.http_over_adb import HttpPort, ServerGone
 from handrail.clock import ManualClock
 from handrail.errors import AdbConnectionError, DeviceError, HandrailError, Timeout
 from handrail_sim.stream import Stream
+from tests.cases import each
 from tests.unit.android.sim_phone import Bench, play
 
 PORT = 7001
@@ -127,7 +128,7 @@ def test_a_port_that_nobody_serves_delivered_nothing() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(
+@each(
     "pieces",
     [
         (),
@@ -150,7 +151,7 @@ def test_a_server_that_hangs_up_early_is_an_error_not_an_answer(pieces: tuple[by
     play(story)
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         b"SSH-2.0-dropbear\r\n\r\n",

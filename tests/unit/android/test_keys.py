@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.android.keys import W3C, key_code, key_name, w3c_name
+from handrail.android.input import W3C, key_code, key_name, w3c_name
 from handrail.errors import InvalidAction
 from handrail.protocol.keys import CODES, KEYS, NAMES
+from tests.cases import each
 
 SEED_003 = {
     "KEYCODE_BACK": "GoBack",
@@ -86,7 +87,7 @@ def test_a_vendors_key_goes_by_its_number() -> None:
     assert (key_code(700), key_name("700"), w3c_name(700)) == (700, "700", None)
 
 
-@pytest.mark.parametrize("wrong", ["bakc", "KEYCODE_BAKC", "", "-1", "1001", "4; reboot", "٤"])
+@each("wrong", ["bakc", "KEYCODE_BAKC", "", "-1", "1001", "4; reboot", "٤"])
 def test_what_is_no_key_is_refused(wrong: str) -> None:
     with pytest.raises(InvalidAction) as refusal:
         key_code(wrong)

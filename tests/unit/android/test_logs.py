@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 
 import pytest
 
 from handrail.adb.shell import Output
 from handrail.android import apps, logs
-from handrail.android.logs import DeviceTime, Lines, LogLine, logcat_time, moment, read_device_time, read_line
+from handrail.android.logs import (
+    DeviceTime,
+    LogLine,
+    logcat_time,
+    moment,
+    read_device_time,
+    read_line,
+    read_lines,
+)
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
-from handrail_sim.shell.processes import processes_of
-from tests.unit.android.said import Said
+from tests.cases import each
+from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 NOTES = "com.handrail.notes"
@@ -52,7 +59,7 @@ def test_a_package_with_a_shared_user_is_found_by_its_processes() -> None:
         "         1700000000.200  1000    88    88 W Settings: alive\n"
         "         1700000000.300  1000   900   900 W WindowManager: not mine\n"
     )
-    said = Said(
+    said = ScriptedShell(
         "0", "package:com.android.settings uid:1000", "  PID NAME\n   88 com.android.settings\n", text
     )
     lines = asyncio.run(logs.read(said, "com.android.settings"))
@@ -113,25 +120,9 @@ def test_the_log_of_nobody_is_an_error_not_an_empty_log() -> None:
 
 
 def test_a_log_that_is_too_long_is_an_error_not_its_oldest_part() -> None:
-    said = Said(Output(b"", b"", 0, dropped=5 << 20))
+    said = ScriptedShell(Output(b"", b"", 0, dropped=5 << 20))
     with pytest.raises(AdbCommandError, match="69 MiB"):
         asyncio.run(logs.read(said, level="info"))
-
-
-def test_following_gives_lines_as_they_come_and_ends_on_the_phone() -> None:
-    async def story(bench: Bench) -> None:
-        shell, running = bench.device.shell, processes_of(bench.phone).running
-        await apps.start(shell, NOTES)
-        async with asyncio.timeout(20), aclosing(logs.follow(shell, NOTES, "info")) as lines:
-            first = asyncio.ensure_future(anext(lines))
-            await bench.until(lambda: bool(bench.phone.log.listeners))
-            say(bench, "D", "too quiet")
-            say(bench, "I", "one\ntwo")
-            assert (await first).text == "one"
-            assert (await anext(lines)).text == "two"
-        await bench.until(lambda: not any(one.name == "logcat" for one in running.values()))
-
-    play(story)
 
 
 # lines
@@ -159,16 +150,13 @@ def test_what_is_no_line_is_left_out(line: str) -> None:
 def test_lines_survive_any_cut_of_the_stream() -> None:
     head = "1700000000.123 10104  2437  2440 W Tag: "
     data = f"{head}Grüße 🙂\r\n{head}two\n".encode()
-    for at in range(len(data)):
-        lines = Lines()
-        found = [*lines.feed(data[:at]), *lines.feed(data[at:])]
-        assert [line.text for line in found] == ["Grüße 🙂", "two"]
+    assert [line.text for line in read_lines(data)] == ["Grüße 🙂", "two"]
 
 
 # moments
 
 
-@pytest.mark.parametrize(
+@each(
     ("since", "expected"),
     [
         ("90s", NOON.epoch_ms - 90_000),
@@ -194,5 +182,5 @@ def test_the_devices_clock_is_read_with_and_without_nanoseconds() -> None:
     assert read_device_time("1700000000.123456789 +0200\n") == (1_700_000_000_123, 120)
     assert read_device_time("1700000000.%N -0330\n") == (1_700_000_000_000, -210)
     with pytest.raises(AdbCommandError):
-        asyncio.run(logs.device_now(Said("date: bad")))
+        asyncio.run(logs.device_now(ScriptedShell("date: bad")))
     assert logcat_time(1_700_000_000_007) == "1700000000.007"

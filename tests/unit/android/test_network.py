@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android.console import console_port, open_console
+from handrail.android.emulator_console import console_port, open_console
 from handrail.android.settings import Applied, over_the_air, set_airplane_mode, set_network
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import (
@@ -19,9 +19,9 @@ from handrail.errors import (
     VerificationFailed,
 )
 from handrail.surface.values import NetworkChange as Change
-from handrail_sim.channels.console import open_console as serve_console
+from handrail_sim.channels.emulator import open_console as serve_console
 from handrail_sim.phone import Phone
-from tests.unit.android.said import Said
+from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play
 
 PHONE = "R58M123456"
@@ -62,8 +62,8 @@ def test_offline_and_full_work_on_a_phone() -> None:
     ],
 )
 def test_a_phone_has_no_speed_to_set_and_nothing_is_changed(change: Change) -> None:
-    said = Said()
-    with pytest.raises(Unsupported, match="no emulator"):
+    said = ScriptedShell()
+    with pytest.raises(Unsupported, match="not an emulator"):
         asyncio.run(set_network(said, PHONE, change, ManualClock()))
     assert said.asked == []
 
@@ -72,7 +72,7 @@ def test_a_phone_has_no_speed_to_set_and_nothing_is_changed(change: Change) -> N
 def test_the_branch_one_sits_on_is_not_cut(serial: str) -> None:
     for change in (Change("offline"), Change(wifi=False)):
         with pytest.raises(Unsupported, match="would turn off"):
-            asyncio.run(set_network(Said(), serial, change, ManualClock()))
+            asyncio.run(set_network(ScriptedShell(), serial, change, ManualClock()))
     assert not over_the_air("127.0.0.1:6555")
     assert not over_the_air("localhost:6555")
     assert not over_the_air(PHONE)
@@ -81,18 +81,18 @@ def test_the_branch_one_sits_on_is_not_cut(serial: str) -> None:
 @pytest.mark.parametrize("change", [Change("5g"), Change(speed="fast"), Change(delay="1:2\nkill")])  # type: ignore[arg-type]
 def test_words_that_the_console_would_misread_are_refused(change: Change) -> None:
     with pytest.raises(InvalidAction):
-        asyncio.run(set_network(Said(), "emulator-5554", change, ManualClock()))
+        asyncio.run(set_network(ScriptedShell(), "emulator-5554", change, ManualClock()))
 
 
 def test_an_android_without_the_command_loses_both_radios_instead() -> None:
     unknown = Output(b"", b"Unknown command: airplane-mode", 255)
-    said = Said(unknown, "", "0\n", "", "0\n")
+    said = ScriptedShell(unknown, "", "0\n", "", "0\n")
     done = Applied()
     asyncio.run(set_airplane_mode(said, True, ManualClock(), done))
     assert done.applied == {"wifi": False, "data": False}
     assert "instead" in done.message
     with pytest.raises(Unsupported):
-        asyncio.run(set_airplane_mode(Said(unknown, "1\n"), False, ManualClock(), Applied()))
+        asyncio.run(set_airplane_mode(ScriptedShell(unknown, "1\n"), False, ManualClock(), Applied()))
 
 
 def test_a_radio_that_stays_as_it_is_is_a_failure() -> None:
@@ -100,7 +100,7 @@ def test_a_radio_that_stays_as_it_is_is_a_failure() -> None:
 
     async def story() -> None:
         switching = asyncio.ensure_future(
-            set_network(Said("", *["1"] * 99), PHONE, Change(wifi=False), clock)
+            set_network(ScriptedShell("", *["1"] * 99), PHONE, Change(wifi=False), clock)
         )
         while not switching.done():
             await asyncio.sleep(0)
@@ -134,9 +134,9 @@ def test_presets_reach_the_emulator_and_are_read_back() -> None:
         off = Output(b"", b"", 0)
         async with serve_console(phone, 0) as port:
             serial = f"emulator-{port}"
-            done = await set_network(Said(off, "0"), serial, Change("3g"), clock)
+            done = await set_network(ScriptedShell(off, "0"), serial, Change("3g"), clock)
             assert done.applied == {"airplane_mode": False, "speed": "umts", "delay": "umts"}
-            done = await set_network(Said(), serial, Change(speed="10:2000", delay="30:90"), clock)
+            done = await set_network(ScriptedShell(), serial, Change(speed="10:2000", delay="30:90"), clock)
             assert done.applied == {"speed": "10:2000", "delay": "30:90"}
         assert phone.props["sim.network.speed"] == "10:2000"
 
@@ -154,12 +154,17 @@ def test_an_emulator_that_does_not_take_it_is_found_out(tmp_path: Path) -> None:
         async with server:
             serial = f"emulator-{server.sockets[0].getsockname()[1]}"
             try:
-                await set_network(Said(), serial, Change(speed="edge"), SystemClock(), home=tmp_path)
+                await set_network(ScriptedShell(), serial, Change(speed="edge"), SystemClock())
             finally:
                 await console.left.wait()
 
     with pytest.raises(VerificationFailed, match="speed is"):
         asyncio.run(story())
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
 
 
 class Guarded:
@@ -182,12 +187,12 @@ class Guarded:
         self.left.set()
 
 
-async def talk(console: Guarded, home: Path) -> None:
+async def talk(console: Guarded) -> None:
     server = await asyncio.start_server(console.serve, "127.0.0.1", 0)
     async with server:
         port = server.sockets[0].getsockname()[1]
         try:
-            async with open_console(port, SystemClock(), home) as one:
+            async with open_console(port, SystemClock()) as one:
                 await one.say("network status")
         finally:
             await console.left.wait()
@@ -196,22 +201,22 @@ async def talk(console: Guarded, home: Path) -> None:
 def test_the_token_of_the_home_folder_is_given(tmp_path: Path) -> None:
     (tmp_path / ".emulator_console_auth_token").write_text("a1b2\n")
     console = Guarded("Android Console: type 'help'\r\nOK\r\n", "OK\r\n")
-    asyncio.run(talk(console, tmp_path))
+    asyncio.run(talk(console))
     assert console.heard == ["auth a1b2", "network status"]
 
 
-def test_a_refused_token_is_an_error_with_the_consoles_words(tmp_path: Path) -> None:
+def test_a_refused_token_is_an_error_with_the_consoles_words() -> None:
     with pytest.raises(AdbCommandError, match="KO: authentication token does not match"):
-        asyncio.run(talk(Guarded("KO: authentication token does not match\r\n"), tmp_path))
+        asyncio.run(talk(Guarded("KO: authentication token does not match\r\n")))
 
 
-def test_nobody_on_the_port_is_said_so(tmp_path: Path) -> None:
+def test_nobody_on_the_port_is_said_so() -> None:
     async def story() -> None:
         server = await asyncio.start_server(Guarded().serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         server.close()
         await server.wait_closed()
-        async with open_console(port, SystemClock(), tmp_path):
+        async with open_console(port, SystemClock()):
             pass
 
     with pytest.raises(AdbConnectionError, match="no emulator console"):

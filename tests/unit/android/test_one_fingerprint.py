@@ -7,20 +7,19 @@ import json
 from itertools import permutations
 from random import Random
 
-import pytest
-
-from handrail.android.screen import fit
-from handrail.android.u2.channel import with_active
-from handrail.tree.fingerprint import content_fingerprint, screen_fingerprint
-from handrail.tree.node import Screen
-from handrail.tree.parse import parse
-from handrail.tree.parse.build import STACK_GUESSED
+from handrail.android.channel import fit
+from handrail.android.uiautomator2 import with_active
+from handrail.screen.fingerprint import content_fingerprint, screen_fingerprint
+from handrail.screen.node import Screen
+from handrail.screen.parse import parse
+from handrail.screen.parse.build import STACK_GUESSED
 from handrail_sim.apps import APPS, DEFAULT
 from handrail_sim.channels.helper import describe
-from handrail_sim.channels.u2.hierarchy import write
+from handrail_sim.channels.u2.server import write
 from handrail_sim.phone import Phone
 from handrail_sim.screen.accessibility import active_root, active_window, roots
 from handrail_sim.screen.dump import HEADER, all_windows
+from tests.cases import each
 from tests.unit.android.hand import Hand
 
 STEPS = 12
@@ -59,7 +58,7 @@ def agreed(phone: Phone) -> str:
     return readings["by_adb"][0]
 
 
-@pytest.mark.parametrize("app", DEFAULT)
+@each("app", DEFAULT)
 def test_adb_u2_and_the_helper_agree_wherever_one_taps_in(app: str) -> None:
     async def story() -> None:
         hand, rng = Hand(), Random(app)

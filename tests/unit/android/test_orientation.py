@@ -11,17 +11,19 @@ from handrail.android.settings import get_setting, put_setting, quarter_for, set
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, InvalidAction, VerificationFailed
 from handrail.surface.values import Display
-from tests.unit.android.said import Said
+from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play
 
 
 def test_the_screen_turns_and_is_let_go() -> None:
     async def story(bench: Bench) -> None:
         shell, clock = bench.device.shell, bench.clock
-        assert await set_orientation(shell, "landscape", clock) == ("landscape", 1, True)
+        assert await set_orientation(shell, "landscape", clock) == "landscape"
+        assert await get_setting(shell, "system", "accelerometer_rotation") == "0"
         assert bench.phone.display.width > bench.phone.display.height
-        assert await set_orientation(shell, "portrait", clock) == ("portrait", 0, True)
-        assert (await set_orientation(shell, "auto", clock)).held is False
+        assert await set_orientation(shell, "portrait", clock) == "portrait"
+        await set_orientation(shell, "auto", clock)
+        assert await get_setting(shell, "system", "accelerometer_rotation") == "1"
 
     play(story)
 
@@ -36,11 +38,11 @@ def test_a_tablet_is_wide_when_it_is_not_turned() -> None:
 def test_an_app_that_insists_is_a_failure_with_both_values() -> None:
     info = 'mOverrideDisplayInfo=DisplayInfo{"Built-in Screen", displayId 0, real 1080 x 2400, rotation 0}'
     portrait = f"Physical size: 1080x2400\nPhysical density: 420\n  Display 0:\n    {info}\n"
-    answers = [portrait, "", "0", "", "1"] + [portrait, "0"] * 60
+    answers = [portrait, "", "0", "", "1"] + [portrait] * 60
     clock = ManualClock()
 
     async def story() -> None:
-        turning = asyncio.ensure_future(set_orientation(Said(*answers), "landscape", clock))
+        turning = asyncio.ensure_future(set_orientation(ScriptedShell(*answers), "landscape", clock))
         while not turning.done():
             await asyncio.sleep(0)
             await clock.advance(100)
@@ -53,18 +55,18 @@ def test_an_app_that_insists_is_a_failure_with_both_values() -> None:
 
 def test_other_words_are_refused() -> None:
     with pytest.raises(InvalidAction):
-        asyncio.run(set_orientation(Said(), "sideways", ManualClock()))  # type: ignore[arg-type]
+        asyncio.run(set_orientation(ScriptedShell(), "sideways", ManualClock()))  # type: ignore[arg-type]
 
 
 def test_a_setting_that_does_not_stick_is_a_failure() -> None:
     with pytest.raises(VerificationFailed, match='"0"'):
-        asyncio.run(put_setting(Said("", "0\n"), "system", "user_rotation", "1"))
+        asyncio.run(put_setting(ScriptedShell("", "0\n"), "system", "user_rotation", "1"))
     denied = Output(b"", b"java.lang.SecurityException: WRITE_SECURE_SETTINGS", 255)
     with pytest.raises(AdbCommandError, match="WRITE_SECURE_SETTINGS"):
-        asyncio.run(put_setting(Said(denied), "secure", "x", "1"))
+        asyncio.run(put_setting(ScriptedShell(denied), "secure", "x", "1"))
 
 
 def test_a_setting_that_was_never_set_is_none() -> None:
-    assert asyncio.run(get_setting(Said("null\n"), "global", "x")) is None
+    assert asyncio.run(get_setting(ScriptedShell("null\n"), "global", "x")) is None
     with pytest.raises(InvalidAction):
-        asyncio.run(get_setting(Said(), "global", "--user"))
+        asyncio.run(get_setting(ScriptedShell(), "global", "--user"))

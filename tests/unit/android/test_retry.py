@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.android.input import read_again
+from handrail.android.input import retry_read
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, HandrailError, SecureScreen, Timeout, TreeParseError
 
@@ -30,7 +30,7 @@ class Read:
 
 
 async def run(read: Read, deadline_ms: float = 30_000) -> str:
-    work = asyncio.ensure_future(read_again(read, read.clock, deadline_ms=deadline_ms))
+    work = asyncio.ensure_future(retry_read(read, read.clock, deadline_ms=deadline_ms))
     while not work.done():
         await asyncio.sleep(0)
         await read.clock.advance(50)

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android.screen import Dumper
+from handrail.android.adb_channel import Dumper
 from handrail.errors import DeviceOffline, HandrailError, TreeParseError
-from handrail.tree.node import Screen
-from tests.unit.android.said import Answer, Said
+from handrail.screen.node import Screen
+from tests.unit.android.scripted_shell import Answer, ScriptedShell
 
 NODE = '<node index="0" text="OK" class="android.widget.Button" package="a.b" bounds="[90,900][990,1500]" />'
 XML = f"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">{NODE}</hierarchy>"
@@ -21,7 +21,7 @@ def read(*answers: Answer) -> Screen:
     """The last of as many reads as there are answers."""
 
     async def story() -> Screen:
-        dumper = Dumper(Said(*answers))
+        dumper = Dumper(ScriptedShell(*answers))
         for _ in answers[1:]:
             await dumper.read(1000)
         return await dumper.read(1000)
@@ -51,7 +51,7 @@ def test_the_same_bytes_are_the_same_screen() -> None:
         whole = Output(XML.encode(), SIZE, 0)
         answers = [whole, whole, Output(XML.encode(), b"Physical size: 720x1280\n", 0), whole]
         answers[3] = Output(XML.replace("OK", "Yes").encode(), SIZE, 0)
-        dumper = Dumper(Said(*answers))
+        dumper = Dumper(ScriptedShell(*answers))
         return [await dumper.read(1000) for _ in answers]
 
     first, second, smaller, other = asyncio.run(story())
@@ -60,7 +60,7 @@ def test_the_same_bytes_are_the_same_screen() -> None:
 
 
 def test_an_older_dump_is_removed_before_and_after() -> None:
-    shell = Said(Output(XML.encode(), SIZE, 0))
+    shell = ScriptedShell(Output(XML.encode(), SIZE, 0))
     asyncio.run(Dumper(shell).read(1000))
     steps = shell.asked[0].split("; ")
     assert [step.split()[0] for step in steps] == ["rm", "uiautomator", "code=$?", "cat", "rm", "wm", "exit"]
@@ -68,12 +68,14 @@ def test_an_older_dump_is_removed_before_and_after() -> None:
 
 
 def test_two_dumpers_never_share_a_file() -> None:
-    assert Dumper(Said()).command() != Dumper(Said()).command()
+    assert Dumper(ScriptedShell()).command() != Dumper(ScriptedShell()).command()
 
 
 def test_only_a_dump_that_did_not_end_has_to_be_tidied_up() -> None:
     async def story() -> list[str]:
-        shell = Said(Output(XML.encode(), SIZE, 0), DeviceOffline("gone"), DeviceOffline("still gone"))
+        shell = ScriptedShell(
+            Output(XML.encode(), SIZE, 0), DeviceOffline("gone"), DeviceOffline("still gone")
+        )
         dumper = Dumper(shell)
         await dumper.read(1000)
         await dumper.tidy()
@@ -89,7 +91,9 @@ def test_only_a_dump_that_did_not_end_has_to_be_tidied_up() -> None:
 
 def test_a_phone_that_stumbles_over_all_windows_is_asked_for_one() -> None:
     async def story() -> list[str]:
-        shell = Said(Output(b"", b"java.lang.NullPointerException", 1), Output(XML.encode(), SIZE, 0))
+        shell = ScriptedShell(
+            Output(b"", b"java.lang.NullPointerException", 1), Output(XML.encode(), SIZE, 0)
+        )
         dumper = Dumper(shell)
         with pytest.raises(HandrailError):
             await dumper.read(1000)

@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 
 from handrail.adb.shell import Output
-from handrail.android.fallbacks import collect_fallbacks
-from handrail.android.picture import find_secure, is_black, take_picture, whole_png
+from handrail.android.dumpsys import take_fallback_notes
+from handrail.android.screenshot import check_png, find_secure, is_black, take_screenshot
 from handrail.errors import AdbCommandError, SecureScreen
-from tests.unit.android.said import Said
+from tests.unit.android.scripted_shell import ScriptedShell
 
 AWAKE = "@@handrail power\nmWakefulness=Awake\n@@handrail policy\n      showing=false\n"
 BANK = "com.example.bank/com.example.bank.Login"
@@ -63,9 +63,9 @@ def test_windows_that_are_open_or_not_shown_do_not_count(text: str) -> None:
 
 
 def test_a_secure_window_is_told_before_a_picture_is_taken() -> None:
-    shell = Said(ANDROID_14, f"  mCurrentFocus=Window{{6 u0 {BANK}}}\n")
+    shell = ScriptedShell(ANDROID_14, f"  mCurrentFocus=Window{{6 u0 {BANK}}}\n")
     with pytest.raises(SecureScreen, match="bank") as caught:
-        asyncio.run(take_picture(shell, 1000))
+        asyncio.run(take_screenshot(shell, 1000))
     assert caught.value.details["window"] == BANK
     assert not any("screencap" in asked for asked in shell.asked)
 
@@ -75,9 +75,9 @@ NOTES_IN_FRONT = "  mCurrentFocus=Window{7 u0 a.notes/a.notes.Main}\n"
 
 def test_a_secure_window_of_another_app_does_not_forbid_a_picture_of_this_one() -> None:
     picture = png((1, 200, 3))
-    shell = Said(ANDROID_14, NOTES_IN_FRONT, picture)
-    assert asyncio.run(take_picture(shell, 1000)) == picture
-    assert "is black in it" in collect_fallbacks(shell)[0]
+    shell = ScriptedShell(ANDROID_14, NOTES_IN_FRONT, picture)
+    assert asyncio.run(take_screenshot(shell, 1000)) == picture
+    assert "is black in it" in take_fallback_notes(shell)[0]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_a_secure_window_of_another_app_does_not_forbid_a_picture_of_this_one() 
 )
 def test_while_it_is_not_certain_who_is_in_front_a_secure_window_forbids(focus: str) -> None:
     with pytest.raises(SecureScreen, match="bank"):
-        asyncio.run(take_picture(Said(ANDROID_14, focus), 1000))
+        asyncio.run(take_screenshot(ScriptedShell(ANDROID_14, focus), 1000))
 
 
 def test_a_black_picture_beside_a_secure_window_is_refused() -> None:
     with pytest.raises(SecureScreen, match="bank"):
-        asyncio.run(take_picture(Said(ANDROID_14, NOTES_IN_FRONT, png((0, 0, 0))), 1000))
+        asyncio.run(take_screenshot(ScriptedShell(ANDROID_14, NOTES_IN_FRONT, png((0, 0, 0))), 1000))
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ WARNING = b"[Warning] Multiple displays were found, but no display id was specif
 def test_of_several_displays_the_shown_one_is_taken(first: bytes | Output) -> None:
     inner, outer = png((9, 9, 200)), png((9, 200, 9))
     folded = FOLD.replace("801153", "801152")
-    shell = Said("", first, FOLD, inner, "", folded, outer)
-    assert asyncio.run(take_picture(shell, 1000)) == inner
-    assert asyncio.run(take_picture(shell, 1000)) == outer
+    shell = ScriptedShell("", first, FOLD, inner, "", folded, outer)
+    assert asyncio.run(take_screenshot(shell, 1000)) == inner
+    assert asyncio.run(take_screenshot(shell, 1000)) == outer
     taken = [asked for asked in shell.asked if "screencap" in asked]
     named = [f"screencap -p -d 46198276775508011{end}" for end in (53, 52)]
     assert taken == ["screencap -p", *named]
@@ -135,23 +135,23 @@ def test_of_several_displays_the_shown_one_is_taken(first: bytes | Output) -> No
 
 def test_in_doubt_about_the_display_there_is_no_picture() -> None:
     with pytest.raises(AdbCommandError, match="several displays"):
-        asyncio.run(take_picture(Said("", WARNING + png((1, 2, 3)), ""), 1000))
+        asyncio.run(take_screenshot(ScriptedShell("", WARNING + png((1, 2, 3)), ""), 1000))
 
 
 def test_a_black_picture_of_a_window_that_came_meanwhile_is_doubted() -> None:
     with pytest.raises(SecureScreen):
-        asyncio.run(take_picture(Said("", png((0, 0, 0), bar=True), ANDROID_14), 1000))
+        asyncio.run(take_screenshot(ScriptedShell("", png((0, 0, 0), bar=True), ANDROID_14), 1000))
 
 
 def test_a_dark_app_that_forbids_nothing_may_be_black() -> None:
     black = png((0, 0, 0))
-    assert asyncio.run(take_picture(Said("", black, "", AWAKE), 1000)) == black
+    assert asyncio.run(take_screenshot(ScriptedShell("", black, "", AWAKE), 1000)) == black
 
 
 def test_a_black_picture_of_a_screen_that_is_off_says_so() -> None:
     asleep = AWAKE.replace("Awake", "Asleep")
     with pytest.raises(AdbCommandError, match="The screen is off") as caught:
-        asyncio.run(take_picture(Said("", png((0, 0, 0)), "", asleep), 1000))
+        asyncio.run(take_screenshot(ScriptedShell("", png((0, 0, 0)), "", asleep), 1000))
     assert "wakeup" in caught.value.hint
 
 
@@ -162,10 +162,10 @@ def test_black_is_what_shows_nothing_below_the_status_bar() -> None:
 
 def test_a_warning_before_the_picture_is_cut_off() -> None:
     picture = png((1, 2, 3))
-    assert whole_png(b"[Warning] Multiple displays were found\n" + picture) == picture
+    assert check_png(b"[Warning] Multiple displays were found\n" + picture) == picture
 
 
 @pytest.mark.parametrize("data", [b"", b"/system/bin/sh: screencap: not found", png((1, 2, 3))[:-9]])
 def test_what_is_not_a_whole_picture_is_an_error(data: bytes) -> None:
     with pytest.raises(AdbCommandError, match=r"screencap -p"):
-        asyncio.run(take_picture(Said("", Output(data, b"", 0)), 1000))
+        asyncio.run(take_screenshot(ScriptedShell("", Output(data, b"", 0)), 1000))

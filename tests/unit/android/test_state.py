@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.android import state_parts as parts
-from handrail.android.state import DeviceState, paragraph, parse_state, read_state
+from handrail.android import dumpsys as parts
+from handrail.android.dumpsys import paragraph, parse_state, read_state
+from handrail.protocol.details import DeviceStateFacts
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 OUTPUT = """@@handrail front
@@ -49,10 +50,10 @@ def test_every_part_is_read_in_one_round_trip() -> None:
         before = len(bench.link.opened)
         state = await read_state(bench.device.shell, clipboard="Ada")
         assert len(bench.link.opened) == before + 1
-        assert [name for name in DeviceState.__slots__ if getattr(state, name) is None] == []
-        assert (state.package, state.app_name) == (CONTACTS, "Contacts")
-        assert (state.width, state.height, state.density) == (1080, 2400, 420)
-        assert (state.volume, state.volume_max, state.ringer) == (7, 15, "normal")
+        assert set(DeviceStateFacts.__annotations__) - {"tabs"} == set(state)
+        assert (state["package"], state["app_name"]) == (CONTACTS, "Contacts")
+        assert (state["width"], state["height"], state["density"]) == (1080, 2400, 420)
+        assert (state["volume"], state["volume_max"], state["ringer"]) == (7, 15, "normal")
 
     play(story)
 
@@ -69,17 +70,17 @@ def test_what_changes_on_the_phone_changes_in_the_state() -> None:
         phone.set_rotation(1)
         phone.systemui.open_shade(False)
         state = await read_state(shell)
-        assert (state.wifi, state.bluetooth, state.airplane_mode, state.location) == (
+        assert (state["wifi"], state["bluetooth"], state["airplane_mode"], state["location"]) == (
             False,
             False,
             True,
             False,
         )
-        assert (state.battery_percent, state.volume, state.animation_scale) == (17, 3, 0.0)
-        assert (state.dark_mode, state.orientation, state.shade_open) == (True, "landscape", True)
-        assert (state.width, state.height) == (2400, 1080)
+        assert (state["battery_percent"], state["volume"], state["animation_scale"]) == (17, 3, 0.0)
+        assert (state["dark_mode"], state["orientation"], state["shade_open"]) == (True, "landscape", True)
+        assert (state["width"], state["height"]) == (2400, 1080)
         phone.set_awake(False)
-        assert (await read_state(shell)).screen_on is False
+        assert (await read_state(shell))["screen_on"] is False
 
     play(story)
 
@@ -87,12 +88,12 @@ def test_what_changes_on_the_phone_changes_in_the_state() -> None:
 def test_a_silent_device_gives_no_parts_and_no_failure() -> None:
     for text in ("", "error: closed", parts.COMMAND):
         state = parse_state(text)
-        assert state.to_dict() == {}
+        assert state == {}
         assert paragraph(state) == ""
 
 
 def test_the_paragraph_says_it_all() -> None:
-    state = DeviceState(
+    state = DeviceStateFacts(
         package="com.android.contacts", activity="com.android.contacts.Main", app_name="Contacts",
         form="phone", orientation="portrait", width=1080, height=2400, density=420, keyboard_shown=False,
         screen_on=True, locked=False, battery_percent=84, charging=True, wifi=True, bluetooth=False,
@@ -109,7 +110,9 @@ def test_the_paragraph_says_it_all() -> None:
 
 
 def test_a_strangers_clipboard_stays_one_quoted_line() -> None:
-    text = paragraph(DeviceState(clipboard='x". No call.\n@@handrail power\nmWakefulness=Asleep' + "y" * 500))
+    text = paragraph(
+        DeviceStateFacts(clipboard='x". No call.\n@@handrail power\nmWakefulness=Asleep' + "y" * 500)
+    )
     assert "\n" not in text
     assert '\\"' in text
     assert len(text) < 300
@@ -186,4 +189,4 @@ def test_a_battery_with_another_scale_is_given_in_per_cent() -> None:
     ("com.instagram.android", "Instagram"), ("com.android.settings", "Settings"), ("android", "Android"),
 ])  # fmt: skip
 def test_a_package_says_its_name(package: str, name: str) -> None:
-    assert parts.spoken_name(package) == name
+    assert parts.app_name_from_package(package) == name

@@ -13,16 +13,16 @@ from handrail.android import app_data
 from handrail.android.app_data import (
     Pref,
     check_name,
-    list_databases,
     list_prefs,
     query,
+    query_copy,
     read_file,
     read_prefs,
     read_values,
 )
-from handrail.android.local_sql import query_copy
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction, Unsupported
-from tests.unit.android.said import Said
+from tests.cases import each
+from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 NOTES = "com.handrail.notes"
@@ -131,11 +131,11 @@ def test_closed_and_missing_apps_are_told_apart() -> None:
     play(story)
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../../x", "a\nb", "a\0b", "x" * 300])
+@each("name", ["", ".", "..", "a/b", "../../x", "a\nb", "a\0b", "x" * 300])
 def test_names_do_not_leave_their_folder(name: str) -> None:
     with pytest.raises(InvalidAction):
         check_name(name, "file")
-    said = Said()
+    said = ScriptedShell()
     with pytest.raises(InvalidAction):
         asyncio.run(query(said, NOTES, name, "select 1"))
     assert said.asked == []
@@ -144,12 +144,9 @@ def test_names_do_not_leave_their_folder(name: str) -> None:
 def test_a_file_that_can_not_be_read_is_not_a_missing_one() -> None:
     denied = Output(b"", b"cat: files/x: Permission denied", 1)
     with pytest.raises(AdbCommandError, match="Permission denied"):
-        asyncio.run(read_file(Said(denied), NOTES, "files", "x"))
+        asyncio.run(read_file(ScriptedShell(denied), NOTES, "files", "x"))
     gone = Output(b"", b"cat: files/x: No such file or directory", 1)
-    assert asyncio.run(read_file(Said(gone), NOTES, "files", "x")) is None
-    with pytest.raises(AdbCommandError, match="Permission denied"):
-        asyncio.run(list_databases(Said(denied), NOTES))
-    assert asyncio.run(list_databases(Said(gone), NOTES)) == []
+    assert asyncio.run(read_file(ScriptedShell(gone), NOTES, "files", "x")) is None
 
 
 # databases
@@ -163,7 +160,6 @@ def test_rows_have_their_columns_and_types(tmp_path: Path, wal: bool) -> None:
     async def story(bench: Bench) -> None:
         put_files(bench, "databases", files)
         shell = bench.device.shell
-        assert await list_databases(shell, NOTES) == ["made.db"]
         rows = await query(shell, NOTES, "made.db", "select * from t order by i")
         assert rows.columns == ("i", "r", "s", "b", "n")
         assert rows.rows == ((1, 1.5, "a|b\nc", b"\x00\xff", None), (2, 2.5, "late", b"", "x"))
@@ -255,7 +251,7 @@ def test_an_endless_query_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: float
 ) -> None:
     """By its instructions, and by the clock where a busy machine takes long over few of them."""
-    monkeypatch.setattr(f"handrail.android.local_sql.{limit}", value)
+    monkeypatch.setattr(f"handrail.android.app_data.{limit}", value)
     with pytest.raises(InvalidAction, match="too long"):
         local(
             tmp_path, "with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c"
@@ -313,10 +309,10 @@ def test_writing_still_is_one_statement_within_the_database(tmp_path: Path, sql:
 def test_a_device_without_sqlite3_can_not_write() -> None:
     missing = Output(b"", b"run-as: exec failed for sqlite3: No such file or directory", 1)
     with pytest.raises(Unsupported, match="no sqlite3"):
-        asyncio.run(app_data._write(Said(missing), NOTES, "a.db", "vacuum"))
+        asyncio.run(app_data._write(ScriptedShell(missing), NOTES, "a.db", "vacuum"))
     locked = Output(b"", b"Error: database is locked", 5)
     with pytest.raises(AdbCommandError) as caught:
-        asyncio.run(app_data._write(Said(locked), NOTES, "a.db", "vacuum"))
+        asyncio.run(app_data._write(ScriptedShell(locked), NOTES, "a.db", "vacuum"))
     assert "stop the app" in caught.value.hint
 
 
@@ -325,10 +321,10 @@ def test_a_log_that_begins_anew_during_the_copy_is_copied_again(tmp_path: Path) 
     data, wal = files["made.db"], files["made.db-wal"]
     other = bytes([wal[0], *wal[1:16], *b"newsalts", *wal[24:]])
     listing = "made.db\nmade.db-wal\n"
-    said = Said(listing, other, data, wal, wal, data, wal)
+    said = ScriptedShell(listing, other, data, wal, wal, data, wal)
     rows = asyncio.run(query(said, NOTES, "made.db", "select count(*) from t"))
     assert rows.rows == ((2,),)
     assert said.answers == []
-    said = Said(listing, *[other, data, wal] * 3)
+    said = ScriptedShell(listing, *[other, data, wal] * 3)
     with pytest.raises(AdbCommandError, match="faster than it can be read"):
         asyncio.run(query(said, NOTES, "made.db", "select 1"))

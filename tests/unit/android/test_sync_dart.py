@@ -10,10 +10,9 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from handrail.android.logs import LogLine
-from handrail.android.sync.answers import ChannelLost
-from handrail.android.sync.dart import DUMP, HARMLESS, Address, DartVm, newest
-from handrail.android.sync.metro import HostTcp
-from handrail.android.sync.websocket import open_websocket
+from handrail.android.sync.debugger import ChannelLost, open_websocket
+from handrail.android.sync.flutter import DUMP, HARMLESS, Address, DartVm, newest_address
+from handrail.android.sync.react_native import HostTcp
 from tests.scenario.world import FastClock
 
 BINDING = "package:flutter/src/semantics/binding.dart"
@@ -219,10 +218,10 @@ def test_the_address_is_the_last_one_that_a_living_process_has_told() -> None:
         line(4, "The Dart VM service is listening on http://127.0.0.1:4003/dead=/"),
         line(5, "listening to music"),
     ]
-    found = newest(lines, {5})
+    found = newest_address(lines, {5})
     assert found == Address(4002, "/new=/")
     assert (found.service, found.uri) == ("tcp:4002", "ws://127.0.0.1:4002/new=/ws")
-    older = newest([line(5, "Observatory listening on http://127.0.0.1:4004")], {5})
+    older = newest_address([line(5, "Observatory listening on http://127.0.0.1:4004")], {5})
     assert older
     assert older.uri == "ws://127.0.0.1:4004/ws"
-    assert newest(lines, set()) is None
+    assert newest_address(lines, set()) is None

@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.android.helper.answers import FrameworkInfo
-from handrail.android.sync import FrameworkSync, detect
-from handrail.android.sync.apps import is_odd
-from handrail.android.sync.detection import telling
+from handrail.android.sync import is_custom_drawn
+from handrail.android.sync.framework_sync import Detected, FrameworkSync, detect, library_names
 from handrail.errors import HandrailError
-from handrail.tree.node import Screen
-from handrail.tree.parse import parse
+from handrail.screen.node import Screen
+from handrail.screen.parse import parse
 from tests.corpus import CORPUS, needs_corpus
 from tests.unit.android.sim_phone import Bench, play
 
@@ -22,6 +20,13 @@ def screen(*nodes: str) -> Screen:
         for row, words in enumerate(nodes)
     )
     return parse(f"<hierarchy rotation='0'>{made}</hierarchy>".encode())
+
+
+async def detected(
+    bench: Bench, package: str, shown: Screen, libraries: dict[str, tuple[str, ...]] | None = None
+) -> Detected:
+    libraries = {} if libraries is None else libraries
+    return await detect(bench.device, package, shown, metro=NOWHERE, clock=bench.clock, libraries=libraries)
 
 
 NATIVE = screen(
@@ -40,7 +45,7 @@ TESTED = screen('class="android.view.ViewGroup" resource-id="login" text="Hi"')
 
 def test_a_native_app_costs_no_command_and_no_byte() -> None:
     async def story(bench: Bench) -> None:
-        found = await detect(bench.device, PACKAGE, NATIVE, metro=NOWHERE)
+        found = await detected(bench, PACKAGE, NATIVE)
         assert (found.kind, found.signals) == ("native", ())
         sync = FrameworkSync("native", PACKAGE, device=bench.device, clock=bench.clock, env={})
         await sync.attach()
@@ -65,21 +70,9 @@ def test_a_native_app_costs_no_command_and_no_byte() -> None:
 def test_class_names_decide_without_a_command_and_the_strongest_wins(classes: list[str], kind: str) -> None:
     async def story(bench: Bench) -> None:
         shown = screen(*(f'class="{name}"' for name in classes))
-        found = await detect(bench.device, PACKAGE, shown)
+        found = await detected(bench, PACKAGE, shown)
         assert found.kind == kind
         assert {f"class:{name}" for name in classes} == set(found.signals)
-        assert bench.link.opened == []
-
-    play(story)
-
-
-def test_a_helper_that_looked_is_believed_either_way() -> None:
-    async def story(bench: Bench) -> None:
-        hermes = FrameworkInfo(True, PACKAGE, "react_native", (), ("lib:libhermes.so",))
-        found = await detect(bench.device, PACKAGE, NATIVE, helper_info=hermes)
-        assert (found.kind, found.signals) == ("react_native", ("lib:libhermes.so",))
-        native = FrameworkInfo(True, PACKAGE, "native", (), ())
-        assert (await detect(bench.device, PACKAGE, CANVAS, helper_info=native)).kind == "native"
         assert bench.link.opened == []
 
     play(story)
@@ -89,7 +82,7 @@ def test_an_odd_screen_costs_one_command_and_once() -> None:
     async def story(bench: Bench) -> None:
         known: dict[str, tuple[str, ...]] = {}
         for _ in range(2):
-            assert (await detect(bench.device, PACKAGE, BARE, metro=NOWHERE, known=known)).kind == "native"
+            assert (await detected(bench, PACKAGE, BARE, known)).kind == "native"
         commands = [one for one in bench.link.opened if "pm path" in one]
         assert len(commands) == 1
 
@@ -101,7 +94,7 @@ def test_a_dump_that_names_no_package_is_nobodys_app(package: str) -> None:
     async def story(bench: Bench) -> None:
         node = f'<node class="io.flutter.FlutterView" package="{package}" bounds="[0,0][9,9]"/>'
         shown = parse(f"<hierarchy>{node}</hierarchy>".encode())
-        assert (await detect(bench.device, package, shown)).kind == "native"
+        assert (await detected(bench, package, shown)).kind == "native"
         assert bench.link.opened == []
 
     play(story)
@@ -112,7 +105,7 @@ def test_a_phone_that_refuses_to_tell_is_native() -> None:
         await bench.device.close()
         known: dict[str, tuple[str, ...]] = {}
         try:
-            found = await detect(bench.device, PACKAGE, BARE, metro=NOWHERE, known=known)
+            found = await detected(bench, PACKAGE, BARE, known)
         except HandrailError as error:
             pytest.fail(f"detection raised {error}")
         assert found.kind == "native"
@@ -122,18 +115,18 @@ def test_a_phone_that_refuses_to_tell_is_native() -> None:
 
 @pytest.mark.parametrize(("shown", "odd"), [(NATIVE, False), (CANVAS, True), (BARE, True), (TESTED, True)])
 def test_what_looks_drawn_by_something_else_is_odd(shown: Screen, odd: bool) -> None:
-    assert is_odd([node for node in shown.nodes if node.package_name == PACKAGE]) is odd
+    assert is_custom_drawn([node for node in shown.nodes if node.package_name == PACKAGE]) is odd
 
 
 def test_libraries_are_found_unpacked_and_inside_the_apk() -> None:
     unpacked = "libc++_shared.so\nlibhermes.so\nlibreactnativejni.so\n"
     inside = "  1234  2020-01-01 00:00   lib/arm64-v8a/libflutter.so\n"
-    assert telling(unpacked + inside) == (
+    assert library_names(unpacked + inside) == (
         "lib:libflutter.so",
         "lib:libhermes.so",
         "lib:libreactnativejni.so",
     )
-    assert telling("libfluttering_text.txt\nlibapp.so\n") == ()
+    assert library_names("libfluttering_text.txt\nlibapp.so\n") == ()
 
 
 @needs_corpus
@@ -148,5 +141,7 @@ def test_recorded_screens_of_launchers_and_system_apps_are_not_odd() -> None:
             continue
         if shown.package in system:
             seen += 1
-            assert not is_odd([node for node in shown.nodes if node.package_name == shown.package]), file
+            assert not is_custom_drawn(
+                [node for node in shown.nodes if node.package_name == shown.package]
+            ), file
     assert seen > 5

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 from websockets.asyncio.server import ServerConnection
 
-from handrail.android.sync import FrameworkSync
-from handrail.android.sync.hermes import Hermes, JsWork, open_hermes
-from handrail.android.sync.labels import FiberLabels
-from handrail.tree.parse import parse
+from handrail.android.sync.framework_sync import FrameworkSync
+from handrail.android.sync.react_native import FiberLabels, Hermes, JsWork, open_hermes
+from handrail.screen.parse import parse
+from tests.cases import each
 from tests.unit.android.metro_stage import IDLE, PACKAGE, Behaviour, answering, at_rest, metro
 from tests.unit.android.sim_phone import Bench, play
 
@@ -100,8 +100,8 @@ def test_a_runtime_that_is_bad_from_the_start_is_a_line_and_nothing_else(bad: Be
     play(story)
 
 
-@pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize("asks", ["wait", "labels"])
+@each("bad", BAD)
+@each("asks", ["wait", "labels"])
 def test_a_runtime_that_turns_bad_is_lost_once_and_never_an_error(bad: Behaviour, asks: str) -> None:
     async def story(bench: Bench) -> None:
         async with attached(bench, later(bad)) as sync:
@@ -151,7 +151,7 @@ def test_a_port_that_takes_connections_and_says_nothing_costs_an_attach_and_no_m
     play(story)
 
 
-@pytest.mark.parametrize("answer", ["nonsense", "[]", "{}", None, 7, '{"requests": 1, "timers": []}'])
+@each("answer", ["nonsense", "[]", "{}", None, 7, '{"requests": 1, "timers": []}'])
 def test_answers_that_make_no_sense_lose_the_channel(answer: object) -> None:
     async def story(bench: Bench) -> None:
         async with attached(bench, answering(lambda _: answer)) as sync:

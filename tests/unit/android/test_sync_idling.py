@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android.sync.answers import ChannelLost
-from handrail.android.sync.idling import IdlingBridge, IdlingState, open_bridge, read_state
+from handrail.android.sync.debugger import ChannelLost
+from handrail.android.sync.framework_sync import IdlingBridge, IdlingState, open_bridge, read_state
 from handrail.clock import ManualClock
+from tests.cases import each
 
 PACKAGE = "com.example.app"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "state"),
     [
         ("Row: 0 idle_count=0, idle_names=, version=1\n", IdlingState(0, (), 1)),
@@ -36,9 +37,9 @@ def test_the_providers_row_is_read_whatever_is_in_its_names(text: str, state: Id
 
 
 def test_who_is_busy_is_named_or_counted() -> None:
-    assert IdlingState(2, ("sync",), 1).told == ("sync",)
-    assert IdlingState(2, (), 1).told == ("2 idling resources",)
-    assert IdlingState(0, ("stale",), 1).told == ()
+    assert IdlingState(2, ("sync",), 1).busy_names == ("sync",)
+    assert IdlingState(2, (), 1).busy_names == ("2 idling resources",)
+    assert IdlingState(0, ("stale",), 1).busy_names == ()
 
 
 class Answers:

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from handrail.android.sync.answers import ChannelLost
-from handrail.android.sync.labels import Host, bare, is_telling, merge, nameless, place, read_listing
-from handrail.tree.node import Bounds, Screen
-from handrail.tree.parse import parse
+from handrail.android.sync.debugger import ChannelLost
+from handrail.android.sync.react_native import Host, bare, is_telling, merge, nameless, place, read_listing
+from handrail.screen.node import Bounds, Screen
+from handrail.screen.parse import parse
+from tests.cases import each
 
 PACKAGE = "com.example.app"
 DENSITY = 320  # 2 px per dp
@@ -115,7 +116,7 @@ def test_without_common_words_equal_sizes_vote_and_one_vote_is_none() -> None:
     assert alone.bounds == Bounds(360, 400, 420, 460)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "telling"),
     [
         ("ArrowLeft", True), ("Camera", True), ("SendButton", True), ("ScrollText", True), ("Settings", True),
@@ -145,7 +146,7 @@ def listed(**changes: Any) -> dict[str, Any]:
     return {**whole, **changes}
 
 
-@pytest.mark.parametrize("box", [None, [], [0, 0, None, None], [0, 0, 0, 5], ["a", 0, 1, 1], [0, 0, 1]])
+@each("box", [None, [], [0, 0, None, None], [0, 0, 0, 5], ["a", 0, 1, 1], [0, 0, 1]])
 def test_a_view_that_was_not_measured_has_no_place(box: Any) -> None:
     [found] = read_listing(json.dumps({"hosts": [listed(box=box)], "left": 0})).hosts
     assert found.box is None
@@ -156,9 +157,7 @@ def test_hosts_that_make_no_sense_are_left_out() -> None:
     assert [one.names for one in read_listing(json.dumps({"hosts": hosts, "left": 0})).hosts] == [("Star",)]
 
 
-@pytest.mark.parametrize(
-    "told", [None, "", "7", "[]", "{}", '{"hosts": 3, "left": 0}', '{"problem": "no hook"}']
-)
+@each("told", [None, "", "7", "[]", "{}", '{"hosts": 3, "left": 0}', '{"problem": "no hook"}'])
 def test_what_is_no_list_is_no_answer(told: Any) -> None:
     with pytest.raises(ChannelLost):
         read_listing(told)

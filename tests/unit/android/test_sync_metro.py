@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.android.sync.metro import (
+from handrail.android.sync.react_native import (
     HostTcp,
-    MetroWay,
+    MetroRoute,
     Target,
     candidates,
     choose,
@@ -13,6 +13,7 @@ from handrail.android.sync.metro import (
     metro_signals,
 )
 from handrail.errors import DeviceError
+from tests.cases import each
 from tests.unit.android.metro_stage import PACKAGE, answering, at_rest, metro
 from tests.unit.android.sim_phone import Bench, play
 
@@ -20,7 +21,7 @@ OURS = Target("ws://x/1", "Hermes React Native", app_id=PACKAGE)
 OTHERS = Target("ws://x/2", "Hermes React Native", app_id="com.example.other")
 
 
-@pytest.mark.parametrize(
+@each(
     ("targets", "chosen"),
     [
         ([OTHERS, OURS], [OURS]),
@@ -56,7 +57,7 @@ def test_of_several_the_one_on_this_phone_that_survives_reloads() -> None:
     "url", ["ws://[::1]:8081/d?page=1", "ws://localhost:8081/d?page=1", "ws://10.0.2.2:9999/d?page=1"]
 )
 def test_a_runtime_is_reached_as_its_metro_was(url: str) -> None:
-    assert MetroWay(HostTcp("10.1.1.1", 8088), 8088).uri(Target(url)) == "ws://127.0.0.1:8088/d?page=1"
+    assert MetroRoute(HostTcp("10.1.1.1", 8088), 8088).uri(Target(url)) == "ws://127.0.0.1:8088/d?page=1"
 
 
 def test_a_metro_is_asked_on_the_host_where_the_phone_has_none() -> None:
@@ -75,7 +76,7 @@ def test_a_metro_is_asked_on_the_host_where_the_phone_has_none() -> None:
 def test_what_is_no_metro_gives_no_targets() -> None:
     async def story(bench: Bench) -> None:
         async with metro(answering(at_rest), webSocketDebuggerUrl="") as address:
-            way = MetroWay(HostTcp(*address), address[1])
+            way = MetroRoute(HostTcp(*address), address[1])
             assert [one.url for one in await list_targets(way, bench.clock)] == [""]
         with pytest.raises(DeviceError, match="can't be reached"):
             await list_targets(way, bench.clock)

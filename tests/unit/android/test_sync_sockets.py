@@ -5,10 +5,8 @@ import asyncio
 import pytest
 
 from handrail.adb.link import Stream
-from handrail.android.sync.answers import ChannelLost
-from handrail.android.sync.calls import open_cdp
-from handrail.android.sync.metro import HostTcp
-from handrail.android.sync.websocket import open_websocket
+from handrail.android.sync.debugger import ChannelLost, open_cdp, open_websocket
+from handrail.android.sync.react_native import HostTcp
 from handrail.errors import Timeout
 from tests.scenario.world import FastClock
 from tests.unit.android.metro_stage import answering, at_rest, metro
@@ -17,7 +15,7 @@ from tests.unit.android.metro_stage import answering, at_rest, metro
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (b"220 mail ready\r\n\r\n", "no WebSocket was opened"),
+        (b"220 mail ready\r\n\r\n", "the WebSocket was not opened"),
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "404"),
         (b"", "hung up"),
     ],
@@ -34,7 +32,7 @@ def test_a_port_that_speaks_something_else_opens_no_websocket(said: bytes, why: 
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(ChannelLost, match=why):
             await open_websocket(HostTcp("127.0.0.1", port), "tcp:1", "ws://127.0.0.1/x")
-        with pytest.raises(ChannelLost, match="no WebSocket address"):
+        with pytest.raises(ChannelLost, match="not a WebSocket address"):
             await open_websocket(HostTcp("127.0.0.1", port), "tcp:1", "http://127.0.0.1/x")
         server.close()
         await server.wait_closed()

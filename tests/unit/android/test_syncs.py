@@ -7,18 +7,18 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.android.adb_driver import AdbDriver
-from handrail.android.routing import connect
-from handrail.android.sync.apps import AGAIN_FIRST_MS, MOST_LOSSES, OPEN_MS, Syncs
+from handrail.android.adb_channel import AdbChannel
+from handrail.android.driver import connect
+from handrail.android.sync import AGAIN_FIRST_MS, MOST_LOSSES, OPEN_MS, FrameworkSyncs
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction
-from handrail.tree.node import Screen
+from handrail.screen.node import Screen
 from handrail_sim.stream import Stream
 from tests.unit.android.sim_phone import Bench, play
 
 REACT, FLUTTER, COMPOSE = "com.handrail.reactlab", "com.handrail.flutterlab", "com.handrail.composelab"
 NATIVE = ("com.google.android.contacts", "com.android.settings", "com.handrail.shop", "com.android.launcher3")
-Story = Callable[[Bench, Syncs], Awaitable[None]]
+Story = Callable[[Bench, FrameworkSyncs], Awaitable[None]]
 
 
 class LateClock(SystemClock):
@@ -34,7 +34,7 @@ class LateClock(SystemClock):
 def synced(story: Story, clock: SystemClock | None = None) -> None:
     async def run(bench: Bench) -> None:
         # A loaded machine may take longer to open a channel than an answer waits for it.
-        syncs = Syncs(bench.device, clock or bench.clock, {}, bench.said.append, open_ms=20_000)
+        syncs = FrameworkSyncs(bench.device, clock or bench.clock, {}, bench.said.append, open_ms=20_000)
         try:
             await story(bench, syncs)
         finally:
@@ -47,11 +47,11 @@ def synced(story: Story, clock: SystemClock | None = None) -> None:
 
 async def seen(bench: Bench, package: str) -> Screen:
     bench.phone.start_activity(package=package)
-    return await AdbDriver(bench.device, bench.clock).look()
+    return await AdbChannel(bench.device, bench.clock).look()
 
 
 def test_a_native_app_is_never_asked() -> None:
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         for package in NATIVE:
             screen = await seen(bench, package)
             opened = len(bench.link.opened)
@@ -65,7 +65,7 @@ def test_a_native_app_is_never_asked() -> None:
 
 
 def test_channels_are_opened_once_for_all_that_ask() -> None:
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         screen = await seen(bench, REACT)
         syncs.notice(screen)
         told = await asyncio.gather(*(syncs.wait(screen, 3000) for _ in range(3)))
@@ -79,7 +79,7 @@ def test_channels_are_opened_once_for_all_that_ask() -> None:
 
 
 def test_each_framework_says_what_it_has() -> None:
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         found = {}
         for package in (REACT, FLUTTER, COMPOSE):
             told = await syncs.wait(await seen(bench, package), 3000)
@@ -91,7 +91,7 @@ def test_each_framework_says_what_it_has() -> None:
 
 
 def test_only_a_wordless_canvas_is_asked_for_semantics_and_only_once() -> None:
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         screen = await seen(bench, FLUTTER)
         first = await syncs.wait(screen, 3000)
         again = await syncs.wait(screen, 3000)
@@ -103,7 +103,7 @@ def test_only_a_wordless_canvas_is_asked_for_semantics_and_only_once() -> None:
 
 
 def test_a_new_process_gets_new_channels_within_the_same_wait() -> None:
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         assert await syncs.wait(await seen(bench, REACT), 3000) is not None
         bench.phone.force_stop(REACT)
         told = await syncs.wait(await seen(bench, REACT), 3000)
@@ -117,7 +117,7 @@ def test_a_new_process_gets_new_channels_within_the_same_wait() -> None:
 def test_an_app_that_could_not_be_asked_is_tried_again_after_a_while() -> None:
     clock = LateClock()
 
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         screen = await seen(bench, REACT)
         metro = bench.phone.ports.pop("tcp:8081")
         assert await syncs.wait(screen, 3000) is None
@@ -147,7 +147,7 @@ class CutShort:
 
 
 def test_channels_that_break_again_and_again_are_left_alone_for_a_while() -> None:
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         screen = await seen(bench, REACT)
         metro = bench.phone.ports["tcp:8081"]
         bench.phone.ports["tcp:8081"] = lambda stream: metro(CutShort(stream))
@@ -166,7 +166,7 @@ def test_a_peer_that_never_answers_holds_up_an_answer_no_longer_than_its_share()
         while await stream.read():
             clock.skipped_ms += OPEN_MS
 
-    async def story(bench: Bench, syncs: Syncs) -> None:
+    async def story(bench: Bench, syncs: FrameworkSyncs) -> None:
         screen = await seen(bench, REACT)
         bench.phone.ports["tcp:8081"] = silent
         assert await syncs.wait(screen, 3000) is None

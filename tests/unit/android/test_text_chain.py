@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from handrail.android.text.chain import Undo, type_text
-from handrail.android.text.clear import clear_text
-from handrail.android.text.field import TextField
+from handrail.android.text_entry import TextEntry
+from handrail.android.text_methods import Eraser, TextField, TextMethod
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, Unsupported
+from handrail.screen.node import Screen
+from handrail.screen.parse import parse
 from handrail.surface.values import Typed
-from handrail.tree.node import Screen
-from handrail.tree.parse import parse
+from tests.unit.android.scripted_shell import ScriptedShell
 
 UNKNOWN = AdbConnectionError("the line broke in `input text hunter2`", delivery="unknown", command="hunter2")
 NOT_SENT = AdbConnectionError("no connection", delivery="not_delivered")
@@ -64,12 +64,28 @@ class Screenful:
         )
         return parse(f'<hierarchy rotation="0">{node * self.fields or "<node/>"}</hierarchy>')
 
-    async def erase(self) -> Typed:
-        before, self.text = self.text, ""
-        return Typed("erased", before, "", True)
+
+class Entry(TextEntry):
+    """Types by given ways, clears by given erasers."""
+
+    def __init__(
+        self,
+        phone: Screenful,
+        ways: Sequence[TextMethod] = (),
+        erasers: Sequence[Eraser] = (),
+        say: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        super().__init__(ScriptedShell(), phone.look, QuickClock(), say=say)
+        self._phone, self._ways, self._erasers = phone, ways, erasers
+
+    def ways(self, text: str) -> Sequence[TextMethod]:
+        return self._ways
+
+    def erasers(self) -> Sequence[Eraser]:
+        return self._erasers or [FakeEraser("erased", self._phone, "")]
 
     async def delete(self, count: int) -> None:
-        self.text = self.text[:-count]
+        self._phone.text = self._phone.text[:-count]
 
 
 @dataclass
@@ -113,7 +129,7 @@ def shouting(phone: Screenful, name: str = "shouting") -> FakeWay:
 
 
 def typed_by(phone: Screenful, *ways: FakeWay, text: str = "hunter2") -> Typed:
-    return asyncio.run(type_text(phone.look, ways, text, QuickClock(), undo=Undo(phone.erase, phone.delete)))
+    return asyncio.run(Entry(phone, ways).type_text(text))
 
 
 def test_the_first_way_that_can_is_the_only_one_used() -> None:
@@ -242,7 +258,7 @@ def test_what_a_way_changed_is_put_back_also_when_it_is_cancelled() -> None:
                 await asyncio.Event().wait()
 
         way = Hanging("hanging", print)
-        typing = asyncio.ensure_future(type_text(phone.look, [way], "a", QuickClock()))
+        typing = asyncio.ensure_future(Entry(phone, [way]).type_text("a"))
         await started.wait()
         typing.cancel()
         await asyncio.gather(typing, return_exceptions=True)
@@ -259,7 +275,7 @@ def test_a_failure_to_put_back_is_said_and_the_typing_stands() -> None:
             raise DeviceOffline("gone")
 
     way = Stubborn("stubborn", lambda text: setattr(phone, "text", text))
-    typed = asyncio.run(type_text(phone.look, [way], "a", QuickClock(), say=said.append))
+    typed = asyncio.run(Entry(phone, [way], say=said.append).type_text("a"))
     assert typed.arrived is True
     assert said == ["stubborn: could not put back what it changed: DEVICE_OFFLINE"]
 
@@ -281,7 +297,7 @@ class FakeEraser:
 
 
 def cleared_by(phone: Screenful, *erasers: FakeEraser) -> Typed:
-    return asyncio.run(clear_text(phone.look, erasers, QuickClock()))
+    return asyncio.run(Entry(phone, erasers=erasers).clear_text())
 
 
 def test_a_field_that_is_known_to_be_empty_is_not_touched() -> None:
@@ -371,7 +387,6 @@ def test_a_line_that_broke_is_never_followed_by_another_way() -> None:
 def test_whoever_goes_on_says_so() -> None:
     phone, said = Screenful(), list[str]()
     ways = [part(phone, HALF), good(phone)]
-    undo = Undo(phone.erase, phone.delete)
-    asyncio.run(type_text(phone.look, ways, "hunter2", QuickClock(), undo=undo, say=said.append))
-    assert any("part" in line and "next way" in line for line in said)
+    asyncio.run(Entry(phone, ways, say=said.append).type_text("hunter2"))
+    assert any("part" in line and "next method" in line for line in said)
     assert not any("hunter2" in line for line in said)

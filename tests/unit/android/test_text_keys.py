@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.android.text.field import TextField
-from handrail.android.text.ways import KEYS_PIECE, InputText, keys_pieces, why_not
-from tests.unit.android.said import Said
+from handrail.android.text_methods import KEYS_PIECE, InputText, TextField, keys_pieces, why_not
+from tests.cases import each
+from tests.unit.android.scripted_shell import ScriptedShell
 
 LINE = TextField("", False, "", ("app", "EditText", "app:id/line", 0), multiline=False, enter_acts=True)
 LINES = TextField("", False, "", ("app", "EditText", "app:id/lines", 0), multiline=True, enter_acts=False)
@@ -39,7 +39,7 @@ def test_no_piece_is_longer_than_a_command_may_be(text: str) -> None:
 
 
 def test_a_line_break_is_the_enter_key_and_a_space_is_written_out() -> None:
-    shell = Said("", "", "", "")
+    shell = ScriptedShell("", "", "", "")
     asyncio.run(InputText(shell).send("a b\nc%s"))
     assert shell.asked == ["input text a%sb", "input keyevent 66", "input text c%", "input text s"]
 
@@ -49,7 +49,7 @@ def test_keys_type_printable_ascii(text: str) -> None:
     assert why_not(text, None) is None
 
 
-@pytest.mark.parametrize("text", ["ß", "a\tb", "\x7f", "\x1b", "😀", "a\u200b", "\r"])
+@each("text", ["ß", "a\tb", "\x7f", "\x1b", "😀", "a\u200b", "\r"])
 def test_keys_say_beforehand_what_they_cannot_type(text: str) -> None:
     assert why_not(text, LINES) is not None
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.android.text.field import (
+from handrail.android.text_methods import (
     TextField,
     arrived,
     focused_field,
@@ -18,7 +17,8 @@ from handrail.android.text.field import (
     units,
     was_typed,
 )
-from handrail.tree.parse import parse
+from handrail.screen.parse import parse
+from tests.cases import each
 
 LINE = TextField("", False, "", ("app", "android.widget.EditText", "app:id/line", 0))
 SECRET = replace(LINE, password=True)
@@ -44,7 +44,7 @@ def test_text_over_a_selection_counts(before: str, text: str, start: int, length
     assert was_typed(before, text, after) or after == before
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "text", "after"),
     [
         ("", "abc", "abcabc"),

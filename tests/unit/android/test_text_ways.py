@@ -8,14 +8,21 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.channel import Channel
-from handrail.android.text.clear import batches
-from handrail.android.text.field import TextField
-from handrail.android.text.typist import LONG, SetText, Typist, read_editor
-from handrail.android.text.ways import InputText, KeyboardApp, Paste, ShellClipboard, pieces
+from handrail.android.text_entry import LONG, TextEntry, read_editor
+from handrail.android.text_methods import (
+    Deletes,
+    InputText,
+    KeyboardApp,
+    Paste,
+    SetText,
+    ShellClipboard,
+    TextField,
+)
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, Unsupported
-from handrail.tree.node import Screen
-from tests.unit.android.said import Said
+from handrail.screen.node import Screen
+from tests.cases import each
+from tests.unit.android.scripted_shell import ScriptedShell
 
 LINE = TextField("", False, "", ("app", "EditText", "app:id/line", 0), multiline=False)
 FULL = TextField("words", False, "", ("app", "EditText", "app:id/line", 0))
@@ -70,12 +77,12 @@ async def no_look() -> Screen:
 
 def test_an_android_without_a_clipboard_command_is_recognised_by_its_words() -> None:
     with pytest.raises(Unsupported):
-        asyncio.run(ShellClipboard(Said(NO_CLIPBOARD)).get_clipboard())
-    assert asyncio.run(ShellClipboard(Said("two\nlines\n")).get_clipboard()) == "two\nlines"
+        asyncio.run(ShellClipboard(ScriptedShell(NO_CLIPBOARD)).get_clipboard())
+    assert asyncio.run(ShellClipboard(ScriptedShell("two\nlines\n")).get_clipboard()) == "two\nlines"
 
 
 def test_paste_is_declined_where_the_clipboard_cannot_be_read() -> None:
-    shell = Said(NO_CLIPBOARD)
+    shell = ScriptedShell(NO_CLIPBOARD)
     reason = asyncio.run(Paste(ShellClipboard(shell), shell).can("ß", None))
     assert reason is not None
     assert "clipboard" in reason
@@ -84,7 +91,7 @@ def test_paste_is_declined_where_the_clipboard_cannot_be_read() -> None:
 def test_the_former_clipboard_is_put_back_after_a_paste() -> None:
     async def story() -> None:
         board = Pasteboard()
-        way = Paste(board, Said(), board)
+        way = Paste(board, ScriptedShell())
         await way.send("ß")
         await way.restore()
         await way.restore()
@@ -96,7 +103,7 @@ def test_the_former_clipboard_is_put_back_after_a_paste() -> None:
 def test_a_clipboard_that_did_not_take_the_text_is_not_pasted() -> None:
     async def story() -> None:
         board = Pasteboard(deaf=True)
-        way = Paste(board, Said(), board)
+        way = Paste(board, ScriptedShell())
         with pytest.raises(Unsupported) as refusal:
             await way.send("ß")
         assert (board.pasted, refusal.value.details["delivery"]) == ([], "not_delivered")
@@ -107,7 +114,7 @@ def test_a_clipboard_that_did_not_take_the_text_is_not_pasted() -> None:
 def test_a_keyboard_that_cannot_be_chosen_has_typed_nothing_and_is_undone() -> None:
     async def story() -> None:
         broken = AdbCommandError("ime: no", delivery="unknown")
-        shell = Said(f"{U2}\n", f"{LATIN}\n", f"{LATIN}\n", "", broken, "", "")
+        shell = ScriptedShell(f"{U2}\n", f"{LATIN}\n", f"{LATIN}\n", "", broken, "", "")
         way = KeyboardApp(shell, ManualClock())
         with pytest.raises(AdbCommandError) as failure:
             await way.send("a")
@@ -120,7 +127,7 @@ def test_a_keyboard_that_cannot_be_chosen_has_typed_nothing_and_is_undone() -> N
 
 def test_without_a_paste_of_its_own_the_paste_key_is_pressed() -> None:
     async def story() -> None:
-        shell = Said("old\n", "", "new\n", "", "")
+        shell = ScriptedShell("old\n", "", "new\n", "", "")
         way = Paste(ShellClipboard(shell), shell)
         await way.send("new")
         await way.restore()
@@ -129,7 +136,9 @@ def test_without_a_paste_of_its_own_the_paste_key_is_pressed() -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("way", [Paste(Pasteboard(), Said()), KeyboardApp(Said(), ManualClock())])
+@pytest.mark.parametrize(
+    "way", [Paste(Pasteboard(), ScriptedShell()), KeyboardApp(ScriptedShell(), ManualClock())]
+)
 def test_several_lines_are_declined_for_a_field_that_has_one(way: Paste | KeyboardApp) -> None:
     assert asyncio.run(way.can("a\nb", LINE)) == "the field has one line and the text has several"
 
@@ -150,7 +159,7 @@ def test_a_refused_replacement_is_told_as_answered() -> None:
 def test_a_keyboard_app_is_switched_on_spoken_to_and_off_again() -> None:
     async def story() -> None:
         installed = f"{LATIN}\n{U2}\n"
-        shell = Said(installed, f"{LATIN}\n", f"{LATIN}\n", "", "", BOUND, DONE, "", "")
+        shell = ScriptedShell(installed, f"{LATIN}\n", f"{LATIN}\n", "", "", BOUND, DONE, "", "")
         way = KeyboardApp(shell, ManualClock())
         await way.send("grüß")
         assert shell.asked[-1].endswith(
@@ -164,7 +173,7 @@ def test_a_keyboard_app_is_switched_on_spoken_to_and_off_again() -> None:
 
 def test_a_keyboard_that_does_not_answer_has_delivered_nothing() -> None:
     async def story() -> None:
-        shell = Said(f"{U2}\n", f"{U2}\n", f"{U2}\n", "Broadcast completed: result=0\n")
+        shell = ScriptedShell(f"{U2}\n", f"{U2}\n", f"{U2}\n", "Broadcast completed: result=0\n")
         with pytest.raises(AdbCommandError) as failure:
             await KeyboardApp(shell, ManualClock()).send("a")
         assert failure.value.details["delivery"] == "not_delivered"
@@ -172,13 +181,13 @@ def test_a_keyboard_that_does_not_answer_has_delivered_nothing() -> None:
     asyncio.run(story())
 
 
-def test_broadcasts_and_key_batches_are_bounded() -> None:
-    assert [len(piece) for piece in pieces("ß" * 4_500)] == [2_000, 2_000, 500]
-    assert batches(600) == [250, 250, 100]
-    assert batches(0) == []
+def test_key_batches_are_bounded() -> None:
+    shell = ScriptedShell("", "", "")
+    asyncio.run(Deletes(shell).press(600))
+    assert [command.count(" 67") for command in shell.asked] == [250, 250, 100]
 
 
-@pytest.mark.parametrize(
+@each(
     ("dump", "expected"),
     [
         ("mCurrentEditorInfo:\n    inputType=0x1 imeOptions=0x5 privateImeOptions=null", (False, True)),
@@ -198,7 +207,7 @@ def test_the_framework_tells_lines_and_what_enter_does(dump: str, expected: tupl
 
 def test_keys_come_first_for_short_texts_and_last_for_long_ones() -> None:
     channels: list[Channel] = [Emulator(), Typewriter(), Setter(), Pasteboard()]
-    typist = Typist(Said(), no_look, ManualClock(), lambda: channels)
+    typist = TextEntry(ScriptedShell(), no_look, ManualClock(), lambda: channels)
     names = [way.name for way in typist.ways("short")]
     keys, rest = (
         ["helper keys", "input text"],
@@ -211,7 +220,7 @@ def test_keys_come_first_for_short_texts_and_last_for_long_ones() -> None:
 def test_the_clipboard_comes_from_the_first_channel_that_has_one() -> None:
     async def story() -> None:
         board = Pasteboard()
-        typist = Typist(Said(), no_look, ManualClock(), lambda: [Typewriter(), board])
+        typist = TextEntry(ScriptedShell(), no_look, ManualClock(), lambda: [Typewriter(), board])
         await typist.set_clipboard("new")
         assert (await typist.get_clipboard(), board.clip) == ("new", "new")
 
@@ -219,7 +228,7 @@ def test_the_clipboard_comes_from_the_first_channel_that_has_one() -> None:
 
 
 def test_a_phone_without_any_clipboard_says_so() -> None:
-    typist = Typist(Said(NO_CLIPBOARD), no_look, ManualClock())
+    typist = TextEntry(ScriptedShell(NO_CLIPBOARD), no_look, ManualClock())
     with pytest.raises(Unsupported, match="no clipboard"):
         asyncio.run(typist.get_clipboard())
 
@@ -232,9 +241,9 @@ class Denied(Pasteboard):
 
 
 def test_a_clipboard_that_may_not_be_read_is_never_written_back_as_empty() -> None:
-    board, shell = Denied(), Said()
-    way = Paste(board, shell, board)
-    with pytest.raises(Unsupported, match="may not be read") as caught:
+    board, shell = Denied(), ScriptedShell()
+    way = Paste(board, shell)
+    with pytest.raises(Unsupported, match="can't be read") as caught:
         asyncio.run(way.send("ß"))
     assert caught.value.details["delivery"] == "not_delivered"
     with pytest.raises(Unsupported, match="nothing was written back"):
@@ -244,9 +253,9 @@ def test_a_clipboard_that_may_not_be_read_is_never_written_back_as_empty() -> No
 
 
 def test_a_clipboard_that_was_truly_empty_is_empty_again() -> None:
-    board, shell = Pasteboard(), Said()
+    board, shell = Pasteboard(), ScriptedShell()
     board.clip = ""
-    way = Paste(board, shell, board)
+    way = Paste(board, shell)
     asyncio.run(way.send("ß"))
     asyncio.run(way.restore())
     assert (board.pasted, board.clip) == (["ß"], "")
@@ -255,8 +264,8 @@ def test_a_clipboard_that_was_truly_empty_is_empty_again() -> None:
 def test_a_later_piece_that_is_refused_does_not_undo_the_first() -> None:
     refused = Output(b"", b"java.lang.SecurityException: INJECT_EVENTS", 255)
     with pytest.raises(AdbCommandError) as caught:
-        asyncio.run(InputText(Said("", refused)).send("a" * 501))
+        asyncio.run(InputText(ScriptedShell("", refused)).send("a" * 501))
     assert (caught.value.details["delivery"], caught.value.details["answered"]) == ("unknown", True)
     with pytest.raises(AdbCommandError) as caught:
-        asyncio.run(InputText(Said(refused)).send("a"))
+        asyncio.run(InputText(ScriptedShell(refused)).send("a"))
     assert caught.value.details["delivery"] == "not_delivered"

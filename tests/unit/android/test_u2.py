@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 import asyncio
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
-from handrail.android.u2 import open_u2, server
-from handrail.android.u2.channel import U2Channel
-from handrail.errors import AdbCommandError, HandrailError, TreeParseError, Unsupported
-from handrail_sim.channels.u2.rpc import METHODS, JavaError, Overload
-from handrail_sim.channels.u2.server import Server
+from handrail.android import uiautomator2 as server
+from handrail.android.uiautomator2 import U2Channel, U2Server, find_jar, open_u2
+from handrail.errors import AdbCommandError, HandrailError, Timeout, TreeParseError, Unsupported
+from handrail_sim.channels.u2.server import METHODS, JavaError, Overload, Server
 from handrail_sim.shell.processes import Process, processes_of
+from tests import fingers
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 
@@ -37,9 +35,11 @@ async def in_the_name_field(bench: Bench) -> U2Channel:
     """The contact editor, with its first field focused."""
     channel = await opened(bench)
     bench.phone.start_activity(package=CONTACTS)
-    await channel.tap(*await point(channel, "Create new contact"))
+    await channel.perform(fingers.tap(*await point(channel, "Create new contact")))
     screen = await channel.look()
-    await channel.tap(*next(node.center for node in screen.nodes if node.class_name.endswith("EditText")))
+    await channel.perform(
+        fingers.tap(*next(node.center for node in screen.nodes if node.class_name.endswith("EditText")))
+    )
     return channel
 
 
@@ -58,7 +58,7 @@ def test_the_server_is_pushed_and_started_once_and_found_by_whoever_comes_next(
         for _ in range(3):
             channel = await opened(bench)
             assert "tcp:9008" in bench.phone.ports
-            assert (await channel.device_info())["displayWidth"] == 1080
+            assert (await channel.look()).width == 1080
             await channel.close()
             await channel.close()
             assert "tcp:9008" in bench.phone.ports
@@ -96,7 +96,7 @@ def test_a_jar_that_nobody_knows_never_reaches_the_phone(
     forged.write_bytes(own.read_bytes() + b"\0")
 
     async def story(bench: Bench) -> None:
-        monkeypatch.setattr("handrail.android.u2.channel.find_jar", lambda: forged)
+        monkeypatch.setattr("handrail.android.uiautomator2.find_jar", lambda: forged)
         assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
         assert "none that Handrail knows" in bench.said[-1]
         assert not bench.phone.files.exists(server.REMOTE)
@@ -145,9 +145,10 @@ def test_a_server_that_never_answers_is_given_up_and_ended() -> None:
 
     async def story(bench: Bench) -> None:
         bench.phone.helper_mains = dict.fromkeys(bench.phone.helper_mains, silent)
-        said = bench.said.append
-        assert await open_u2(bench.device, clock=bench.clock, say=said, startup_timeout_ms=150) is None
-        assert bench.said == ["no u2: the u2 server did not answer within 150 ms"]
+        jar = find_jar()
+        assert jar is not None
+        with pytest.raises(Timeout, match="the u2 server did not answer within 150 ms"):
+            await U2Server(bench.device, jar, bench.clock).start(150)
         await bench.until(lambda: not any(one.name == "app_process" for one in running(bench)))
 
     play(story)
@@ -185,10 +186,10 @@ def test_fingers_and_keys_arrive() -> None:
         channel = await opened(bench)
         bench.phone.start_activity(package=CONTACTS)
         before = await channel.look()
-        await channel.swipe(540, 1800, 540, 700, 200)
+        await channel.perform(fingers.swipe(540, 1800, 540, 700, 200))
         assert await channel.look() is not before
-        await channel.drag(540, 900, 540, 1500, 100)
-        await channel.tap(*await point(channel, "Create new contact"))
+        await channel.perform(fingers.drag(540, 900, 540, 1500, 100))
+        await channel.perform(fingers.tap(*await point(channel, "Create new contact")))
         assert any(node.class_name.endswith("EditText") for node in (await channel.look()).nodes)
         await channel.key(3)
         assert (await channel.look()).package == "com.android.launcher3"
@@ -200,12 +201,12 @@ def test_fingers_and_keys_arrive() -> None:
 def test_a_double_tap_is_two_and_a_long_press_is_held() -> None:
     async def story(bench: Bench) -> None:
         channel = await opened(bench)
-        await channel.double_tap(540, 1200)
+        await channel.perform(fingers.double_tap(540, 1200))
         assert [one[0] for one in bench.touches() if one[0] != "move"] == ["down", "up", "down", "up"]
         assert len({one[1:] for one in bench.touches()}) == 1
         await channel.key(3)
         bench.phone.start_activity(package=CONTACTS)
-        await channel.long_press(*await point(channel, "Create new contact"), 700)
+        await channel.perform(fingers.long_press(*await point(channel, "Create new contact"), 700))
         down, up = [one["ms"] for one in bench.phone.input_log[-2:]]
         assert up - down >= 700
         await channel.close()
@@ -216,13 +217,13 @@ def test_a_double_tap_is_two_and_a_long_press_is_held() -> None:
 def test_a_pinch_has_two_fingers_and_a_turn_of_the_hand_is_not_offered() -> None:
     async def story(bench: Bench) -> None:
         channel = await opened(bench)
-        await channel.pinch(540, 1200, 100, 300, 50)
+        await channel.perform(fingers.pinch(540, 1200, 100, 300, 50))
         touches = bench.touches()
         assert touches[:2] == [("down", 440, 1200, 0), ("down", 640, 1200, 1)]
         assert sorted(touches[-2:]) == [("up", 240, 1200, 0), ("up", 840, 1200, 1)]
         assert "rotate" not in channel.can
         with pytest.raises(Unsupported, match="no rotate"):
-            await channel.rotate(540, 1200, 100, 0, 90, 50)
+            await channel.perform(fingers.rotate(540, 1200, 100, 0, 90, 50))
         await channel.close()
 
     play(story)
@@ -254,19 +255,6 @@ def test_text_without_a_focused_field_is_refused_as_not_delivered() -> None:
     play(story)
 
 
-def test_the_picture_for_people_is_a_jpeg_and_the_phone_can_be_turned() -> None:
-    async def story(bench: Bench) -> None:
-        channel = await opened(bench)
-        picture = Image.open(BytesIO(await channel.jpeg(scale=0.5)))
-        assert (picture.format, picture.size) == ("JPEG", (540, 1200))
-        await channel.set_orientation("left")
-        screen = await channel.look()
-        assert (screen.rotation, screen.width, screen.height) == (1, 2400, 1080)
-        await channel.close()
-
-    play(story)
-
-
 def test_a_read_brings_a_dead_server_back_unless_it_dies_each_time() -> None:
     async def story(bench: Bench) -> None:
         channel = await opened(bench)
@@ -287,7 +275,7 @@ def test_input_to_a_dying_server_is_unknown_and_to_a_dead_one_not_delivered() ->
         bench.phone.faults.add("helper_dies", times=1)
         for delivery in ("unknown", "not_delivered"):
             with pytest.raises(HandrailError) as caught:
-                await channel.tap(500, 500)
+                await channel.perform(fingers.tap(500, 500))
             assert caught.value.details["delivery"] == delivery
             await bench.until(lambda: not bench.phone.ports)
         assert (await channel.look()).package == "com.android.launcher3"
@@ -299,16 +287,16 @@ def test_input_to_a_dying_server_is_unknown_and_to_a_dead_one_not_delivered() ->
 def test_a_lost_accessibility_service_is_told_and_healed_by_the_next_read() -> None:
     async def story(bench: Bench) -> None:
         async def lost(*_: object) -> None:
-            METHODS["deviceInfo"] = known
+            METHODS["getClipboard"] = known
             raise JavaError("java.lang.IllegalStateException", "UiAutomation not connected!")
 
         channel = await opened(bench)
-        known = METHODS["deviceInfo"]
-        METHODS["deviceInfo"] = [Overload((), lost)]
+        known = METHODS["getClipboard"]
+        METHODS["getClipboard"] = [Overload((), lost)]
         try:
-            assert (await channel.device_info())["screenOn"] is True
+            assert await channel.get_clipboard() == ""
         finally:
-            METHODS["deviceInfo"] = known
+            METHODS["getClipboard"] = known
         assert sum("uia2.Main" in service for service in bench.link.opened) == 2
         await channel.close()
 

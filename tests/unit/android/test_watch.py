@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.watch import EVERY_MS, watch
+from handrail.android.discovery import EVERY_MS, watch
 from handrail.clock import ManualClock
 from handrail.config import Config
 from handrail_sim.adbd.server import serve
+from tests.unit.android.discovery_setup import CLOCK, a_phone, find, no_adb, run, server_of, until
 from tests.unit.android.private_adb import adb, adb_env, free_port
-from tests.unit.android.surroundings import CLOCK, a_phone, find, no_adb, run, server_of, until
 
 __all__ = ["adb_env"]
 

@@ -7,18 +7,26 @@ from typing import Any
 
 import pytest
 
-from handrail.android.routing import connect
-from handrail.android.web.graft import NOT_SHOWN, PageTold, grafted, is_trusted, web_roots
-from handrail.android.web.sockets import ListedPage, matched, read_names
-from handrail.android.web.views import WebViews
+from handrail.android.driver import connect
+from handrail.android.web_views import (
+    NOT_SHOWN,
+    ListedPage,
+    PageLooks,
+    WebViews,
+    graft_pages,
+    is_trusted,
+    match_pages,
+    read_names,
+    web_roots,
+)
 from handrail.errors import ElementNotInteractable
-from handrail.page.rows import PageLook
-from handrail.tree.match.matching import match
-from handrail.tree.node import FOCUSED, Bounds, Node, Screen
-from handrail.tree.reach import element_at, tap_point
+from handrail.page.reading import PageLook
+from handrail.screen.match import match
+from handrail.screen.node import FOCUSED, Bounds, Node, Screen
+from handrail.screen.reach import element_at, tap_point
 from tests.unit.android.sim_phone import Bench, play
-from tests.unit.engine.policy_subjects import box, find, node, push, screen
 from tests.unit.page.test_rows import look_of, row
+from tests.unit.safety.policy_subjects import box, find, node, push, screen
 
 WEB = "android.webkit.WebView"
 VIEW = Bounds(0, 200, 1000, 1800)
@@ -44,7 +52,7 @@ SAVE = row(2, 0, "Save", (8, 8, 88, 48), point=[40, 20])
 
 def shown(seen: Screen, page: PageLook) -> Screen:
     [root] = web_roots(seen)
-    return grafted(seen, {root.order: PageTold([("", page)])})
+    return graft_pages(seen, {root.order: PageLooks([("", page)])})
 
 
 def page_nodes(seen: Screen) -> list[Node]:
@@ -98,7 +106,7 @@ def test_refs_of_the_phones_own_elements_are_kept_beside_named_ones() -> None:
 def test_handrails_own_page_is_shown_neither_by_itself_nor_by_accessibility() -> None:
     seen = phone(words="Approve")
     [root] = web_roots(seen)
-    told = grafted(seen, {root.order: PageTold((), is_own=True)})
+    told = graft_pages(seen, {root.order: PageLooks((), is_own=True)})
     assert not any("Approve" in one.text for one in told.nodes)
     assert [one.description for one in told.nodes if one.role == "web_view"] == [NOT_SHOWN]
 
@@ -125,17 +133,17 @@ def test_a_page_that_is_somewhere_else_is_not_believed() -> None:
 def test_pages_belong_to_the_views_where_they_say_they_are() -> None:
     low = Bounds(0, 1800, 1000, 2300)
     pages = [listed("a", low), listed("b", VIEW), listed("c", VIEW, is_shown=False), listed("d", None)]
-    found = matched([(VIEW, ""), (low, "")], pages)
+    found = match_pages([(VIEW, ""), (low, "")], pages)
     assert {number: page.id for number, page in found.items()} == {0: "b", 1: "a"}
-    assert matched([(VIEW, "")], [listed("a", VIEW), listed("b", VIEW)]) == {}
+    assert match_pages([(VIEW, "")], [listed("a", VIEW), listed("b", VIEW)]) == {}
 
 
 def test_a_browsers_tab_is_known_by_being_alone_or_by_its_title() -> None:
-    assert matched([(VIEW, "")], [listed("a", None)])[0].id == "a"
+    assert match_pages([(VIEW, "")], [listed("a", None)])[0].id == "a"
     tabs = [listed("a", None, title="News"), listed("b", None, title="Mail")]
-    assert matched([(VIEW, "Mail")], tabs)[0].id == "b"
-    assert matched([(VIEW, "Other")], tabs) == {}
-    assert matched([(VIEW, "Mail"), (VIEW, "News")], tabs) == {}
+    assert match_pages([(VIEW, "Mail")], tabs)[0].id == "b"
+    assert match_pages([(VIEW, "Other")], tabs) == {}
+    assert match_pages([(VIEW, "Mail"), (VIEW, "News")], tabs) == {}
 
 
 def listed(page: str, place: Bounds | None, *, is_shown: bool = True, title: str = "") -> ListedPage:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from handrail.cdp.connection import CdpSession, Connection
-from handrail.cdp.wire import WireClosed
+from handrail.cdp.connection import CdpSession, Connection, WireClosed
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import AppCrashed, BrowserCommandError, BrowserConnectionError, Timeout
 

@@ -12,14 +12,13 @@ from typing import TextIO
 
 import pytest
 
-from handrail.cli.approvals import duration
-from handrail.cli.terminal_prompt import TerminalPrompt
+from handrail.cli.approvals import TerminalPrompt, duration
 from handrail.clock import SystemClock
 from handrail.device_names import DeviceNames
-from handrail.engine.approval import Request
-from handrail.engine.approval.wording import Scope
+from handrail.safety.approval_request import AuthorizationRequest, GrantScope
+from tests.cases import each
 from tests.unit.cli.command import Handrail
-from tests.unit.engine.asking import Desk, Vault, human_auth, question, run
+from tests.unit.safety.asking import Desk, Vault, human_auth, question, run
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def asked(home: Path, request: Request) -> str:
+def asked(home: Path, request: AuthorizationRequest) -> str:
     """A question whose asker is gone, as after a crash: stored and open."""
     ids: list[str] = []
 
@@ -125,7 +124,7 @@ def test_a_strangers_text_can_not_steer_the_terminal(handrail: Handrail, home: P
     assert len(out.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("ms", "text"),
     [(-5, "0s"), (45_000, "45s"), (119_000, "119s"), (180_000, "3m"), (7_300_000, "2h"), (2e8, "2d")],
 )
@@ -262,7 +261,7 @@ def test_without_a_terminal_it_is_said_how_to_answer_and_nobody_is_prompted(
     run(home, story)
 
 
-SEND = Scope("a class of acts", "tap 'Send' in com.example.mail")
+SEND = GrantScope("a class of acts", "tap 'Send' in com.example.mail")
 
 
 def test_the_like_of_it_is_allowed_for_a_time_listed_and_revoked(handrail: Handrail, home: Path) -> None:
@@ -284,7 +283,7 @@ def test_the_like_of_it_is_allowed_for_a_time_listed_and_revoked(handrail: Handr
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--for", "tomorrow"), "is no time such as 30m"),
+        (("--for", "tomorrow"), "is not a time such as 30m"),
         (("--for", "25h"), "at most 24 hours"),
         (("--times", "0"), "1 to 100 times"),
         (("--for", "1h", "--remember", "always"), "plain yes"),

@@ -12,8 +12,8 @@ import pytest
 
 from handrail.cli.bug_report import ReportFilter, masked, pack
 from handrail.config import Config
-from handrail.engine.redaction import forms_of
 from handrail.errors import StoreUnusable
+from handrail.journal.redaction import forms_of
 from handrail_sim.adbd.server import Served
 from tests.unit.android.private_adb import private_env
 from tests.unit.cli.command import Handrail

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.check import line_of, split_path
+from handrail.cli.dialect_commands import line_of, split_path
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
+from tests.cases import each
 from tests.unit.cli.command import Handrail
 
 WAIT = {"type": "wait", "duration_ms": 1000}
@@ -214,7 +215,7 @@ def test_an_unknown_dialect_is_refused_with_the_known_ones(handrail: Handrail) -
     assert "mobile_debug" in done.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "line"),
     [("", 1), ("a", 2), ("a[0]", 2), ("a[1]", 3), ("a[1].b", 4), ("a[1].zz", 3), ("a[7]", 2), ("c", 6),
      ("é", 7), ("zz", 1)],

@@ -19,8 +19,8 @@ import pytest
 
 from handrail.cli.options import DeviceOptions, device_from, device_options
 from handrail.clock import SystemClock
-from handrail.engine.leases import Holder, Leases
 from handrail.errors import AdbConnectionError, InvalidAction
+from handrail.safety.leases import Holder, Leases
 from handrail.store import Store
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.phone import Phone
@@ -126,7 +126,7 @@ def test_a_phone_that_can_not_be_used_is_explained_below_the_table(
     done = handrail("devices")
     assert done.code == 0
     assert done.out == f"127.0.0.1:{port}\toffline\t–\t–\t–\t–\n"
-    assert f"nobody answers at 127.0.0.1:{port}" in done.err
+    assert f"nothing answers at 127.0.0.1:{port}" in done.err
     assert f"Run `handrail sim --port {port}`" in done.err
 
 

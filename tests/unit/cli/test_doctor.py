@@ -107,7 +107,7 @@ def test_a_port_that_something_else_has_is_told(handrail: Handrail) -> None:
     with something_else(port):
         line = lines_of(handrail)["adb server"]
     assert line["state"] == "warning"
-    assert f"127.0.0.1:{port} is no adb server" in line["found"]
+    assert f"127.0.0.1:{port} is not an adb server" in line["found"]
     assert line["fix"] == f"export ANDROID_ADB_SERVER_PORT={port + 1}"
 
 
@@ -207,7 +207,7 @@ def test_a_phone_that_this_user_may_not_open_leads_to_the_udev_rules(tmp_path: P
     plug(tmp_path, "1-2")
     [line] = doctor.check_usb(usb_phones(tmp_path / "sys", tmp_path / "bus"))
     assert (line.state, line.fix) == ("warning", UDEV)
-    assert "Pixel 8" in line.found
+    assert "Pixel 8" in line.text
 
 
 def test_a_system_without_such_a_list_says_nothing_about_cables(tmp_path: Path) -> None:

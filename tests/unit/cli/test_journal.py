@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from handrail.cli.journal_text import moment, print_actions
+from handrail.cli.journal import moment, print_actions
 from handrail.clock import SystemClock
-from handrail.engine.journal import Journal
-from handrail.engine.journal.query import ActionRow
+from handrail.journal import Journal
+from handrail.journal.query import ActionRow
 from tests.unit.cli.command import Handrail
-from tests.unit.engine.journalist import act, with_journal
+from tests.unit.journal.journalist import act, with_journal
 
 
 @pytest.fixture

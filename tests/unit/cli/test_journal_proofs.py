@@ -23,10 +23,10 @@ from cryptography.x509.oid import NameOID
 
 from handrail.cli.doctor import check_witness
 from handrail.config import Config
-from handrail.engine.journal.cosign import WitnessState
+from handrail.journal.witnesses import WitnessState
 from tests.unit.cli.command import Handrail
-from tests.unit.engine.journalist import write_actions
-from tests.unit.engine.rewriter import rewrite, rows_of
+from tests.unit.journal.journalist import write_actions
+from tests.unit.journal.rewriter import rewrite, rows_of
 
 
 @pytest.fixture
@@ -148,16 +148,16 @@ def test_the_key_is_rotated_and_old_trust_follows(handrail: Handrail, home: Path
 def test_doctor_tells_how_far_the_witness_is(home: Path, tmp_path: Path, handrail: Handrail) -> None:
     config = Config(home=home, witness=str(tmp_path / "disk"))
     assert check_witness(Config(home=home), 0).state == "note"
-    assert "nothing yet; 20 wait" in check_witness(config, 0).found
+    assert "nothing yet; 20 wait" in check_witness(config, 0).text
     WitnessState(str(tmp_path / "disk"), 12, 1_000).write(home)
     found = check_witness(config, 61_000)
-    assert (found.state, found.found) == ("ok", f"{tmp_path / 'disk'} has 12 entries, 60 s ago; 8 wait")
+    assert (found.state, found.text) == ("ok", f"{tmp_path / 'disk'} has 12 entries, 60 s ago; 8 wait")
     WitnessState(str(tmp_path / "disk"), 12, 1_000, "the disk is away").write(home)
     assert check_witness(config, 61_000).state == "warning"
     WitnessState(str(tmp_path / "disk"), 12, 1_000, "a fork", refused=True).write(home)
     found = check_witness(config, 61_000)
     assert (found.state, found.fix) == ("error", "handrail journal verify")
-    assert "nothing yet" in check_witness(Config(home=home, witness="/elsewhere"), 0).found
+    assert "nothing yet" in check_witness(Config(home=home, witness="/elsewhere"), 0).text
 
 
 def test_a_folder_that_is_not_there_is_not_made(

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from handrail.android.u2 import server as u2_server
+from handrail.android import uiautomator2 as u2_server
+from handrail.cli.local_server import serve_local
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.leases import Holder, Leases
-from handrail.local.server import serve_local
 from handrail.runtime import Runtime
+from handrail.safety.leases import Holder, Leases
 from handrail.store import Store
 from handrail_sim.adbd.server import Served
 from tests.unit.android.private_adb import private_env
@@ -85,7 +85,7 @@ def unknown_jar(monkeypatch: pytest.MonkeyPatch, folder: Path, _: Served) -> str
     assert own is not None
     forged = folder / "u2.jar"
     forged.write_bytes(own.read_bytes() + b"\0")
-    monkeypatch.setattr("handrail.android.u2.channel.find_jar", lambda: forged)
+    monkeypatch.setattr("handrail.android.uiautomator2.find_jar", lambda: forged)
     return "none that Handrail knows"
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.policy.permissions import Permissions
 from handrail.protocol.actions import ACTIONS
+from handrail.safety.permissions import Permissions
 from tests.unit.cli.command import Handrail
 
 RULES = """
@@ -61,14 +61,11 @@ def test_the_same_as_json(handrail: Handrail, file: str) -> None:
     assert "unreachable" in rules[1]
 
 
-def test_programs_that_can_start_any_other_are_warned_of(handrail: Handrail, tmp_path: Path) -> None:
+def test_a_rule_that_would_allow_scripts_in_general_never_decides(handrail: Handrail, tmp_path: Path) -> None:
     file = tmp_path / "script.toml"
-    file.write_text('[script]\nallow = ["jq", "awk", "/usr/bin/git", "python3.11", "md5sum"]\n')
-    plain = handrail("policy", "check", str(file))
-    warned = [line for line in plain.err.splitlines() if line.startswith("Warning: script.allow:")]
-    assert [line.split()[2] for line in warned] == ["awk", "/usr/bin/git", "python3.11"]
+    file.write_text('[[rule]]\nname = "any"\naction = "run_script"\nverdict = "allow"\n')
     document = json.loads(handrail("policy", "check", str(file), "--json").out)
-    assert len(document["warnings"]) == 3
+    assert "by its hash" in document["rules"][0]["unreachable"]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.run_approvals import FlowQuestions
-from handrail.engine.approval import Request
+from handrail.cli.approvals import FlowQuestions
 from handrail.errors import InvalidAction
 from handrail.flow.progress import PlainFlowProgress
-from tests.unit.engine.asking import Desk, human_auth, question, run
+from handrail.safety.approval_request import AuthorizationRequest
+from tests.unit.safety.asking import Desk, human_auth, question, run
 
 ENTRY = '[[allow]]\nflow = "pay.yaml"\naction = "tap"\nlabel = "Pay €60.50"\n'
 
@@ -23,7 +23,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def answered(folder: Path, *requests: Request, flow: str = "pay.yaml", given: str = "") -> list[str]:
+def answered(
+    folder: Path, *requests: AuthorizationRequest, flow: str = "pay.yaml", given: str = ""
+) -> list[str]:
     """What each question ended as, asked one after the other by the same run."""
     found: list[str] = []
 
@@ -58,7 +60,7 @@ def test_exactly_what_is_written_down_is_approved_and_only_so_often(folder: Path
     ],
     ids=str,
 )
-def test_nothing_else_is_approved_by_it(folder: Path, asked: Request) -> None:
+def test_nothing_else_is_approved_by_it(folder: Path, asked: AuthorizationRequest) -> None:
     assert answered(folder, asked) == ["denied"]
 
 

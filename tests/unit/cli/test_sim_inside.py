@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from handrail.cli.sim import INSIDE, inside_commands
+from handrail.cli.sim import INSIDE, sim
 from handrail.clock import SystemClock
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
@@ -24,7 +24,7 @@ def on_phone(phone: Phone, handrail: Handrail, *words: str) -> Any:
 
 
 def test_every_command_of_the_phone_has_one_here() -> None:
-    assert set(INSIDE) == set(COMMANDS) == {command.name for command in inside_commands()}
+    assert set(INSIDE) == set(COMMANDS) == {command.name for command in sim.commands.values()}
 
 
 def test_the_state_of_a_phone_is_json(handrail: Handrail) -> None:

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from handrail import __version__
-from handrail.cli.main import ALONE, SHORT
-from handrail.cli.program import ACTION_COMMANDS, COMMANDS
+from handrail.cli.action_commands import ACTION_COMMANDS
+from handrail.cli.daemon_server import HOSTED
+from handrail.cli.main import ALONE, NEVER_STARTS
+from handrail.cli.program import COMMANDS
 from handrail.errors import ERRORS
+from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
 from tests.unit.cli.command import Handrail
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -44,21 +47,14 @@ def imported_by(*words: str) -> list[str]:
     return imported
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--help"],
-        ["-h"],
-        ["--version"],
-        ["tap", "--help"],
-        ["screenshot", "-h"],
-        ["ui", "--help"],
-        ["actions"],
-        ["actions", "swipe"],
-    ],
-)
-def test_help_and_the_vocabulary_import_nothing_heavy(words: list[str]) -> None:
-    assert [name for name in HEAVY if name in imported_by(*words)] == []
+def test_the_version_imports_nothing_heavy() -> None:
+    assert [name for name in HEAVY if name in imported_by("--version")] == []
+
+
+@pytest.mark.parametrize("words", [["--help"], ["tap", "--help"], ["actions"], ["actions", "swipe"]])
+def test_help_and_the_vocabulary_import_no_engine(words: list[str]) -> None:
+    heavy = ("handrail.engine", "handrail.android", "handrail.runtime", "asyncio", "sqlite3")
+    assert [name for name in heavy if name in imported_by(*words)] == []
 
 
 @pytest.mark.parametrize(
@@ -156,7 +152,7 @@ def test_a_failure_ends_with_its_code_its_hint_and_its_exit_code(
     def fail(name: str) -> bytes:
         raise ERRORS[code]("it went wrong", hint="Try this.")
 
-    monkeypatch.setattr("handrail.cli.check.read_input", fail)
+    monkeypatch.setattr("handrail.cli.dialect_commands.read_input", fail)
     done = handrail("check")
     assert done.err == f"{code}: it went wrong\nTry this.\n"
     assert done.code == ERRORS[code]("").exits.exit_code
@@ -166,11 +162,12 @@ def test_an_interrupt_ends_with_130(handrail: Handrail, monkeypatch: pytest.Monk
     def interrupt(name: str) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("handrail.cli.check.read_input", interrupt)
+    monkeypatch.setattr("handrail.cli.dialect_commands.read_input", interrupt)
     assert handrail("check").code == 130
 
 
 def test_every_command_has_one_place_where_it_runs() -> None:
-    assert ALONE | SHORT | {"run", "act"} == set(COMMANDS)
-    assert not ALONE & SHORT
-    assert not (ALONE | SHORT) & set(ACTION_COMMANDS)
+    assert set(COMMANDS) | set(SATELLITE_COMMANDS) == ALONE | HOSTED
+    assert not ALONE & HOSTED
+    assert NEVER_STARTS <= HOSTED
+    assert not (ALONE | HOSTED) & set(ACTION_COMMANDS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.version import built_from, checked_out
+from handrail.cli.program import built_from, checked_out
 
 
 def package(root: Path) -> Path:

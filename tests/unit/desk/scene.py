@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.draft import Effect, Reduced
 from handrail.desk.reduce import reduce, reduce_batch
-from handrail.desk.state import DeskBounds, DeskState, DeskWindow, Monitor
-from handrail.desk.wire import state_json
+from handrail.desk.state import DeskBounds, DeskState, DeskWindow, Effect, Monitor, Reduced, state_json
 from handrail.errors import ActionRejected, HandrailError, InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.read import action_from

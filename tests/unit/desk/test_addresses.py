@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.desk.addresses import check_page
+from handrail.desk.content import check_page
 from handrail.errors import InvalidAction
 from handrail.hosts import host_of, why_private
-from handrail.http import windows
-from handrail.http.windows import asks_about
+from handrail.web_server import windows
+from handrail.web_server.windows import asks_about
+from tests.cases import each
 
 PRIVATE = [
     "127.0.0.1", "127.255.255.254", "127.1", "2130706433", "0x7f000001", "0x7F.1", "0177.0.0.1",
@@ -33,7 +34,7 @@ NONE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("host", PRIVATE)
+@each("host", PRIVATE)
 def test_a_page_of_this_machine_or_a_private_network_is_known_in_every_spelling(host: str) -> None:
     read = host_of(f"http://{host}:8080/x")
     assert read is not None
@@ -41,15 +42,15 @@ def test_a_page_of_this_machine_or_a_private_network_is_known_in_every_spelling(
     assert asyncio.run(asks_about(f"https://{host}/")) is not None
 
 
-@pytest.mark.parametrize("host", PUBLIC)
+@each("host", PUBLIC)
 def test_a_number_of_the_open_internet_needs_no_yes(host: str) -> None:
     assert asyncio.run(asks_about(f"http://{host}/")) is None
 
 
-@pytest.mark.parametrize("host", NONE)
+@each("host", NONE)
 def test_what_no_browser_would_dial_is_no_host_and_is_asked_about(host: str) -> None:
     assert host_of(f"http://{host}/") is None
-    assert asyncio.run(asks_about(f"http://{host}/")) == "This is no address of a page."
+    assert asyncio.run(asks_about(f"http://{host}/")) == "This is not the address of a page."
 
 
 def _spelt(number: int, bases: list[int], parts: int) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from handrail.desk.questions import permission_key
-from handrail.engine.policy.permissions import agent_key
 from handrail.errors import HandrailError, InvalidAction
+from handrail.safety.permissions import agent_key
 from tests.unit.desk.office import ASK, asked, office, pages, settled
 
 OPTIONS = {"showRememberChoice": True, "toolName": "delete", "context": "notes"}

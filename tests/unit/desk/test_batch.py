@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.desk.draft import CaptureAsked
-from handrail.desk.wire import state_json
+from handrail.desk.state import CaptureAsked, state_json
 from handrail.errors import ActionRejected, InvalidAction
 from tests.unit.desk.scene import Scene, action, applied, creating
 

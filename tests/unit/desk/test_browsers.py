@@ -28,8 +28,8 @@ def test_the_browser_in_use_takes_the_picture(tmp_path: Path) -> None:
             capture = asyncio.ensure_future(here.do("window.capture", "a"))
             frame = await one.until(lambda told: told["actions"][0]["type"] == "window.capture")
             request = frame["actions"][0]["requestId"]
-            assert here.desk.awaits_capture(one.client)
-            assert not here.desk.awaits_capture(other.client)
+            assert here.desk.pending.awaits_capture(one.client)
+            assert not here.desk.pending.awaits_capture(other.client)
             answer = {
                 "requestId": request,
                 "windowId": "a",
@@ -43,7 +43,7 @@ def test_the_browser_in_use_takes_the_picture(tmp_path: Path) -> None:
             assert await capture == {"imageData": PNG, "requestId": request}
             await other.catch_up()
             assert all("window.capture" not in str(told) for told in other.frames)
-            assert not here.desk.awaits_capture(one.client)
+            assert not here.desk.pending.awaits_capture(one.client)
 
     asyncio.run(story())
 
@@ -88,7 +88,7 @@ def test_a_browser_that_does_not_answer_is_an_error_after_five_seconds(tmp_path:
             await here.clock.advance(5_000)
             with pytest.raises(Timeout):
                 await capture
-            assert not here.desk.awaits_capture(page.client)
+            assert not here.desk.pending.awaits_capture(page.client)
 
     asyncio.run(story())
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.addresses import SANDBOX, is_own_picture, narrowed
+from handrail.desk.content import SANDBOX, is_own_picture, narrowed
 from handrail.desk.reduce import reduce
 from handrail.desk.state import Content, DeskState
 from handrail.errors import InvalidAction
+from tests.cases import each
 from tests.unit.desk.scene import NOW, Scene, creating
 
 
@@ -71,7 +72,7 @@ def test_a_frame_shows_pages_and_apps(url: str) -> None:
     assert scene.window("b").content == Content("iframe", {"url": url})
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,x", "file:///etc/passwd", "blob:https://x/1",
@@ -80,7 +81,7 @@ def test_a_frame_shows_pages_and_apps(url: str) -> None:
         "https://example.org\\@evil", "about:blank", "https://[::1", "https://h:99999",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("form", ["string", "object"])
+@each("form", ["string", "object"])
 def test_a_frame_shows_nothing_else(url: str, form: str) -> None:
     scene = Scene()
     data = url if form == "string" else {"url": url}
@@ -142,7 +143,7 @@ def test_a_component_shows_the_desks_own_pictures(src: str) -> None:
     Scene().create("a", content={"renderer": "component", "data": {"components": [picture]}})
 
 
-@pytest.mark.parametrize("src", FOREIGN)
+@each("src", FOREIGN)
 def test_a_component_shows_no_picture_from_elsewhere(src: str) -> None:
     layout = {"components": [{"type": "badge", "label": "x"}, {"type": "image", "src": src}]}
     scene = Scene()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.desk.monitors import show, viewport_of
 from handrail.desk.state import MonitorSize
+from handrail.desk.windows import show, viewport_of
 from tests.unit.desk.scene import Scene
 
 

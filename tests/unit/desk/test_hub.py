@@ -211,7 +211,7 @@ def test_a_frame_for_one_browser_takes_no_number(tmp_path: Path) -> None:
             await one.next()
             await other.next()
             await here.create("a")
-            here.desk.send(one.client, "ERROR", code="INVALID_ACTION", path="x", message="no")
+            here.desk.hub.send(one.client, "ERROR", {"code": "INVALID_ACTION", "path": "x", "message": "no"})
             await here.create("b")
             kinds = [(await one.next())["type"] for _ in range(3)]
             assert kinds == ["ACTIONS", "ERROR", "ACTIONS"]

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.locks import release_all
-from handrail.desk.overlays import expire, next_expiry
+from handrail.desk.desktop import expire, next_expiry
+from handrail.desk.windows import release_all
+from tests.cases import each
 from tests.unit.desk.scene import NOW, TEXT, Scene
 
 CREATE = {"title": "x", "bounds": {"x": 0, "y": 0, "w": 1, "h": 1}, "content": TEXT}
@@ -19,7 +20,7 @@ def locked() -> Scene:
     return scene
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "fields", "doing"),
     [
         ("window.setContent", {"content": TEXT}, "change its content"),
@@ -43,7 +44,7 @@ def test_the_holder_is_told_that_its_own_window_exists_already() -> None:
     assert "exists already" in locked().refused("window.create", "a", **CREATE).message
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "fields"),
     [
         ("window.move", {"x": 5, "y": 5}),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.draft import DialogExpired
-from handrail.desk.overlays import expire, next_expiry
+from handrail.desk.desktop import expire, next_expiry
+from handrail.desk.state import DialogExpired
 from tests.unit.desk.scene import NOW, Scene, action
 
 SHORTCUT = {"id": "s1", "label": "L", "icon": "📄", "type": "file", "target": "a.md", "createdAt": 1}

@@ -8,12 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.desk.locks import LEASE_MS, release_all
-from handrail.desk.monitors import GRAB_W, MIN_H, MIN_W, TITLE_H, show
-from handrail.desk.overlays import expire
+from handrail.desk.desktop import expire
 from handrail.desk.reduce import reduce
-from handrail.desk.state import DeskState, DeskWindow, Monitor, MonitorSize
-from handrail.desk.wire import monitor_from, notification_from, state_json, window_from, window_json
+from handrail.desk.state import (
+    DeskState,
+    DeskWindow,
+    Monitor,
+    MonitorSize,
+    monitor_from,
+    notification_from,
+    state_json,
+    window_from,
+    window_json,
+)
+from handrail.desk.windows import GRAB_W, LEASE_MS, MIN_H, MIN_W, TITLE_H, release_all, show
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.actions import DESK_ACTIONS
 from handrail.protocol.read import action_from
@@ -184,7 +192,7 @@ def _visible(window: DeskWindow, viewport: MonitorSize) -> None:
 
 def _restored(state: DeskState) -> None:
     """Persisted = restored: the JSON that the store writes makes the same state again."""
-    windows = {key: window_from(window_json(window, whole=True)) for key, window in state.windows.items()}
+    windows = {key: window_from(window_json(window, with_text=True)) for key, window in state.windows.items()}
     data = state_json(state)
     again = DeskState(
         windows,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.desk.wire import state_json
+from handrail.desk.state import state_json
 from handrail.errors import ActionRejected, InvalidAction
 from tests.unit.desk.office import office
 from tests.unit.desk.scene import NOW, TEXT, Scene
@@ -73,7 +73,7 @@ def test_a_window_style_cannot_cover_a_dialog() -> None:
     """There: spread last into the element's style, z-index and position included."""
     scene = Scene()
     scene.create("a", windowStyle={"zIndex": 2**31 - 1, "position": "fixed", "inset": 0, "width": "100vw"})
-    assert dict(scene.window("a").birth.style) == {}
+    assert dict(scene.window("a").birth.window_style) == {}
 
 
 def test_answers_are_bound_to_the_browser_that_was_asked(tmp_path: Path) -> None:

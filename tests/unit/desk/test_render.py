@@ -8,9 +8,10 @@ import pytest
 
 from handrail.desk.render import render
 from handrail.errors import InvalidAction
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("markdown", "html"),
     [
         ("# Done", "<h1>Done</h1>"),
@@ -39,7 +40,7 @@ def test_links_open_outside_and_tell_nothing(link: str) -> None:
         assert 'rel="noopener noreferrer"' in html
 
 
-@pytest.mark.parametrize(
+@each(
     "link",
     [
         "javascript:alert(1)", "JAVASCRIPT:alert(1)", "java&#10;script:alert(1)", "data:text/html,x",
@@ -58,7 +59,7 @@ def test_the_desks_own_pictures_are_shown(src: str) -> None:
     assert f'src="{src}"' in render("markdown", f"![x]({src})")
 
 
-@pytest.mark.parametrize(
+@each(
     "src",
     [
         "https://example.org/pixel.png", "//example.org/p.png", "http://127.0.0.1/p", "x.png",
@@ -96,8 +97,8 @@ FORBIDDEN = re.compile(
 )
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("renderer", ["markdown", "html"])
+@each("attack", ATTACKS)
+@each("renderer", ["markdown", "html"])
 def test_nothing_in_the_text_can_act(renderer: str, attack: str) -> None:
     html = render(renderer, f"before\n\n{attack}\n\nafter")
     assert not FORBIDDEN.search(html), html

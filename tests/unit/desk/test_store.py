@@ -12,8 +12,8 @@ import pytest
 from handrail.clock import ManualClock
 from handrail.desk.desk import Desk
 from handrail.desk.store import changed
-from handrail.engine.journal import Journal
 from handrail.errors import StoreUnusable
+from handrail.journal import Journal
 from handrail.store import Store
 from tests.unit.desk.office import Office, office, settled
 from tests.unit.desk.scene import Scene, survivor

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from handrail.desk.content import PROPERTIES, filter_style
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "kept"),
     [
         ("color", "red", {"color": "red"}),
@@ -32,7 +33,7 @@ def test_looks_stay(name: str, value: str | float, kept: dict[str, str]) -> None
     assert filter_style({name: value}) == (kept, [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("position", "fixed"), ("zIndex", 99999), ("z-index", "99999"), ("inset", "0"), ("top", "0"),
@@ -48,7 +49,7 @@ def test_what_could_leave_the_window_goes(name: str, value: str | float) -> None
     assert filter_style({name: value}) == ({}, [name])
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         "url(https://example.org/x.png)", "URL (x)", "u\\72l(x)", "expression(alert(1))", "var(--x)",
@@ -63,7 +64,7 @@ def test_a_value_that_loads_or_breaks_out_goes(value: str) -> None:
     assert filter_style({"background": value}) == ({}, ["background"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("padding", "9999px"), ("padding", 101), ("fontSize", "100vh"), ("borderWidth", "7em"),
@@ -75,7 +76,7 @@ def test_lengths_stay_small(name: str, value: str | float) -> None:
     assert filter_style({name: value}) == ({}, [name])
 
 
-@pytest.mark.parametrize("value", [0, 0.29, "0%", "29%", "101%", "1.5", "inherit", -1])
+@each("value", [0, 0.29, "0%", "29%", "101%", "1.5", "inherit", -1])
 def test_a_window_that_nobody_sees_cannot_be_made(value: str | float) -> None:
     assert filter_style({"opacity": value}) == ({}, ["opacity"])
 
@@ -90,7 +91,7 @@ white-space word-break overflow-wrap direction
 """.split()
 
 
-@pytest.mark.parametrize("name", LOOKS)
+@each("name", LOOKS)
 def test_every_look_that_stays_inside_may_be_set(name: str) -> None:
     assert filter_style({name: "inherit"}) == ({name: "inherit"}, [])
 
@@ -112,13 +113,11 @@ def test_a_number_counts_as_pixels_where_a_length_is_wanted(name: str, value: fl
     assert list(filter_style({name: value})[0].values()) == [text]
 
 
-@pytest.mark.parametrize(
-    "value", ["75pt", "6em", "6rem", "100%", "360deg", "1turn", "1000", "hsla(360deg, 5%, 5%, 0.1)"]
-)
+@each("value", ["75pt", "6em", "6rem", "100%", "360deg", "1turn", "1000", "hsla(360deg, 5%, 5%, 0.1)"])
 def test_lengths_and_angles_have_their_own_limits(value: str) -> None:
     assert filter_style({"border": value})[1] == []
 
 
-@pytest.mark.parametrize("value", ["76pt", "6.1em", "6.1rem", "100.1%", "361deg", "1.1turn", "1001", "1vw"])
+@each("value", ["76pt", "6.1em", "6.1rem", "100.1%", "361deg", "1.1turn", "1001", "1vw"])
 def test_beyond_its_limit_no_length_or_angle_is_kept(value: str) -> None:
     assert filter_style({"border": value})[1] == ["border"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.desk.monitors import show
 from handrail.desk.state import MonitorSize
+from handrail.desk.windows import show
 from handrail.errors import InvalidAction
 from tests.unit.desk.scene import TEXT, Scene, action, creating
 
@@ -189,4 +189,4 @@ def test_style_that_was_dropped_is_told() -> None:
     scene = Scene()
     details = scene.run(creating("a", windowStyle={"zIndex": 9999, "color": "red", "position": "fixed"}))
     assert details == {"key": "monitor-0/a", "dropped_style": ["zIndex", "position"]}
-    assert dict(scene.window("a").birth.style) == {"color": "red"}
+    assert dict(scene.window("a").birth.window_style) == {"color": "red"}

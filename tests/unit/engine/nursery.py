@@ -54,7 +54,7 @@ class Nursery:
 
 async def _live(home: Path, number: int) -> None:
     from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.engine.journal import Journal  # noqa: PLC0415
+    from handrail.journal import Journal  # noqa: PLC0415
 
     journal = Journal.open(home, SystemClock())
 
@@ -75,7 +75,7 @@ async def _live(home: Path, number: int) -> None:
 
 
 def main() -> None:
-    import handrail.engine.journal  # noqa: F401, PLC0415  (before the forks, so that they are cheap)
+    import handrail.journal  # noqa: F401, PLC0415  (before the forks, so that they are cheap)
 
     for line in sys.stdin:
         home, number = line.rstrip("\n").split("\t")

@@ -8,14 +8,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from handrail.clock import ManualClock
-from handrail.engine.look.looks import Look, Looks
-from handrail.engine.look.settle import Settled, Settling
+from handrail.engine.settle import Settled, SettleLoop
+from handrail.engine.snapshot import ScreenTracker, UiSnapshot
 from handrail.errors import DeviceError, Unsupported
-from handrail.protocol.traits import Capability
+from handrail.screen.node import Screen
+from handrail.screen.refs import Registry
+from handrail.surface.capabilities import IdleDetection, ScreenReader
 from handrail.surface.values import Facts, IdleResult, Synced
-from handrail.tree.node import Screen
-from handrail.tree.refs import Registry
-from tests.unit.tree.drawn import node, row, screen
+from tests.unit.screen.drawn import node, row, screen
 
 T = TypeVar("T")
 Shows = Callable[[float], Screen]
@@ -38,17 +38,17 @@ class ScriptedSurface:
         self.read_ms = read_ms
         self.waits_for_idle = patient
         self.boot_id = "first"
-        self.looks: list[float] = []
+        self.screens: list[float] = []
         self.idle: list[bool] | None = None
         """What a helper answers, one after the other; None where there is no helper."""
         self.picture: bytes | None = None
         """None where nobody may take one."""
-        self.can = {Capability.LOOK, Capability.REST}
+        self.can: set[type] = {ScreenReader, IdleDetection}
 
-    def capability(self, which: Capability) -> object:
-        if which in self.can:
+    def need(self, kind: type[Any]) -> Any:
+        if kind in self.can:
             return self
-        raise Unsupported(f"a script has no {which.value}")
+        raise Unsupported(f"a script has no {kind.__name__}")
 
     def notice(self, seen: Screen) -> None:
         if self.app is not None:
@@ -64,7 +64,7 @@ class ScriptedSurface:
         return self.app is not None and await self.app.refresh(seen)
 
     async def look(self) -> Screen:
-        self.looks.append(self.clock.monotonic_ms())
+        self.screens.append(self.clock.monotonic_ms())
         await self.clock.sleep_ms(self.read_ms)
         return self.shows(self.clock.monotonic_ms())
 
@@ -90,18 +90,18 @@ class Stand:
     def __init__(self, shows: Shows, **options: Any) -> None:
         self.clock = ManualClock()
         self.driver = ScriptedSurface(self.clock, shows, **options)
-        self.looks = Looks(self.driver, self.clock, Registry())  # type: ignore[arg-type]
+        self.screens = ScreenTracker(self.driver, self.clock, Registry())  # type: ignore[arg-type]
 
-    async def look(self) -> Look:
+    async def look(self) -> UiSnapshot:
         """A look that is taken."""
-        return await self.passing(self.looks.look_and_take())
+        return await self.passing(self.screens.refresh())
 
-    async def settle(self, before: Look | None, **options: Any) -> Settled:
+    async def settle(self, before: UiSnapshot | None, **options: Any) -> Settled:
         if before is not None:
-            self.looks.touched()
-        settling = Settling(self.looks, self.clock, before, **options)
+            self.screens.mark_input()
+        settling = SettleLoop(self.screens, self.clock, before, **options)
         settled = await self.passing(settling.wait())
-        self.looks.take(settled.seen)
+        self.screens.adopt(settled.snapshot)
         return settled
 
     async def passing(self, work: Coroutine[Any, Any, T]) -> T:

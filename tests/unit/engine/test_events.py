@@ -16,7 +16,7 @@ def test_what_happens_before_the_first_await_is_heard() -> None:
     async def story() -> None:
         events = Events()
         listener = events.listen()
-        events.tell(event(1))
+        events.publish(event(1))
         events.close()
         assert [one.at_ms async for one in listener] == [1]
         assert [one async for one in listener] == []
@@ -30,7 +30,7 @@ def test_a_slow_listener_loses_the_oldest_and_the_others_nothing() -> None:
         events = Events()
         slow = events.listen()
         for number in range(HELD + 5):
-            events.tell(event(number))
+            events.publish(event(number))
         assert (await anext(slow)).at_ms == 5
 
     asyncio.run(story())

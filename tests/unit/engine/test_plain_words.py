@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.look.conditions import NO_ELEMENT, Holds
+from handrail.engine.conditions import NO_ELEMENT, Holds
 from handrail.errors import ERRORS, InvalidAction
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from
 from handrail.protocol.target import Point, Selector, in_words
+from tests.cases import each
 
 OF_PYTHON = re.compile(
     r"\{'|\['|\('|': |=None|\bNone\b|\bTrue\b|\bFalse\b|<class |<\w+ object|\b(Selector|Point|Condition)\("
@@ -59,7 +60,7 @@ def test_every_field_of_a_selector_is_said_in_words() -> None:
     assert f"{Point(x=1, y=2)}" == "1,2"
 
 
-@pytest.mark.parametrize("given", CONDITIONS, ids=str)
+@each("given", CONDITIONS, ids=str)
 def test_every_condition_is_said_in_words(given: Any) -> None:
     action = action_from({"type": "wait_for", "condition": given})
     told = str(action.condition)  # type: ignore[union-attr]
@@ -69,9 +70,9 @@ def test_every_condition_is_said_in_words(given: Any) -> None:
 
 def test_what_was_found_is_said_in_words() -> None:
     for seen in [*HOSTILE, "visible", NO_ELEMENT, ["visible", "not visible"], {"checked": True}]:
-        told = Holds(False, None, seen).found
+        told = Holds(False, None, seen).observed_text
         assert not OF_PYTHON.search(told), told
-    assert Holds(False, None, ["Save", True, NO_ELEMENT]).found == '"Save"; true; no such element'
+    assert Holds(False, None, ["Save", True, NO_ELEMENT]).observed_text == '"Save"; true; no such element'
     assert in_words({"checked": True, "value": None}) == "checked true, value nothing"
 
 
@@ -118,7 +119,7 @@ def test_an_empty_action_does_something_or_is_refused_at_a_field() -> None:
                 assert refused.value.details["path"].partition(".")[0] == name
 
 
-@pytest.mark.parametrize("code", ERRORS)
+@each("code", ERRORS)
 def test_the_hint_of_every_code_is_a_sentence_in_plain_words(code: str) -> None:
     assert ERRORS[code].hint
     assert not OF_PYTHON.search(ERRORS[code].hint)

@@ -1,4 +1,4 @@
-"""Permitted scripts run within limits, are bounded while they run, and leave no process behind."""
+"""Allowed scripts run within limits, are bounded while they run, and leave no process behind."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.engine.script import ScriptExecutor, ScriptResult
-from handrail.engine.script.allow import DEFAULT
-from handrail.engine.script.executor import MIB, ScriptLimits
-from handrail.engine.script.run import KEPT, Family, Kept
-from handrail.engine.secrets import Secrets
+from handrail.engine.script_executor import MIB, MOST_CHARACTERS, ScriptExecutor, ScriptLimits, ScriptResult
+from handrail.engine.script_process import OUTPUT_LIMIT, BoundedOutput, ProcessFamily
+from handrail.safety.secrets import Secrets
+from tests.cases import each
 
 PYTHON = str(Path(sys.executable).resolve())
-WITH_PYTHON = (*DEFAULT, PYTHON)
+WITH_PYTHON = lambda: (PYTHON,)  # noqa: E731
 
 
 def run(
@@ -28,7 +27,7 @@ def run(
 
 
 def program(folder: Path, text: str) -> str:
-    """A Python program as one command, for what the plain commands can't do."""
+    """A Python program as one command."""
     path = folder / "program.py"
     path.write_text(text)
     return f"{PYTHON} {path}"
@@ -36,7 +35,7 @@ def program(folder: Path, text: str) -> str:
 
 def run_program(folder: Path, text: str, *, timeout_sec: float = 30, **options: object) -> ScriptResult:
     script = program(folder, text)
-    return run(folder, script, timeout_sec=timeout_sec, allow=WITH_PYTHON, folders=[folder], **options)
+    return run(folder, script, timeout_sec=timeout_sec, programs=WITH_PYTHON, folders=[folder], **options)
 
 
 def run_past_deadline(folder: Path, script: str, *, shell: bool = False) -> ScriptResult:
@@ -44,7 +43,7 @@ def run_past_deadline(folder: Path, script: str, *, shell: bool = False) -> Scri
 
     async def story() -> ScriptResult:
         clock = ManualClock()
-        executor = ScriptExecutor(folder / "runs", clock=clock, allow=WITH_PYTHON, folders=[folder])
+        executor = ScriptExecutor(folder / "runs", clock=clock, programs=WITH_PYTHON, folders=[folder])
         running = asyncio.create_task(executor.run(script, timeout_sec=60, shell=shell))
         while not list(folder.glob("runs/*/files/begun")):
             await asyncio.sleep(0.001)
@@ -58,10 +57,7 @@ def run_past_deadline(folder: Path, script: str, *, shell: bool = False) -> Scri
 
 def nobody_is_left(result: ScriptResult) -> bool:
     """The mark of a run is in the environment of everything that it started."""
-    return not Family(result.run_id, {-1}).members()
-
-
-# plain commands
+    return not ProcessFamily(result.run_id, {-1}).members()
 
 
 def test_commands_are_piped_joined_and_redirected(tmp_path: Path) -> None:
@@ -107,7 +103,13 @@ def test_the_environment_is_minimal(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("OPENAI_API_KEY", "sk-opensesame")
     result = run_program(tmp_path, "import os, json; print(json.dumps(dict(os.environ))); print(os.getcwd())")
     names, folder = result.stdout.splitlines()
-    assert set(json.loads(names)) - {"LC_CTYPE"} == {"PATH", "HOME", "LANG", "TMPDIR", "HANDRAIL_RUN"}
+    assert set(json.loads(names)) - {"LC_CTYPE", "PWD", "SHLVL", "_", "OLDPWD"} == {
+        "PATH",
+        "HOME",
+        "LANG",
+        "TMPDIR",
+        "HANDRAIL_RUN",
+    }
     assert json.loads(names)["HOME"] == folder == str(result.run_dir / "files")
     assert "opensesame" not in result.stdout
 
@@ -118,14 +120,14 @@ def test_the_environment_is_minimal(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_long_output_is_bounded_while_it_comes(tmp_path: Path) -> None:
     result = run(tmp_path, "seq 1 3000000")
     assert result.ok
-    assert len(result.stdout) < KEPT + 100
+    assert len(result.stdout) < OUTPUT_LIMIT + 100
     assert result.stdout.startswith("1\n2\n")
     assert result.stdout.endswith("\n3000000\n")
     assert "bytes are left out" in result.stdout
 
 
 def test_what_is_kept_does_not_grow_with_what_comes() -> None:
-    kept = Kept(limit=1000)
+    kept = BoundedOutput(limit=1000)
     for number in range(10_000):
         kept.feed(f"{number:07d}\n".encode())
     assert sum(map(len, kept._tail)) < 1000
@@ -135,10 +137,10 @@ def test_what_is_kept_does_not_grow_with_what_comes() -> None:
     assert f"{80_000 - 1000:,} bytes are left out" in text
 
 
-@pytest.mark.parametrize("size", [0, 1, 499, 500, 501, 999, 1000])
+@each("size", [0, 1, 499, 500, 501, 999, 1000])
 def test_nothing_is_left_out_of_what_fits(size: int) -> None:
     data = bytes(97 + n % 26 for n in range(size))
-    whole, pieces = Kept(limit=1000), Kept(limit=1000)
+    whole, pieces = BoundedOutput(limit=1000), BoundedOutput(limit=1000)
     whole.feed(data)
     for letter in data:
         pieces.feed(bytes([letter]))
@@ -173,7 +175,7 @@ def test_at_the_deadline_everything_ends(tmp_path: Path) -> None:
 
 def test_a_process_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
     text = "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nopen('begun', 'w')\ntime.sleep(1000)"
-    result = run_past_deadline(tmp_path, program(tmp_path, text))
+    result = run_past_deadline(tmp_path, f"exec {program(tmp_path, text)}")
     assert (result.timed_out, result.exit_code) == (True, 128 + 9)
     assert nobody_is_left(result)
 
@@ -247,7 +249,7 @@ def test_a_cancelled_run_is_ended_and_recorded(tmp_path: Path) -> None:
     [record] = (tmp_path / "runs").glob("*/result.json")
     result = json.loads(record.read_text())
     assert (result["ok"], result["cancelled"], result["exit_code"]) == (False, True, None)
-    assert not Family(result["run_id"], {-1}).members()
+    assert not ProcessFamily(result["run_id"], {-1}).members()
 
 
 # secrets
@@ -256,7 +258,7 @@ def test_a_cancelled_run_is_ended_and_recorded(tmp_path: Path) -> None:
 def test_a_secret_is_used_and_is_in_no_file_of_the_run(tmp_path: Path) -> None:
     secrets = Secrets({"HANDRAIL_SECRET_PIN": "open sesame"})
     executor = ScriptExecutor(tmp_path / "runs")
-    script = "echo ${secret:PIN} > f; cat f; printf '%s' ${secret:PIN} | wc -c"
+    script = "echo ${secret:PIN} > f; cat f; printf '%s' \"${secret:PIN}\" | wc -c"
     result = asyncio.run(executor.run(script, secrets=secrets))
     assert result.stdout == "${secret:PIN}\n11\n"
     assert (result.run_dir / "files" / "f").read_text() == "${secret:PIN}\n"
@@ -267,9 +269,13 @@ def test_a_secret_is_used_and_is_in_no_file_of_the_run(tmp_path: Path) -> None:
 def test_half_a_secret_at_the_cut_of_a_long_output_is_not_shown(tmp_path: Path) -> None:
     value = "0123456789abcdef" * 40
     secrets = Secrets({"HANDRAIL_SECRET_PIN": value})
-    kept = Kept()
+    kept = BoundedOutput()
     kept.feed(
-        b"." * (KEPT // 2 - 100) + value.encode() + b"-" * 500_000 + value.encode() + b"." * (KEPT // 2 - 100)
+        b"." * (OUTPUT_LIMIT // 2 - 100)
+        + value.encode()
+        + b"-" * 500_000
+        + value.encode()
+        + b"." * (OUTPUT_LIMIT // 2 - 100)
     )
     shown = kept.text(secrets.redact, secrets.longest)
     assert "0123456789" not in shown
@@ -281,7 +287,7 @@ def test_a_missing_secret_refuses_the_run(tmp_path: Path) -> None:
     assert (result.run_dir / "result.json").exists()
 
 
-# a real shell
+# outside of Landlock
 
 
 def test_a_real_shell_runs_with_the_same_limits_and_record(tmp_path: Path) -> None:
@@ -318,3 +324,39 @@ def test_a_secret_comes_to_a_real_shell_as_a_value_and_not_as_code(tmp_path: Pat
     result = asyncio.run(executor.run('printf "%s|" "${secret:PIN}"', shell=True, secrets=secrets))
     assert result.stdout == "${secret:PIN}|"
     assert not (result.run_dir / "files" / "made").exists()
+
+
+# what is refused before anything runs
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("", "the script is empty"),
+        (" \n\t", "the script is empty"),
+        ("echo x" + " " * MOST_CHARACTERS, "12,006 characters"),
+        ("echo a\x00b", "U+0000"),
+        ("echo a\r\n", "U+000D"),
+        ("echo \x1b]0;hidden\x07", "U+001B"),
+        ("echo \u202etxt", "U+202E"),
+        ("echo a\u200bb", "U+200B"),
+        ("echo a\u00a0b", "U+00A0"),
+        ("echo \ud800", "U+D800"),
+    ],
+)
+def test_a_script_that_does_not_look_like_what_it_is_does_not_run(
+    tmp_path: Path, script: str, why: str
+) -> None:
+    for shell in (False, True):
+        result = run(tmp_path, script, shell=shell)
+        assert result.refused
+        assert why in result.refused
+        assert result.hint
+        assert (result.ok, result.exit_code, result.stdout) == (False, None, "")
+        assert json.loads((result.run_dir / "result.json").read_text()) == result.to_dict()
+        assert not list((result.run_dir / "files").iterdir())
+
+
+def test_a_script_is_a_shells(tmp_path: Path) -> None:
+    result = run(tmp_path, "for i in 1 2; do echo $i; done > made\ncat < made # end\nexit 3")
+    assert (result.ok, result.exit_code, result.stdout) == (False, 3, "1\n2\n")

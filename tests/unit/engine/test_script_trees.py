@@ -13,8 +13,7 @@ from random import Random
 
 import pytest
 
-from handrail.engine.script import ScriptExecutor, ScriptResult
-from handrail.engine.script.allow import DEFAULT
+from handrail.engine.script_executor import ScriptExecutor, ScriptResult
 
 PYTHON = str(Path(sys.executable).resolve())
 HABITS = ("setsid", "group", "deaf", "nameless", "closed", "nohup")
@@ -68,7 +67,7 @@ def written(given: dict[str, object]) -> str:
 def attempt(folder: Path, given: dict[str, object], timeout_sec: float) -> tuple[ScriptResult, float]:
     actor = folder / "actor.py"
     actor.write_text(ACTOR)
-    executor = ScriptExecutor(folder / "runs", allow=(*DEFAULT, PYTHON), folders=[folder])
+    executor = ScriptExecutor(folder / "runs", programs=lambda: (PYTHON,), folders=[folder])
     began = time.monotonic()
     result = asyncio.run(executor.run(f"{PYTHON} -I {actor} {written(given)}", timeout_sec=timeout_sec))
     return result, time.monotonic() - began

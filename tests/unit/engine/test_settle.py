@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
-from handrail.engine.look.looks import Look
-from handrail.tree.node import Screen
+from handrail.engine.snapshot import UiSnapshot
+from handrail.screen.node import Screen
+from tests.cases import each
 from tests.unit.engine.scripted import Stand, frames, page, steps, still
-from tests.unit.tree.drawn import node, row
+from tests.unit.screen.drawn import node, row
 
 SPINNER = node("ProgressBar", box=(500, 1200, 580, 1280), resource_id="app:id/spinner")
 OTHER = page(title="Another page")
 
 
-def has_moved_on(seen: Look) -> bool:
+def has_moved_on(seen: UiSnapshot) -> bool:
     return any(one.text == "Another page" for one in seen.screen.nodes)
 
 
@@ -26,7 +25,7 @@ def test_a_proof_that_holds_at_once_needs_one_repeat_twenty_milliseconds_later()
         settled = await stand.settle(before, met=has_moved_on)
         assert settled.report.reason == "verified"
         assert settled.report.reads == 2
-        assert stand.driver.looks[-1] - stand.driver.looks[-2] >= 20
+        assert stand.driver.screens[-1] - stand.driver.screens[-2] >= 20
         assert settled.report.ms < 30
 
     asyncio.run(story())
@@ -40,7 +39,7 @@ def test_a_proof_that_does_not_last_proves_nothing() -> None:
         stand.driver.shows = steps((0, page()), (flash, OTHER), (flash + 12, page()))
         settled = await stand.settle(before, met=has_moved_on)
         assert settled.report.reason == "quiet"
-        assert not has_moved_on(settled.seen)
+        assert not has_moved_on(settled.snapshot)
 
     asyncio.run(story())
 
@@ -53,8 +52,8 @@ def test_a_changed_screen_is_settled_after_a_hundred_milliseconds_of_quiet() -> 
         stand.driver.shows = steps((0, page()), (changes_at, OTHER))
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
-        assert has_moved_on(settled.seen)
-        assert 100 <= settled.seen.began_ms - changes_at <= 160
+        assert has_moved_on(settled.snapshot)
+        assert 100 <= settled.snapshot.began_ms - changes_at <= 160
 
     asyncio.run(story())
 
@@ -66,7 +65,7 @@ def test_an_unchanged_screen_gets_time_to_react() -> None:
         start = stand.clock.monotonic_ms()
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
-        assert settled.seen.began_ms - start >= 150
+        assert settled.snapshot.began_ms - start >= 150
 
     asyncio.run(story())
 
@@ -77,13 +76,13 @@ def test_a_reaction_within_the_grace_is_seen_although_the_screen_was_quiet_befor
         before = await stand.look()
         late = stand.clock.monotonic_ms() + 140
         stand.driver.shows = steps((0, page()), (late, OTHER))
-        assert has_moved_on((await stand.settle(before)).seen)
+        assert has_moved_on((await stand.settle(before)).snapshot)
 
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("read_ms", [1.0, 5.0, 30.0])
-@pytest.mark.parametrize("length", [3, 8, 10])
+@each("read_ms", [1.0, 5.0, 30.0])
+@each("length", [3, 8, 10])
 def test_ten_frames_a_second_are_not_called_rest(length: int, read_ms: float) -> None:
     async def story() -> None:
         stand = Stand(still(page()), read_ms=read_ms)
@@ -93,8 +92,8 @@ def test_ten_frames_a_second_are_not_called_rest(length: int, read_ms: float) ->
         stand.driver.shows = frames(100, draw, start=start, last=length)
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
-        assert settled.seen.screen.nodes[2].text == f"Step {length}"
-        assert not stand.looks.restless.nodes(settled.seen.screen)
+        assert settled.snapshot.screen.nodes[2].text == f"Step {length}"
+        assert not stand.screens.volatile.nodes(settled.snapshot.screen)
 
     asyncio.run(story())
 
@@ -108,7 +107,7 @@ def test_a_frame_that_comes_late_still_belongs_to_its_animation() -> None:
         shown = [(now + at, page(ticker=f"Step {number}")) for number, at in enumerate(late)]
         stand.driver.shows = steps((0, page()), *shown)
         settled = await stand.settle(before)
-        assert settled.seen.screen.nodes[2].text == "Step 5"
+        assert settled.snapshot.screen.nodes[2].text == "Step 5"
 
     asyncio.run(story())
 
@@ -120,7 +119,7 @@ def test_a_screen_that_never_stops_settles_as_volatile_and_the_next_time_at_once
         first = await stand.settle(before)
         assert first.report.reason == "volatile"
         assert first.report.ms < 1_500
-        again = await stand.settle(first.seen)
+        again = await stand.settle(first.snapshot)
         assert again.report.reason == "volatile"
         assert again.report.ms < 250
 
@@ -135,7 +134,7 @@ def test_what_moves_for_ever_does_not_hide_what_happens_beside_it() -> None:
         later = frames(100, lambda number: page(title="Another page", ticker=f"Step {number}"))
         earlier = stand.driver.shows
         stand.driver.shows = lambda now: later(now) if now >= changes_at else earlier(now)
-        assert has_moved_on((await stand.settle(learned.seen)).seen)
+        assert has_moved_on((await stand.settle(learned.snapshot)).snapshot)
 
     asyncio.run(story())
 
@@ -147,7 +146,7 @@ def test_a_spinner_is_waited_for_and_the_end_of_it_is_settled_as_usual() -> None
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
         assert settled.report.loading == "spinner"  # what was waited for
-        assert 3_000 <= settled.seen.began_ms <= 3_450
+        assert 3_000 <= settled.snapshot.began_ms <= 3_450
 
     asyncio.run(story())
 
@@ -177,7 +176,7 @@ def test_the_time_a_spinner_took_is_not_taken_from_the_budget() -> None:
         stand = Stand(lambda now: spinning if now < 900 else moving(now))
         settled = await stand.settle(await stand.look(), budget_ms=1_000, loading_ms=2_000)
         assert settled.report.reason in ("budget", "volatile")
-        assert settled.seen.ended_ms >= 1_200
+        assert settled.snapshot.ended_ms >= 1_200
 
     asyncio.run(story())
 
@@ -220,7 +219,7 @@ def test_a_helper_that_hears_nothing_spares_the_looks() -> None:
         stand.driver.idle = [True]
         settled = await stand.settle(before)
         assert (settled.report.reason, settled.report.reads) == ("quiet", 1)
-        assert has_moved_on(settled.seen)
+        assert has_moved_on(settled.snapshot)
 
     asyncio.run(story())
 
@@ -244,7 +243,7 @@ def test_a_helper_that_hears_events_for_ever_is_not_asked_again() -> None:
         settled = await stand.settle(before)
         assert settled.report.reason == "volatile"
         assert settled.report.ms < 1_500
-        again = await stand.settle(settled.seen)
+        again = await stand.settle(settled.snapshot)
         assert again.report.ms < 250
 
     asyncio.run(story())
@@ -274,8 +273,8 @@ def test_a_fling_is_followed_to_its_end_and_teaches_nothing() -> None:
         stand.driver.shows = frames(40, rows, start=start, last=50)
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
-        assert settled.seen.began_ms - start >= 2_000
-        assert not stand.looks.restless.nodes(settled.seen.screen)
+        assert settled.snapshot.began_ms - start >= 2_000
+        assert not stand.screens.volatile.nodes(settled.snapshot.screen)
 
     asyncio.run(story())
 

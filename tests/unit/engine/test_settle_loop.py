@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.look.looks import Look
-from handrail.engine.look.settle import FULL_MS, HELPER_MS, LOADING_WAIT_MS, Settled, Settling, never
-from handrail.protocol.traits import Capability
+from handrail.engine.settle import FULL_MS, HELPER_MS, LOADING_WAIT_MS, Settled, SettleLoop, never
+from handrail.engine.snapshot import UiSnapshot
+from handrail.screen.node import Screen
+from handrail.surface.capabilities import ScreenReader
 from handrail.surface.values import IdleResult, Synced
-from handrail.tree.node import Screen
 from tests.unit.engine.scripted import Stand, frames, page, steps, still
-from tests.unit.tree.drawn import node
+from tests.unit.screen.drawn import node
 
 OTHER = page(title="Another page")
 SPINNER = node("ProgressBar", box=(500, 1200, 580, 1280), resource_id="app:id/spinner")
@@ -22,13 +22,13 @@ QUIET_AT = 102.05
 """A read of 2 ms, a hundred of quiet, and the moment that a sleeper is given to wake."""
 
 
-def waited(stand: Stand, *, after: bool = False, **options: Any) -> tuple[Settled, Settling]:
+def waited(stand: Stand, *, after: bool = False, **options: Any) -> tuple[Settled, SettleLoop]:
     """One whole wait; `after` an action that changed nothing."""
 
-    async def story() -> tuple[Settled, Settling]:
+    async def story() -> tuple[Settled, SettleLoop]:
         before = await stand.look() if after else None
-        stand.driver.looks.clear()
-        settling = Settling(stand.looks, stand.clock, before, **options)
+        stand.driver.screens.clear()
+        settling = SettleLoop(stand.screens, stand.clock, before, **options)
         return await stand.passing(settling.wait()), settling
 
     return asyncio.run(story())
@@ -81,7 +81,7 @@ def test_the_budgets_of_a_wait() -> None:
 def test_looks_come_at_growing_gaps_and_at_the_moment_that_decides() -> None:
     stand = Stand(still(page()))
     settled, settling = waited(stand)
-    assert stand.driver.looks == pytest.approx([0, 22.05, 64.1, QUIET_AT])
+    assert stand.driver.screens == pytest.approx([0, 22.05, 64.1, QUIET_AT])
     assert settled.report.reads == 4
     assert settled.report.ms == 104.0  # one digit is told
     assert settling.waited_ms == pytest.approx(QUIET_AT - 3 * 2)
@@ -96,20 +96,20 @@ def test_a_wait_for_no_proof_is_not_patient_and_one_for_a_proof_is() -> None:
 def test_the_proof_is_asked_for_once_for_each_screen() -> None:
     judged: list[Screen] = []
 
-    def met(seen: Look) -> bool:
+    def met(seen: UiSnapshot) -> bool:
         judged.append(seen.screen)
         return False
 
     first = page()
     waited(Stand(steps((0, first), (30, OTHER))), met=met)
     assert [one is OTHER for one in judged] == [False, True]
-    assert never(Look(None, 0, 0)) is False  # type: ignore[arg-type]
+    assert never(UiSnapshot(None, 0, 0)) is False  # type: ignore[arg-type]
 
 
 def test_a_second_look_at_the_same_is_prepared_and_the_first_is_not() -> None:
     stand = Stand(still(page()))
     prepared: list[float] = []
-    stand.looks.prepare = lambda _: prepared.append(stand.clock.monotonic_ms())  # type: ignore[method-assign]
+    stand.screens.prepare = lambda _: prepared.append(stand.clock.monotonic_ms())  # type: ignore[method-assign]
     waited(stand)
     assert prepared == pytest.approx([24.05, 66.1])
 
@@ -117,7 +117,7 @@ def test_a_second_look_at_the_same_is_prepared_and_the_first_is_not() -> None:
 def test_grace_is_given_up_to_its_last_millisecond() -> None:
     stand = Stand(still(page()))
     settled, _ = waited(stand, after=True)
-    assert stand.driver.looks[-1] - stand.driver.looks[0] == pytest.approx(150.05)
+    assert stand.driver.screens[-1] - stand.driver.screens[0] == pytest.approx(150.05)
     assert settled.report.reason == "quiet"
 
 
@@ -147,8 +147,8 @@ def test_a_helper_that_vouches_for_a_screen_without_its_proof_is_asked_again() -
     stand.driver.idle = [True] * 9
     settled, settling = waited(stand, met=lambda seen: seen.screen is OTHER, patience_ms=2_000)
     assert settled.report.reason == "quiet"
-    assert settled.seen.screen is OTHER
-    assert stand.driver.looks == pytest.approx([0, 102, 204])
+    assert settled.snapshot.screen is OTHER
+    assert stand.driver.screens == pytest.approx([0, 102, 204])
     assert settling.waited_ms == pytest.approx(200)
 
 
@@ -158,7 +158,7 @@ def test_a_helper_is_not_asked_about_a_screen_that_never_rests() -> None:
     async def story() -> None:
         learned = await stand.settle(await stand.look())
         given = asked(stand)
-        await stand.settle(learned.seen)
+        await stand.settle(learned.snapshot)
         assert given == []
 
     asyncio.run(story())
@@ -185,7 +185,7 @@ def test_what_a_framework_waited_for_is_added_up_and_names_come_once() -> None:
     assert told is not None
     assert (told.framework, told.channels, told.idle) == ("react_native", ("hermes",), True)
     assert (told.ms, told.waited_for) == (705.1, ("fetch", "timer"))
-    assert app.labelled == [settled.seen.screen]
+    assert app.labelled == [settled.snapshot.screen]
     assert settling.waited_ms == pytest.approx(705.11 + 3 * (QUIET_AT - 6))
 
 
@@ -215,7 +215,7 @@ def test_a_wait_that_ran_out_asks_no_framework() -> None:
 
 def test_where_nothing_tells_of_rest_there_are_only_looks() -> None:
     stand = Stand(still(page()))
-    stand.driver.can = {Capability.LOOK}
+    stand.driver.can = {ScreenReader}
     settled, _ = waited(stand)
     assert (settled.report.reason, settled.report.reads) == ("quiet", 4)
 
@@ -231,5 +231,5 @@ def test_only_what_moved_of_late_must_move_for_ever() -> None:
     settled, _ = waited(stand, after=True)
     assert settled.report.reason == "volatile"
     assert settled.report.ms < 1_400
-    known = stand.looks.restless.nodes(settled.seen.screen)
+    known = stand.screens.volatile.nodes(settled.snapshot.screen)
     assert [one.id_tail for one in known] == ["ticker"]

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.clock import ManualClock
-from handrail.engine.look.judge import SYNC_MS
-from handrail.engine.look.settle import Settled
+from handrail.engine.settle import SYNC_MS, Settled
+from handrail.screen.node import Screen
 from handrail.surface.values import Synced
-from handrail.tree.node import Screen
 from tests.unit.engine.scripted import Shows, Stand, page, steps, still
 
 BUSY_MS = 700.0
@@ -71,7 +70,7 @@ def test_an_app_at_rest_is_asked_once_and_read_no_more_often() -> None:
 
 def test_work_that_ends_with_a_change_is_waited_for_and_the_change_is_seen() -> None:
     done, _ = settled(BUSY_MS, steps((0, FEED), (BUSY_MS, NEW)))
-    assert done.seen.screen is NEW
+    assert done.snapshot.screen is NEW
     assert done.report.sync is not None
     assert done.report.sync.waited_for == ("fetch GET /feed",)
     assert done.report.ms < BUSY_MS + 300

@@ -7,42 +7,41 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.look.conditions import Holds
-from handrail.engine.look.looks import Look, Reading
-from handrail.engine.look.resolve import Aim, aim
-from handrail.engine.look.verify import (
+from handrail.engine.conditions import Holds
+from handrail.engine.resolve import Aim, aim
+from handrail.engine.snapshot import ScreenAnalysis, UiSnapshot
+from handrail.engine.verify import (
     EXPECT_MS,
     TOGGLE_MS,
     Proof,
-    explicit,
-    field_says,
+    expected_proof,
+    field_contains,
     in_front,
     moved,
     switch_of,
     toggled,
-    verification,
 )
 from handrail.errors import HandrailError
 from handrail.protocol.target import Condition, Selector
-from handrail.tree.node import Screen
-from handrail.tree.parse import parse
+from handrail.screen.node import Screen
+from handrail.screen.parse import parse
 from tests.unit.engine.scripted import Stand, page, still
-from tests.unit.tree.drawn import node, row, screen, windows
+from tests.unit.screen.drawn import node, row, screen, windows
 
 APP = "com.example.app"
 SHOP = "com.example.shop"
 
 
-def look(drawn: Screen) -> Look:
-    return Look(Reading(drawn), 0.0, 2.0)
+def look(drawn: Screen) -> UiSnapshot:
+    return UiSnapshot(ScreenAnalysis(drawn), 0.0, 2.0)
 
 
-def found(drawn: Screen, **how: Any) -> tuple[Look, Aim]:
+def found(drawn: Screen, **how: Any) -> tuple[UiSnapshot, Aim]:
     """The element on a screen that a session has taken."""
 
-    async def story() -> tuple[Look, Aim]:
+    async def story() -> tuple[UiSnapshot, Aim]:
         stand = Stand(still(drawn))
-        return await stand.look(), aim(stand.looks, Selector(**how))
+        return await stand.look(), aim(stand.screens, Selector(**how))
 
     return asyncio.run(story())
 
@@ -204,7 +203,7 @@ def test_a_row_switches_the_only_thing_in_it_that_takes_no_tap_itself(
 
 def test_navigation_is_proved_by_any_change_which_decides_nothing_yet() -> None:
     stand = Stand(still(page()))
-    proof = moved(look(page()), stand.looks)
+    proof = moved(look(page()), stand.screens)
     assert (proof.mode, proof.decides, proof.patience_ms) == ("built_in", False, 0)
     verdict = proof.check(look(page(title="Elsewhere")))
     assert verdict == Holds(True, "another screen or scroll position", "changed")
@@ -222,7 +221,7 @@ def test_home_that_changed_nothing_has_arrived_only_where_the_device_says_that_t
 
     async def story() -> bool:
         stand, seen = Stand(still(page())), look(page())
-        proof = moved(seen, stand.looks, says)
+        proof = moved(seen, stand.screens, says)
         assert not proof.met(seen)  # before anybody was asked
         assert proof.ask is not None
         await proof.ask(seen)
@@ -239,7 +238,7 @@ def of(package: str, *inside: str, box: tuple[int, int, int, int] = (0, 0, 1080,
     return node("FrameLayout", *drawn, box=box, package=package)
 
 
-def front(*roots: str) -> Look:
+def front(*roots: str) -> UiSnapshot:
     return look(parse(windows(*roots)))
 
 
@@ -314,7 +313,7 @@ def form(name: str, mail: str = "", *, focused: str = "name", title: str = "Form
 
 def typed(text: str, drawn: Screen, **how: Any) -> Proof:
     before, at = found(drawn, **(how or {"id": "name"}))
-    made = field_says(before, at, text)
+    made = field_contains(before, at, text)
     assert made is not None
     return made
 
@@ -322,14 +321,14 @@ def typed(text: str, drawn: Screen, **how: Any) -> Proof:
 def test_the_field_must_still_say_what_was_read_back() -> None:
     proof = typed("Ada", form(""))
     assert proof.check(look(form("Ada"))) == Holds(True, "Ada", "Ada")
-    assert failed(proof, form("")) == ("The field does not say what was typed", "Ada", "")
+    assert failed(proof, form("")) == ("The field does not contain the typed text", "Ada", "")
     assert not proof.met(look(form("Ad")))
     assert (proof.mode, proof.patience_ms, proof.decides) == ("built_in", 0, True)
 
 
 def test_where_nothing_could_be_read_nothing_is_proved() -> None:
-    assert field_says(look(form("")), None, None) is None
-    assert field_says(look(form("")), None, "") is not None
+    assert field_contains(look(form("")), None, None) is None
+    assert field_contains(look(form("")), None, "") is not None
 
 
 def test_the_field_that_has_the_focus_was_typed_into() -> None:
@@ -351,7 +350,7 @@ def test_a_field_that_is_gone_says_nothing_against_it() -> None:
 
 
 def test_without_a_target_only_the_focused_field_is_read() -> None:
-    proof = field_says(look(form("")), None, "Ada")
+    proof = field_contains(look(form("")), None, "Ada")
     assert proof is not None
     assert proof.met(look(form("Ada")))
     assert not proof.met(look(form("Eve")))
@@ -363,7 +362,7 @@ def test_without_a_target_only_the_focused_field_is_read() -> None:
 
 def test_an_expectation_is_looked_for_on_each_screen_and_told_in_its_own_words() -> None:
     stand = Stand(still(page()))
-    proof = explicit(Condition(app=APP), stand.looks, None)
+    proof = expected_proof(Condition(app=APP), stand.screens, None)
     assert (proof.mode, proof.patience_ms, proof.decides) == ("explicit", EXPECT_MS, True)
     assert EXPECT_MS == 5_000
     assert proof.met(front(of(APP)))
@@ -373,25 +372,16 @@ def test_an_expectation_is_looked_for_on_each_screen_and_told_in_its_own_words()
 
 def test_a_change_is_measured_against_the_screen_before() -> None:
     stand = Stand(still(page()))
-    proof = explicit(Condition(screen_changed=True), stand.looks, look(page()))
+    proof = expected_proof(Condition(screen_changed=True), stand.screens, look(page()))
     assert not proof.met(look(page()))
     assert proof.met(look(page(title="Elsewhere", extra=switch("New", 5))))
-    assert not explicit(Condition(screen_changed=True), stand.looks, None).met(look(page()))
+    assert not expected_proof(Condition(screen_changed=True), stand.screens, None).met(look(page()))
 
 
 # what the envelope tells
 
 
-def test_an_action_that_nothing_proves_tells_whether_something_changed() -> None:
-    proof, verdict = in_front(APP, 0), Holds(True, 1, 2)
-    for without in ((None, None), (proof, None), (None, verdict)):
-        assert verification(*without, changed=True).outcome == "changed"
-        unchanged = verification(*without, changed=False)
-        assert (unchanged.outcome, unchanged.mode) == ("unchanged", "best_effort")
-
-
 def test_a_verdict_is_told_with_what_was_wanted_and_what_was_there() -> None:
-    made = verification(in_front(APP, 0), Holds(True, "this", "that"), changed=False)
+    made = Holds(True, "this", "that").verification("built_in")
     assert (made.mode, made.expected, made.observed, made.outcome) == ("built_in", "this", "that", "verified")
-    made = verification(in_front(APP, 0), Holds(False, "this", "that"), changed=True)
-    assert made.outcome == "failed"
+    assert Holds(False, "this", "that").verification("built_in").outcome == "failed"

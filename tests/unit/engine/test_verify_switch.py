@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
-from handrail.engine.look.looks import Look, Reading
-from handrail.engine.look.resolve import Aim
-from handrail.engine.look.verify import toggled
+from handrail.engine.resolve import Aim
+from handrail.engine.snapshot import ScreenAnalysis, UiSnapshot
+from handrail.engine.verify import toggled
 from handrail.protocol.target import Selector
-from handrail.tree.mention import NO_HANDLES
-from handrail.tree.node import Node, Screen
-from handrail.tree.select.find import FoundElement
-from tests.unit.tree.drawn import node, row, screen
+from handrail.screen.node import Node, Screen
+from handrail.screen.select import NO_HANDLES, FoundElement
+from tests.cases import each
+from tests.unit.screen.drawn import node, row, screen
 
 TITLE = node("TextView", text="Networks", box=(0, 0, 1080, 100))
 
@@ -28,8 +26,8 @@ def switches(*rows: tuple[str, bool]) -> Screen:
     return screen(TITLE, node("ListView", *drawn, box=(0, 200, 1080, 200 + 150 * len(rows))))
 
 
-def look(drawn: Screen) -> Look:
-    return Look(Reading(drawn), 0.0, 1.0)
+def look(drawn: Screen) -> UiSnapshot:
+    return UiSnapshot(ScreenAnalysis(drawn), 0.0, 1.0)
 
 
 def switch_of(drawn: Screen, name: str) -> Node:
@@ -49,7 +47,7 @@ def has_turned(before: Screen, name: str, after: Screen) -> bool:
 OLD = (("Cable", False), ("Guest", True), ("Home", False))
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "turned"),
     [
         (OLD, False),
@@ -76,7 +74,7 @@ def choices(kind: str, *rows: tuple[str, bool]) -> Screen:
     return screen(TITLE, node("ListView", *drawn, box=(0, 200, 1080, 200 + 150 * len(rows))))
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "chosen", "met"),
     [
         ("CheckedTextView", [True, False, False], True),

@@ -7,19 +7,19 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.look.restless import (
+from handrail.engine.volatile import (
     STILL_MS,
-    Kind,
-    Motion,
-    Restless,
-    build_of,
-    changed,
-    key_of,
+    ChangeKind,
+    MotionTracker,
+    VolatileNodes,
+    changed_nodes,
+    layout_key,
     may_be_left_out,
+    node_key,
 )
-from handrail.tree.node import Node, Screen
+from handrail.screen.node import Node, Screen
 from tests.unit.engine.scripted import Stand, frames, page, steps, still
-from tests.unit.tree.drawn import node, row, screen
+from tests.unit.screen.drawn import node, row, screen
 
 TICKER, SWITCH, BALL = "app:id/ticker", "app:id/switch", "app:id/ball"
 
@@ -28,8 +28,8 @@ def by_id(drawn: Screen, resource_id: str) -> Node:
     return next(one for one in drawn.nodes if one.resource_id == resource_id)
 
 
-def kinds(old: Screen, new: Screen) -> dict[str, Kind]:
-    return {one.resource_id: kind for one, kind in changed(old, new).items()}
+def kinds(old: Screen, new: Screen) -> dict[str, ChangeKind]:
+    return {one.resource_id: kind for one, kind in changed_nodes(old, new).items()}
 
 
 # what changed
@@ -38,7 +38,7 @@ def kinds(old: Screen, new: Screen) -> dict[str, Kind]:
 def test_words_place_and_state_are_told_apart() -> None:
     old = page(ticker="One", ball=0)
     new = page(ticker="Two", ball=100, on=True)
-    assert kinds(old, new) == {TICKER: Kind.WORDS, BALL: Kind.PLACE, SWITCH: Kind.STATE}
+    assert kinds(old, new) == {TICKER: ChangeKind.WORDS, BALL: ChangeKind.PLACE, SWITCH: ChangeKind.STATE}
 
 
 def test_clocks_jitter_and_focus_are_no_change() -> None:
@@ -50,8 +50,8 @@ def test_clocks_jitter_and_focus_are_no_change() -> None:
 def test_what_came_or_went_changes_the_node_around_it() -> None:
     box = node("LinearLayout", node("TextView", text="New", box=row(5)), box=row(5), resource_id="app:id/box")
     empty = node("LinearLayout", box=row(5), resource_id="app:id/box")
-    assert kinds(page(extra=empty), page(extra=box)) == {"app:id/box": Kind.PARTS}
-    assert kinds(page(extra=box), page(extra=empty)) == {"app:id/box": Kind.PARTS}
+    assert kinds(page(extra=empty), page(extra=box)) == {"app:id/box": ChangeKind.PARTS}
+    assert kinds(page(extra=box), page(extra=empty)) == {"app:id/box": ChangeKind.PARTS}
 
 
 def scrolled(offset: int) -> Screen:
@@ -65,7 +65,7 @@ def scrolled(offset: int) -> Screen:
 
 
 def test_a_scroll_is_one_change_of_the_list() -> None:
-    assert kinds(scrolled(0), scrolled(320)) == {"app:id/list": Kind.SCROLL}
+    assert kinds(scrolled(0), scrolled(320)) == {"app:id/list": ChangeKind.SCROLL}
 
 
 # motion
@@ -73,32 +73,32 @@ def test_a_scroll_is_one_change_of_the_list() -> None:
 
 @given(st.lists(st.floats(0, 5_000), min_size=1, max_size=30), st.floats(0, 5_000))
 def test_only_what_moves_often_and_for_long_is_endless(moments: list[float], since: float) -> None:
-    motion = Motion()
+    motion = MotionTracker()
     ball = by_id(page(), BALL)
     for at in sorted(moments):
-        motion.note({ball: Kind.PLACE}, at)
+        motion.note({ball: ChangeKind.PLACE}, at)
     wanted = max(moments) >= since and len(moments) >= 3 and max(moments) - min(moments) >= 500
     assert bool(motion.endless(since)) == wanted
 
 
 def test_one_thing_that_is_on_its_way_to_rest_outweighs_all_that_never_rests() -> None:
-    motion = Motion()
+    motion = MotionTracker()
     drawn = page()
     for at in range(0, 1_300, 100):
-        motion.note({by_id(drawn, BALL): Kind.PLACE}, at)
-    motion.note({by_id(drawn, TICKER): Kind.WORDS}, 1_150)
+        motion.note({by_id(drawn, BALL): ChangeKind.PLACE}, at)
+    motion.note({by_id(drawn, TICKER): ChangeKind.WORDS}, 1_150)
     assert not motion.endless(600)
     assert motion.endless(1_200)
 
 
 def test_a_scroll_must_last_longer_than_any_fling() -> None:
-    motion = Motion()
+    motion = MotionTracker()
     some = by_id(scrolled(0), "app:id/list")
     for at in range(0, 3_000, 100):
-        motion.note({some: Kind.SCROLL}, at)
+        motion.note({some: ChangeKind.SCROLL}, at)
     assert not motion.endless(2_500)
     for at in range(3_000, 4_500, 100):
-        motion.note({some: Kind.SCROLL}, at)
+        motion.note({some: ChangeKind.SCROLL}, at)
     assert motion.endless(4_000)
 
 
@@ -113,50 +113,50 @@ def test_what_a_person_sets_is_never_learned() -> None:
         ("CheckBox", "checkable"),
     ):
         drawn = screen(node(kind, box=row(1), text="Anything", resource_id="app:id/it", flags=flags))
-        for how in Kind:
+        for how in ChangeKind:
             assert not may_be_left_out(drawn, by_id(drawn, "app:id/it"), how), (kind, how)
 
 
 def test_a_window_and_half_a_screen_are_never_left_out() -> None:
     large = node("LinearLayout", box=(0, 0, 1080, 1300), resource_id="app:id/large")
     drawn = screen(large)
-    assert not may_be_left_out(drawn, by_id(drawn, "app:id/large"), Kind.PARTS)
-    assert not may_be_left_out(drawn, drawn.root, Kind.PARTS)
-    assert not may_be_left_out(drawn, drawn.windows[0], Kind.WORDS)
+    assert not may_be_left_out(drawn, by_id(drawn, "app:id/large"), ChangeKind.PARTS)
+    assert not may_be_left_out(drawn, drawn.root, ChangeKind.PARTS)
+    assert not may_be_left_out(drawn, drawn.windows[0], ChangeKind.WORDS)
 
 
 def test_a_container_with_a_switch_in_it_is_not_left_out() -> None:
     inside = node("Switch", box=row(1), flags="checkable clickable")
     drawn = screen(node("LinearLayout", inside, box=row(1), resource_id="app:id/box"))
-    assert not may_be_left_out(drawn, by_id(drawn, "app:id/box"), Kind.PARTS)
+    assert not may_be_left_out(drawn, by_id(drawn, "app:id/box"), ChangeKind.PARTS)
 
 
 def test_a_sign_of_loading_is_not_learned() -> None:
     drawn = page(ticker="Loading 34%…")
-    restless = Restless()
-    restless.learn(drawn, {key_of(by_id(drawn, TICKER)): Kind.WORDS})
+    restless = VolatileNodes()
+    restless.learn(drawn, {node_key(by_id(drawn, TICKER)): ChangeKind.WORDS})
     assert not restless.nodes(drawn)
 
 
 # what is left out
 
 
-def learned(kind: Kind = Kind.WORDS, resource_id: str = TICKER) -> Restless:
-    restless = Restless()
+def learned(kind: ChangeKind = ChangeKind.WORDS, resource_id: str = TICKER) -> VolatileNodes:
+    restless = VolatileNodes()
     drawn = page(ticker="One")
-    restless.learn(drawn, {key_of(by_id(drawn, resource_id)): kind})
+    restless.learn(drawn, {node_key(by_id(drawn, resource_id)): kind})
     return restless
 
 
-def hidden(restless: Restless, old: Screen, new: Screen) -> set[str]:
+def hidden(restless: VolatileNodes, old: Screen, new: Screen) -> set[str]:
     return {one.resource_id for one in restless.between(old, new)}
 
 
 def test_only_the_kind_of_change_that_was_learned_is_left_out() -> None:
-    assert hidden(learned(Kind.WORDS), page(ticker="One"), page(ticker="Two")) == {TICKER}
-    assert not hidden(learned(Kind.PLACE), page(ticker="One"), page(ticker="Two"))
-    assert hidden(learned(Kind.PLACE, BALL), page(ball=0), page(ball=50)) == {BALL}
-    assert not hidden(learned(Kind.WORDS, BALL), page(ball=0), page(ball=50))
+    assert hidden(learned(ChangeKind.WORDS), page(ticker="One"), page(ticker="Two")) == {TICKER}
+    assert not hidden(learned(ChangeKind.PLACE), page(ticker="One"), page(ticker="Two"))
+    assert hidden(learned(ChangeKind.PLACE, BALL), page(ball=0), page(ball=50)) == {BALL}
+    assert not hidden(learned(ChangeKind.WORDS, BALL), page(ball=0), page(ball=50))
 
 
 def test_what_was_learned_on_one_screen_says_nothing_of_another() -> None:
@@ -173,7 +173,9 @@ def test_a_switch_is_never_hidden_by_what_was_learned_beside_it(
 ) -> None:
     restless = learned()
     drawn = page(ticker="One")
-    restless.learn(drawn, {key_of(by_id(drawn, one)): Kind.STATE | Kind.WORDS for one in (SWITCH, BALL)})
+    restless.learn(
+        drawn, {node_key(by_id(drawn, one)): ChangeKind.STATE | ChangeKind.WORDS for one in (SWITCH, BALL)}
+    )
     old, new = page(ticker=before, on=was_on), page(ticker=after, on=is_on, ball=ball)
     left_out = hidden(restless, old, new)
     assert SWITCH not in left_out
@@ -185,17 +187,19 @@ def test_a_part_inside_a_moving_node_is_not_hidden_with_it() -> None:
         label = node("TextView", box=(x, 900, x + 90, 950), text=price, resource_id="app:id/price")
         return screen(node("FrameLayout", label, box=(x, 900, x + 100, 1000), resource_id="app:id/card"))
 
-    restless = Restless()
+    restless = VolatileNodes()
     drawn = card(0, "10 €")
-    restless.learn(drawn, {key_of(by_id(drawn, one)): Kind.PLACE for one in ("app:id/card", "app:id/price")})
+    restless.learn(
+        drawn, {node_key(by_id(drawn, one)): ChangeKind.PLACE for one in ("app:id/card", "app:id/price")}
+    )
     assert restless.between(card(0, "10 €"), card(40, "10 €"))
     assert not restless.between(card(0, "10 €"), card(40, "12 €"))
 
 
 def test_the_build_of_a_screen_is_what_it_is_made_of_not_what_it_says() -> None:
-    assert build_of(page(ticker="One", on=True)) == build_of(page(ticker="Two", ball=500))
-    assert build_of(page()) != build_of(page(extra=node("Button", box=row(5), text="More")))
-    assert build_of(scrolled(0)) == build_of(scrolled(320))
+    assert layout_key(page(ticker="One", on=True)) == layout_key(page(ticker="Two", ball=500))
+    assert layout_key(page()) != layout_key(page(extra=node("Button", box=row(5), text="More")))
+    assert layout_key(scrolled(0)) == layout_key(scrolled(320))
 
 
 # what is forgotten, and what looks teach
@@ -205,10 +209,10 @@ def test_what_stays_still_for_long_is_forgotten() -> None:
     restless = learned()
     drawn = page(ticker="One")
     for number in range(5):
-        restless.see(page(ticker=f"Step {number}"), number * STILL_MS)
+        restless.observe(page(ticker=f"Step {number}"), number * STILL_MS)
     assert restless.nodes(drawn)
     for number in range(6):
-        restless.see(drawn, 10 * STILL_MS + number * STILL_MS / 4)
+        restless.observe(drawn, 10 * STILL_MS + number * STILL_MS / 4)
     assert not restless.nodes(drawn)
 
 
@@ -218,7 +222,7 @@ def test_a_slow_ticker_is_learned_from_looks_between_two_actions() -> None:
         for _ in range(5):
             await stand.look()
             await stand.clock.advance(800)
-        assert {one.resource_id for one in stand.looks.restless.nodes(stand.driver.shows(0))} == {TICKER}
+        assert {one.resource_id for one in stand.screens.volatile.nodes(stand.driver.shows(0))} == {TICKER}
 
     asyncio.run(story())
 
@@ -231,9 +235,9 @@ def test_a_switch_that_a_person_turns_again_and_again_stays_news() -> None:
             await stand.look()
             await stand.clock.advance(600)
         settled = await stand.settle(before)
-        assert not stand.looks.restless.nodes(settled.seen.screen)
-        assert not stand.looks.same(page(on=True), page(on=False))
-        assert stand.looks.changes(page(on=True), page(on=False)).changes
+        assert not stand.screens.volatile.nodes(settled.snapshot.screen)
+        assert not stand.screens.is_same(page(on=True), page(on=False))
+        assert stand.screens.changes(page(on=True), page(on=False)).changes
 
     asyncio.run(story())
 
@@ -250,7 +254,7 @@ def test_words_beside_a_switch_that_a_person_turns_stay_news() -> None:
         for _ in range(12):
             await stand.look()
             await stand.clock.advance(900)
-        assert not stand.looks.restless.nodes(drawn(0))
+        assert not stand.screens.volatile.nodes(drawn(0))
 
     asyncio.run(story())
 
@@ -269,7 +273,7 @@ def test_late_effects_of_actions_are_not_taken_for_restlessness() -> None:
             await stand.settle(before)
             await stand.clock.advance(1_500)
             await stand.look()
-        assert not stand.looks.restless.nodes(page())
+        assert not stand.screens.volatile.nodes(page())
 
     asyncio.run(story())
 
@@ -284,8 +288,8 @@ def test_an_animation_that_follows_every_touch_is_not_learned() -> None:
             stand.driver.shows = frames(100, draw, start=start, last=8)
             settled = await stand.settle(before)
             assert settled.report.reason == "quiet"
-            assert settled.seen.screen is stand.driver.shows(10_000_000)
-        assert not stand.looks.restless.nodes(page())
+            assert settled.snapshot.screen is stand.driver.shows(10_000_000)
+        assert not stand.screens.volatile.nodes(page())
 
     asyncio.run(story())
 
@@ -297,7 +301,7 @@ def test_another_screen_that_comes_by_itself_teaches_nothing() -> None:
         for _ in range(10):
             await stand.look()
             await stand.clock.advance(900)
-        assert not stand.looks.restless.nodes(page())
-        assert not stand.looks.restless.nodes(dialog)
+        assert not stand.screens.volatile.nodes(page())
+        assert not stand.screens.volatile.nodes(dialog)
 
     asyncio.run(story())

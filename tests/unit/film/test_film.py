@@ -10,10 +10,8 @@ import av
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from handrail.cli.films import film_flows
+from handrail.cli.output import film_flows
 from handrail.errors import InvalidAction, Unsupported
-from handrail.film.letters import fitted, font_for
-from handrail.film.paint import CAPTION, FilmPainter
 from handrail.film.scene import (
     LONGEST_MS,
     FilmFrame,
@@ -24,12 +22,12 @@ from handrail.film.scene import (
     touch_of,
     verdict_of,
 )
-from handrail.film.write import need_encoder, write_film
+from handrail.film.write import CAPTION, FilmPainter, fitted, font_for, need_encoder, write_film
 from handrail.flow.filming import flow_scenes, title_of
 from handrail.flow.plan import name_of
 from handrail.protocol.flow import Step
 from handrail.protocol.read import action_from
-from handrail.tree.node import Bounds, ScreenPoint
+from handrail.screen.node import Bounds, ScreenPoint
 from tests.unit.flow.records_made import failing_contact, passing
 
 MARK = (224, 33, 138)

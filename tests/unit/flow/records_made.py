@@ -20,7 +20,7 @@ from handrail.protocol.envelope import (
     Verification,
 )
 from handrail.protocol.flow import FlowTrace
-from handrail.tree.node import Bounds
+from handrail.screen.node import Bounds
 from handrail_sim.phone import Phone
 from handrail_sim.view.view import View
 

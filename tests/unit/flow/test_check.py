@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from handrail.cli.program import cli
 from handrail.flow.check import check, find
-from handrail.flow.problems import Problem
+from handrail.flow.parse import Problem
 
 
 def put(folder: Path, **files: str) -> list[Path]:

@@ -9,14 +9,13 @@ import pytest
 
 from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, loads
-from handrail.flow.heal import FileRepair, heal_action, successor
-from handrail.flow.likeness import may_follow
+from handrail.flow.heal import FileRepair, heal_action, may_follow, successor
 from handrail.protocol.device import Drag, Tap, TypeText
 from handrail.protocol.target import Selector
-from handrail.tree.node import Screen
-from handrail.tree.portrait import identity
-from handrail.tree.refs import Registry
-from tests.unit.tree.drawn import Box, node, row, screen
+from handrail.screen.node import Screen
+from handrail.screen.refs import Registry
+from handrail.screen.robust_selector import identity
+from tests.unit.screen.drawn import Box, node, row, screen
 
 
 def button(text: str, box: Box, tail: str = "", kind: str = "Button") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from handrail.flow.report import junit
+from handrail.flow.report.summary import junit_xml
 from handrail.flow.run_record import FlowRecord
 from tests.unit.flow.records_made import (
     HEAD,
@@ -49,7 +49,7 @@ OPTIONAL = {
 
 
 def parsed(records: list[FlowRecord]) -> ET.Element:
-    root = ET.fromstring(junit.write(records).encode())
+    root = ET.fromstring(junit_xml(records).encode())
     follow_schema(root)
     return root
 

@@ -11,11 +11,12 @@ import pytest
 from handrail.dialects import agentest
 from handrail.errors import InvalidAction
 from handrail.flow.document import load, loads
-from handrail.flow.problems import frame
+from handrail.flow.parse import frame
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow, Step
 from handrail.protocol.observe import WaitFor
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 
 def first(text: str) -> Any:
@@ -34,14 +35,14 @@ def said(text: str) -> str:
     return json.dumps(problems(text), ensure_ascii=False)
 
 
-@pytest.mark.parametrize("kind", ACTIONS)
+@each("kind", ACTIONS)
 def test_every_action_can_be_a_step(kind: str) -> None:
     fields = {key: value for key, value in ACTIONS[kind].example.items() if key != "type"}
     step = first(json.dumps([{kind: fields}]))
     assert step.action == action_from(ACTIONS[kind].example)
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "meant"),
     [
         ("tap: Save", {"type": "tap", "target": "Save"}),
@@ -68,7 +69,7 @@ def test_a_step_in_short_means_the_action_in_long(written: str, meant: dict[str,
     assert first(f"- {written}").action == action_from(meant)
 
 
-@pytest.mark.parametrize(
+@each(
     "text", ["yes", "no", "on", "off", "12:30", "2026-04-23", "0123", "+49151", "0x1F", "True", "1_000", ".5"]
 )
 def test_what_yaml_would_guess_is_a_text(text: str) -> None:
@@ -226,7 +227,7 @@ def test_the_message_names_file_line_and_column(tmp_path: Path) -> None:
     assert (refused.value.details["line"], refused.value.details["column"]) == (2, 5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "words"),
     [
         ("name: a\nname: b\nsteps: [finish]", 2, "given twice, first in line 1"),
@@ -284,7 +285,7 @@ def test_a_mistake_is_said_with_its_line_and_what_to_do(text: str, line: int, wo
     assert problems(text)[0]["line"] == line
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '[{"tap": "A"},]',

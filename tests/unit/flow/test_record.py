@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.journal.query import Shown
 from handrail.errors import InvalidAction
 from handrail.flow.document import loads
-from handrail.flow.recorded_step import RecordedStep, recorded_step
-from handrail.flow.recording import Recording
+from handrail.flow.recording import RecordedStep, Recording, recorded_step
+from handrail.journal.query import Shown
 from handrail.protocol.device import Drag, PressKey, TypeText
 from handrail.protocol.flow import Step
 from handrail.protocol.target import Selector

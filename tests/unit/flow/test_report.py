@@ -8,14 +8,13 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
-
 from handrail.flow import report
 from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.page import page
 from handrail.flow.run_record import FlowRecord
 from handrail.protocol.envelope import EnvelopeTarget, ResolvedElement, Verification
-from handrail.tree.node import Bounds
+from handrail.screen.node import Bounds
+from tests.cases import each
 from tests.unit.flow.records_made import (
     HEAD,
     envelope,
@@ -95,7 +94,7 @@ def hostile_flow(words: str) -> FlowRecord:
     return record
 
 
-@pytest.mark.parametrize("words", HOSTILE)
+@each("words", HOSTILE)
 def test_words_from_a_screen_stay_words(words: str) -> None:
     harmless, hostile = Outline(page([hostile_flow("w")])), Outline(page([hostile_flow(words)]))
     assert [name for name, _ in hostile.tags] == [name for name, _ in harmless.tags]

@@ -9,7 +9,7 @@ from random import Random
 
 from PIL import Image
 
-from handrail.flow.report.pictures import PlacedPicture, ReportAlbum
+from handrail.flow.report.page import PlacedPicture, ReportAlbum
 from handrail.flow.run_record import FlowRecord, Picture
 from tests.unit.flow.records_made import failing_contact, passing, step
 

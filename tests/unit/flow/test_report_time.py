@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from handrail.clock import ManualClock
-from handrail.flow.report.page import page
-from handrail.flow.report.pictures import PlacedPicture, marks_of
-from handrail.flow.report.time_parts import step_words, time_parts, where_time_went
-from handrail.flow.time_spent import Stretch, TimeBook, parts_of
+from handrail.flow.report.page import PlacedPicture, marks_of, page
+from handrail.flow.report.timeline import step_words, time_parts, where_time_went
+from handrail.flow.run_record import Stretch, TimeBook, parts_of
 from tests.unit.flow.records_made import (
     STARTED_MS,
     envelope,

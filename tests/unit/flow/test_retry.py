@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.flow.run_steps import may_repeat, tries
+from handrail.flow.run import may_repeat, run_with_retries
 from handrail.protocol.envelope import Envelope
 
 
@@ -40,7 +40,7 @@ def tried(answers: list[Envelope], retry: int) -> tuple[Envelope, int, float]:
         async def once() -> Envelope:
             return next(left)
 
-        work = asyncio.create_task(tries(once, retry, clock))
+        work = asyncio.create_task(run_with_retries(once, retry, clock))
         await passing(clock, work)  # type: ignore[arg-type]
         return (*work.result(), clock.monotonic_ms())
 

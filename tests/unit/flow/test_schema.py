@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,18 @@ from handrail.cli.program import cli
 from handrail.dialects import agentest
 from handrail.errors import InvalidAction
 from handrail.flow.document import loads
-from handrail.flow.nodes import plain
+from handrail.flow.parse import plain
 from handrail.flow.schema import flow_schema
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
+from tests.cases import each
 from tests.unit.flow.good_flows import AGENTEST_STEPS, GOOD
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "flows").rglob("*.yaml"))
-VALIDATOR = Draft202012Validator(flow_schema())
+
+
+@cache
+def validator() -> Draft202012Validator:
+    return Draft202012Validator(flow_schema())
 
 
 def loaded(data: Any) -> bool:
@@ -73,10 +79,10 @@ def test_a_schema_that_can_not_be_written_is_an_error_with_a_hint(tmp_path: Path
     assert done.exception.hint == "Choose another file."
 
 
-@pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.name)
+@each("file", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_is_right_by_the_schema(file: Path) -> None:
     data = plain(loads(file.read_text()).root)
-    assert VALIDATOR.is_valid(data)
+    assert validator().is_valid(data)
 
 
 @pytest.mark.parametrize(
@@ -89,15 +95,15 @@ def test_a_flow_that_names_its_schema_is_a_good_flow(tmp_path: Path, line: str) 
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.parametrize("kind", ACTIONS)
+@each("kind", ACTIONS)
 def test_every_action_is_right_by_the_schema(kind: str) -> None:
     fields = {key: value for key, value in ACTIONS[kind].example.items() if key != "type"}
-    assert VALIDATOR.is_valid([{kind: fields}])
+    assert validator().is_valid([{kind: fields}])
 
 
-@pytest.mark.parametrize("step", AGENTEST_STEPS, ids=lambda step: step["action"])
+@each("step", AGENTEST_STEPS, ids=lambda step: step["action"])
 def test_every_agentest_step_is_right_by_the_schema(step: dict[str, Any]) -> None:
-    assert VALIDATOR.is_valid([step])
+    assert validator().is_valid([step])
     assert loaded([step])
 
 
@@ -105,10 +111,10 @@ def test_all_twenty_are_there() -> None:
     assert {step["action"] for step in AGENTEST_STEPS} == set(agentest.STEPS)
 
 
-@pytest.mark.parametrize("data", GOOD, ids=lambda data: json.dumps(data)[:40])
+@each("data", GOOD, ids=lambda data: json.dumps(data)[:40])
 def test_every_form_of_a_step_is_right_by_both(data: Any) -> None:
     assert loaded(data)
-    assert VALIDATOR.is_valid(data)
+    assert validator().is_valid(data)
 
 
 WRONG: list[Any] = [
@@ -185,10 +191,10 @@ WRONG: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("data", WRONG, ids=lambda data: json.dumps(data)[:50])
+@each("data", WRONG, ids=lambda data: json.dumps(data)[:50])
 def test_what_load_refuses_the_schema_refuses_too(data: Any) -> None:
     assert not loaded(data)
-    assert not VALIDATOR.is_valid(data)
+    assert not validator().is_valid(data)
 
 
 def test_the_schema_and_flow_check_agree_on_good_and_wrong_files(tmp_path: Path) -> None:
@@ -202,7 +208,7 @@ def test_the_schema_and_flow_check_agree_on_good_and_wrong_files(tmp_path: Path)
     for number, data in enumerate([*WRONG, *GOOD]):
         errors = [one for one in files.get(f"{number:03}", [NOT_A_FLOW]) if one["level"] == "error"]
         of_form = [problem for problem in errors if problem["rule"] not in BY_READING]
-        assert VALIDATOR.is_valid(data) == (not of_form), (data, errors)
+        assert validator().is_valid(data) == (not of_form), (data, errors)
 
 
 NOT_A_FLOW = {"level": "error", "rule": "invalid"}
@@ -283,5 +289,5 @@ def test_load_and_schema_agree_on_damaged_flows(seed: int) -> None:
         data = damaged(rng)
         if not has_desk_action(data):
             verdicts.append(loaded(data))
-            assert verdicts[-1] == VALIDATOR.is_valid(data), json.dumps(data)
+            assert verdicts[-1] == validator().is_valid(data), json.dumps(data)
     assert 10 < sum(verdicts) < len(verdicts) - 10

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.flow.select_flows import Shard, find_flows, wanted
+from handrail.flow.plan import Shard, find_flows, wanted
+from tests.cases import each
 
 STEPS = '[{"action": "wait", "timeoutMs": 1}]'
 
@@ -69,7 +70,7 @@ def test_shards_are_even_and_complete(count: int) -> None:
     assert max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize("text", ["", "0/2", "3/2", "1", "a/b", "-1/2", "1/0", "1/2/3"])
+@each("text", ["", "0/2", "3/2", "1", "a/b", "-1/2", "1/0", "1/2/3"])
 def test_a_shard_that_makes_no_sense_is_an_error(text: str) -> None:
     with pytest.raises(InvalidAction, match="no shard"):
         Shard.parse(text)

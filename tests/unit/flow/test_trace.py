@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.flow.evidence import DeviceWatch
 from handrail.flow.run import device_trace, failure_text, result_of, trace_of
 from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
 from handrail.protocol.envelope import SystemDialog
+from handrail.safety.caller import Caller
 
 
 def witness(name: str = "alice", **facts: Any) -> DeviceWatch:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from handrail.errors import InvalidAction
 from handrail.flow.document import loads
 from handrail.flow.variables import VariableReference, fill, references
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "filled"),
     [
         ("Hello ${NAME}!", "Hello Ada!"),
@@ -36,9 +37,7 @@ def test_data_of_any_shape_is_filled_and_keys_stay() -> None:
     assert fill({"${A}": ["${A}", 1, None, ("${A}",)]}, {"A": "b"}) == {"${A}": ["b", 1, None, ["b"]]}
 
 
-@pytest.mark.parametrize(
-    "text", ["${1+1}", "${a.b}", "${__import__('os')}", "${}", "${A-b}", "${A:=b}", "${ A }"]
-)
+@each("text", ["${1+1}", "${a.b}", "${__import__('os')}", "${}", "${A-b}", "${A:=b}", "${ A }"])
 def test_nothing_but_a_name_is_a_variable(text: str) -> None:
     with pytest.raises(InvalidAction, match="is not a variable") as refused:
         fill(text, {"A": "x"})

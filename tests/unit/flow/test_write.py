@@ -11,18 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.errors import InvalidAction
-from handrail.flow.document import loads
-from handrail.flow.nodes import plain
-from handrail.flow.parse import read_yaml
-from handrail.flow.places import Place
-from handrail.flow.write import replace_target, replace_value, write, write_steps
-from handrail.flow.yaml_text import flat
+from handrail.flow.document import Place, loads
+from handrail.flow.parse import plain, read_yaml
+from handrail.flow.write import flat, replace_target, replace_value, write, write_steps
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.device import Tap
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step
 from handrail.protocol.observe import Finish, WaitFor
 from handrail.protocol.read import action_from
 from handrail.protocol.target import Condition, Point, Selector
+from tests.cases import each
 from tests.unit.flow.good_flows import GOOD
 
 
@@ -30,13 +28,13 @@ def again(flow: Flow) -> Flow:
     return loads(write(flow)).bind({}).flow
 
 
-@pytest.mark.parametrize("kind", ACTIONS)
+@each("kind", ACTIONS)
 def test_every_action_is_read_back_as_it_was(kind: str) -> None:
     flow = Flow(name=kind, steps=(Step(action=action_from(ACTIONS[kind].example)),))
     assert again(flow) == flow
 
 
-@pytest.mark.parametrize("data", GOOD, ids=lambda data: json.dumps(data)[:40])
+@each("data", GOOD, ids=lambda data: json.dumps(data)[:40])
 def test_every_form_of_a_step_is_read_back_as_it_was(data: Any) -> None:
     flow = (
         loads(json.dumps(data)).bind({"MS": "5", "KEY": "back", "APP": "com.a", "NAME": "a", "N": "3"}).flow

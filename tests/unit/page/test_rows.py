@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.pressed import slop_of
+from handrail.engine.gestures import touch_slop
 from handrail.errors import ElementNotInteractable, TreeParseError
-from handrail.page.rows import PageLook, nodes_of, screen_of
-from handrail.tree.match.matching import match
-from handrail.tree.node import CLICKABLE, ENABLED, Screen, ScreenPoint
-from handrail.tree.reach import element_at, tap_point
-from handrail.tree.windows import visible
+from handrail.page.reading import PageLook, nodes_of, screen_of
+from handrail.screen.match import match
+from handrail.screen.node import CLICKABLE, ENABLED, Screen, ScreenPoint
+from handrail.screen.reach import element_at, tap_point
+from handrail.screen.windows import visible
+from tests.cases import each
 
 PRESSED = ENABLED | CLICKABLE
 
@@ -38,7 +39,7 @@ def look_of(*rows: list[Any], token: str = "w", origin: str = "https://a.example
     page = row(1, -1, "", (0, 0, 400, 300), tag="html", role="page", flags=ENABLED, cover=None)
     told = {
         "token": token, "view": [400, 300, 1, 1, 0, 0, 400], "docs": [origin], "rows": [page, *rows],
-        "truncated": 0, "unasked": 0, "suspects": 0,
+        "truncated": 0, "unasked": 0, "cut": 0, "suspects": 0,
     }  # fmt: skip
     return PageLook.read(json.dumps(told))
 
@@ -76,7 +77,7 @@ def test_an_earlier_element_may_lie_above_a_later_one() -> None:
 
 
 def test_a_pointer_feels_nothing_beside_it() -> None:
-    assert slop_of(screen()) == 0
+    assert touch_slop(screen()) == 0
 
 
 def test_another_name_is_another_element_however_alike() -> None:
@@ -109,7 +110,7 @@ def test_a_page_of_another_site_is_grafted_where_its_frame_is() -> None:
     assert (covered.covered_by, covered.touch_at) == ("w.2", None)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"view": []}', '{"token": 1, "view": [1, 2]}'])
+@each("text", ["", "{", "[]", "null", '{"view": []}', '{"token": 1, "view": [1, 2]}'])
 def test_what_is_no_look_is_said_to_be_none(text: str) -> None:
     with pytest.raises(TreeParseError):
         PageLook.read(text)

@@ -11,10 +11,14 @@ from pydantic import BaseModel, ValidationError
 from handrail.protocol.actions import ACTION, ACTIONS, json_schema
 from handrail.protocol.model import NOT_BLANK, camel
 
-SCHEMA = json_schema()
-DEFS = SCHEMA["$defs"]
 _DEEPEST = 2
 _TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+
+
+@cache
+def vocabulary() -> dict[str, Any]:
+    """Made when a test first needs it: collecting does not."""
+    return json_schema()
 
 
 def from_schema(schema: dict[str, Any], level: int = 0) -> st.SearchStrategy[Any]:
@@ -33,7 +37,7 @@ def from_schema(schema: dict[str, Any], level: int = 0) -> st.SearchStrategy[Any
 @cache
 def _definition(name: str, level: int) -> st.SearchStrategy[Any]:
     """One strategy per name and level: selectors hold selectors, so depth must end."""
-    return from_schema(DEFS[name], level)
+    return from_schema(vocabulary()["$defs"][name], level)
 
 
 def _object(schema: dict[str, Any], level: int) -> st.SearchStrategy[Any]:
@@ -109,7 +113,7 @@ def is_valid(value: Any) -> bool:
 
 
 def one_action(kind: str) -> st.SearchStrategy[dict[str, Any]]:
-    return from_schema(DEFS[ACTIONS[kind].__name__]).map(_one_form).filter(is_valid)
+    return from_schema(vocabulary()["$defs"][ACTIONS[kind].__name__]).map(_one_form).filter(is_valid)
 
 
 def _one_form(action: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from handrail.errors import ERRORS
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import LAST, NEXT, Envelope, Lifecycle, LifecycleState, action_id
 from handrail.protocol.model import camel
+from tests.cases import each
 
 STATES: tuple[Any, ...] = get_args(LifecycleState)
 WAY: list[Any] = ["accepted", "resolved", "dispatched", "pending_verification", "verified"]
@@ -28,7 +29,7 @@ def life_at(state: str) -> Lifecycle:
     return life("failed") if state == "failed" else life(*WAY[1 : WAY.index(state) + 1])
 
 
-@pytest.mark.parametrize(("state", "following"), sorted(LEGAL))
+@each(("state", "following"), sorted(LEGAL))
 def test_a_legal_step_is_taken(state: str, following: Any) -> None:
     found = life_at(state).advance(following, 9)
     assert found.state == following
@@ -36,9 +37,7 @@ def test_a_legal_step_is_taken(state: str, following: Any) -> None:
     assert found.ended is (following in ("verified", "failed"))
 
 
-@pytest.mark.parametrize(
-    ("state", "following"), [pair for pair in product(STATES, STATES) if pair not in LEGAL]
-)
+@each(("state", "following"), [pair for pair in product(STATES, STATES) if pair not in LEGAL])
 def test_an_illegal_step_raises_and_names_both_states(state: str, following: Any) -> None:
     with pytest.raises(ValueError, match=rf"{state}.*can't become {following}"):
         life_at(state).advance(following, 9)
@@ -65,7 +64,7 @@ def test_an_action_that_nobody_verifies_ends_pending() -> None:
         found.end()
 
 
-@pytest.mark.parametrize(
+@each(
     "ended",
     [
         life("failed"),
@@ -136,13 +135,13 @@ def test_an_envelope_is_written_as_it_was_and_omits_what_does_not_apply(envelope
     assert Envelope.model_validate(envelope).to_dict() == envelope
 
 
-@pytest.mark.parametrize("name", GOOD)
+@each("name", GOOD)
 def test_what_every_envelope_has_is_required(name: str) -> None:
     with pytest.raises(ValueError, match=camel(name)):
         Envelope.model_validate({key: value for key, value in GOOD.items() if key != name})
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "why"),
     [
         ({"success": False}, "success is false exactly when"),
@@ -168,12 +167,12 @@ def test_an_envelope_can_not_tell_two_stories(changed: dict[str, Any], why: str)
         Envelope.model_validate({**GOOD, **changed})
 
 
-@pytest.mark.parametrize("code", ERRORS)
+@each("code", ERRORS)
 def test_every_failure_code_fits_an_envelope(code: str) -> None:
     assert Envelope.model_validate({**GOOD, **FAILED, "failure_code": code}).failure_code == code
 
 
-@pytest.mark.parametrize("kind", ACTIONS)
+@each("kind", ACTIONS)
 def test_every_action_has_an_id_of_type_time_and_number(kind: str) -> None:
     made = action_id(kind, 1_710_000_000_000, 7)
     assert made == f"{kind}_1710000000000_7"

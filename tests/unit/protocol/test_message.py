@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from handrail.errors import InvalidAction
 from handrail.protocol.message import CLIENT_MESSAGE, SERVER_MESSAGE
 from handrail.protocol.read import invalid_action
+from tests.cases import each
 
 CLOSE = {"type": "window.close", "windowId": "w"}
 TAP = {"type": "tap", "target": {"x": 1, "y": 2}}
@@ -79,7 +80,7 @@ def refused_at(path: str, adapter: Any, frame: Any) -> InvalidAction:
     return error
 
 
-@pytest.mark.parametrize(("adapter", "kind", "required", "optional"), FRAMES, ids=KINDS)
+@each(("adapter", "kind", "required", "optional"), FRAMES, ids=KINDS)
 def test_a_frame_is_written_as_it_was_read(adapter: Any, kind: str, required: Any, optional: Any) -> None:
     for fields in (required, {**required, **optional}):
         frame = {"type": kind, **fields}
@@ -87,7 +88,7 @@ def test_a_frame_is_written_as_it_was_read(adapter: Any, kind: str, required: An
         assert adapter.validate_json(adapter.validate_python(frame).to_json()).to_dict() == frame
 
 
-@pytest.mark.parametrize(
+@each(
     ("adapter", "kind", "required", "field"),
     [
         (adapter, kind, required, field)
@@ -106,7 +107,7 @@ def test_a_frame_without_a_required_field_is_refused_there(
 LISTS = ("actions", "interactions", "missing")
 
 
-@pytest.mark.parametrize(("adapter", "kind", "required", "optional"), FRAMES, ids=KINDS)
+@each(("adapter", "kind", "required", "optional"), FRAMES, ids=KINDS)
 def test_a_field_of_the_wrong_type_is_refused_there(
     adapter: Any, kind: str, required: Any, optional: Any
 ) -> None:
@@ -122,7 +123,7 @@ def test_a_field_of_the_wrong_type_is_refused_there(
         )
 
 
-@pytest.mark.parametrize(("adapter", "kind", "required", "optional"), FRAMES, ids=KINDS)
+@each(("adapter", "kind", "required", "optional"), FRAMES, ids=KINDS)
 def test_an_unknown_field_is_refused(adapter: Any, kind: str, required: Any, optional: Any) -> None:
     refused_at("colour", adapter, {"type": kind, **required, "colour": "red"})
 
@@ -132,7 +133,7 @@ def test_clicks_run_beside_each_other_unless_they_say_otherwise() -> None:
     assert CLIENT_MESSAGE.validate_python(frame).parallel is True
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "frame"),
     [
         ("type", {}),

@@ -15,6 +15,7 @@ from handrail.protocol.read import (
     read_action,
     read_json,
 )
+from tests.cases import each
 
 TAP = {"type": "tap", "target": {"text": "Save"}}
 
@@ -34,7 +35,7 @@ def test_json_is_read_from_text_and_bytes(data: str | bytes) -> None:
     assert read_action(data).to_dict() == {"type": "wait", "duration_ms": 1000}
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "message", "path"),
     [
         ({}, "type: is required", "type"),
@@ -78,12 +79,12 @@ def test_an_error_has_a_path_and_plain_words(value: Any, message: str, path: str
     assert (error.message, error.details["path"]) == (message, path)
 
 
-@pytest.mark.parametrize("value", [None, 5, "tap", [], [TAP], True, 1.5])
+@each("value", [None, 5, "tap", [], [TAP], True, 1.5])
 def test_what_is_no_object_is_refused_at_the_top(value: Any) -> None:
     assert refused(value).details["path"] == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "suggestion"),
     [
         ({"type": "tpa"}, "tap"),
@@ -138,7 +139,7 @@ def test_a_path_is_written_as_programs_write_it(path: Any, text: str) -> None:
     assert join_path(path) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "line", "column"),
     [("", 1, 0), ("{", 1, 1), ('{"type":\n  tap}', 2, 4), ("{'type': 'tap'}", 1, 2), ('{"a": 1,}', 1, 9),
      ('{"a": NaN}', 1, 7)],
@@ -152,7 +153,7 @@ def test_what_is_no_json_is_refused_with_its_place(data: str, line: int, column:
         read_action(data)
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         '{"a":' * 10_000 + "1" + "}" * 10_000,
@@ -197,7 +198,7 @@ def test_a_hundred_thousand_unknown_fields_give_one_short_error() -> None:
     assert len(json.dumps(error.to_dict())) < 10_000
 
 
-@pytest.mark.parametrize("value", [True, "9" * 1_001, "", [], {}, None, float("inf")])
+@each("value", [True, "9" * 1_001, "", [], {}, None, float("inf")])
 def test_a_value_is_a_number_or_a_label_and_nothing_like_it(value: Any) -> None:
     with pytest.raises(InvalidAction) as caught:
         action_from({"type": "set_value", "target": "a", "value": value})
@@ -223,7 +224,7 @@ def test_a_number_with_thousands_of_digits_is_refused() -> None:
     assert caught.value.details["path"] == "target.x"
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         {"type": "type_text", "text": 7355608},

@@ -6,6 +6,7 @@ import pytest
 
 from handrail.errors import InvalidAction
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 
 def target_of(value: Any) -> Any:
@@ -16,7 +17,7 @@ def condition_of(value: Any) -> Any:
     return action_from({"type": "wait_for", "condition": value}).to_dict()["condition"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("short", "meaning"),
     [
         ("@b1", {"ref": "@b1"}),
@@ -54,7 +55,7 @@ def test_a_selector_measures_against_others() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "path"),
     [
         ("", "target"),
@@ -77,7 +78,7 @@ def test_what_aims_at_nothing_is_refused(value: Any, path: str) -> None:
     assert caught.value.details["path"] == path
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "meaning"),
     [
         ("Saved", {"visible": {"text": "Saved"}}),
@@ -103,7 +104,7 @@ def test_a_condition_says_one_thing(given: Any, meaning: dict[str, Any]) -> None
     assert condition_of(given) == meaning
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         {},

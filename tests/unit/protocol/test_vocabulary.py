@@ -12,6 +12,7 @@ from handrail.protocol.describe import describe, kind_of
 from handrail.protocol.device import PressKey
 from handrail.protocol.keys import CODES, KEYS
 from handrail.protocol.read import action_from
+from tests.cases import each
 
 DEVICE_KINDS = """tap double_tap long_press swipe drag drag_path pinch rotate scroll_to set_value type_text
 clear_text hide_keyboard press_key press_keys start_app stop_app restart_app reset_app install_app
@@ -34,7 +35,7 @@ def test_the_kinds_are_those_of_the_design() -> None:
     assert len(DESK_ACTIONS) == 24
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "defaults"),
     [
         ({"type": "long_press", "target": "a"}, {"duration_ms": 1000}),
@@ -72,7 +73,7 @@ def test_defaults_are_those_of_the_design(fields: dict[str, Any], defaults: dict
     assert {key: written[key] for key in defaults} == defaults
 
 
-@pytest.mark.parametrize("x", [32_768, -32_768, 1.5, "5", True, None, float("nan"), float("inf")])
+@each("x", [32_768, -32_768, 1.5, "5", True, None, float("nan"), float("inf")])
 def test_a_pixel_is_an_integer_within_its_range(x: Any) -> None:
     refused_at("target.x", type="tap", target={"x": x, "y": 0})
 
@@ -82,7 +83,7 @@ def test_the_ends_of_the_range_are_pixels(x: int) -> None:
     assert action_from({"type": "tap", "target": {"x": x, "y": x}}).to_dict()["target"] == {"x": x, "y": x}
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "fields"),
     [
         ("duration_ms", {"type": "swipe", "direction": "up", "duration_ms": 60_001}),
@@ -118,7 +119,7 @@ def test_values_out_of_range_are_refused_at_their_field(path: str, fields: dict[
     refused_at(path, **fields)
 
 
-@pytest.mark.parametrize(
+@each(
     "fields",
     [
         {"type": "swipe"},
@@ -138,12 +139,12 @@ def test_fields_that_do_not_go_together_are_refused(fields: dict[str, Any]) -> N
         action_from(fields)
 
 
-@pytest.mark.parametrize("key", [*KEYS, "KEYCODE_BACK", "KEYCODE_VOLUME_UP", 4, "66", 0])
+@each("key", [*KEYS, "KEYCODE_BACK", "KEYCODE_VOLUME_UP", 4, "66", 0])
 def test_keys_have_many_names(key: str | int) -> None:
     assert action_from({"type": "press_key", "key": key}).to_dict()["key"] == key
 
 
-@pytest.mark.parametrize("key", ["", "keycode_back", "KEYCODE_", "-1", 5000, 1.5, True, "4; reboot"])
+@each("key", ["", "keycode_back", "KEYCODE_", "-1", 5000, 1.5, True, "4; reboot"])
 def test_other_words_are_no_keys(key: Any) -> None:
     refused_at("key", type="press_key", key=key)
 
@@ -152,7 +153,7 @@ def test_a_misspelt_key_gets_a_suggestion() -> None:
     assert "recents" in refused_at("key", type="press_key", key="recent").message
 
 
-@pytest.mark.parametrize("name", list(CODES))
+@each("name", list(CODES))
 def test_every_spelling_of_a_key_is_one_key(name: str) -> None:
     """`066` once was another key than 66 for policy, and the same one for the phone."""
     code = CODES[name]
@@ -162,9 +163,7 @@ def test_every_spelling_of_a_key_is_one_key(name: str) -> None:
     assert len({(one.presses, one.only_types, one.leaves_app, one.semantic) for one in read}) == 1
 
 
-@pytest.mark.parametrize(
-    "key", ["KEYCODE_NO_SUCH", "+66", " 66", "66 ", "0x42", "6_6", "٦٦", "00066", 1001, -1]
-)
+@each("key", ["KEYCODE_NO_SUCH", "+66", " 66", "66 ", "0x42", "6_6", "٦٦", "00066", 1001, -1])
 def test_what_only_looks_like_a_key_is_refused(key: str | int) -> None:
     refused_at("key", type="press_key", key=key)
 
@@ -175,7 +174,7 @@ def test_a_key_of_a_vendor_keeps_its_number() -> None:
     assert (read.key, read.name) == ("700", "700")
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "semantic"),
     [
         ({"type": "press_key", "key": "back"}, "navigation"),
@@ -213,7 +212,7 @@ def test_what_touches_the_device_settles_and_what_reads_does_not() -> None:
     assert ACTIONS["window.create"].traits.waits == "none"
 
 
-@pytest.mark.parametrize("flag", ["yes", "true", 1, 0, None, []])
+@each("flag", ["yes", "true", 1, 0, None, []])
 def test_only_true_and_false_are_flags(flag: Any) -> None:
     refused_at("clear", type="type_text", text="a", clear=flag)
 

@@ -11,13 +11,14 @@ from random import Random
 import pytest
 from PIL import Image
 
-from handrail.android.picture import is_black
-from handrail.engine.acts.reads import show
-from handrail.engine.approval.request import mark_screenshot
+from handrail.android.screenshot import is_black
+from handrail.engine.actions.observations import show
 from handrail.errors import PictureUnreadable
 from handrail.flow.evidence import _compact
-from handrail.http.phone_pictures import shrink
+from handrail.safety.approval_request import mark_screenshot
 from handrail.surface.picture import opened, size_of
+from handrail.web_server.phone_stream import shrink
+from tests.cases import each
 
 READERS = {
     "is_black": is_black,
@@ -42,8 +43,8 @@ def png(width: int, height: int, body: bytes | None = None) -> bytes:
     return start + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-@pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("size", [(60_000, 60_000), (2**31 - 1, 1), (1, 2**31 - 1), (8_001, 8_000)])
+@each("name", READERS)
+@each("size", [(60_000, 60_000), (2**31 - 1, 1), (1, 2**31 - 1), (8_001, 8_000)])
 def test_a_picture_that_would_fill_the_memory_is_refused_by_its_first_bytes(
     name: str, size: tuple[int, int]
 ) -> None:
@@ -61,7 +62,7 @@ def whole() -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("name", READERS)
+@each("name", READERS)
 def test_a_damaged_picture_is_a_failure_with_a_name_or_is_read(name: str) -> None:
     random, good = Random(17), whole()
     for number in range(60):

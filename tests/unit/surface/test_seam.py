@@ -10,18 +10,15 @@ from typing import Any
 import pytest
 
 from handrail.android.surface import AndroidSurface
-from handrail.desk.surface import DeskSurface
+from handrail.desk.desk import DeskSurface
 from handrail.errors import Unsupported
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.traits import Capability
 from handrail.surface import capabilities
+from handrail.surface.capabilities import PROTOCOLS
+from tests.cases import each
 
 ROOT = Path(capabilities.__file__).parent
-
-
-def protocol_of(which: Capability) -> type:
-    found: type = getattr(capabilities, f"{which.value.title()}Capability")
-    return found
 
 
 class Bare:
@@ -36,38 +33,36 @@ class Bare:
         async def never(*_: Any) -> None:
             raise AssertionError(name)
 
-        return never
+        return Bare() if name == "text" else never
 
 
 def test_there_is_exactly_one_protocol_for_each_capability() -> None:
-    written = {name for name in vars(capabilities) if name.endswith("Capability") and name != "Capability"}
-    assert written == {f"{one.value.title()}Capability" for one in Capability}
+    assert set(PROTOCOLS) == set(Capability)
+    assert len(set(PROTOCOLS.values())) == len(Capability)
 
 
-@pytest.mark.parametrize(
-    "which", [one for one in Capability if one not in (Capability.WINDOWS, Capability.VALUES)]
-)
+@each("which", [one for one in Capability if one not in (Capability.WINDOWS, Capability.VALUES)])
 def test_a_phone_fills_every_capability_whole(which: Capability) -> None:
     phone = AndroidSurface(None, Bare(), None)  # type: ignore[arg-type]
-    filled = phone.capability(which)
-    for name, method in vars(protocol_of(which)).items():
+    filled = phone.need(PROTOCOLS[which])
+    for name, method in vars(PROTOCOLS[which]).items():
         if inspect.isfunction(method) and not name.startswith("_"):
             assert callable(getattr(filled, name)), name
 
 
 def test_a_desk_has_windows_and_says_why_it_has_nothing_else() -> None:
     desk = DeskSurface(None)  # type: ignore[arg-type]
-    filled = desk.capability(Capability.WINDOWS)
+    filled = desk.need(PROTOCOLS[Capability.WINDOWS])
     assert all(callable(getattr(filled, name)) for name in ("apply", "heard", "left"))
     for which in set(Capability) - {Capability.WINDOWS}:
         with pytest.raises(Unsupported, match=f"no {which.value}"):
-            desk.capability(which)
+            desk.need(PROTOCOLS[which])
 
 
 def test_a_phone_without_a_desk_says_how_to_get_one() -> None:
     phone = AndroidSurface(None, Bare(), None)  # type: ignore[arg-type]
     with pytest.raises(Unsupported) as refused:
-        phone.capability(Capability.WINDOWS)
+        phone.need(PROTOCOLS[Capability.WINDOWS])
     assert "handrail serve" in (refused.value.hint or "")
 
 

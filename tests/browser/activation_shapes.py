@@ -1,0 +1,206 @@
+# ruff: noqa: E501  (pages are written as they are sent)
+"""Pages that the generator does not write: each was invented to get something guarded pressed unjudged."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from tests.browser.activations import JUDGE, deny_all, navigate
+from tests.browser.stage import Stage
+
+GUARDED = "<button id=g data-g=guarded>Launch rocket</button>"
+PLACED = "position: absolute; left: 0; top: 0; width: 300px; height: 100px"
+
+
+def key(*names: str) -> tuple[dict[str, Any], ...]:
+    return tuple({"type": "press_key", "key": name} for name in names)
+
+
+def tap(text: str) -> tuple[dict[str, Any], ...]:
+    return ({"type": "tap", "target": {"text": text}},)
+
+
+def at(x: int, y: int) -> tuple[dict[str, Any], ...]:
+    return ({"type": "tap", "target": {"x": x, "y": y}},)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One page, and what is tried on it in this order."""
+
+    name: str
+    body: str
+    acts: tuple[dict[str, Any], ...]
+    focus: str = "f"
+    """The id of what has the focus, if it is there."""
+    inner: str = GUARDED
+    """The document of a frame."""
+
+
+SHAPES = (
+    Shape("the label of a hidden button", f"<label for=g style='{PLACED}'>Search</label><div hidden>{GUARDED}</div>", at(60, 20)),
+    Shape(
+        "a label around a hidden submit",
+        "<form action=/guarded><label style='position: absolute; left: 0; top: 0'>Search<input type=submit value='Launch rocket' data-g=guarded style='position: absolute; left: -999px'></label></form>",
+        at(8, 8),
+    ),
+    Shape("two keys together", f"<input id=f>{GUARDED}", ({"type": "press_keys", "keys": ["tab", "enter"]},)),
+    Shape("an object", f"<object data=/inner type=text/html style='{PLACED}'></object>", at(60, 20)),
+    Shape("an embedded page", f"<embed src=/inner type=text/html style='{PLACED}'>", at(60, 20)),
+    Shape(
+        "the second of two line breaks",
+        f"<form onsubmit='event.preventDefault(); g.focus()'><input id=f aria-label=Code><button>Search</button></form>{GUARDED}",
+        ({"type": "type_text", "text": "1\n\n", "target": {"text": "Code"}},),
+    ),
+    Shape(
+        "something that appears under the pointer",
+        f"<div onmouseover='h.hidden = false' style='{PLACED}'><a href=# style='display: block; height: 100px'>Search</a><div id=h hidden style='{PLACED}; pointer-events: auto'><button data-g=guarded style='{PLACED}'>Launch rocket</button></div></div>",
+        tap("Search"),
+    ),
+    Shape(
+        "a label that changes under the pointer",
+        f"<button data-g=guarded style='{PLACED}' onmouseover='this.textContent = \"Launch rocket\"'>Search</button>",
+        tap("Search"),
+    ),
+    Shape(
+        "a button that hands the key on",
+        f"<button id=f onkeydown='g.focus()'>Search</button>{GUARDED}",
+        key("enter"),
+    ),
+    Shape(
+        "an entry of a tree",
+        "<div role=treeitem tabindex=0 aria-label=Search data-g=guarded onclick=1><span aria-hidden=true>Launch rocket</span></div>",
+        tap("Search"),
+    ),
+    Shape(
+        "a clickable box",
+        "<div aria-label=Search onclick=1 data-g=guarded><span aria-hidden=true>Launch rocket</span></div>",
+        tap("Search"),
+    ),
+    Shape(
+        "words deep inside",
+        f"<button aria-label=Search data-g=guarded>{'<span>' * 25}Launch rocket{'</span>' * 25}</button>",
+        tap("Search"),
+    ),
+    Shape(
+        "an open list that Tab chooses from",
+        "<select id=f aria-label=Kind><option>Search<option>Filter<option data-g=guarded>Launch rocket</select><input>",
+        key("space", "down", "down", "tab"),
+    ),
+    Shape(
+        "a number that sends its form",
+        "<form id=o action=/guarded><input type=number aria-label=Count onchange='o.submit()'><button data-g=guarded>Launch rocket</button></form>",
+        ({"type": "set_value", "target": {"text": "Count"}, "value": "3"},),
+    ),
+    Shape(
+        "a link around a button",
+        "<a href=/guarded data-g=guarded aria-label='Launch rocket'><span role=button tabindex=0>Search</span></a>",
+        tap("Search"),
+    ),
+    Shape(
+        "a button in the legend of what is disabled",
+        "<form action=/guarded><fieldset disabled><legend><button data-g=guarded>Launch rocket</button></legend></fieldset><input id=f><button>Search</button></form>",
+        key("enter"),
+    ),
+    Shape(
+        "an area of a picture",
+        "<img usemap=#m alt=Search width=300 height=100 src='data:image/svg+xml,<svg xmlns=\"http://www.w3.org/2000/svg\"/>'><map name=m><area shape=default href=/guarded data-g=guarded alt='Launch rocket'></map>",
+        tap("Search"),
+    ),
+    Shape(
+        "an area of a picture by point",
+        f"<img usemap=#m style='{PLACED}' src='data:image/svg+xml,<svg xmlns=\"http://www.w3.org/2000/svg\"/>'><map name=m><area shape=default href=/guarded data-g=guarded alt='Launch rocket'></map>",
+        at(60, 20),
+    ),
+    Shape(
+        "a form that closes its dialog",
+        "<dialog open><form method=dialog><input id=f><button data-g=guarded>Launch rocket</button></form></dialog>",
+        key("enter"),
+    ),
+    Shape(
+        "a handler far above",
+        f"<div onkeydown='g.click()'><div><div><div><div><div><div id=f tabindex=0>Map</div></div></div></div></div></div></div>{GUARDED}",
+        key("down"),
+    ),
+    Shape(
+        "a shortcut while a link has the focus",
+        f"<a href=# id=f>Home</a><script>document.onkeydown = (e) => e.key === 'p' && g.click()</script>{GUARDED}",
+        key("p"),
+    ),
+    Shape(
+        "the delete key outside a field",
+        f"<ul><li id=f tabindex=0>Letter</li></ul><script>document.onkeydown = (e) => e.key === 'Delete' && g.click()</script>{GUARDED}",
+        key("forward_delete"),
+    ),
+    Shape(
+        "a hidden button of a handler",
+        f"<div hidden>{GUARDED}</div><input id=f aria-label=Code onkeydown=\"event.key === 'Enter' && g.click()\">",
+        key("enter"),
+    ),
+    Shape(
+        "a frame that is turned",
+        f"<iframe src=/inner style='{PLACED}; transform: rotate(180deg); border: 0'></iframe>",
+        at(150, 80),
+        inner="<style>body { margin: 0 } button, a { position: absolute; width: 300px; height: 50px }</style><button data-g=guarded style='top: 0'>Launch rocket</button><a style='top: 50px'>Search</a>",
+    ),
+    Shape(
+        "a frame of another site over a button",
+        f"<button style='{PLACED}'>Search</button><iframe src=OTHER/inner style='{PLACED}; opacity: .01; border: 0'></iframe>",
+        at(60, 20),
+        inner=f"<button data-g=guarded style='{PLACED}'>Launch rocket</button>",
+    ),
+    Shape(
+        "radios of one form in two places",
+        "<form id=o></form><input type=radio form=o name=r id=f checked><p>Search</p><div><label><input type=radio form=o name=r data-g=guarded>Launch rocket</label></div>",
+        key("down"),
+    ),
+    Shape(
+        "a page that hears keys first",
+        f"<form action=/sent><input id=f><button id=b>Search</button></form><div hidden>{GUARDED}</div><script>addEventListener('keydown', (e) => {{ e.stopImmediatePropagation(); b.remove(); document.forms[0].append(g) }}, true)</script>",
+        key("enter"),
+    ),
+    Shape(
+        "a frame of another site that is always new",
+        f"<iframe id=f src=OTHER/inner style='{PLACED}'></iframe>",
+        key("enter", "enter", "enter", "enter"),
+        inner="<form action=/guarded><input autofocus><button data-g=guarded>Launch rocket</button></form><script>document.querySelector('input').focus(); setTimeout(() => location.reload(), 40)</script>",
+    ),
+    Shape(
+        "words over a button that let the pointer through",
+        f"<button aria-label=Search data-g=guarded style='{PLACED}'></button><p style='{PLACED}; pointer-events: none'>Launch <b>rocket</b></p>",
+        tap("Search"),
+    ),
+    Shape(
+        "a sandboxed frame without an address",
+        "<iframe sandbox='allow-scripts allow-forms' srcdoc=\"<form action=/guarded><input id=f autofocus><button>Launch rocket</button></form>\"></iframe>",
+        (*at(80, 30), *key("enter")),
+    ),
+)  # fmt: skip
+
+
+async def attempt(stage: Stage, shape: Shape) -> list[str]:
+    """What the judge has noted of something guarded."""
+    tabs, site = stage.surface.tabs, stage.site
+    if len(tabs.pages) != 1 or tabs.front.dialog is not None:
+        await stage.alone()
+    page = tabs.front
+    for path in ("/guarded", "/sent"):
+        site.put("<p>Thanks", path)
+    site.put(JUDGE + shape.inner, "/inner")
+    await navigate(page, site.put(JUDGE + shape.body.replace("OTHER", site.other), "/shape"))
+    await stage.js(f"document.getElementById({shape.focus!r})?.focus(); 1")
+    site.posted.clear()
+    site.asked.clear()
+    questions: list[str] = []
+    denier = asyncio.create_task(deny_all(stage, questions))
+    try:
+        async with asyncio.timeout(25):
+            for act in shape.acts:
+                await stage.session.run(act, reason="I try it")
+    finally:
+        denier.cancel()
+    await asyncio.sleep(0.1)
+    heard = [path for path, _ in site.posted] + [path.partition("?")[0] for path in site.asked]
+    return [path for path in heard if path in ("/guarded", "/hit/guarded")]

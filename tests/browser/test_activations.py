@@ -1,0 +1,93 @@
+"""What was not judged is not pressed: generated and invented pages, and races."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.activation_shapes import SHAPES, attempt
+from tests.browser.activations import POLICY, Tally, run, run_in_phone
+from tests.browser.phone_stage import phone_staged
+from tests.browser.stage import Loop, Stage, served, staged
+
+SAMPLE, PAGES = 60, 600
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Loop, Stage]]:
+    loop = Loop()
+    with served() as site:
+        context = staged(site, tmp_path_factory.mktemp("home"), POLICY)
+        stage = loop.run(context.__aenter__())
+        try:
+            yield loop, stage
+        finally:
+            loop.run(context.__aexit__(None, None, None))
+            loop.close()
+
+
+@pytest.mark.parametrize("pages", [SAMPLE, pytest.param(PAGES, marks=pytest.mark.slow)])
+def test_no_input_activates_what_was_not_judged(guarded: tuple[Loop, Stage], pages: int) -> None:
+    loop, stage = guarded
+    tally = asyncio.run_coroutine_threadsafe(run(stage, 5_000, pages), loop.loop).result(1_800)
+    assert not tally.through, "\n".join(tally.through)
+    assert tally.is_usable or pages == SAMPLE, f"{tally}\n" + "\n".join(tally.questions)
+
+
+def test_no_invented_page_gets_something_guarded_pressed(guarded: tuple[Loop, Stage]) -> None:
+    loop, stage = guarded
+    pressed = {shape.name: loop.run(attempt(stage, shape)) for shape in SHAPES}
+    assert pressed == {shape.name: [] for shape in SHAPES}
+
+
+@pytest.mark.slow
+def test_no_input_activates_what_was_not_judged_in_a_page_inside_a_phone(tmp_path: Path) -> None:
+    async def story() -> Tally:
+        with served() as site:
+            async with phone_staged(site, tmp_path, policy=POLICY) as stage:
+                return await run_in_phone(stage, 5_000, SAMPLE)
+
+    tally = asyncio.run(story())
+    assert tally.tried["attack"] > SAMPLE / 4
+    assert not tally.through, "\n".join(tally.through)
+
+
+def test_a_key_is_refused_when_what_it_presses_changes_after_it_was_judged(
+    guarded: tuple[Loop, Stage],
+) -> None:
+    """A page that puts another default button into the form while the key is on its way."""
+    loop, stage = guarded
+
+    async def story() -> None:
+        await stage.alone()
+        await stage.show(
+            "<form id=o action=/sent><input id=f aria-label=Code><button>Search</button></form><script>"
+            "setInterval(() => { o.querySelector('button').textContent = 'Search ' + performance.now() }, 1)"
+            "</script>"
+        )
+        await stage.js("f.focus()")
+        stage.site.asked.clear()
+        refused = await stage.act("press_key", key="enter")
+        assert refused.failure_code == "ACTION_REJECTED", refused.to_json()
+        assert not [path for path in stage.site.asked if path.startswith("/sent")]
+
+    loop.run(story())
+
+
+def test_words_that_come_with_the_pointer_are_no_change(guarded: tuple[Loop, Stage]) -> None:
+    loop, stage = guarded
+
+    async def story() -> None:
+        await stage.alone()
+        await stage.show(
+            "<style>a:hover::after { content: ' now' }</style>"
+            "<a href=/found onmouseover='this.title = 1'>Search</a>"
+        )
+        stage.site.put("<p>Results", "/found")
+        pressed = await stage.tap("Search", expect="Results")
+        assert pressed.success, pressed.to_json()
+
+    loop.run(story())

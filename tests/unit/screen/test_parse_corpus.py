@@ -1,0 +1,64 @@
+"""Real dumps: all are read, none loses a node, and the two XML readers agree."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from handrail.screen.node import Node
+from handrail.screen.parse import parse
+from handrail.screen.parse.xml_dumps import read_stock, read_xml
+from tests.corpus import CORPUS, needs_corpus
+
+_LINKS = ("parent", "children")
+
+
+@needs_corpus
+@pytest.mark.parametrize("folder", ["uiautomator", "appium", "json", "pairs"])
+def test_every_real_dump_is_read_whole(folder: str) -> None:
+    rows = [row for row in _index() if row["file"].startswith(folder) and _is_tree(row)]
+    assert rows
+    for row in rows:
+        one = parse(_bytes(row))
+        count = len(one.nodes) - (len(one.windows) > 1)  # the virtual root is nobody's node
+        assert count == int(row["nodes"]), row["file"]
+
+
+@needs_corpus
+def test_the_stock_reader_agrees_with_expat_on_real_dumps() -> None:
+    agreed = 0
+    for row in _index():
+        if row["file"].endswith(".xml") and (fast := read_stock(_bytes(row))):
+            slow = read_xml(_bytes(row))
+            assert [fields(one) for one in fast.nodes] == [fields(one) for one in slow.nodes], row["file"]
+            assert (fast.rotation, len(fast.windows)) == (slow.rotation, len(slow.windows))
+            agreed += 1
+    assert agreed > 100
+
+
+@needs_corpus
+def test_the_mangled_real_dump_says_what_was_mended() -> None:
+    (row,) = [row for row in _index() if "PARSE-ERROR" in row["notes"]]
+    assert parse(_bytes(row)).warnings == ["attribute values without a closing quote: 2"]
+
+
+def fields(one: Node) -> tuple[object, ...]:
+    """Everything a node says about itself."""
+    return tuple(getattr(one, name) for name in Node.__slots__ if name not in _LINKS)
+
+
+def _index() -> list[dict[str, str]]:
+    assert CORPUS is not None
+    with (CORPUS / "INDEX.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def _is_tree(row: dict[str, str]) -> bool:
+    """Event files have no nodes; Maestro Studio's element list has no tree."""
+    return int(row["nodes"]) > 0 and "maestro" not in row["notes"]
+
+
+def _bytes(row: dict[str, str]) -> bytes:
+    assert CORPUS is not None
+    return (CORPUS / row["file"]).read_bytes()
