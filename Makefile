@@ -2,16 +2,17 @@
 # needed to use it, the others also the tools of developers.
 PYTHON ?= python3
 BIN := .venv/bin
-CORES ?= 4  # many tests wait for a phone; two cores serve four workers
+CORES ?= 3  # some tests wait for a process; two cores serve three workers
 
 # Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help venv test test-slow test-fleet check bench fuzz mutants docs site demo serve clean
+.PHONY: help venv test test-browser test-satellites test-sample test-slow test-wheels test-demo test-fleet test-all check bench fuzz mutants docs site demo serve clean
 
 help:
-	@echo "make test    the suite                make check   format, lint, types, layers, dead code, docs"
-	@echo "make test-slow  its long runs        make test-fleet  several hosts on Ray, which it installs"
+	@echo "make test    the core's quick tests   make check   format, lint, types, layers, dead code, docs"
+	@echo "make test-all  everything: the packages beside the core, long runs, the fleet, the wheels"
+	@echo "make test-browser, test-satellites, test-slow, test-fleet   its parts"
 	@echo "make bench   printed measurements     make fuzz    the long runs of what test runs shortly"
 	@echo "make mutants  whether tests notice small faults: MODULE=name, SEED=n, ALL=1"
 	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
@@ -20,45 +21,77 @@ help:
 
 venv: .venv/tools
 
+SATELLITES := $(foreach name,sim eval fleet maestro,--editable ./packages/$(name))
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 # What a person needs who wants to use it. Files are compiled when they are first used: most never are.
-.venv/ready: pyproject.toml sim/pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(INSTALL) --no-compile --editable ./sim --editable .
+.venv/ready: pyproject.toml $(wildcard packages/*/pyproject.toml) constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Handrail needs Python 3.11 or newer, and $(PYTHON) is older. Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	$(INSTALL) --no-compile --editable . $(SATELLITES)
 	@find .venv -name __pycache__ -prune -exec rm -rf {} +
 	@touch $@
 	@echo ".venv: $$(du -sm .venv | cut -f1) MB"
 
-# What tests and checks need besides, in the same environment.
+# What tests and checks need besides, in the same environment. Collecting compiles what every worker of pytest
+# would otherwise compile for itself.
 .venv/tools: .venv/ready
-	$(INSTALL) --editable './sim[dev]' --editable '.[dev,sim]'
+	$(INSTALL) $(SATELLITES) --editable './packages/sim[dev]' --editable '.[dev]'
+	@$(BIN)/pytest --collect-only -q tests packages/eval/tests packages/fleet/tests packages/maestro/tests >/dev/null
 	@touch $@
 
 # What reads the source and the pages. `make check` runs it, so `make test` need not.
-READING := tests/test_layers.py tests/test_shape.py tests/test_tasks.py tests/test_dead_code.py tests/test_action_names.py tests/docs
+READING := tests/test_layers.py tests/test_shape.py tests/test_budget.py tests/test_tasks.py tests/test_dead_code.py tests/test_action_names.py tests/docs
+
+# What needs Chromium.
+BROWSER := tests/web tests/browser
+
+PYTEST := $(BIN)/pytest -n $(CORES) --dist worksteal
 
 test: venv
-	$(BIN)/pytest -n $(CORES) --dist worksteal $(addprefix --ignore=,$(READING)) $(ARGS)
-	cd sim && ../$(BIN)/pytest -n $(CORES) --dist worksteal
+	$(PYTEST) tests $(addprefix --ignore=,$(READING) $(BROWSER)) $(ARGS)
+
+test-browser: venv
+	$(PYTEST) $(BROWSER) $(ARGS)
+
+test-satellites: venv
+	$(PYTEST) packages/eval/tests packages/fleet/tests packages/maestro/tests $(ARGS)
+	cd packages/sim && ../../$(PYTEST)
+
+# One case of every file that has long runs.
+test-sample: venv
+	$(PYTEST) --sample $(ARGS)
 
 test-slow: venv
-	$(BIN)/pytest -n $(CORES) --dist worksteal -m slow $(ARGS)
-	cd sim && ../$(BIN)/pytest -n $(CORES) --dist worksteal -m slow
+	$(PYTEST) -m slow $(ARGS)
+	cd packages/sim && ../../$(PYTEST) -m slow
 
 # Ray is an extra of 280 MB, so it is installed for this alone. Hosts are network namespaces, which need root.
 test-fleet: venv
-	$(INSTALL) --editable '.[fleet]'
-	$(BIN)/pytest -m fleet -p no:xdist tests/fleet $(ARGS)
+	$(INSTALL) --editable './packages/fleet[ray]'
+	$(BIN)/pytest -m fleet -p no:xdist packages/fleet/tests $(ARGS)
+
+# The new user's paths: a clone and `make demo`; wheels in new environments, with every installer and Python there is.
+test-wheels: venv
+	HANDRAIL_NEW_USER=1 $(BIN)/pytest -q -n 2 --dist worksteal tests/docs/test_readme.py tests/docs/test_wheels.py \
+	  tests/docs/test_roles.py -k 'new_user or wheels or roles'
+
+# Wheels are built once, and the demo is run from them in a new environment.
+test-demo: venv
+	HANDRAIL_NEW_USER=1 $(BIN)/pytest -q tests/docs/test_wheels.py -k 'archive or demo_from or both_together or satellite_alone'
+
+test-all: test test-browser test-satellites test-slow test-wheels test-fleet
 
 check: venv
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python build_stubs.py
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n $(CORES) --dist loadfile $(READING)
+	$(BIN)/pytest -q -n $(CORES) --dist loadfile $(READING) --ignore=tests/docs/test_site.py
 
 bench: venv
-	@for file in bench/*.py sim/bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in bench/*.py packages/sim/bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 fuzz: venv
 	@for file in tests/fuzz/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
@@ -72,8 +105,8 @@ docs: venv
 	$(BIN)/python docs/constants.py
 	$(BIN)/python integrations/generate.py
 	$(BIN)/python docs/sessions.py
-	$(BIN)/python sim/docs/commands.py
-	$(BIN)/python sim/docs/screens.py
+	$(BIN)/python packages/sim/docs/commands.py
+	$(BIN)/python packages/sim/docs/screens.py
 	$(BIN)/python docs/desk_screens.py
 
 # What draws the pages, in the same environment; nothing else needs it.

@@ -28,8 +28,8 @@ from handrail.adb.server import Server, find_adb
 from handrail.adb.shell import Command, Script
 from handrail.adb.wire import HEADER, MAX_PAYLOAD, VERSION, Packet, encode
 from handrail.adb.wire import Command as Wire
-from handrail.android.adb_driver import AdbDriver
-from handrail.android.u2.server import Rpc, release
+from handrail.android.adb_channel import AdbChannel
+from handrail.android.uiautomator2 import Rpc, release
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.runtime import Runtime
@@ -310,7 +310,7 @@ async def looks(bench: Bench) -> Figures:
                     await phone.start_app(CONTACTS)
                     await other.shell.run(["input", "keyevent", "3"])  # a screen that was not parsed yet
                     before = len(calls)
-                    took = await timed(phone.looks.look())
+                    took = await timed(phone.screens.capture())
                     figures["helper"].append(took)
                     figures["ours of it"].append(took - sum(calls[before:]))
                     await phone.get_ui_tree()
@@ -320,7 +320,7 @@ async def looks(bench: Bench) -> Figures:
                     figures["looks of a tap"].append(len(calls) - before - 1)  # one of the calls is the tap
             await other.close()
         device = link(address)
-        driver = AdbDriver(device, SystemClock())
+        driver = AdbChannel(device, SystemClock())
         await release(device)
         figures["adb"] = [await timed(driver.look()) for _ in range(3)]
         await driver.close()

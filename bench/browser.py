@@ -65,7 +65,7 @@ def _tell(what: str, took: float, goal: float) -> None:
 async def _fresh(stage: Stage) -> None:
     """A look at a page that is not the same as at the last one."""
     await stage.surface.tabs.front.evaluate("document.title = String(performance.now())")
-    await stage.surface.eyes.look()
+    await stage.surface.screen_reader.look()
 
 
 async def _measure(stage: Stage) -> None:

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.browser_pages import BODIES, PeerSite, peer_site
 from bench.doors import HANDRAIL, MARK, Mcp, end_descendants
 
-from handrail.browser.launch import find_browser
+from handrail.browser.process import find_browser
 from handrail.errors import BrowserConnectionError
 
 VARIABLE = "HANDRAIL_PLAYWRIGHT_MCP"

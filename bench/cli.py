@@ -53,6 +53,20 @@ PLACE = "960,1030"
 NOTHING = "540,100"
 """The title of the page: nothing happens there, so the screen is watched until it has rested long enough."""
 IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|( +)(\S+)")
+FIRST_WORDS = (
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"},
+        },
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}},
+)
 PEERS = {"AGENT_DEVICE": cli_peers.agent_device, "HANDRAIL_MOBILE_MCP": cli_peers.mobile_mcp}
 PARTS = ("handrail", "pydantic", "pydantic_core", "click", "asyncio", "sqlite3", "lxml", "PIL", "rich", "mcp")
 
@@ -102,6 +116,7 @@ def main() -> None:
         rows += bench.first_bytes()
         rows.append(bench.by_server())
         rows += bench.by_daemon()
+        rows += bench.first_words()
         parts = {name: bench.imported(*words) for name, words in {"--help": ["--help"], "ui": ["ui"]}.items()}
         told = [floor, *rows, *peers(bench, rows)]
     if options.json:
@@ -182,7 +197,7 @@ class Bench:
         return [self.measured(FLOOR, [sys.executable, "-c", "pass"], self.alone), *found.values()]
 
     def first_bytes(self) -> list[Row]:
-        """Until a phone hears something: what is left to import where there is no resident process."""
+        """Until a phone hears something: what is left to import where there is no daemon."""
         floor = self.until_heard(f"{COLD_FLOOR}: first byte", [sys.executable, "-c", MODEL, "PORT"])
         rows = []
         for name, words in {"ui": ["ui"], f"tap {SWITCH}": ["tap", SWITCH]}.items():
@@ -234,6 +249,7 @@ class Bench:
                 self.measured(f"{' '.join(words)} by daemon", self.handrail(*words), self.env)
                 for words in (["ui"], ["tap", SWITCH], ["tap", PLACE], ["tap", NOTHING])
             )
+            memory = self.daemon_memory()
             first = self.measured("first of all, starts the daemon", self.handrail("ui"), self.env, stop)
         finally:
             subprocess.run(stop, env=self.env, check=True, capture_output=True)
@@ -244,7 +260,51 @@ class Bench:
             more = row.median - own.median
             row.judge("≤ engine's + 60", more, 60, f"+ {more:.0f}")
         first.judge("≤ 800", first.median, 800)
-        return [floor, ui, engine, tap, same, rest, nothing, first]
+        return [floor, ui, engine, tap, same, rest, nothing, first, memory]
+
+    def daemon_memory(self) -> Row:
+        """Resident megabytes of the daemon while it waits for something on a phone, and of the client."""
+        waiting = self.handrail("wait-for", "There is no such thing", "--timeout-ms", "60000")
+        with subprocess.Popen(waiting, env=self.env, stdout=-3, stderr=-3) as process:
+            while True:
+                status = subprocess.run(
+                    self.handrail("daemon", "status", "--json"), env=self.env, check=True, capture_output=True
+                )
+                daemon = json.loads(status.stdout)
+                if daemon["phones"]:
+                    break
+            text = Path(f"/proc/{daemon['pid']}/status").read_text()
+            client = Path(f"/proc/{process.pid}/status").read_text()
+            process.terminate()
+        megabytes, own = (int(re.findall(r"VmRSS:\s+(\d+)", one)[0]) / 1024 for one in (text, client))
+        row = Row(f"memory of the daemon, a client has {own:.0f}: MB", [megabytes], [0.0])
+        row.judge("≤ 90", megabytes, 90)
+        return row
+
+    def first_words(self) -> list[Row]:
+        """An MCP client's `initialize` and `tools/list`, in a daemon that runs and by itself."""
+        stop = self.handrail("daemon", "stop")
+        subprocess.run(self.handrail("ui"), env=self.env, check=True, capture_output=True)
+        try:
+            time.sleep(4)  # it imports the library when it has nothing else to do
+            rows = [
+                self.timed(f"mcp: first words {how}", lambda env=env: self.greet(env))
+                for how, env in (("by daemon", self.env), ("alone", self.alone))
+            ]
+        finally:
+            subprocess.run(stop, env=self.env, check=True, capture_output=True)
+        rows[0].judge("≤ 400", rows[0].median, 400)
+        return rows
+
+    def greet(self, env: dict[str, str]) -> None:
+        with subprocess.Popen(self.handrail("mcp"), env=env, stdin=-1, stdout=-1, text=True) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write("".join(json.dumps(message) + "\n" for message in FIRST_WORDS))
+            process.stdin.flush()
+            for _ in range(2):
+                assert "result" in json.loads(process.stdout.readline())
+            process.stdin.close()
 
     async def in_engine(self, target: str) -> Row:
         """The same tap in a session that stays open, by the same helper."""

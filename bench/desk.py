@@ -26,13 +26,16 @@ from websockets.asyncio.server import ServerConnection, broadcast, serve
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.unit.http.door import TOKEN, Door, door  # noqa: E402
+from tests.unit.web_server.door import TOKEN, Door, door  # noqa: E402
 
 from handrail.desk.hub import PACE_SEC  # noqa: E402
 from handrail.desk.reduce import reduce  # noqa: E402
 from handrail.desk.render import render  # noqa: E402
-from handrail.desk.state import DeskState, altered  # noqa: E402
-from handrail.desk.wire import state_json  # noqa: E402
+from handrail.desk.state import (  # noqa: E402
+    DeskState,
+    altered,
+    state_json,
+)
 from handrail.protocol.act import Act  # noqa: E402
 from handrail.protocol.read import action_from  # noqa: E402
 

@@ -30,7 +30,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.unit.http.door import door
+from tests.unit.web_server.door import door
 from tests.web.apps_stage import Stage
 
 from handrail.clock import SystemClock
@@ -38,7 +38,7 @@ from handrail.config import Config
 from handrail.engine.session import Session
 from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
-from handrail_sim.apps.trouble import moving
+from handrail_sim.apps import trouble
 from handrail_sim.phone import Phone
 
 GOALS = {"video": 15.0, "pictures": 5.0}
@@ -69,7 +69,7 @@ SEE = """() => {
 
 async def be_a_phone() -> None:
     """Until stdin ends; a line on it makes the screen turn light and dark, and the times are told."""
-    moving.FRAME_MS = FRAME_MS
+    trouble.FRAME_MS = FRAME_MS
     phone = Phone(clock=SystemClock())
     async with serve([phone], port=0) as [served]:
         print(served.address, flush=True)

@@ -151,7 +151,7 @@ async def scene(timer: Timer, act: Act, taps: int, rounds: int) -> dict[str, Any
         rows = [await timer.measure(act, number) for number in range(taps)]
         found.append({name: median(row[name] for row in rows) for name in rows[0]})
     best = min(found, key=lambda row: row["total"])
-    last = timer.session.looks.last
+    last = timer.session.screens.last
     nodes = len(last.screen.nodes) if last else 0
     return {**best, "nodes": nodes, "rounds": [round(row["total"], 1) for row in found]}
 

@@ -29,8 +29,8 @@ def memory_mb() -> float:
 
 
 def measure(phones: int) -> dict[str, Any]:
-    from handrail.env import PhoneEnv, PhoneVectorEnv  # noqa: PLC0415 - each line pays for its own imports
-    from handrail.evaluation.env_task import env_task  # noqa: PLC0415
+    from handrail_eval.env import PhoneEnv, PhoneVectorEnv  # noqa: PLC0415 - each line pays for its own imports
+    from handrail_eval.env_task import env_task  # noqa: PLC0415
 
     warm = PhoneEnv(env_task("clock-timer"))
     warm.reset(seed=1)

@@ -23,11 +23,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.fleet.bed import Bed, bed, until, why_not
-from tests.fleet.faults import FAULTS, done, judge, left, story
-from tests.fleet.lab import lab, unit
+from packages.fleet.tests.bed import Bed, bed, until, why_not
+from packages.fleet.tests.faults import FAULTS, done, judge, left, story
+from packages.fleet.tests.lab import lab, unit
 
-from handrail.fleet.fence import STOP_MS, SteadyClock
+from handrail_fleet.fence import STOP_MS, SteadyClock
 
 FLOW = """
 name: Ten steps
@@ -100,7 +100,7 @@ import asyncio, sys, time
 from pathlib import Path
 from handrail.config import Config
 from handrail.engine.events import Caller
-from handrail.fleet.host_phones import simulated_host
+from handrail_fleet.host_phones import simulated_host
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
 from handrail.runtime import Runtime

@@ -13,15 +13,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.corpus import CORPUS
 from tests.judge.corpus_pairs import neighbours, recorded
 from tests.judge.verdicts import judge
-from tests.unit.tree.corpus_edits import measure
-from tests.unit.tree.drawn import node, screen
+from tests.unit.screen.corpus_edits import measure
+from tests.unit.screen.drawn import node, screen
 
-from handrail.tree.diff import diff
-from handrail.tree.element import elements
-from handrail.tree.fingerprint import at_rest, idle_fingerprint, screen_fingerprint
-from handrail.tree.match import match
-from handrail.tree.node import Screen
-from handrail.tree.parse import parse
+from handrail.screen.diff import diff
+from handrail.screen.elements import elements
+from handrail.screen.fingerprint import at_rest, idle_fingerprint, screen_fingerprint
+from handrail.screen.match import match
+from handrail.screen.node import Screen
+from handrail.screen.parse import parse
 
 GOAL_MS, GOAL_KEPT, GOAL_SAME = 2.0, 0.96, 0.92
 

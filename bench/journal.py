@@ -21,13 +21,13 @@ from statistics import median
 from typing import Any
 
 from handrail.clock import SystemClock
-from handrail.engine.journal import Journal
-from handrail.engine.journal.head import advance_head, create_head, read_head
-from handrail.engine.journal.log import JournalLog
-from handrail.engine.journal.proof import ActionProof
-from handrail.engine.journal.query import entry_of
-from handrail.engine.journal.writer import STEPS, Appended, append, head_path, store_path
-from handrail.engine.secrets import Secrets
+from handrail.journal import Journal
+from handrail.journal.head import advance_head, create_head, read_head
+from handrail.journal.proof import ActionProof
+from handrail.journal.query import entry_of
+from handrail.journal.signed_log import JournalLog
+from handrail.journal.writer import STEPS, Appended, append, head_path, store_path
+from handrail.safety.secrets import Secrets
 from handrail.store import connect, migrate, transaction
 
 ACTION = {"type": "tap", "target": "Save", "reason": "I save the contact because the form is complete."}

@@ -1,4 +1,4 @@
-"""A dump read by a few lines of its own, for judges: nothing of `handrail.tree` is used here.
+"""A dump read by a few lines of its own, for judges: nothing of `handrail.screen` is used here.
 
 Takes what a node says and no more: no roles, no stacking of windows, no recovery beyond what lxml does.
 """

@@ -26,11 +26,11 @@ sys.path.insert(0, str(ROOT))
 from tests.driver.ways import write_helper_apks  # noqa: E402
 from tests.scenario.studio import LENGTHS_MS, Studio  # noqa: E402
 
-from handrail.android.routing import Helper  # noqa: E402
+from handrail.android.driver import Helper  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
 from handrail.config import Config  # noqa: E402
-from handrail.engine.look.judge import GRACE_MS, QUIET_MS  # noqa: E402
 from handrail.engine.session import Session  # noqa: E402
+from handrail.engine.settle import GRACE_MS, QUIET_MS  # noqa: E402
 from handrail.protocol.envelope import Envelope  # noqa: E402
 from handrail.runtime import Runtime  # noqa: E402
 from handrail_sim.adbd.server import serve  # noqa: E402
@@ -111,7 +111,7 @@ async def waits(helper: Helper, rounds: int) -> list[Waited]:
 
 async def one_wait(phone: Phone, session: Session, kind: str, do: Do, window_ms: float) -> Waited:
     envelope = await do(session)
-    report, seen = envelope.settle, session.looks.last
+    report, seen = envelope.settle, session.screens.last
     assert report, envelope.to_json()
     assert seen
     lost: float | None = None

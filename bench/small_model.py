@@ -25,8 +25,8 @@ from handrail.agent.loop import Terms, run_task
 from handrail.agent.models import open_model
 from handrail.agent.task import Task
 from handrail.clock import SystemClock
-from handrail.evaluation.load import load_tasks
-from handrail.evaluation.stage import stage
+from handrail_eval.load import load_tasks
+from handrail_eval.stage import stage
 
 SERVE = """
 import importlib.util, pathlib, sys, xllamacpp

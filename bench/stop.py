@@ -18,10 +18,11 @@ from typing import Any
 
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.hold import Stops
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
+from handrail.safety.caller import Caller
+from handrail.safety.leases import StopRequests
 from handrail.store import Store
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
@@ -72,6 +73,7 @@ async def measure(session: Session, phone: Phone, name: str, stop: Stop) -> tupl
     if ahead is not None:
         await ahead
     phone.faults.clear()
+    await session.hand_back()
     if done.failure_code != "CANCELLED":
         raise SystemExit(f"{name} was not stopped: {done.to_json()}")
     return answered, gone
@@ -89,9 +91,13 @@ async def main(rounds: int) -> int:
             await session.expect_visible({"id": "pay"})
             slow = await table("session.stop()", session, phone, session.stop, rounds)
             other = Store(Path(folder) / "handrail.db")  # as `handrail stop` has it: another connection
-            stops = Stops(other)
+            stops = StopRequests(other)
             slow += await table(
-                "stop by another process", session, phone, lambda: stops.ask(None, "bench", 0), rounds
+                "stop by another process",
+                session,
+                phone,
+                lambda: stops.ask(None, Caller("bench"), 0),
+                rounds,
             )
             other.close()
     print(f"\n{slow} above the goal of {GOAL_MS:.0f} ms")

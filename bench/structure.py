@@ -4,8 +4,8 @@
 
 With other checkouts their figures stand beside those of this one. A file is passed when one of its functions
 runs between the call of a tap and its answer; for a command, while the command's process lives. The simulator
-counts in the first row only. Only commands and public names of `handrail` are used, so that checkouts with
-another layout can be compared.
+counts in the first row only, and executed lines are those of `handrail` alone. Only commands and public names
+of `handrail` are used, so that checkouts with another layout can be compared.
 """
 
 from __future__ import annotations
@@ -35,26 +35,38 @@ Rows = dict[str, str]
 
 TRACED = """
 import json, os, runpy, signal, sys, threading
-passed, is_on = set(), {on}
+passed, lines, is_on = set(), 0, {on}
 def note(frame, event, arg):
     if is_on and event == "call" and frame.f_code.co_flags & 1:  # class and module bodies are no functions
         passed.add(frame.f_code.co_filename)
+def count(frame, event, arg):
+    global lines
+    lines += is_on and event == "line"
+    return count
+def enter(frame, event, arg):
+    return count if frame.f_code.co_filename.startswith({src!r}) else None
 def switch(*_):
     global is_on
     is_on = not is_on
 def tell(*_):
     with open({out!r}, "w") as file:
-        json.dump(sorted(passed), file)
+        json.dump({{"files": sorted(passed), "lines": lines}}, file)
 signal.signal(signal.SIGUSR1, switch)
 threading.setprofile(note)
 sys.setprofile(note)
+if {counts}:
+    threading.settrace(enter)
+    sys.settrace(enter)
 sys.argv = {argv!r}
 try:
     {run}
 finally:
     tell()
 """
-"""A program that says which files had a function that ran. SIGUSR1 starts and stops the counting."""
+"""A program that says which files had a function that ran, and how many of their lines were executed.
+
+SIGUSR1 starts and stops the counting.
+"""
 COMMAND = "runpy.run_module('handrail.cli.main', run_name='__main__', alter_sys=True)"
 PROGRAM = """
 import asyncio, os
@@ -101,7 +113,7 @@ def main() -> None:
 
 
 def figures(root: Path, *, taps: bool) -> Rows:
-    sources = [*read(root / "src"), *read(root / "sim" / "src")]
+    sources = [*read(root / "src"), *read(simulator(root))]
     ours = [source for source in sources if not source.is_simulator]
     rows = {"files with the simulator": f"{len(sources)} of {sum(one.lines for one in sources)} lines"}
     rows |= sizes(ours) | modules(ours, sources) | twice(ours)
@@ -184,8 +196,10 @@ def passed(root: Path) -> Rows:
         rows = {}
         for name, count in (("Python", run.program), ("MCP", run.mcp), ("CLI", run.cli), ("flow", run.flow)):
             subprocess.run(anew, env=env, check=True, capture_output=True)
-            rows[name] = count()
-    return {f"files passed by a tap, {name}": str(count) for name, count in rows.items()}
+            rows[f"files passed by a tap, {name}"] = str(count())
+        subprocess.run(anew, env=env, check=True, capture_output=True)
+        rows["lines executed by a tap, Python"] = str(run.lines())
+    return rows
 
 
 class Traced:
@@ -198,6 +212,10 @@ class Traced:
 
     def program(self) -> int:
         return self._ended(PROGRAM.strip().replace("\n", "\n    "), on=False)
+
+    def lines(self) -> int:
+        self._ended(PROGRAM.strip().replace("\n", "\n    "), on=False, counts=True)
+        return int(json.loads(self._out.read_text())["lines"])
 
     def cli(self) -> int:
         return self._ended(COMMAND, "tap", "Network & internet")
@@ -230,18 +248,25 @@ class Traced:
             server.wait(30)
         return self._count()
 
-    def _ended(self, run: str, *argv: str, on: bool = True) -> int:
-        words = self._words(run, list(argv), on=on)
+    def _ended(self, run: str, *argv: str, on: bool = True, counts: bool = False) -> int:
+        words = self._words(run, list(argv), on=on, counts=counts)
         done = subprocess.run(words, env=self._env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return self._count()
 
-    def _words(self, run: str, argv: list[str], *, on: bool) -> list[str]:
-        text = TRACED.format(on=on, out=str(self._out), argv=["handrail", *argv], run=run)
+    def _words(self, run: str, argv: list[str], *, on: bool, counts: bool = False) -> list[str]:
+        text = TRACED.format(
+            on=on,
+            counts=counts,
+            src=str(self._src / "handrail"),
+            out=str(self._out),
+            argv=["handrail", *argv],
+            run=run,
+        )
         return [*self.python, "-c", text]
 
     def _count(self) -> int:
-        files = {Path(file) for file in json.loads(self._out.read_text())}
+        files = {Path(file) for file in json.loads(self._out.read_text())["files"]}
         inside = {file.relative_to(self._src) for file in files if file.is_relative_to(self._src)}
         return sum(file.parts[0] == "handrail" for file in inside)
 
@@ -271,13 +296,19 @@ class Asked:
 @contextmanager
 def phone(root: Path, home: str) -> Iterator[dict[str, str]]:
     """A simulated phone of that checkout, and the environment in which commands find it."""
-    env = {**os.environ, "HANDRAIL_HOME": home, "PYTHONPATH": f"{root / 'src'}:{root / 'sim' / 'src'}"}
+    env = {**os.environ, "HANDRAIL_HOME": home, "PYTHONPATH": f"{root / 'src'}:{simulator(root)}"}
     words = [*python(root), "-m", "handrail.cli.main", "sim", "--port", "0"]
     with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield env | {"HANDRAIL_DEVICE": json.loads(sure(process.stdout).readline())["connect"]}
         finally:
             process.terminate()
+
+
+def simulator(root: Path) -> Path:
+    """Up to 0.2 the simulator was in the root of the repository."""
+    new = root / "packages" / "sim" / "src"
+    return new if new.exists() else root / "sim" / "src"
 
 
 def python(root: Path) -> list[str]:

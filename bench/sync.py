@@ -26,11 +26,12 @@ from tests.sync_node.node import run_peer  # noqa: E402
 from handrail.adb.device import AdbDevice  # noqa: E402
 from handrail.adb.direct import Direct  # noqa: E402
 from handrail.adb.link import Link, Stream  # noqa: E402
-from handrail.android.adb_driver import AdbDriver  # noqa: E402
-from handrail.android.sync import FrameworkSync, detect  # noqa: E402
-from handrail.android.sync.apps import Syncs  # noqa: E402
+from handrail.android.adb_channel import AdbChannel  # noqa: E402
+from handrail.android.sync import FrameworkSyncs  # noqa: E402
+from handrail.android.sync.debugger import METRO  # noqa: E402
+from handrail.android.sync.framework_sync import Detected, FrameworkSync, detect  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
-from handrail.tree.node import Screen  # noqa: E402
+from handrail.screen.node import Screen  # noqa: E402
 from handrail_sim.adbd.server import serve  # noqa: E402
 from handrail_sim.phone import Phone  # noqa: E402
 
@@ -76,7 +77,7 @@ async def show(device: AdbDevice, package: str) -> Screen:
     """An app in front, its start over."""
     await device.shell.run(["monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", "1"])
     await asyncio.sleep(2)
-    return await AdbDriver(device, CLOCK).look()
+    return await AdbChannel(device, CLOCK).look()
 
 
 async def timed(work: Callable[[], Awaitable[object]]) -> float:
@@ -116,18 +117,22 @@ async def channel(make: Callable[[], FrameworkSync], screen: Screen, rounds: int
 async def lab(package: str, rounds: int) -> Facts:
     async with phone() as (_link, device):
         screen = await show(device, package)
-        found = await detect(device, package, screen, clock=CLOCK)
+
+        async def detection() -> Detected:
+            return await detect(device, package, screen, metro=METRO, clock=CLOCK, libraries={})
+
+        found = await detection()
         facts = await channel(
             lambda: FrameworkSync(found.kind, package, device=device, clock=CLOCK, env={}), screen, rounds
         )
-        return {"detect ms": await timed(lambda: detect(device, package, screen, clock=CLOCK)), **facts}
+        return {"detect ms": await timed(detection), **facts}
 
 
 async def native(rounds: int) -> Facts:
     """The whole of what every action on a native app pays."""
     async with phone() as (link, device):
         screens = [await show(device, NATIVE) for _ in range(2)]
-        syncs = Syncs(device, CLOCK, {}, print)
+        syncs = FrameworkSyncs(device, CLOCK, {}, print)
         before, times = link.opened, []
         for turn in range(rounds):
             screen = screens[turn % 2]

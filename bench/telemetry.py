@@ -33,8 +33,7 @@ from handrail.config import Config  # noqa: E402
 from handrail.engine.events import Event  # noqa: E402
 from handrail.engine.session import Session  # noqa: E402
 from handrail.runtime import Runtime  # noqa: E402
-from handrail.telemetry import Telemetry  # noqa: E402
-from handrail.telemetry.listening import SessionEar  # noqa: E402
+from handrail.telemetry import SessionListener, Telemetry  # noqa: E402
 
 GOAL_MS = 1.0
 SWITCH = "Data Saver"
@@ -84,7 +83,7 @@ async def ear(folder: Path, serial: str, address: str) -> float:
             if event.terminal:
                 break
     telemetry = Telemetry({"HANDRAIL_OTLP_ENDPOINT": address})
-    one = SessionEar(telemetry, 1)
+    one = SessionListener(telemetry, 1)
     took = []
     for _ in range(1_000):
         began = time.thread_time()

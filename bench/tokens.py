@@ -25,10 +25,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.doors import HANDRAIL, MARK, Mcp, adb_server, end_descendants, phone, their_place  # noqa: E402
+from handrail.mcp_server.greeting import INSTRUCTIONS  # noqa: E402
 
-from handrail.mcp.greeting import INSTRUCTIONS  # noqa: E402
-from handrail.mcp.server import listed  # noqa: E402
-from handrail.mcp.tools import PROFILES, tools  # noqa: E402
+from handrail.mcp_server.server import listed  # noqa: E402
+from handrail.mcp_server.tools import PROFILES, tools  # noqa: E402
 
 GOALS = {"core": 2_400}
 CONTACTS = "com.google.android.contacts"

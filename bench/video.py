@@ -22,10 +22,9 @@ sys.path.insert(0, str(ROOT))
 
 from bench.report import picture, screens  # noqa: E402
 
-from handrail.film.paint import CAPTION  # noqa: E402
-from handrail.film.scene import FilmMark, FilmScene, FilmTouch, Picture  # noqa: E402
-from handrail.film.write import write_film  # noqa: E402
-from handrail.tree.node import Bounds, ScreenPoint  # noqa: E402
+from handrail.film.scene import FilmScene, FilmTouch, Picture, SceneTimes  # noqa: E402
+from handrail.film.write import CAPTION, write_film  # noqa: E402
+from handrail.screen.node import Bounds, ScreenPoint  # noqa: E402
 
 CPU_S, MB = 4.0, 2.0
 REASON = "I go on with what the person has asked for, because the row that it needs is not in sight yet"
@@ -69,7 +68,7 @@ def real(count: int) -> list[FilmScene]:
         return asyncio.run(story(Path(home)))
 
 
-def furthest(path: Path, scenes: list[FilmScene], marks: tuple[FilmMark, ...]) -> float:
+def furthest(path: Path, scenes: list[FilmScene], marks: tuple[SceneTimes, ...]) -> float:
     """Of all steps, how far the film's picture is from the screenshot, on average from 0 to 255."""
     with av.open(str(path)) as file:
         frames = [(float(one.time) * 1000, one.to_image()) for one in file.decode(video=0)]

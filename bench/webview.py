@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.routing import connect
+from handrail.android.driver import connect
 from handrail.clock import SystemClock
 from handrail_sim.adbd.server import serve
 from handrail_sim.channels.web import web_by_chromium

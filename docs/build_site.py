@@ -23,11 +23,11 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "README.md": "index.md",
-    "sim/CHANGELOG.md": "simulator/changelog.md",
-    "sim/README.md": "simulator/simulator.md",
+    "packages/sim/CHANGELOG.md": "simulator/changelog.md",
+    "packages/sim/README.md": "simulator/simulator.md",
 }
 """Pages whose place on the site can't be told from their place here, or that another page stands for."""
-NOT_GATHERED = {"README.md", "sim/README.md"}
+NOT_GATHERED = {"README.md", "packages/sim/README.md"}
 
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _LINK = re.compile(r"(?P<before>!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()(?P<link>[^)\s]+)(?P<after>\))")
@@ -68,7 +68,7 @@ def gather(work: Path) -> None:
 
 def places() -> dict[str, str]:
     """Every page of the repository that belongs to the site, and its place there."""
-    found = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("sim/docs/*.md"), *map(ROOT.joinpath, ELSEWHERE)]
+    found = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("packages/sim/docs/*.md"), *map(ROOT.joinpath, ELSEWHERE)]
     names = (path.relative_to(ROOT).as_posix() for path in found)
     return {name: _place(name) for name in names if name not in NOT_GATHERED}
 
@@ -77,7 +77,9 @@ def _place(name: str) -> str:
     if name in ELSEWHERE:
         return ELSEWHERE[name]
     return (
-        name.replace("sim/docs/", "simulator/", 1) if name.startswith("sim/") else name.removeprefix("docs/")
+        name.replace("packages/sim/docs/", "simulator/", 1)
+        if name.startswith("packages/sim/")
+        else name.removeprefix("docs/")
     )
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from handrail import __version__
-from handrail.cli.index import ACTION_COMMANDS
+from handrail.cli.action_commands import ACTION_COMMANDS
 from handrail.errors import FAMILIES
-from handrail.mcp.tools import CORE
+from handrail.mcp_server.tools import CORE
 
 ROOT = Path(__file__).resolve().parents[1]
 ABOUT = "Operate Android phones and browsers: look, tap, type, check. Every act is verified and journalled."

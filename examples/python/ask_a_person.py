@@ -6,7 +6,7 @@ python examples/python/ask_a_person.py
 import asyncio
 
 from handrail import Runtime, simulated_phone
-from handrail.engine.approval import AskedApproval
+from handrail.safety.approval_store import AskedApproval
 
 
 async def main() -> None:

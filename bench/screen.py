@@ -1,6 +1,6 @@
 """How small, how complete and how fast the screen texts are, over the corpus of real dumps.
 
-Run from the repository: `python bench/tree.py [--json] [--corpus DIR] [--rounds N]`.
+Run from the repository: `python bench/screen.py [--json] [--corpus DIR] [--rounds N]`.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from bench.screen_quality import (  # noqa: E402
 from bench.seed_outline import seed_outline  # noqa: E402
 
 from handrail.errors import TreeParseError  # noqa: E402
-from handrail.tree.compact import CompactOptions, CompactResult, render  # noqa: E402
-from handrail.tree.diff import diff  # noqa: E402
-from handrail.tree.element import elements, fresh_refs  # noqa: E402
-from handrail.tree.exports import full_text, outline  # noqa: E402
-from handrail.tree.fingerprint import idle_fingerprint, screen_fingerprint  # noqa: E402
-from handrail.tree.match import match  # noqa: E402
-from handrail.tree.node import Screen  # noqa: E402
-from handrail.tree.parse import parse  # noqa: E402
+from handrail.screen.compact import CompactOptions, CompactResult, render  # noqa: E402
+from handrail.screen.diff import diff  # noqa: E402
+from handrail.screen.elements import elements, fresh_refs  # noqa: E402
+from handrail.screen.exports import full_text, outline  # noqa: E402
+from handrail.screen.fingerprint import idle_fingerprint, screen_fingerprint  # noqa: E402
+from handrail.screen.match import match  # noqa: E402
+from handrail.screen.node import Screen  # noqa: E402
+from handrail.screen.parse import parse  # noqa: E402
 
 FOLDERS = {
     "uiautomator": ("uiautomator", "*.xml"),
@@ -229,8 +229,14 @@ def times(files: list[Path], rounds: int) -> Row:
 
 
 def compact(screen: Screen, options: CompactOptions) -> CompactResult:
+    screen.memo.clear()  # as if the screen were new
     found = elements(screen)
     return render(screen, found, fresh_refs(found), options)
+
+
+def fingerprints(screen: Screen) -> tuple[str, str]:
+    screen.memo.clear()
+    return screen_fingerprint(screen), idle_fingerprint(screen)
 
 
 def ratios(raw: bytes, screen: Screen, rounds: int) -> dict[str, float] | None:
@@ -242,7 +248,7 @@ def ratios(raw: bytes, screen: Screen, rounds: int) -> dict[str, float] | None:
     bare = best(lambda: etree.fromstring(raw), rounds)
     parsing = best(lambda: parse(raw), rounds) / bare
     text = best(lambda: compact(screen, FIXED), rounds) / bare
-    prints = best(lambda: (screen_fingerprint(screen), idle_fingerprint(screen)), rounds) / bare
+    prints = best(lambda: fingerprints(screen), rounds) / bare
     return {
         "bare lxml, µs": bare * 1e6,
         "parse": parsing,
