@@ -265,13 +265,36 @@ def test_a_question_goes_to_the_clients_terminal_or_to_nobody(tmp_path: Path) ->
 
 
 async def started(place: Lodging, *words: str, **more: Any) -> asyncio.subprocess.Process:
-    pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(
-        *HANDRAIL, *words, env=place.env, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe, **more
-    )
+    pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    options = {"stdin": null, "stdout": pipe, "stderr": pipe, **more}
+    return await asyncio.create_subprocess_exec(*HANDRAIL, *words, env=place.env, **options)
 
 
 WAIT = ("wait-for", "There is no such thing", "--timeout-ms", "600000")
+
+
+def test_a_client_that_writes_slowly_gets_its_exit_code(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with settings(tmp_path) as (place, _):
+            await place.warm()
+            reading, writing = os.pipe()
+            os.set_blocking(writing, False)
+            with suppress(BlockingIOError):
+                while True:
+                    os.write(writing, b" " * 512)
+            os.set_blocking(writing, True)
+            client = await started(place, "stop", stdout=writing, stderr=subprocess.STDOUT)
+            os.close(writing)
+            await until(lambda: running(tmp_path)["commands"])
+            for _ in range(50):  # long enough for a daemon that does not wait for its client
+                if not running(tmp_path)["commands"]:
+                    break
+                await asyncio.sleep(0.02)
+            with os.fdopen(reading, "rb") as output:
+                printed = await asyncio.to_thread(output.read)
+            assert (await client.wait(), b"went away" in printed) == (0, False), printed[-400:]
+
+    play_live(story())
 
 
 @pytest.mark.slow

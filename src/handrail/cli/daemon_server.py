@@ -500,7 +500,7 @@ class HostedInvocation(Invocation):
         if self._failure:
             failure, self._failure = self._failure, 0
             raise OSError(failure, os.strerror(failure))
-        if number == 1 and self._drops_output:
+        if not data or (number == 1 and self._drops_output):
             return
         letter = str(number).encode()
         if threading.get_ident() == self.daemon.thread:
@@ -509,6 +509,15 @@ class HostedInvocation(Invocation):
             self._send(message(letter, data), ignored)
             return
         _check(self.ask(letter, data).result())
+
+    def confirm_writes(self) -> None:
+        """Waits until the client has done what the event loop asked of it. Raises what `write` would raise.
+
+        Without this the connection would end while a slow client still writes, and look like a crash.
+        """
+        if self._replies:
+            self.ask(b"1").result()  # replies come in order
+        self.write(1, b"")
 
     async def write_answer(self, data: bytes) -> None:
         _check(await asyncio.wrap_future(self.ask(b"1", data)))
@@ -674,6 +683,7 @@ def flushed(invocation: HostedInvocation, code: int) -> int:
     """Flushes both streams as an interpreter does at its end; returns the exit code."""
     try:
         invocation.stdout.flush()
+        invocation.confirm_writes()
     except (OSError, ValueError) as error:
         with suppress(OSError, ValueError):
             message = f"Exception ignored in: {invocation.stdout!r}\n{type(error).__name__}: {error}\n"
