@@ -50,8 +50,7 @@ async def main(call: Call) -> int:
         answer = {"ok": "false", "errorType": "java.lang.IllegalArgumentException", "message": str(problem)}
     for name, value in sorted({**BASE, **answer}.items()):
         await call.line(f"INSTRUMENTATION_RESULT: {name}={value}")
-    await call.line(f"INSTRUMENTATION_CODE: {-1 if answer['ok'] == 'true' else 1}")
-    return 0
+    return await call.line(f"INSTRUMENTATION_CODE: {-1 if answer['ok'] == 'true' else 1}")
 
 
 def arguments(words: list[str]) -> dict[str, str]:
@@ -106,12 +105,10 @@ async def _serve(call: Call, helper: Helper, port: str) -> int:
     finally:
         ports.pop(name, None)
     if life.is_dead:
-        await call.line("INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0")
-        return 0
+        return await call.line("INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0")
     for key, value in sorted({**BASE, "ok": "true", "sessionEnded": "true"}.items()):
         await call.line(f"INSTRUMENTATION_RESULT: {key}={value}")
-    await call.line("INSTRUMENTATION_CODE: -1")
-    return 0
+    return await call.line("INSTRUMENTATION_CODE: -1")
 
 
 async def _line(stream: Stream) -> str:

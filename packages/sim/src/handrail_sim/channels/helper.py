@@ -123,8 +123,7 @@ async def main(call: Call) -> int:
         missing = f"Unable to find instrumentation info for: ComponentInfo{{{component}}}"
         await call.line(f"INSTRUMENTATION_STATUS: Error={missing}")
         await call.line("INSTRUMENTATION_STATUS_CODE: -1")
-        await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {component}")
-        return 1
+        return await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {component}")
     await call.line(f"INSTRUMENTATION_STATUS: class={TEST}")
     await call.line("INSTRUMENTATION_STATUS: current=1")
     await call.line("INSTRUMENTATION_STATUS: test=serve")
@@ -132,8 +131,7 @@ async def main(call: Call) -> int:
     crashed = await serve(phone)
     if crashed:
         await call.line("INSTRUMENTATION_RESULT: shortMsg=Process crashed.")
-    await call.line(f"INSTRUMENTATION_CODE: {0 if crashed else -1}")
-    return 0
+    return await call.line(f"INSTRUMENTATION_CODE: {0 if crashed else -1}")
 
 
 async def serve(phone: Handset) -> bool:

@@ -32,8 +32,7 @@ async def main(call: Call) -> int:
     """Serve until the process is ended."""
     phone = call.phone
     if PORT in phone.ports:
-        await call.err("Error: Address already in use")
-        return 1
+        return await call.err("Error: Address already in use")
     path = call.env.get("CLASSPATH", "")
     code = phone.files.read(path) if phone.files.is_file(path) else b""
     server = Server(phone, sha256(code).hexdigest(), Mortal(phone.faults))

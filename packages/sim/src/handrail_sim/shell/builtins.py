@@ -80,8 +80,7 @@ async def set_options(interpreter: Interpreter, call: Call) -> int:
         for name in names:
             letter = {"errexit": "e", "xtrace": "x", "nounset": "u", "pipefail": "pipefail"}.get(name, name)
             if letter not in _SET and letter != "pipefail":
-                await call.err(f"{SHELL}: set: {option}: unknown option")
-                return 1
+                return await call.err(f"{SHELL}: set: {option}: unknown option")
             session.modes.add(letter) if on else session.modes.discard(letter)
         session.exit_on_error = "e" in session.modes
     if args:
@@ -93,11 +92,9 @@ async def umask(interpreter: Interpreter, call: Call) -> int:
     """`umask [MODE]`: what new files do not allow."""
     files = interpreter.session.files
     if not call.args:
-        await call.line(f"{files.umask:04o}")
-        return 0
+        return await call.line(f"{files.umask:04o}")
     if not re.fullmatch(r"[0-7]{1,4}", call.args[0]):
-        await call.err(f"{SHELL}: umask: {call.args[0]}: bad octal number")
-        return 1
+        return await call.err(f"{SHELL}: umask: {call.args[0]}: bad octal number")
     files.umask = int(call.args[0], 8) & 0o777
     return 0
 
@@ -115,8 +112,7 @@ async def trap(interpreter: Interpreter, call: Call) -> int:
     for name in names:
         number = 0 if name in {"0", "EXIT"} else signal_number(name)
         if number is None:
-            await call.err(f"{SHELL}: trap: bad signal '{name}'")
-            return 1
+            return await call.err(f"{SHELL}: trap: bad signal '{name}'")
         plain = next((word for word, current in SIGNALS.items() if current == number), "EXIT")
         if handler == "-":
             traps.pop(plain, None)
@@ -165,8 +161,7 @@ async def ulimit(interpreter: Interpreter, call: Call) -> int:
             await call.line(f"-{letter}: {name:<20} {held[letter]}")
         return 0
     if len(letters) > 1 or (letters or "f") not in _LIMITS:
-        await call.err(f"{SHELL}: ulimit: -{letters}: unknown option")
-        return 1
+        return await call.err(f"{SHELL}: ulimit: -{letters}: unknown option")
     if values:
         interpreter.session.limits[letters or "f"] = values[0]
     else:
@@ -202,20 +197,17 @@ async def cd(interpreter: Interpreter, call: Call) -> int:
         target = session.variables.get("OLDPWD", session.cwd)
     path = call.path(target)
     if not session.files.exists(path):
-        await call.err(f"{SHELL}: cd: {target}: No such file or directory")
-        return 2
+        return await call.err(f"{SHELL}: cd: {target}: No such file or directory", 2)
     if not session.files.is_dir(path) or not session.files.may(path, 1):
         reason = "Permission denied" if session.files.is_dir(path) else "Not a directory"
-        await call.err(f"{SHELL}: cd: {target}: {reason}")
-        return 2
+        return await call.err(f"{SHELL}: cd: {target}: {reason}", 2)
     session.variables["OLDPWD"], session.cwd = session.cwd, path
     return 0
 
 
 async def pwd(interpreter: Interpreter, call: Call) -> int:
     """`pwd`."""
-    await call.line(interpreter.session.cwd)
-    return 0
+    return await call.line(interpreter.session.cwd)
 
 
 async def export(interpreter: Interpreter, call: Call) -> int:
@@ -228,8 +220,7 @@ async def export(interpreter: Interpreter, call: Call) -> int:
     for name in names:
         match = ASSIGNMENT.fullmatch(name)
         if not match:
-            await call.err(f"{SHELL}: export: {name}: is not an identifier")
-            return 1
+            return await call.err(f"{SHELL}: export: {name}: is not an identifier")
         session.exported.add(match[1])
         if match[2] is not None:
             session.put(match[1], match[2])
@@ -273,8 +264,7 @@ async def source(interpreter: Interpreter, call: Call) -> int:
     try:
         text = interpreter.session.files.read(call.path(call.args[0])).decode("utf-8", "surrogateescape")
     except OSError as problem:
-        await call.err(f"{SHELL}: .: {call.args[0]}: {problem.strerror}")
-        return 1
+        return await call.err(f"{SHELL}: .: {call.args[0]}: {problem.strerror}")
     try:
         return await interpreter.script(parse(text))
     except Return as end:
@@ -400,15 +390,13 @@ def _strict(name: str, builtin: Builtin) -> Builtin:
         elif re.fullmatch(r"-[A-Za-z].*", first):
             wrong = next((letter for letter in first[1:] if letter not in _TAKES[name]), None)
             if wrong is not None:
-                await call.err(f"{SHELL}: {name}: -{wrong}: unknown option")
-                return 1
+                return await call.err(f"{SHELL}: {name}: -{wrong}: unknown option")
             if name in {"cd", "pwd"}:
                 call.argv = [call.argv[0], *call.args[1:]]
         try:
             return await builtin(interpreter, call)
         except BadUsage as problem:
-            await call.err(f"{SHELL}: {name}: {problem}")
-            return 1
+            return await call.err(f"{SHELL}: {name}: {problem}")
 
     return run
 

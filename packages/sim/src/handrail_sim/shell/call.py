@@ -48,19 +48,22 @@ class Call:
         """The absolute path of a name as the command sees it."""
         return posixpath.normpath(posixpath.join(self.cwd, name))
 
-    async def out(self, text: str | bytes) -> None:
+    async def out(self, text: str | bytes) -> int:
+        """Like `line`, `err` and `fail` it gives the exit code back, so that a command may end with it."""
         await self.stdout.write(text if isinstance(text, bytes) else encode(text))
+        return 0
 
-    async def line(self, text: str) -> None:
+    async def line(self, text: str, code: int = 0) -> int:
         await self.stdout.write(encode(text + "\n"))
+        return code
 
-    async def err(self, text: str) -> None:
+    async def err(self, text: str, code: int = 1) -> int:
         await self.stderr.write(encode(text + "\n"))
+        return code
 
     async def fail(self, text: str, code: int = 1) -> int:
-        """Say `name: text` on stderr as toybox does, and give the exit code back."""
-        await self.err(f"{self.name.rpartition('/')[2]}: {text}")
-        return code
+        """Say `name: text` on stderr as toybox does."""
+        return await self.err(f"{self.name.rpartition('/')[2]}: {text}", code)
 
     async def read(self) -> bytes:
         return await read_all(self.stdin)

@@ -108,8 +108,7 @@ sim reboot                             restart; what is on disk stays"""
 
 async def sim_command(call: Call) -> int:
     if not call.args or call.args[0] in ("-h", "--help", "help"):
-        await call.line(USAGE)
-        return 0
+        return await call.line(USAGE)
     name, *rest = call.args
     run = COMMANDS.get(name)
     if run is None:
@@ -128,8 +127,7 @@ async def _state(call: Call, args: list[str]) -> int:
         if matches is None:
             return await call.fail(f"nothing at '{path}'")
         value = matches[0]
-    await call.line(json.dumps(value, ensure_ascii=False, indent=2))
-    return 0
+    return await call.line(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _pick(value: Any, path: str) -> list[Any] | None:
@@ -164,8 +162,7 @@ async def _world(call: Call, args: list[str]) -> int:
 async def _snapshot(call: Call, args: list[str]) -> int:
     name = args[0] if args else "default"
     call.phone.snapshot(name)
-    await call.line(f"snapshot {name}")
-    return 0
+    return await call.line(f"snapshot {name}")
 
 
 async def _restore(call: Call, args: list[str]) -> int:
@@ -174,8 +171,7 @@ async def _restore(call: Call, args: list[str]) -> int:
         current = ", ".join(call.phone.snapshots) or "none"
         return await call.fail(f"no snapshot '{name}'; there are: {current}")
     call.phone.restore(name)
-    await call.line(f"restored {name}")
-    return 0
+    return await call.line(f"restored {name}")
 
 
 async def _fault(call: Call, args: list[str]) -> int:
@@ -296,11 +292,9 @@ async def run(call: Call) -> int:
             path = arg.partition("=")[2]
     rest = [arg for arg in rest if not arg.startswith("--nice-name=")]
     if len(rest) < 2:
-        await call.err("Usage: app_process [java-options] cmd-dir start-class-name [options]")
-        return 10
+        return await call.err("Usage: app_process [java-options] cmd-dir start-class-name [options]", 10)
     if (refused := call.phone.faults.get("helper_refused")) is not None:
-        await call.err(str(refused["why"]))
-        return 1
+        return await call.err(str(refused["why"]))
     main, name = call.phone.helper_mains.get(rest[1]), rest[1]
     files = [part for part in path.split(":") if part]
     there = any(call.session.files.exists(call.path(part)) for part in files)
@@ -313,14 +307,13 @@ async def run(call: Call) -> int:
 
 async def _not_found(call: Call, name: str, files: list[str]) -> int:
     listed = ", ".join(f'zip file "{part}"' for part in files)
-    await call.err(
+    return await call.err(
         f'java.lang.ClassNotFoundException: Didn\'t find class "{name}" on path: '
         f"DexPathList[[{listed}],nativeLibraryDirectories=[/system/lib64, /system_ext/lib64]]\n"
         "\tat dalvik.system.BaseDexClassLoader.findClass(BaseDexClassLoader.java:259)\n"
         "\tat java.lang.ClassLoader.loadClass(ClassLoader.java:379)\n"
         "\tat com.android.internal.os.RuntimeInit.main(RuntimeInit.java:363)"
     )
-    return 1
 
 
 FAMILY: dict[str, Command] = {

@@ -333,16 +333,13 @@ HELP += "Port to listen on (1-65535, default: 9008)"
 async def main(call: Call) -> int:
     """Serve until the command is ended, `/stop` is asked for, or a fault kills it."""
     if "-h" in call.args or "--help" in call.args:
-        await call.line(HELP)
-        return 0
+        return await call.line(HELP)
     port = _port(call.args)
     if port is None:
-        await call.err(f"Invalid port: {call.args[-1]}. Must be an integer between 1 and 65535.")
-        return 1
+        return await call.err(f"Invalid port: {call.args[-1]}. Must be an integer between 1 and 65535.")
     phone, name = call.phone, f"tcp:{port}"
     if name in phone.ports:
-        await call.err("java.net.BindException: Address already in use")
-        return 1
+        return await call.err("java.net.BindException: Address already in use")
     http = Http(Server(phone), Mortal(phone.faults))
     phone.request_accessibility()
     phone.on_event(http.server.on_accessibility_event)

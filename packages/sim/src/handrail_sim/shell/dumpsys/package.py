@@ -15,16 +15,14 @@ async def run(call: Call, args: list[str]) -> int:
     names = [arg for arg in args if not arg.startswith("-")]
     existing = all_packages(call.phone)
     if names and names[0] not in existing:
-        await call.line(f"Unable to find package: {names[0]}")
-        return 0
+        return await call.line(f"Unable to find package: {names[0]}")
     chosen = [existing[names[0]]] if names else list(existing.values())
     for package in chosen:
         await _resolver(call, package)
     await call.line("Packages:")
     for package in chosen:
         await call.out(_package(call, package))
-    await call.line("\nQueries:\n  system apps queryable: false")
-    return 0
+    return await call.line("\nQueries:\n  system apps queryable: false")
 
 
 async def _resolver(call: Call, package: Package) -> None:

@@ -23,11 +23,10 @@ async def notification(call: Call, args: list[str]) -> int:
     await call.line("Current Notification Manager state:\n  Notification List:")
     for note in reversed(call.phone.notifications.posted):
         await call.out(_record(call, note, open_text="--noredact" in args))
-    await call.line(
+    return await call.line(
         "  \n  mUseAttentionLight=false\n  mHasLight=true\n  mNotificationPulseEnabled=false\n  "
         "mSoundNotificationKey=null\n  Snoozed notifications:"
     )
-    return 0
 
 
 def _record(call: Call, note: Notification, *, open_text: bool) -> str:
@@ -61,46 +60,41 @@ vibrate=null sound=null defaults=0x0 flags=0x{2 if note.ongoing else 10:x} color
 
 async def statusbar(call: Call, _: list[str]) -> int:
     shown = str(any(window.type == "shade" for window in call.phone.windows())).lower()
-    await call.line(
+    return await call.line(
         f"  mDisabled1=0x0\n  mDisabled2=0x0\n  mNotificationShadeExpanded={shown}\n  "
         f"mExpandedVisible={shown}"
     )
-    return 0
 
 
 async def clipboard(call: Call, _: list[str]) -> int:
-    await call.line("Clipboard state: " + ("has text" if call.phone.clipboard else "empty"))
-    return 0
+    return await call.line("Clipboard state: " + ("has text" if call.phone.clipboard else "empty"))
 
 
 async def accessibility(call: Call, _: list[str]) -> int:
     secure = call.phone.settings["secure"]
     on = str(secure.get("accessibility_enabled", "0") == "1").lower()
     services = secure.get("enabled_accessibility_services", "")
-    await call.line(
+    return await call.line(
         "ACCESSIBILITY MANAGER (dumpsys accessibility)\n\ncurrentUserId=0\nUser state[\n     "
         "attributes:{id=0, touchExplorationEnabled=false, installedServiceCount=0}\n     "
         f"accessibility enabled:{on}\n     Enabled services:{{{services}}}\n]"
     )
-    return 0
 
 
 async def uimode(call: Call, _: list[str]) -> int:
     dark = call.phone.display.dark
-    await call.line(
+    return await call.line(
         "Current UI Mode Service state:\n  mDockState=0 mLastBroadcastState=0\n  "
         f"mNightMode={2 if dark else 1} ({'yes' if dark else 'no'}) mCarModeEnabled=false\n  "
         f"mComputedNightMode={str(dark).lower()} mCurUiMode=0x{21 if dark else 11}"
     )
-    return 0
 
 
 async def trust(call: Call, _: list[str]) -> int:
-    await call.line(
+    return await call.line(
         'Trust manager state:\n User "Owner" (id=0, flags=0x4c13) (current): trustState=TRUSTED, '
         "trustManaged=0, deviceLocked=0, strongAuthRequired=0x0"
     )
-    return 0
 
 
 async def user(call: Call, _: list[str]) -> int:
@@ -147,11 +141,10 @@ async def usagestats(call: Call, _: list[str]) -> int:
 
 
 async def media_session(call: Call, _: list[str]) -> int:
-    await call.line(
+    return await call.line(
         "MEDIA SESSION SERVICE (dumpsys media_session)\n\n0 sessions listeners.\nGlobal priority "
         "session is null\n  Sessions Stack - have 0 sessions:"
     )
-    return 0
 
 
 async def settings(call: Call, _: list[str]) -> int:
@@ -182,21 +175,18 @@ async def role(call: Call, _: list[str]) -> int:
     await call.line("user_id=0\nroles=[")
     for name, holder in sorted(held.items()):
         await call.line(f"  {{\n    name={name}\n    holders={holder}\n  }}")
-    await call.line("]")
-    return 0
+    return await call.line("]")
 
 
 async def account(call: Call, _: list[str]) -> int:
-    await call.line("User UserInfo{0:Owner:4c13}:\n  Accounts: 0\n\n  Accounts History\n")
-    return 0
+    return await call.line("User UserInfo{0:Owner:4c13}:\n  Accounts: 0\n\n  Accounts History\n")
 
 
 async def device_policy(call: Call, _: list[str]) -> int:
-    await call.line(
+    return await call.line(
         "Current Device Policy Manager state:\n  Device Owner: null\n\n  Enabled Device Admins "
         "(User 0, provisioningState: 0):"
     )
-    return 0
 
 
 async def diskstats(call: Call, _: list[str]) -> int:
@@ -205,40 +195,35 @@ async def diskstats(call: Call, _: list[str]) -> int:
     free = total - call.phone.files.used // 1024 - 8_200_000
     await call.line("Latency: 1ms [512B Data Write]\nRecent Disk Write Speed (kB/s) = 60000")
     await call.line(f"Data-Free: {free}K / {total}K total = {free * 100 // total}% free")
-    await call.line("File-based Encryption: true")
-    return 0
+    return await call.line("File-based Encryption: true")
 
 
 async def mount(call: Call, _: list[str]) -> int:
     """The volumes that `sm list-volumes` names."""
-    await call.line(
+    return await call.line(
         "Disks:\n\nVolumes:\n  VolumeInfo{private}:\n    type=PRIVATE diskId=null state=MOUNTED\n    "
         "path=/data\n  VolumeInfo{emulated;0}:\n    type=EMULATED diskId=null state=MOUNTED\n    "
         "path=/storage/emulated\n\nPrimary storage UUID: null"
     )
-    return 0
 
 
 async def netpolicy(call: Call, _: list[str]) -> int:
     on = call.phone.service_state("netpolicy").get("restrict", "disabled") == "enabled"
-    await call.line(f"System ready: true\nRestrict background: {str(on).lower()}\nDevice idle: false")
-    return 0
+    return await call.line(f"System ready: true\nRestrict background: {str(on).lower()}\nDevice idle: false")
 
 
 async def thermal(call: Call, _: list[str]) -> int:
     held = call.phone.service_state("thermal").get("status")
     await call.line(f"IsStatusOverride: {str(held is not None).lower()}\nThermalEventListeners:")
-    await call.line(f"\tcallbacks: 0\n\tkilled: false\nThermal Status: {held or 0}\nHAL Ready: true")
-    return 0
+    return await call.line(f"\tcallbacks: 0\n\tkilled: false\nThermal Status: {held or 0}\nHAL Ready: true")
 
 
 async def lock_settings(call: Call, _: list[str]) -> int:
     off = call.phone.service_state("lock_settings").get("disabled", "false")
-    await call.line(
+    return await call.line(
         f"Current lock settings service state:\n\nUser State:\n  User 0\n    Quality: 0\n    "
         f"CredentialType: NONE\n    LockScreenDisabled: {off}"
     )
-    return 0
 
 
 async def device_config(call: Call, _: list[str]) -> int:
@@ -317,8 +302,7 @@ async def battery(call: Call, args: list[str]) -> int:
         *release.battery_tail,
         *vendor_of(call.phone).lines.get("battery", ()),
     ]
-    await call.out("\n".join(lines) + "\n")
-    return 0
+    return await call.out("\n".join(lines) + "\n")
 
 
 async def power(call: Call, _: list[str]) -> int:
@@ -330,7 +314,7 @@ async def power(call: Call, _: list[str]) -> int:
     plug = next(
         (number for key, number in _PLUG_TYPES if machine_services.battery_value(call, key) == "1"), 0
     )
-    await call.out(f"""POWER MANAGER (dumpsys power)
+    return await call.out(f"""POWER MANAGER (dumpsys power)
 
 Power Manager State:
   Settings power_manager_constants:
@@ -360,7 +344,6 @@ Wake Locks: size=0
 
 Suspend Blockers: size=2
 """)
-    return 0
 
 
 def _meminfo_of(pid: int, name: str) -> str:
@@ -404,11 +387,10 @@ async def meminfo(call: Call, args: list[str]) -> int:
     await call.line("\nTotal RSS by process:")
     for process in processes.values():
         await call.line(f"    110,592K: {process.name} (pid {process.pid} / activities)")
-    await call.line(
+    return await call.line(
         "\nTotal RAM: 2,036,904K (status normal)\n Free RAM: 1,077,940K\n Used RAM:   823,292K\n "
         "Lost RAM:   135,672K"
     )
-    return 0
 
 
 async def cpuinfo(call: Call, _: list[str]) -> int:
@@ -416,8 +398,7 @@ async def cpuinfo(call: Call, _: list[str]) -> int:
     await call.line("  1.2% 543/system_server: 0.9% user + 0.3% kernel")
     for process in call.phone.packages.processes.values():
         await call.line(f"  0.4% {process.pid}/{process.name}: 0.3% user + 0.1% kernel")
-    await call.line("1.6% TOTAL: 1.2% user + 0.4% kernel")
-    return 0
+    return await call.line("1.6% TOTAL: 1.2% user + 0.4% kernel")
 
 
 async def deviceidle(call: Call, args: list[str]) -> int:
@@ -425,8 +406,7 @@ async def deviceidle(call: Call, args: list[str]) -> int:
     if args and not args[0].startswith("-"):
         return await machine_services.DEVICEIDLE.run(call, args)
     state = call.phone.service_state("deviceidle").get("state", "ACTIVE")
-    await call.line(f"  Settings:\n  mLightEnabled=true  mDeepEnabled=true\n  mState={state}")
-    return 0
+    return await call.line(f"  Settings:\n  mLightEnabled=true  mDeepEnabled=true\n  mState={state}")
 
 
 async def alarm(call: Call, _: list[str]) -> int:
@@ -435,10 +415,9 @@ async def alarm(call: Call, _: list[str]) -> int:
     await call.line(
         f"Current Alarm Manager state:\n  nowRTC={now}\n  nowELAPSED={int(call.phone.clock.monotonic_ms())}"
     )
-    await call.line(
+    return await call.line(
         f"  Next alarm clock information:\n  Pending alarms: 0\n  mLastTimeChange={hash_code(1, 1)}"
     )
-    return 0
 
 
 Handler = Callable[[Call, list[str]], Awaitable[int]]
@@ -533,22 +512,18 @@ async def run(call: Call) -> int:
     try:
         args, arguments = _options(call.args)
     except _Wrong as wrong:
-        await call.err(f"{wrong}\n\n{USAGE}" if str(wrong).startswith("Error") else USAGE)
-        return 255
+        return await call.err(f"{wrong}\n\n{USAGE}" if str(wrong).startswith("Error") else USAGE, 255)
     call.phone.catch_up()
     if "--help" in arguments:
-        await call.out(USAGE)
-        return 0
+        return await call.out(USAGE)
     if "-l" in arguments:
         await call.line("Currently running services:")
-        await call.out("".join(f"  {name}\n" for name in sorted(SERVICES, key=str.lower)))
-        return 0
+        return await call.out("".join(f"  {name}\n" for name in sorted(SERVICES, key=str.lower)))
     if not args:
         return await _all(call, arguments.get("--skip", "").split(","))
     handler = SERVICES.get(args[0])
     if handler is None:
-        await call.err(f"Can't find service: {args[0]}")
-        return 0
+        return await call.err(f"Can't find service: {args[0]}", 0)
     return await handler(call, args[1:])
 
 

@@ -58,11 +58,9 @@ async def run(call: Call, args: list[str]) -> int:
     sections |= {"p": _policy, "lastanr": _last_anr, "l": _last_anr}
     names = [arg for arg in args if not arg.startswith("-")]
     if names and names[0] in {"visible-apps", "visible"}:
-        await call.out(_windows(call))
-        return 0
+        return await call.out(_windows(call))
     if names and names[0] not in sections:
-        await call.line(f"Bad window command, or no windows match: {names[0]}\nUse -h for help.")
-        return 0
+        return await call.line(f"Bad window command, or no windows match: {names[0]}\nUse -h for help.")
     chosen = [sections[names[0]]] if names else [_last_anr, _policy, _displays, _windows]
     for section in chosen:
         await call.out(section(call))
@@ -306,7 +304,7 @@ async def display(call: Call, _: list[str]) -> int:
     displays, panels = call.phone.displays, call.phone.displays.logical()
     devices = [*displays.physical(), *(panel for panel in panels if panel.port is None)]
     brightness = int(call.phone.settings["system"].get("screen_brightness", "128")) / 255
-    await call.out(f"""DISPLAY MANAGER (dumpsys display)
+    return await call.out(f"""DISPLAY MANAGER (dumpsys display)
   mSafeMode=false
   mPendingTraversal=false
   {_viewports(call, panels)}
@@ -324,7 +322,6 @@ Display States: size=1
   Display Id=0
   Display State={on}
 """)
-    return 0
 
 
 def _viewports(call: Call, panels: list[Panel]) -> str:
@@ -427,7 +424,7 @@ async def input_service(call: Call, _: list[str]) -> int:
     """`dumpsys input`: the touchscreen and who has the focus."""
     screen, focused = call.phone.display, call.phone.focused_window()
     name = window_name(call.phone, focused)[7:-1] if focused else "<none>"
-    await call.out(f"""INPUT MANAGER (dumpsys input)
+    return await call.out(f"""INPUT MANAGER (dumpsys input)
 
 Event Hub State:
   BuiltInKeyboardId: -2
@@ -462,7 +459,6 @@ Input Dispatcher State:
   FocusedWindows:
     displayId=0, name='{name}'
 """)
-    return 0
 
 
 async def input_method(call: Call, _: list[str]) -> int:
@@ -480,7 +476,7 @@ async def input_method(call: Call, _: list[str]) -> int:
             f"  InputMethod #{number}:\n    mId={method} mSettingsActivityName=null "
             "mIsVrOnly=false mSupportsSwitchingToNextInputMethod=true"
         )
-    await call.out(f"""  mCurMethodId={current}
+    return await call.out(f"""  mCurMethodId={current}
   mCurSeq=3 mCurPerceptible=false
   mCurFocusedWindow={client} softInputMode=STATE_UNSPECIFIED|ADJUST_RESIZE \
 client=ClientState{{{hash_code(3, 1)}}}
@@ -498,7 +494,6 @@ Input method service state for {current}:
   mIsInputViewShown={shown} mStatusIcon=0
   mShowInputRequested={shown} mLastShowInputRequested={shown} mShowInputFlags=0x0
 """)
-    return 0
 
 
 async def gfxinfo(call: Call, args: list[str]) -> int:

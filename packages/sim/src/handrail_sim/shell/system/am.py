@@ -76,8 +76,7 @@ async def stack(call: Call, args: list[str]) -> int:
         if match is not None:
             call.phone.tasks.remove(match)
         return 0
-    await call.err(f"Error: unknown command '{verb}'")
-    return 255
+    return await call.err(f"Error: unknown command '{verb}'", 255)
 
 
 async def task(call: Call, args: list[str]) -> int:
@@ -85,13 +84,10 @@ async def task(call: Call, args: list[str]) -> int:
     if args[0] == "focus":
         match = _numbered(call, args[1]) if args[1:] else None
         if match is None:
-            await call.err(f"Error: no task with id {' '.join(args[1:])}")
-            return 255
+            return await call.err(f"Error: no task with id {' '.join(args[1:])}", 255)
         call.phone.tasks.to_front(match)
-        await call.line(f"Setting focus to task {match.number}")
-        return 0
-    await call.err(f"Error: unknown command '{args[0]}'")
-    return 255
+        return await call.line(f"Setting focus to task {match.number}")
+    return await call.err(f"Error: unknown command '{args[0]}'", 255)
 
 
 FROM_SHELL = 0x400000
@@ -250,8 +246,7 @@ async def broadcast(call: Call, args: list[str]) -> int:
         raise JavaError("java.lang.SecurityException", message)
     result, data = _deliver(call, intent)
     more = f', data="{data}"' if data else ""
-    await call.line(f"Broadcast completed: result={result}{more}")
-    return 0
+    return await call.line(f"Broadcast completed: result={result}{more}")
 
 
 NEW_TASK = 0x10000000
@@ -390,8 +385,7 @@ async def service(call: Call, args: list[str]) -> int:
     phone = call.phone
     if phone.packages.start_service(f"{package}/{name}", phone.now_ms(), foreground=front):
         return 0
-    await call.err("Error: Not found; no service started.")
-    return 255
+    return await call.err("Error: Not found; no service started.", 255)
 
 
 async def stop_service(call: Call, args: list[str]) -> int:
@@ -400,17 +394,14 @@ async def stop_service(call: Call, args: list[str]) -> int:
     await call.line(f"Stopping service: {shown(intent.intent)}")
     component = "/".join(split_component(intent.intent.component))
     if call.phone.packages.running_services.pop(component, None) is not None:
-        await call.line("Service stopped")
-        return 0
-    await call.err("Service not stopped: was not running.")
-    return 255
+        return await call.line("Service stopped")
+    return await call.err("Service not stopped: was not running.", 255)
 
 
 async def switch_user(call: Call, args: list[str]) -> int:
     if integer(plain(args)[0]) == 0:
         return 0
-    await call.line(f"Error: Failed to switch to user {plain(args)[0]}")
-    return 1
+    return await call.line(f"Error: Failed to switch to user {plain(args)[0]}", 1)
 
 
 async def set_debug_app(call: Call, args: list[str]) -> int:
@@ -444,8 +435,7 @@ async def set_bucket(call: Call, args: list[str]) -> int:
 
 async def get_bucket(call: Call, args: list[str]) -> int:
     """`am get-standby-bucket PACKAGE`: in use until something else was set."""
-    await call.line(call.phone.service_state("standby").get(plain(args)[0], "10"))
-    return 0
+    return await call.line(call.phone.service_state("standby").get(plain(args)[0], "10"))
 
 
 async def set_inactive(call: Call, args: list[str]) -> int:
@@ -457,8 +447,7 @@ async def set_inactive(call: Call, args: list[str]) -> int:
 async def get_inactive(call: Call, args: list[str]) -> int:
     """`am get-inactive PACKAGE`."""
     bucket = int(call.phone.service_state("standby").get(plain(args)[0], "10"))
-    await call.line(f"Idle={str(bucket >= BUCKETS['rare']).lower()}")
-    return 0
+    return await call.line(f"Idle={str(bucket >= BUCKETS['rare']).lower()}")
 
 
 async def compat(call: Call, args: list[str]) -> int:
@@ -471,14 +460,12 @@ async def compat(call: Call, args: list[str]) -> int:
         f"Warning! Change {integer(change)} is not known yet. Enabling/disabling it could have no effect."
     )
     call.phone.service_state("compat")[f"{change} {package}"] = verb
-    await call.line(f"{done} change {change} for {package}.")
-    return 0
+    return await call.line(f"{done} change {change} for {package}.")
 
 
 def _says(text: str) -> Handler:
     async def answer(call: Call, _: list[str]) -> int:
-        await call.line(text)
-        return 0
+        return await call.line(text)
 
     return answer
 
@@ -489,8 +476,7 @@ async def to_uri(call: Call, args: list[str]) -> int:
     parts = [f"action={intent.action}"] if intent.action else []
     parts += [f"category={category}" for category in intent.categories]
     parts += [f"component={short_component(intent.component)}"] if intent.component else []
-    await call.line(f"{intent.data}#Intent;{''.join(part + ';' for part in parts)}end")
-    return 0
+    return await call.line(f"{intent.data}#Intent;{''.join(part + ';' for part in parts)}end")
 
 
 async def config(call: Call, _: list[str]) -> int:
@@ -504,8 +490,7 @@ async def config(call: Call, _: list[str]) -> int:
         f"config: mcc310-mnc260-en-rUS-ldltr-sw{min(wide, high)}dp-w{wide}dp-h{high}dp-normal-{long}-"
         f"notround-lowdr-nowidecg-{way}-{night}-{display.density}dpi-finger-keyssoft-nokeys-navhidden-nonav-v34"
     )
-    await call.line("abi: arm64-v8a")
-    return 0
+    return await call.line("abi: arm64-v8a")
 
 
 _USER = "[--user USER_ID]"

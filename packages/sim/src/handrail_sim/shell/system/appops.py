@@ -27,8 +27,7 @@ async def _change(call: Call, args: list[str]) -> int:
     """`appops set PACKAGE OP MODE`."""
     package, op, mode = plain(args)[:3]
     if mode not in MODES:
-        await call.err(f"Error: Mode {mode} is not valid")
-        return 255
+        return await call.err(f"Error: Mode {mode} is not valid", 255)
     if not await _is_installed(call, package):
         return 255
     call.phone.service_state("appops")[f"{package} {_plain(op)}"] = mode
@@ -47,8 +46,9 @@ async def _get(call: Call, args: list[str]) -> int:
     matches = modes_of(call, package)
     if requested:
         op = _plain(requested[0])
-        await call.line(f"{op}: {matches[op]}" if op in matches else "No operations.\nDefault mode: allow")
-        return 0
+        return await call.line(
+            f"{op}: {matches[op]}" if op in matches else "No operations.\nDefault mode: allow"
+        )
     for op in sorted(matches):
         await call.line(f"{op}: {matches[op]}")
     if not matches:
@@ -72,8 +72,7 @@ async def _query(call: Call, args: list[str]) -> int:
     op, *mode = plain(args)
     names = [name for name in call.phone.packages.installed
              if modes_of(call, name).get(_plain(op)) == (mode[0] if mode else "allow")]  # fmt: skip
-    await call.out("".join(f"{name}\n" for name in names) or "No operations.\n")
-    return 0
+    return await call.out("".join(f"{name}\n" for name in names) or "No operations.\n")
 
 
 async def _reset(call: Call, args: list[str]) -> int:
@@ -81,8 +80,7 @@ async def _reset(call: Call, args: list[str]) -> int:
     names, held = plain(args), call.phone.service_state("appops")
     for key in [key for key in held if not names or key.startswith(f"{names[0]} ")]:
         held.pop(key)
-    await call.line(f"Reset all modes for: {names[0] if names else 'all packages, user 0'}")
-    return 0
+    return await call.line(f"Reset all modes for: {names[0] if names else 'all packages, user 0'}")
 
 
 _USER = "[--user USER_ID]"

@@ -44,8 +44,7 @@ async def uiautomator(call: Call) -> int:
         return 0
     if args[0] == "runtest":
         return await call.fail("runtest needs a jar that this phone cannot run")
-    await call.err(f"Unknown command: {args[0]}")
-    return 1
+    return await call.err(f"Unknown command: {args[0]}")
 
 
 _USAGE = """Usage: uiautomator <subcommand> [options]
@@ -74,14 +73,12 @@ async def _dump(call: Call, args: list[str]) -> int:
     if wait is not None and not await _wait_for_idle(
         call, float(wait["quiet_ms"]), float(wait["timeout_ms"])
     ):
-        await call.err("ERROR: could not get idle state.")
-        return 1
+        return await call.err("ERROR: could not get idle state.")
     if faults.get("dump_killed") is not None:
         await call.err("Killed ")
         return KILLED
     if faults.get("dump_null_root") is not None:
-        await call.err("ERROR: null root node returned by UiTestAutomationBridge.")
-        return 1
+        return await call.err("ERROR: null root node returned by UiTestAutomationBridge.")
     phone.catch_up()
     await phone.refresh_web()
     xml = encode(phone.dump(compressed="--compressed" in args, all_windows="--windows" in args))
@@ -91,8 +88,7 @@ async def _dump(call: Call, args: list[str]) -> int:
     else:
         with suppress(OSError):  # Android writes that into its log alone, and says "dumped" all the same
             call.session.files.write(call.path(target), xml)
-    await call.out(f"UI hierchary dumped to: {target}\n")
-    return 0
+    return await call.out(f"UI hierchary dumped to: {target}\n")
 
 
 async def _wait_for_idle(call: Call, quiet_ms: float, timeout_ms: float) -> bool:
@@ -114,8 +110,7 @@ async def screencap(call: Call) -> int:
     """`screencap [-p] [FILE]`; without -p, raw pixels behind a header."""
     options = read_getopt(call.args, "phad:")
     if "h" in options:
-        await call.err("usage: screencap [-hp] [-d display-id] [FILENAME]")
-        return 0
+        return await call.err("usage: screencap [-hp] [-d display-id] [FILENAME]", 0)
     name = options.rest[0] if options.rest else ""
     png = "p" in options or name.endswith(".png")
     panel = await _chosen_panel(call, options.values.get("d"))
@@ -128,13 +123,11 @@ async def screencap(call: Call) -> int:
         return 0
     data = await _png(call, panel) if png else b"".join([piece async for piece in _raw(call, panel)])
     if not name:
-        await call.out(data)
-        return 0
+        return await call.out(data)
     try:
         call.session.files.write(call.path(name), data)
     except OSError as problem:
-        await call.err(f"Error opening file: {name} ({problem.strerror})")
-        return 1
+        return await call.err(f"Error opening file: {name} ({problem.strerror})")
     return 0
 
 
@@ -210,19 +203,16 @@ async def screenrecord(call: Call) -> int:
     """`screenrecord [--size WxH] [--time-limit S] [--output-format mp4|h264] FILE`."""
     options = read_getopt(call.args, "vh", _OPTIONS, 2)
     if "h" in options:
-        await call.line(_SCREENRECORD_USAGE)
-        return 0
+        return await call.line(_SCREENRECORD_USAGE)
     try:
         name, size, limit_ms, bare = _recording(options)
     except ValueError as wrong:
-        await call.err(str(wrong))
-        return 2
+        return await call.err(str(wrong), 2)
     phone, clock = call.phone, call.phone.clock
     try:
         video = Video(*(size or (phone.display.width, phone.display.height)), bare=bare)
     except NoEncoder:
-        await call.err("ERROR: unable to create video/avc codec instance")
-        return 1
+        return await call.err("ERROR: unable to create video/avc codec instance")
     began, last = clock.monotonic_ms(), None
     try:
         while (passed := clock.monotonic_ms() - began) < limit_ms:
@@ -321,17 +311,14 @@ async def bugreportz(call: Call) -> int:
     """`bugreportz [-hpsv]`: the way of the file, behind OK."""
     options = read_getopt(call.args, "hpsv")
     if "h" in options:
-        await call.out(_BUGREPORTZ)
-        return 0
+        return await call.out(_BUGREPORTZ)
     if "v" in options:
-        await call.err("1.2")
-        return 0
+        return await call.err("1.2", 0)
     now = datetime.fromtimestamp(call.phone.clock.now_ms() / 1000, UTC)
     device = re.sub(r"\W", "_", call.phone.props.get("ro.product.name", "phone"))
     name = f"bugreport-{device}-{now:%Y-%m-%d-%H-%M-%S}"
     if "s" in options:
-        await call.out(await _report(call, name))
-        return 0
+        return await call.out(await _report(call, name))
     path = f"{BUGREPORTS}/{name}.zip"
     if "p" in options:
         await call.line(f"BEGIN:{path}")
@@ -341,14 +328,12 @@ async def bugreportz(call: Call) -> int:
     files.write(path, await _report(call, name))
     if "p" in options:
         await call.line("PROGRESS:100/100")
-    await call.line(f"OK:{path}")
-    return 0
+    return await call.line(f"OK:{path}")
 
 
 async def bugreport(call: Call) -> int:
     """The flat report is gone from Android since 7; this is what it says."""
-    await call.line("Flat bugreports are deprecated, use 'adb bugreport' instead.")
-    return 1
+    return await call.line("Flat bugreports are deprecated, use 'adb bugreport' instead.", 1)
 
 
 _BMGR = """usage: bmgr [--user <userId>] [backup|restore|list|transport|run]
@@ -364,10 +349,8 @@ _BMGR = """usage: bmgr [--user <userId>] [backup|restore|list|transport|run]
 async def bmgr(call: Call) -> int:
     """No backup service runs for the user, so that Android refuses all but the help."""
     if not call.args or call.args[0] in {"help", "-h", "--help"}:
-        await call.err(_BMGR)
-        return 0
-    await call.err("Error: Backup Manager is not activated for user 0")
-    return 1
+        return await call.err(_BMGR, 0)
+    return await call.err("Error: Backup Manager is not activated for user 0")
 
 
 _SM = """usage: sm list-disks [adoptable]
@@ -392,23 +375,21 @@ async def sm(call: Call) -> int:
         case ["get-primary-storage-uuid", _]:
             await call.line("null")
         case _:
-            await call.err(_SM)
-            return 1
+            return await call.err(_SM)
     return 0
 
 
 async def atrace(call: Call) -> int:
-    await call.err("No trace folder found")
-    return 255
+    return await call.err("No trace folder found", 255)
 
 
 async def perfetto(call: Call) -> int:
     uptime = call.phone.clock.monotonic_ms() / 1000
     if call.args[:1] in (["--version"], ["-h"], ["--help"]):
-        await call.out("Perfetto v34.0\n" if call.args[0] == "--version" else "Usage: perfetto [options]\n")
-        return 0
-    await call.err(f"[{uptime:07.3f}] perfetto_cmd.cc Disconnected from the Perfetto traced service")
-    return 1
+        return await call.out(
+            "Perfetto v34.0\n" if call.args[0] == "--version" else "Usage: perfetto [options]\n"
+        )
+    return await call.err(f"[{uptime:07.3f}] perfetto_cmd.cc Disconnected from the Perfetto traced service")
 
 
 def _short(verbs: Verbs) -> Command:

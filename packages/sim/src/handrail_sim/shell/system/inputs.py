@@ -255,8 +255,7 @@ async def run(call: Call) -> int:
         return 0 if args else 255
     handler = HANDLERS.get(args[0])
     if handler is None:
-        await call.err(f"Error: Unknown command: {args[0]}\n{USAGE}")
-        return 255
+        return await call.err(f"Error: Unknown command: {args[0]}\n{USAGE}", 255)
     if call.phone.faults.get("input_refused", args[0]) is not None:
         return await _refused(call, args[0])
     if display not in {"0", "-1"}:
@@ -271,16 +270,14 @@ async def _refused(call: Call, name: str) -> int:
     error = JavaError(SECURITY, release.input_refused, INJECTED_AT)
     if not release.input_is_a_program:
         return await show(call, name, error)
-    await call.err(f"{error}\n{PROGRAM_TRACE}")
-    return 1
+    return await call.err(f"{error}\n{PROGRAM_TRACE}")
 
 
 async def _inject(call: Call, name: str, handler: Handler, args: list[str]) -> int:
     try:
         await handler(call, args)
     except IndexError:
-        await call.err(f"Error: Invalid arguments for command: {name}\n{USAGE}")
-        return 255
+        return await call.err(f"Error: Invalid arguments for command: {name}\n{USAGE}", 255)
     except JavaError as error:
         return await show(call, name, error)
     return 0
@@ -464,12 +461,10 @@ async def getevent(call: Call) -> int:
     """`getevent [-tlpiq] [-c COUNT] [DEVICE]`: lists with -p and -i, watches otherwise."""
     options = read_getopt(call.args, "tnpilqdhc:")
     if "h" in options:
-        await call.err(_USAGE)
-        return 1
+        return await call.err(_USAGE)
     chosen = [device for device in DEVICES if not options.rest or device.path == options.rest[0]]
     if not chosen:
-        await call.err(f"could not open {options.rest[0]}, No such file or directory")
-        return 1
+        return await call.err(f"could not open {options.rest[0]}, No such file or directory")
     if (not options.rest and "q" not in options) or options.flags & {"p", "i"}:
         await _list(call, chosen, options)
     if not options.flags & {"p", "i"}:
@@ -502,8 +497,7 @@ async def _watch(call: Call, chosen: list[Device], options: Options) -> None:
 async def sendevent(call: Call) -> int:
     """`sendevent DEVICE TYPE CODE VALUE`."""
     if len(call.args) != 4:
-        await call.err("use: sendevent DEVICE TYPE CODE VALUE")
-        return 1
+        return await call.err("use: sendevent DEVICE TYPE CODE VALUE")
     path, *numbers = call.args
     if not call.session.files.exists(call.path(path)):
         return await call.fail(f"{path}: No such file or directory")

@@ -114,8 +114,7 @@ async def listen(call: Call, port: int) -> int:
     """Serve the port until a client says `quit`; `done` and a hang-up end that client only."""
     name, over = f"tcp:{port}", asyncio.Event()
     if name in call.phone.ports:
-        await call.err("Error binding to network socket.")
-        return 251
+        return await call.err("Error binding to network socket.", 251)
 
     async def serve(stream: Stream) -> None:
         held = b""

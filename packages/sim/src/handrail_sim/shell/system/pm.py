@@ -113,10 +113,10 @@ async def install(call: Call, args: list[str]) -> int:
     try:
         data = await _data(call, options, options.rest[0] if options.rest else "-")
     except FileNotFoundError:
-        await call.err(
-            f"Error: Unable to open file: {options.rest[0]}\nConsider using a file under /data/local/tmp/"
+        return await call.err(
+            f"Error: Unable to open file: {options.rest[0]}\nConsider using a file under /data/local/tmp/",
+            255,
         )
-        return 255
     return await _finish(call, [data], options)
 
 
@@ -151,10 +151,8 @@ async def _finish(call: Call, parts: list[bytes], options: Options) -> int:
             if facts.split:
                 _put_split(call, facts, data)
     except BadApk as problem:
-        await call.line(f"Failure [{problem}]")
-        return 1
-    await call.line("Success")
-    return 0
+        return await call.line(f"Failure [{problem}]", 1)
+    return await call.line("Success")
 
 
 def _check(call: Call, apks: list[ApkFacts], options: Options) -> None:
@@ -225,8 +223,7 @@ def _put(call: Call, facts: ApkFacts, data: bytes, options: Options) -> None:
 async def create(call: Call, args: list[str]) -> int:
     """`pm install-create`."""
     number = sessions_of(call.phone).create(install_options(args))
-    await call.line(f"Success: created install session [{number}]")
-    return 0
+    return await call.line(f"Success: created install session [{number}]")
 
 
 def _session(call: Call, text: str) -> InstallSession:
@@ -245,11 +242,9 @@ async def write(call: Call, args: list[str]) -> int:
     try:
         data = await _data(call, options, options.rest[2] if options.rest[2:] else "-")
     except FileNotFoundError:
-        await call.err(f"Error: Unable to open file: {options.rest[2]}")
-        return 255
+        return await call.err(f"Error: Unable to open file: {options.rest[2]}", 255)
     session.parts[options.rest[1]] = data
-    await call.line(f"Success: streamed {len(data)} bytes")
-    return 0
+    return await call.line(f"Success: streamed {len(data)} bytes")
 
 
 async def commit(call: Call, args: list[str]) -> int:
@@ -265,8 +260,7 @@ async def abandon(call: Call, args: list[str]) -> int:
     number = next((arg for arg in args if arg.isdigit()), "")
     _session(call, number)
     del sessions_of(call.phone).opened[int(number)]
-    await call.line("Success")
-    return 0
+    return await call.line("Success")
 
 
 async def uninstall(call: Call, args: list[str]) -> int:
@@ -276,16 +270,14 @@ async def uninstall(call: Call, args: list[str]) -> int:
     package = phone.packages.installed.get(name)
     if package is None or package.system:
         missing = "not installed for 0" if "--user" in options.values else "DELETE_FAILED_INTERNAL_ERROR"
-        await call.line(f"Failure [{missing}]")
-        return 1
+        return await call.line(f"Failure [{missing}]", 1)
     phone.force_stop(name)
     phone.packages.uninstall(name)
     for folder in (f"/data/app/{name}", *([] if "-k" in options else [f"/data/data/{name}"])):
         if phone.files.exists(folder):
             phone.files.remove_tree(folder)
     phone.touched_app()
-    await call.line("Success")
-    return 0
+    return await call.line("Success")
 
 
 _QUERY_VALUED = frozenset({"--user", "--query-flags"})
@@ -343,8 +335,7 @@ async def resolve(call: Call, args: list[str]) -> int:
     content = IntentArgs(args, valued=_QUERY_VALUED, flags=_FLAGS)
     names = _matching_components(call, content)
     if not names:
-        await call.line("No activity found")
-        return 0
+        return await call.line("No activity found")
     component = names[0] if len(names) == 1 else "android/com.android.internal.app.ResolverActivity"
     match = MATCH.format("true" if len(names) == 1 else "false")
     if "--components" in content.options:
@@ -361,11 +352,9 @@ async def query(call: Call, args: list[str]) -> int:
     content = IntentArgs(args, valued=_QUERY_VALUED, flags=_FLAGS)
     names = _matching_components(call, content)
     if not names:
-        await call.line("No activities found")
-        return 0
+        return await call.line("No activities found")
     if "--components" in content.options:
-        await call.out("".join(f"{short_component(name)}\n" for name in names))
-        return 0
+        return await call.out("".join(f"{short_component(name)}\n" for name in names))
     await call.line(f"{len(names)} activities found:")
     for number, component in enumerate(names):
         await call.line(f"  Activity #{number}:\n    {MATCH.format('false')}")
@@ -426,8 +415,7 @@ async def packages(call: Call, args: list[str]) -> int:
     uid = value_of(args, "--uid")
     match = [entry for entry in match if not uid or str(entry.uid) == uid]
     match = [entry for entry in match if "apex-only" not in flags]
-    await call.out("".join(_line(entry, flags, chosen) + "\n" for entry in match))
-    return 0
+    return await call.out("".join(_line(entry, flags, chosen) + "\n" for entry in match))
 
 
 def _users(call: Call, args: list[str]) -> list[User]:
@@ -526,17 +514,14 @@ LISTS: dict[str, tuple[str, Handler]] = {
 async def list_packages(call: Call, args: list[str]) -> int:
     """`pm list WHAT`."""
     if not args:
-        await call.err("Error: didn't specify type of data to list")
-        return 255
+        return await call.err("Error: didn't specify type of data to list", 255)
     kind = args[0]
     if kind not in LISTS:
-        await call.err(f"Error: unknown list type '{kind}'")
-        return 255
+        return await call.err(f"Error: unknown list type '{kind}'", 255)
     usage, handler = LISTS[kind]
     wrong = check(kind, usage_of(usage), args[1:])
     if wrong is not None:
-        await call.err(f"Error: Unknown option: {wrong}")
-        return 255
+        return await call.err(f"Error: Unknown option: {wrong}", 255)
     return await handler(call, args[1:])
 
 
@@ -628,8 +613,7 @@ async def enable(call: Call, args: list[str], verb: str) -> int:
     if not package.enabled:
         call.phone.force_stop(package.name)
     state = {"enable": "enabled", "disable": "disabled"}.get(verb, "disabled-user")
-    await call.line(f"Package {package.name} new state: {state}")
-    return 0
+    return await call.line(f"Package {package.name} new state: {state}")
 
 
 async def trim_caches(call: Call, _: list[str]) -> int:
@@ -655,8 +639,7 @@ async def default_state(call: Call, args: list[str]) -> int:
 
 def _says(text: str) -> Handler:
     async def answer(call: Call, _: list[str]) -> int:
-        await call.line(text)
-        return 0
+        return await call.line(text)
 
     return answer
 
@@ -668,8 +651,7 @@ async def set_installer(call: Call, args: list[str]) -> int:
     if package is None:
         raise JavaError("java.lang.IllegalArgumentException", f"Unknown target package: {name}")
     package.installer = installer
-    await call.line("Success")
-    return 0
+    return await call.line("Success")
 
 
 async def compiled(call: Call, args: list[str]) -> int:
@@ -677,10 +659,8 @@ async def compiled(call: Call, args: list[str]) -> int:
     names = plain(args, frozenset({"-m", "-r", "--user", "--split", "--compile-filter"}))
     existing = all_packages(call.phone)
     if any(name not in existing for name in names):
-        await call.line(f"Failure: package {names[0]} not found")
-        return 1
-    await call.line("Success")
-    return 0
+        return await call.line(f"Failure: package {names[0]} not found", 1)
+    return await call.line("Success")
 
 
 _USER = "[--user USER_ID]"

@@ -618,8 +618,9 @@ async def basename(call: Call) -> int:
 
 async def dirname(call: Call) -> int:
     """`dirname PATH`."""
-    await call.line(posixpath.dirname(call.args[0].rstrip("/")) or ("/" if call.args[0][:1] == "/" else "."))
-    return 0
+    return await call.line(
+        posixpath.dirname(call.args[0].rstrip("/")) or ("/" if call.args[0][:1] == "/" else ".")
+    )
 
 
 FAMILY |= {

@@ -26,30 +26,28 @@ async def identity(call: Call) -> int:
     context = "u:r:shell:s0" if user.package is None else "u:r:runas_app:s0:c100,c256,c512,c768"
     context = "u:r:su:s0" if user.uid == 0 else context
     if "Z" in options:
-        await call.line(context)
-        return 0
+        return await call.line(context)
     if options.flags & {"u", "g"}:
-        await call.line(shown if "n" in options else str(user.uid))
-        return 0
+        return await call.line(shown if "n" in options else str(user.uid))
     numbers = GROUPS if user.package is None else (user.uid, 3003, 9997, user.uid + 10000, user.uid + 40000)
     if "G" in options:
-        await call.line(" ".join(user_name(index) if "n" in options else str(index) for index in numbers))
-        return 0
+        return await call.line(
+            " ".join(user_name(index) if "n" in options else str(index) for index in numbers)
+        )
     groups = ",".join(f"{number}({user_name(number)})" for number in numbers)
-    await call.line(f"uid={user.uid}({shown}) gid={user.uid}({shown}) groups={groups} context={context}")
-    return 0
+    return await call.line(
+        f"uid={user.uid}({shown}) gid={user.uid}({shown}) groups={groups} context={context}"
+    )
 
 
 async def pwd(call: Call) -> int:
     """`pwd` as a program, for those who start it without a shell."""
-    await call.line(call.cwd)
-    return 0
+    return await call.line(call.cwd)
 
 
 async def whoami(call: Call) -> int:
     """`whoami`."""
-    await call.line(user_name(call.session.user.uid))
-    return 0
+    return await call.line(user_name(call.session.user.uid))
 
 
 async def uname(call: Call) -> int:
@@ -60,8 +58,7 @@ async def uname(call: Call) -> int:
     chosen = (
         list("snrvmo") if "a" in options else [letter for letter in "snrvmo" if letter in options] or ["s"]
     )
-    await call.line(" ".join(fields[letter] for letter in chosen))
-    return 0
+    return await call.line(" ".join(fields[letter] for letter in chosen))
 
 
 async def uptime(call: Call) -> int:
@@ -70,24 +67,20 @@ async def uptime(call: Call) -> int:
     seconds = call.phone.wall_ms() // 1000 % 86400
     clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     up = f"{minutes // 60}:{minutes % 60:02}" if minutes >= 60 else f"{minutes} min"
-    await call.line(f" {clock} up {up},  0 users,  load average: 0.10, 0.08, 0.05")
-    return 0
+    return await call.line(f" {clock} up {up},  0 users,  load average: 0.10, 0.08, 0.05")
 
 
 async def getenforce(call: Call) -> int:
-    await call.line("Enforcing")
-    return 0
+    return await call.line("Enforcing")
 
 
 async def nproc(call: Call) -> int:
-    await call.line("8")
-    return 0
+    return await call.line("8")
 
 
 async def hostname(call: Call) -> int:
     """`hostname`."""
-    await call.line("localhost")
-    return 0
+    return await call.line("localhost")
 
 
 _MEMORY = (
@@ -109,8 +102,7 @@ async def free(call: Call) -> int:
 
 
 async def clear(call: Call) -> int:
-    await call.out("\x1b[2J\x1b[H")
-    return 0
+    return await call.out("\x1b[2J\x1b[H")
 
 
 async def reboot(call: Call) -> int:
@@ -167,14 +159,12 @@ async def ip(call: Call) -> int:
     kind = words[0] if words else ""
     wrong = [arg for arg in call.args if arg.startswith("-") and arg not in _IP_OPTIONS]
     if wrong:
-        await call.err(f'Option "{wrong[0]}" is unknown, try "ip -help".')
-        return 255
+        return await call.err(f'Option "{wrong[0]}" is unknown, try "ip -help".', 255)
     existing = _interfaces(call)
     if "addr".startswith(kind) or "address".startswith(kind) or "link".startswith(kind):
         requested = [word for word in words[1:] if word not in {"show", "dev", "list", "ls"}]
         if requested and requested[0] not in existing:
-            await call.err(f'Device "{requested[0]}" does not exist.')
-            return 1
+            return await call.err(f'Device "{requested[0]}" does not exist.')
         for number, name in enumerate(existing, 1):
             if not requested or name == requested[0]:
                 await call.out(_address(number if name == "lo" else 21, name))
@@ -189,8 +179,7 @@ async def ip(call: Call) -> int:
             else:
                 await call.line(f"192.168.1.0/24 dev wlan0 proto kernel scope link src {ADDRESS} ")
         return 0
-    await call.err(f'Object "{kind}" is unknown, try "ip help".')
-    return 1
+    return await call.err(f'Object "{kind}" is unknown, try "ip help".')
 
 
 async def ifconfig(call: Call) -> int:
@@ -226,8 +215,7 @@ async def ping(call: Call) -> int:
     """Only this phone and its gateway answer: there is no net behind it."""
     options = read_getopt(call.args, "46bnqc:i:I:s:t:w:W:", code=2)
     if not options.rest:
-        await call.err("ping: usage error: Destination address required")
-        return 2
+        return await call.err("ping: usage error: Destination address required", 2)
     host = options.rest[0]
     count = min(options.number("c", 4), 100)
     literal = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host)
@@ -285,8 +273,7 @@ async def tty(call: Call) -> int:
     if not call.session.tty:
         await call.out("" if "s" in call.options else "not a tty\n")
         return 1
-    await call.out("" if "s" in call.options else "/dev/pts/0\n")
-    return 0
+    return await call.out("" if "s" in call.options else "/dev/pts/0\n")
 
 
 async def stty(call: Call) -> int:
@@ -297,8 +284,7 @@ async def stty(call: Call) -> int:
     rows, columns = held.get("rows", str(_SIZE[0])), held.get("cols", str(_SIZE[1]))
     if words[:1] in ([], ["-a"], ["-g"]):
         echo = "echo" if call.session.echo else "-echo"
-        await call.line(f"speed 38400 baud; rows {rows}; columns {columns};\nisig icanon {echo}")
-        return 0
+        return await call.line(f"speed 38400 baud; rows {rows}; columns {columns};\nisig icanon {echo}")
     while words:
         word = words.pop(0)
         if word == "size":
@@ -346,8 +332,7 @@ async def mktemp(call: Call) -> int:
         files.mkdir(path, 0o700) if "d" in options else files.write(path, b"", mode=0o600)
     except OSError as problem:
         return await call.fail(f"Failed to create {path}: {problem.strerror}")
-    await call.line(path if folder else name)
-    return 0
+    return await call.line(path if folder else name)
 
 
 async def nc(call: Call) -> int:

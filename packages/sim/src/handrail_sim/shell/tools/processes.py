@@ -201,15 +201,13 @@ def _send_group(call: Call, group: int, signal: int) -> bool:
 async def kill(call: Call) -> int:
     """`kill [-SIGNAL] PID…`; a negative number is a process group."""
     if call.args[:1] == ["-l"]:
-        await call.line(" ".join(SIGNALS))
-        return 0
+        return await call.line(" ".join(SIGNALS))
     args, signal = _signal_of(call.args)
     args = args[1:] if args[:1] == ["--"] else args
     if not args:
-        await call.err(
+        return await call.err(
             f"{SHELL}: kill: usage: kill [-s signame | -signum | -signame] {{ job | pid | pgrp }} ..."
         )
-        return 1
     rows, status = {row.pid: row for row in all_rows(call)}, 0
     for arg in args:
         if re.fullmatch(r"-\d{1,9}", arg) and _send_group(call, -int(arg), signal):

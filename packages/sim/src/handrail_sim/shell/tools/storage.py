@@ -304,8 +304,7 @@ async def run(call: Call) -> int:
     """`sqlite3 [OPTIONS] FILE [SQL…]`; without SQL a script on stdin."""
     settings = _read(call.args)
     if "-version" in call.args or "--version" in call.args:
-        await call.line("3.39.2 2022-07-21 15:24:47")
-        return 0
+        return await call.line("3.39.2 2022-07-21 15:24:47")
     files, path = call.session.files, call.path(settings.words[0]) if settings.words else ""
     before = b""
     if path and path != call.path(":memory:"):
@@ -313,10 +312,9 @@ async def run(call: Call) -> int:
             before = files.read(path) if files.exists(path) else b""
             files.list(path.rpartition("/")[0] or "/")
         except OSError:
-            await call.err(
+            return await call.err(
                 f'Error: unable to open database "{settings.words[0]}": unable to open database file'
             )
-            return 1
     words = "\n".join(settings.words[1:]).encode("utf-8", "surrogateescape")
     script = (words or await call.read()).decode("utf-8", "replace")
     try:
@@ -358,8 +356,7 @@ async def _statement(call: Call, connection: sqlite3.Connection, sql: str, setti
         names = [column[0] for column in cursor.description or ()]
         await call.out(_shown(names, cursor.fetchall(), settings))
     except (sqlite3.Error, sqlite3.Warning) as problem:
-        await call.err(f"Error: in prepare, {problem}")
-        return 1
+        return await call.err(f"Error: in prepare, {problem}")
     return 0
 
 
@@ -448,10 +445,9 @@ async def _dot(call: Call, connection: sqlite3.Connection, words: list[str], set
         case ".quit" | ".exit" | ".timeout":
             return 0
         case _:
-            await call.err(
+            return await call.err(
                 f'Error: unknown command or invalid arguments:  "{words[0][1:]}". Enter ".help" for help'
             )
-            return 1
     return 0
 
 

@@ -76,8 +76,7 @@ async def echo(call: Call) -> int:
     if escapes and "\\" in text:
         text, cut = unescape(text)
         newline = "" if cut else newline
-    await call.out(text + newline)
-    return 0
+    return await call.out(text + newline)
 
 
 async def printf(call: Call) -> int:
@@ -90,8 +89,7 @@ async def printf(call: Call) -> int:
         values = values[used:]
         more, used = _format(form, values)
         text += more
-    await call.out(text)
-    return 0
+    return await call.out(text)
 
 
 def _format(form: str, values: list[str]) -> tuple[str, int]:
@@ -146,8 +144,7 @@ async def seq(call: Call) -> int:
     step = values[1] if len(values) == 3 else 1
     shown = [str(number) for number in range(first, last + (1 if step > 0 else -1), step or 1)]
     width = max(map(len, shown), default=0) if "-w" in call.args else 0
-    await call.out(between.join(text.zfill(width) for text in shown) + ("\n" if shown else ""))
-    return 0
+    return await call.out(between.join(text.zfill(width) for text in shown) + ("\n" if shown else ""))
 
 
 async def yes(call: Call) -> int:
@@ -305,14 +302,12 @@ async def tr(call: Call) -> int:
     text = (await call.read()).decode("utf-8", "surrogateescape")
     inside = (lambda char: char not in first) if options.flags & {"c", "C"} else first.__contains__
     if "d" in options:
-        await call.out("".join(char for char in text if not inside(char)))
-        return 0
+        return await call.out("".join(char for char in text if not inside(char)))
     second = _set(options.rest[1]) if len(options.rest) > 1 else first
     table = {char: second[min(at, len(second) - 1)] for at, char in enumerate(first)} if second else {}
     fallback = second[-1:] if options.flags & {"c", "C"} else ""
     out = [(fallback or table.get(char, char)) if inside(char) else char for char in text]
-    await call.out("".join(_squeezed(out, second)) if "s" in options else "".join(out))
-    return 0
+    return await call.out("".join(_squeezed(out, second)) if "s" in options else "".join(out))
 
 
 def _set(text: str) -> str:
