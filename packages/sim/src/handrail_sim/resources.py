@@ -16,3 +16,8 @@ def text(name: str) -> str:
 
 def table(name: str) -> dict[str, Any]:
     return tomllib.loads(text(name))
+
+
+def rows(name: str) -> list[list[str]]:
+    """The lines of a file, each split at its blanks."""
+    return [line.split() for line in text(name).splitlines()]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.errors import BadSetting
 from handrail_sim.faults import KINDS, PROFILES
 from handrail_sim.shell.call import Call, Command
@@ -80,30 +81,7 @@ OUTSIDE: dict[str, Run] = {
 }
 
 
-USAGE = """usage: sim COMMAND ...
-
-sim state [PATH]                       the phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes
-sim world JSON                         what apps hold from now on, by their short names
-sim snapshot [NAME]                    keep the whole phone under a name
-sim restore [NAME]                     bring a kept phone back
-sim fault add NAME [OPTION=VALUE ...]  switch a fault or a profile on
-sim fault clear [NAME]                 switch one fault off, or all
-sim fault list                         what is switched on
-sim profile NAME                       become such a phone; `sim profile list` says which there are
-sim profile android N | vendor NAME    another version, another maker
-sim fold open|close                    turn a phone that folds over (after `sim fault add fold`)
-sim sms FROM TEXT                      a text message arrives
-sim notify PACKAGE TITLE TEXT          an app posts a notification
-sim call NUMBER                        somebody calls
-sim call accept|cancel|list            the call is answered; the caller gives up; what there is
-sim finger touch ID                    a finger on the sensor; 1 is known to it
-sim battery LEVEL [PLUG]               per cent; PLUG is none, ac, usb or wireless
-sim location LATITUDE LONGITUDE [ALTITUDE]
-sim network gone|back                  nothing comes through, though every radio is on; everything does again
-sim network speed|delay VALUE          as the emulator's console has them: edge, lte, 100:500
-sim install PACKAGE                    a package without an app behind it is there from now on
-sim toast TEXT                         a short message at the bottom
-sim reboot                             restart; what is on disk stays"""
+USAGE = resources.text("shell/usage/sim.txt").rstrip("\n")
 
 
 async def sim_command(call: Call) -> int:

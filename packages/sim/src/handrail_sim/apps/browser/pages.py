@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
 from handrail_sim.errors import BadSetting
+from handrail_sim.resources import table
 from handrail_sim.system.world import mapping
 
 HOME = "https://harbour.example/"
@@ -99,76 +100,6 @@ class Page:
     blocks: tuple[Block, ...]
 
 
-_PAGES: Mapping[str, Page] = {
-    "harbour.example/": Page(
-        "Harbour Library",
-        (
-            Picture("landscape:4", "The harbour at low tide"),
-            Heading("Harbour Library"),
-            Paragraph("Books, boats and a reading room with a view. Open every day but Monday."),
-            Link("Opening hours", "https://harbour.example/hours"),
-            Link("Become a member", "https://harbour.example/join"),
-            Link("Search the catalogue", "https://harbour.example/search"),
-            Heading("News", 2),
-            Paragraph("The Tin Lighthouse is back on the shelf after its journey to the binder."),
-            Paragraph("On Thursdays the reading room stays open until ten. Bring a cushion."),
-            Link("All news", "https://harbour.example/news"),
-        ),
-    ),
-    "harbour.example/hours": Page(
-        "Opening hours",
-        (
-            Heading("Opening hours"),
-            Paragraph("Tuesday to Saturday: 9 to 18"),
-            Paragraph("Thursday: 9 to 22"),
-            Paragraph("Sunday: 12 to 16"),
-            Link("Home", HOME),
-        ),
-    ),
-    "harbour.example/news": Page(
-        "News",
-        (
-            Heading("News"),
-            *(
-                Paragraph(f"Week {week}: {4 + week * 3 % 9} new books came by ferry.")
-                for week in range(40, 12, -1)
-            ),
-            Link("Home", HOME),
-        ),
-    ),
-    "harbour.example/way": Page(
-        "The way to us",
-        (
-            Heading("The way to us"),
-            Where("Use my location"),
-            Paragraph("The ferry stops below."),
-            Link("Home", HOME),
-        ),
-    ),
-    "harbour.example/search": Page(
-        "Catalogue",
-        (
-            Heading("Catalogue"),
-            Input("q", "Title or author", required=True),
-            Submit("Search", "https://harbour.example/results"),
-            Link("Home", HOME),
-        ),
-    ),
-    "harbour.example/join": Page(
-        "Become a member",
-        (
-            Heading("Become a member"),
-            Paragraph("A card costs nothing. Fields with a star are required."),
-            Input("name", "Full name *", required=True),
-            Input("email", "Email *", "email", required=True),
-            Input("age", "Age", "number"),
-            Choice("branch", "Branch", ("Harbour", "Hill", "Island")),
-            Check("newsletter", "Send me the monthly letter"),
-            Check("terms", "I will bring books back *", required=True),
-            Submit("Send application", "https://harbour.example/joined"),
-        ),
-    ),
-}
 _BOOKS = (
     ("The Tin Lighthouse", "M. Quill", "on the shelf"),
     ("Seven Quiet Ferries", "A. Marrow", "lent until Friday"),
@@ -195,7 +126,8 @@ def web_of(arguments: Mapping[str, Any]) -> Web:
     return Web({**_PAGES, **own}, books)
 
 
-_BLOCKS: Mapping[str, Callable[[Mapping[str, Any]], Written]] = {
+Blocks = Mapping[str, Callable[[Mapping[str, Any]], Block]]
+_BLOCKS: Blocks = {
     "heading": lambda row: Heading(str(row["heading"]), int(row.get("level", 1))),
     "link": lambda row: Link(str(row["link"]), str(row["to"])),
     "picture": lambda row: Picture("landscape:4", str(row["picture"])),
@@ -208,23 +140,29 @@ _BLOCKS: Mapping[str, Callable[[Mapping[str, Any]], Written]] = {
 }
 
 
-def read_page(content: Any, place: str) -> Page:
+def read_page(content: Any, place: str, kinds: Blocks = _BLOCKS) -> Page:
     """A page as a world writes it: `title`, and `blocks`, where a text is a paragraph."""
     fields = mapping(content, f"browser.pages.{place}", "title blocks")
-    blocks: list[Written] = []
+    blocks: list[Block] = []
     for block in fields.get("blocks", []):
         if not isinstance(block, dict):
             blocks.append(Paragraph(str(block)))
             continue
-        kind = next((name for name in _BLOCKS if name in block), None)
+        kind = next((name for name in kinds if name in block), None)
         if kind is None:
             raise BadSetting(
                 f"world.browser.pages.{place}: {str(block)[:60]} is not a known block",
                 path=f"world.browser.pages.{place}",
-                hint=f"A text, or a mapping with one of {', '.join(_BLOCKS)}.",
+                hint=f"A text, or a mapping with one of {', '.join(kinds)}.",
             )
-        blocks.append(_BLOCKS[kind](block))
+        blocks.append(kinds[kind](block))
     return Page(str(fields.get("title", place)), tuple(blocks))
+
+
+_OWN_BLOCKS: Blocks = {**_BLOCKS, "where": lambda row: Where(row["where"])}
+_PAGES = {
+    place: read_page(page, place, _OWN_BLOCKS) for place, page in table("apps/browser/pages.toml").items()
+}
 
 
 def open_page(url: str, web: Web | None = None) -> Page:

@@ -39,8 +39,6 @@ def document(
     for number, root in enumerate(shown):
         _add(hierarchy, root, number, depth)
     _toast(phone, hierarchy)
-    for order, element in enumerate(top.descendants(), 1):
-        element.order = order
     return top
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from handrail_sim import resources
 from handrail_sim.disk.lookup import CAPACITY
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import activity, package, radio, window
@@ -467,20 +468,7 @@ SERVICES: dict[str, Handler] = {
     "window": window.run,
 }
 PRIORITIES = ("CRITICAL", "HIGH", "NORMAL")
-USAGE = """usage: dumpsys
-         To dump all services.
-or:
-       dumpsys [-t TIMEOUT] [--priority LEVEL] [--clients] [--dump] [--pid] [--thread] [--help | -l | \
---skip SERVICES | SERVICE [ARGS]]
-         --help: shows this help
-         -l: only list services, do not dump them
-         -t TIMEOUT_SEC: TIMEOUT to use in seconds instead of default 10 seconds
-         -T TIMEOUT_MS: TIMEOUT to use in milliseconds instead of default 10 seconds
-         --priority LEVEL: filter services based on specified priority
-               LEVEL must be one of CRITICAL | HIGH | NORMAL
-         --skip SERVICES: dumps all services but SERVICES (comma-separated list)
-         SERVICE [ARGS]: dumps only service SERVICE, optionally passing ARGS to it
-"""
+USAGE = resources.text("shell/usage/dumpsys.txt")
 
 
 class _Wrong(Exception):

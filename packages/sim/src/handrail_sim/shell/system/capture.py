@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.paint import frame as frame_of
 from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.screen.displays import Panel
@@ -47,24 +48,7 @@ async def uiautomator(call: Call) -> int:
     return await call.err(f"Unknown command: {args[0]}")
 
 
-_USAGE = """Usage: uiautomator <subcommand> [options]
-
-Available subcommands:
-
-help: displays help message
-
-runtest: executes UI automation tests
-    runtest <class spec> [options]
-
-dump: creates an XML dump of current UI hierarchy
-    dump [--verbose][file]
-      [--compressed]: dumps compressed layout information.
-      [file]: the location where the dumped XML should be stored, default is
-      /storage/emulated/legacy/window_dump.xml
-
-events: prints out accessibility events until terminated
-
-"""
+_USAGE = resources.text("shell/usage/uiautomator.txt")
 
 
 async def _dump(call: Call, args: list[str]) -> int:
@@ -270,13 +254,7 @@ FAMILY |= {"screenrecord": screenrecord}
 
 
 BUGREPORTS = "/data/user_de/0/com.android.shell/files/bugreports"
-_BUGREPORTZ = """usage: bugreportz [-hpsv]
-  -h: to display this help message
-  -p: display progress
-  -s: stream content to standard output
-  -v: to display the version
-  or no arguments to generate a zipped bugreport
-"""
+_BUGREPORTZ = resources.text("shell/usage/bugreportz.txt")
 
 
 async def _output(call: Call, command: Command, argv: list[str]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from itertools import pairwise
 
+from handrail_sim.resources import table
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.run import SERVICES
 from handrail_sim.shell.system import (
@@ -208,42 +209,7 @@ async def run(call: Call) -> int:
     return NOT_FOUND
 
 
-_INTERFACES = {
-    "SurfaceFlinger": "android.ui.ISurfaceComposer",
-    "accessibility": "android.view.accessibility.IAccessibilityManager",
-    "account": "android.accounts.IAccountManager",
-    "activity": "android.app.IActivityManager",
-    "alarm": "android.app.IAlarmManager",
-    "appops": "com.android.internal.app.IAppOpsService",
-    "audio": "android.media.IAudioService",
-    "bluetooth_manager": "android.bluetooth.IBluetoothManager",
-    "clipboard": "android.content.IClipboard",
-    "connectivity": "android.net.IConnectivityManager",
-    "device_policy": "android.app.admin.IDevicePolicyManager",
-    "deviceidle": "android.os.IDeviceIdleController",
-    "display": "android.hardware.display.IDisplayManager",
-    "input": "android.hardware.input.IInputManager",
-    "input_method": "com.android.internal.view.IInputMethodManager",
-    "location": "android.location.ILocationManager",
-    "lock_settings": "com.android.internal.widget.ILockSettings",
-    "media_session": "android.media.session.ISessionManager",
-    "mount": "android.os.storage.IStorageManager",
-    "netpolicy": "android.net.INetworkPolicyManager",
-    "notification": "android.app.INotificationManager",
-    "overlay": "android.content.om.IOverlayManager",
-    "package": "android.content.pm.IPackageManager",
-    "power": "android.os.IPowerManager",
-    "role": "android.app.role.IRoleManager",
-    "statusbar": "com.android.internal.statusbar.IStatusBarService",
-    "telephony.registry": "com.android.internal.telephony.ITelephonyRegistry",
-    "thermalservice": "android.os.IThermalService",
-    "trust": "android.app.trust.ITrustManager",
-    "uimode": "android.app.IUiModeManager",
-    "usagestats": "android.app.usage.IUsageStatsManager",
-    "user": "android.os.IUserManager",
-    "wifi": "android.net.wifi.IWifiManager",
-    "window": "android.view.IWindowManager",
-}
+_INTERFACES: dict[str, str] = table("shell/system/interfaces.toml")
 SERVICE_USAGE = """Usage: service [-h|-?]
        service list
        service check SERVICE

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from handrail_sim.resources import text
+from handrail_sim import resources
 from handrail_sim.shell.options import BadUsage, Options, read_options
 
 _GREP = "EFHLRachilnoqrsvwxA:B:C:e:f:m:,--color,--include,--exclude"
@@ -81,4 +81,4 @@ def _tool(line: str) -> Tool:
     return Tool(name, letters.replace(":", ""), valued, frozenset(long), text, stops, digits, bare)
 
 
-TOOLS = {tool.name: tool for tool in map(_tool, text("shell/tools/usage.txt").splitlines())}
+TOOLS = {tool.name: tool for tool in map(_tool, resources.text("shell/tools/usage.txt").splitlines())}
