@@ -6,14 +6,13 @@ from base64 import b64encode
 from io import BytesIO
 from typing import Any
 
-from handrail_sim.channels.appium.routes import route
+from handrail_sim.channels.appium.routes import SESSION, route, routes
 from handrail_sim.channels.appium.server import NOT_FOUND, Refused, Server, reference
 from handrail_sim.channels.appium.source import attributes
 from handrail_sim.channels.u2.objects import CLICK_MS
 from handrail_sim.screen.accessibility import Node, active_root
 from handrail_sim.view.hit import is_slider
 
-SESSION = "/session/{session}"
 _ALIASES = {
     "name": "content-desc",
     "contentDescription": "content-desc",
@@ -34,6 +33,7 @@ def locator(body: dict[str, Any]) -> tuple[str, str, str]:
 
 
 @route("POST", f"{SESSION}/element")
+@route("POST", f"{SESSION}/element/{{element}}/element")
 async def find_element(server: Server, body: dict[str, Any], context: str = "") -> dict[str, str]:
     strategy, selector, argument = locator(body)
     nodes = await server.find(strategy, selector, context or argument)
@@ -43,19 +43,10 @@ async def find_element(server: Server, body: dict[str, Any], context: str = "") 
 
 
 @route("POST", f"{SESSION}/elements")
+@route("POST", f"{SESSION}/element/{{element}}/elements")
 async def find_all(server: Server, body: dict[str, Any], context: str = "") -> list[dict[str, str]]:
     strategy, selector, argument = locator(body)
     return [server.keep(node) for node in await server.find(strategy, selector, context or argument)]
-
-
-@route("POST", f"{SESSION}/element/{{element}}/element")
-async def _find_below(server: Server, body: dict[str, Any], element: str) -> dict[str, str]:
-    return await find_element(server, body, element)
-
-
-@route("POST", f"{SESSION}/element/{{element}}/elements")
-async def _find_all_below(server: Server, body: dict[str, Any], element: str) -> list[dict[str, str]]:
-    return await find_all(server, body, element)
 
 
 @route("GET", f"{SESSION}/element/active")
@@ -102,20 +93,10 @@ async def _text(server: Server, _: dict[str, Any], element: str) -> str:
     return "" if node.view.editable and not node.view.text and node.text == node.hint else node.text
 
 
-@route("GET", f"{SESSION}/element/{{element}}/name")
-async def _name(server: Server, _: dict[str, Any], element: str) -> str:
-    return server.node(element).desc
-
-
 @route("GET", f"{SESSION}/element/{{element}}/displayed")
 async def _displayed(server: Server, _: dict[str, Any], element: str) -> bool:
     server.node(element)
     return True
-
-
-@route("GET", f"{SESSION}/element/{{element}}/enabled")
-async def _enabled(server: Server, _: dict[str, Any], element: str) -> bool:
-    return server.node(element).enabled
 
 
 @route("GET", f"{SESSION}/element/{{element}}/selected")
@@ -165,11 +146,6 @@ async def _click(server: Server, _: dict[str, Any], element: str) -> None:
     await server.idle()
 
 
-@route("POST", f"{SESSION}/element/{{element}}/clear")
-async def _clear(server: Server, _: dict[str, Any], element: str) -> None:
-    put(server, server.node(element), "")
-
-
 @route("POST", f"{SESSION}/element/{{element}}/value")
 async def _type(server: Server, body: dict[str, Any], element: str) -> None:
     """Text is added to what a field has, or replaces it; a line's end at last is the keyboard's action."""
@@ -203,3 +179,12 @@ def put(server: Server, node: Node, text: str) -> None:
             "invalid element state",
             f"Cannot set the element to '{text}'. Did you interact with the correct element?",
         )
+
+
+routes(
+    {
+        "GET /element/{element}/name": lambda server, _, element: server.node(element).desc,
+        "GET /element/{element}/enabled": lambda server, _, element: server.node(element).enabled,
+        "POST /element/{element}/clear": lambda server, _, element: put(server, server.node(element), ""),
+    }
+)
