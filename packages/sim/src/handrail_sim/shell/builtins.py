@@ -124,7 +124,6 @@ async def trap(interpreter: Interpreter, call: Call) -> int:
 
 
 async def alias(interpreter: Interpreter, call: Call) -> int:
-    """`alias [NAME[=TEXT]…]`."""
     existing, status = interpreter.session.aliases, 0
     for name in call.args or [*sorted(existing)]:
         key, equals, text = name.partition("=")
@@ -139,7 +138,6 @@ async def alias(interpreter: Interpreter, call: Call) -> int:
 
 
 async def unalias(interpreter: Interpreter, call: Call) -> int:
-    """`unalias NAME…`."""
     missing = [name for name in call.args if interpreter.session.aliases.pop(name, None) is None]
     for name in missing:
         await call.err(f"{SHELL}: unalias: {name}: not found")
@@ -190,7 +188,6 @@ async def colon(_: Interpreter, __: Call) -> int:
 
 
 async def cd(interpreter: Interpreter, call: Call) -> int:
-    """`cd [DIR|-]`."""
     session = interpreter.session
     target = call.args[0] if call.args else session.variables.get("HOME", "/")
     if target == "-":
@@ -206,7 +203,6 @@ async def cd(interpreter: Interpreter, call: Call) -> int:
 
 
 async def pwd(interpreter: Interpreter, call: Call) -> int:
-    """`pwd`."""
     return await call.line(interpreter.session.cwd)
 
 
@@ -228,7 +224,6 @@ async def export(interpreter: Interpreter, call: Call) -> int:
 
 
 async def shift(interpreter: Interpreter, call: Call) -> int:
-    """`shift [N]`."""
     count = _number(call.args, 1)
     if count > len(interpreter.session.parameters):
         await complain(interpreter.session, "shift: nothing to shift")
@@ -238,12 +233,10 @@ async def shift(interpreter: Interpreter, call: Call) -> int:
 
 
 async def leave(interpreter: Interpreter, call: Call) -> int:
-    """`exit [STATUS]`."""
     raise Leave(_number(call.args, interpreter.session.status) & 0xFF)
 
 
 async def give_back(interpreter: Interpreter, call: Call) -> int:
-    """`return [STATUS]`."""
     raise Return(_number(call.args, interpreter.session.status) & 0xFF)
 
 
@@ -253,12 +246,10 @@ async def jump(_: Interpreter, call: Call) -> int:
 
 
 async def evaluate(interpreter: Interpreter, call: Call) -> int:
-    """`eval WORDS`."""
     return await interpreter.script(parse(" ".join(call.args)))
 
 
 async def source(interpreter: Interpreter, call: Call) -> int:
-    """`. FILE`."""
     if not call.args:
         return 0
     try:

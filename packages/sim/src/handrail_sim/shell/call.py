@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from handrail_sim.shell.io import Sink, Source, read_all
 from handrail_sim.shell.options import Options
@@ -74,4 +74,14 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-Command = Callable[[Call], Awaitable[int]]
+class Command(Protocol):
+    """What runs when its name is typed; the exit code."""
+
+    __name__: str
+
+    def __call__(self, call: Call, /) -> Awaitable[int]: ...
+
+
+def by_name(*commands: Command) -> dict[str, Command]:
+    """Commands under the names of their functions: `run_as` is `run-as`."""
+    return {command.__name__.replace("_", "-"): command for command in commands}

@@ -11,7 +11,6 @@ from handrail_sim.system.releases import release_of
 
 
 async def run(call: Call, args: list[str]) -> int:
-    """`dumpsys package [NAME]`."""
     names = [arg for arg in args if not arg.startswith("-")]
     existing = all_packages(call.phone)
     if names and names[0] not in existing:

@@ -15,7 +15,6 @@ def is_on(call: Call, name: str) -> bool:
 
 
 async def wifi(call: Call, _: list[str]) -> int:
-    """`dumpsys wifi`."""
     on = is_on(call, "wifi_on")
     await call.line(
         f"Wi-Fi is {'enabled' if on else 'disabled'}\nStay-awake conditions: 0\nmInIdleMode false"
@@ -77,7 +76,6 @@ mOperatorAlphaLong=Handrail}}
 
 
 async def bluetooth(call: Call, _: list[str]) -> int:
-    """`dumpsys bluetooth_manager`."""
     on = is_on(call, "bluetooth_on")
     return await call.line(
         f"Bluetooth Status\n  enabled: {str(on).lower()}\n  state: {'ON' if on else 'OFF'}\n  "

@@ -411,7 +411,6 @@ async def deviceidle(call: Call, args: list[str]) -> int:
 
 
 async def alarm(call: Call, _: list[str]) -> int:
-    """`dumpsys alarm`."""
     now = call.phone.wall_ms()
     await call.line(
         f"Current Alarm Manager state:\n  nowRTC={now}\n  nowELAPSED={int(call.phone.clock.monotonic_ms())}"
@@ -496,7 +495,6 @@ def _options(args: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 async def run(call: Call) -> int:
-    """`dumpsys [-l] [-t SECONDS] [SERVICE [ARGUMENTS]]`."""
     try:
         args, arguments = _options(call.args)
     except _Wrong as wrong:

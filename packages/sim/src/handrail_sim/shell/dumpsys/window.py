@@ -47,7 +47,6 @@ TYPES = {
 
 
 async def run(call: Call, args: list[str]) -> int:
-    """`dumpsys window [windows|displays|policy|lastanr]`."""
     sections: dict[str, Callable[[Call], str]] = {
         "windows": _windows,
         "w": _windows,
@@ -394,7 +393,6 @@ def info(call: Call, panel: Panel) -> str:
 
 
 async def surface_flinger(call: Call, args: list[str]) -> int:
-    """`dumpsys SurfaceFlinger [--display-id|--list|--latency]`."""
     if "--display-id" in args:
         for at, panel in enumerate(call.phone.displays.physical()):
             await call.line(

@@ -231,7 +231,6 @@ def _deliver(call: Call, intent: IntentArgs) -> Answer:
 
 
 async def broadcast(call: Call, args: list[str]) -> int:
-    """`am broadcast INTENT`."""
     intent = IntentArgs(
         args,
         valued=frozenset({"--user", "--receiver-permission"}),
@@ -273,7 +272,6 @@ COLD_MS, WARM_MS = 312, 87
 
 
 async def start(call: Call, args: list[str]) -> int:
-    """`am start [-W] [-S] INTENT`."""
     if "-R" in args:
         at = args.index("-R")
         args = [*args[:at], "-R", *args[at + 2 :]]
@@ -347,7 +345,6 @@ async def _report(call: Call, result: StartResult) -> None:
 
 
 async def force_stop(call: Call, args: list[str]) -> int:
-    """`am force-stop PACKAGE`."""
     call.phone.force_stop(plain(args)[0])
     return 0
 
@@ -368,7 +365,6 @@ async def kill_all(call: Call, _: list[str]) -> int:
 
 
 async def crash(call: Call, args: list[str]) -> int:
-    """`am crash PACKAGE|PID`."""
     name = plain(args)[0]
     for process in list(call.phone.packages.processes.values()):
         if name in {process.name, str(process.pid)}:
@@ -389,7 +385,6 @@ async def service(call: Call, args: list[str]) -> int:
 
 
 async def stop_service(call: Call, args: list[str]) -> int:
-    """`am stopservice INTENT`."""
     intent = IntentArgs(args, valued=frozenset({"--user"}), flags=frozenset())
     await call.line(f"Stopping service: {shown(intent.intent)}")
     component = "/".join(split_component(intent.intent.component))
@@ -411,7 +406,6 @@ async def set_debug_app(call: Call, args: list[str]) -> int:
 
 
 async def clear_debug_app(call: Call, _: list[str]) -> int:
-    """`am clear-debug-app`."""
     for name in ("debug_app", "wait_for_debugger"):
         call.phone.settings["global"].pop(name, None)
     return 0
@@ -427,7 +421,6 @@ def _bucket(text: str) -> int:
 
 
 async def set_bucket(call: Call, args: list[str]) -> int:
-    """`am set-standby-bucket PACKAGE BUCKET`."""
     package, bucket = plain(args)[:2]
     call.phone.service_state("standby")[package] = str(_bucket(bucket))
     return 0
@@ -445,7 +438,6 @@ async def set_inactive(call: Call, args: list[str]) -> int:
 
 
 async def get_inactive(call: Call, args: list[str]) -> int:
-    """`am get-inactive PACKAGE`."""
     bucket = int(call.phone.service_state("standby").get(plain(args)[0], "10"))
     return await call.line(f"Idle={str(bucket >= BUCKETS['rare']).lower()}")
 
@@ -480,7 +472,6 @@ async def to_uri(call: Call, args: list[str]) -> int:
 
 
 async def config(call: Call, _: list[str]) -> int:
-    """`am get-config`."""
     display = call.phone.display
     dp = display.density / 160
     wide, high = int(display.width / dp), int(display.height / dp)
@@ -538,7 +529,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`am COMMAND …`."""
     return await VERBS.run(call, call.args)
 
 

@@ -24,7 +24,6 @@ async def _is_installed(call: Call, package: str) -> bool:
 
 
 async def _change(call: Call, args: list[str]) -> int:
-    """`appops set PACKAGE OP MODE`."""
     package, op, mode = plain(args)[:3]
     if mode not in MODES:
         return await call.err(f"Error: Mode {mode} is not valid", 255)
@@ -39,7 +38,6 @@ def _plain(op: str) -> str:
 
 
 async def _get(call: Call, args: list[str]) -> int:
-    """`appops get PACKAGE [OP]`."""
     package, *requested = plain(args)
     if not await _is_installed(call, package):
         return 255
@@ -76,7 +74,6 @@ async def _query(call: Call, args: list[str]) -> int:
 
 
 async def _reset(call: Call, args: list[str]) -> int:
-    """`appops reset [PACKAGE]`."""
     names, held = plain(args), call.phone.service_state("appops")
     for key in [key for key in held if not names or key.startswith(f"{names[0]} ")]:
         held.pop(key)
@@ -96,7 +93,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`appops get|set|reset …`."""
     return await VERBS.run(call, call.args)
 
 

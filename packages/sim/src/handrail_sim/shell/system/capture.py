@@ -18,7 +18,7 @@ from handrail_sim import resources
 from handrail_sim.paint import frame as frame_of
 from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.screen.displays import Panel
-from handrail_sim.shell.call import Call, Command, encode
+from handrail_sim.shell.call import Call, Command, by_name, encode
 from handrail_sim.shell.dumpsys import run as dumpsys
 from handrail_sim.shell.io import Bytes, Collected
 from handrail_sim.shell.options import Options, read_getopt
@@ -33,7 +33,6 @@ KILLED = 137
 
 
 async def uiautomator(call: Call) -> int:
-    """`uiautomator dump|events|help`."""
     args = call.args
     if not args or args[0] in {"help", "--help"}:
         await call.out(_USAGE)
@@ -167,12 +166,6 @@ async def _raw(call: Call, panel: Panel) -> AsyncIterator[bytes]:
         packed = unpack.unconsumed_tail
 
 
-FAMILY: dict[str, Command] = {
-    "uiautomator": uiautomator,
-    "screencap": screencap,
-}
-
-
 _BETWEEN_MS = 33.0
 _LONGEST_S = 180
 _OPTIONS = {
@@ -184,7 +177,6 @@ _SCREENRECORD_USAGE = "Usage: screenrecord [options] <filename>"
 
 
 async def screenrecord(call: Call) -> int:
-    """`screenrecord [--size WxH] [--time-limit S] [--output-format mp4|h264] FILE`."""
     options = read_getopt(call.args, "vh", _OPTIONS, 2)
     if "h" in options:
         return await call.line(_SCREENRECORD_USAGE)
@@ -248,9 +240,6 @@ def _recording(options: Options) -> tuple[str, tuple[int, int] | None, float, bo
         raise ValueError(wrong)
     wanted = (int(size[1]), int(size[2])) if "size" in arguments else None
     return names[0], wanted, int(seconds) * 1000.0, form == "h264"
-
-
-FAMILY |= {"screenrecord": screenrecord}
 
 
 BUGREPORTS = "/data/user_de/0/com.android.shell/files/bugreports"
@@ -379,13 +368,7 @@ def _short(verbs: Verbs) -> Command:
     return run
 
 
-FAMILY |= {
-    "bugreportz": bugreportz,
-    "bugreport": bugreport,
-    "bmgr": bmgr,
-    "sm": sm,
-    "atrace": atrace,
-    "perfetto": perfetto,
+FAMILY = by_name(uiautomator, screencap, screenrecord, bugreportz, bugreport, bmgr, sm, atrace, perfetto) | {
     "device_config": _short(policy_services.DEVICE_CONFIG),
     "dpm": _short(policy_services.DEVICE_POLICY),
     "locksettings": _short(policy_services.LOCK_SETTINGS),

@@ -78,7 +78,6 @@ _DND = {"off": "0", "all": "0", "on": "1", "priority": "1", "none": "2", "alarms
 
 
 async def _set_dnd(call: Call, args: list[str]) -> int:
-    """`cmd notification set_dnd MODE`."""
     if args[0] not in _DND:
         return await call.err(f"Unknown option: {args[0]}", 255)
     call.phone.put_setting("global", "zen_mode", _DND[args[0]])

@@ -76,7 +76,6 @@ def _bind(text: str) -> tuple[str, Value]:
 
 
 async def run(call: Call) -> int:
-    """`content VERB --uri URI …`."""
     verb = call.args[0] if call.args else ""
     if verb not in VERBS:
         return await call.err(

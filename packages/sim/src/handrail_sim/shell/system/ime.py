@@ -42,7 +42,6 @@ async def _list(call: Call, args: list[str]) -> int:
 
 
 async def _reset(call: Call, _: list[str]) -> int:
-    """`ime reset`."""
     _store(call, [BUILT_IN])
     call.phone.put_setting("secure", "default_input_method", BUILT_IN)
     return await call.line(
@@ -78,7 +77,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`ime list|enable|disable|set|reset`."""
     return await VERBS.run(call, call.args)
 
 

@@ -48,7 +48,6 @@ LONG_PRESS_MS = 500
 
 
 async def tap(call: Call, args: list[str]) -> None:
-    """`input tap X Y`."""
     x, y = _points(args, 2)
     await call.phone.tap(x, y)
 
@@ -83,7 +82,6 @@ async def text(call: Call, args: list[str]) -> None:
 
 
 async def keyevent(call: Call, args: list[str]) -> None:
-    """`input keyevent [--longpress|--doubletap] KEY…`."""
     long_press = double = False
     while args and args[0] in {"--longpress", "--doubletap", "--async", "--delay"}:
         option = args.pop(0)
@@ -111,7 +109,6 @@ async def roll(call: Call, args: list[str]) -> None:
 
 
 async def motionevent(call: Call, args: list[str]) -> None:
-    """`input motionevent DOWN|MOVE|UP|CANCEL X Y`."""
     if not args:
         raise JavaError("java.lang.IllegalArgumentException", 'Argument expected after "motionevent"')
     x, y = _points(args[1:], 2)
@@ -174,7 +171,6 @@ HANDLERS: dict[str, Handler] = {
 
 
 async def run(call: Call) -> int:
-    """`input [SOURCE] [-d DISPLAY] COMMAND …`."""
     args = call.args
     if args and args[0] in SOURCES:
         args = args[1:]
@@ -418,7 +414,6 @@ async def _watch(call: Call, chosen: list[Device], options: Options) -> None:
 
 
 async def sendevent(call: Call) -> int:
-    """`sendevent DEVICE TYPE CODE VALUE`."""
     if len(call.args) != 4:
         return await call.err("use: sendevent DEVICE TYPE CODE VALUE")
     path, *numbers = call.args

@@ -267,7 +267,6 @@ async def _about(call: Call, options: Options) -> bool:
 
 
 async def logcat(call: Call) -> int:
-    """`logcat [-dc] [-v FORMAT] [-t N|TIME] [-s] [--pid=N] [-e REGEX] [-m N] [TAG:LEVEL…]`."""
     options = read_getopt(call.args, _LETTERS, _LONG)
     call.phone.catch_up()
     if await _about(call, options):
@@ -331,7 +330,6 @@ async def _follow(call: Call, wanted: Filter, printer: _Printer) -> None:
 
 
 async def log(call: Call) -> int:
-    """`log [-p LEVEL] [-t TAG] TEXT`."""
     options = read_getopt(call.args, "p:t:")
     if not options.rest:
         await call.err("USAGE: log [-p priorityChar] [-t tag] message\n\tpriorityChar should be one of:\n"

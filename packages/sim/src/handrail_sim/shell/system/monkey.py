@@ -224,7 +224,6 @@ def _integer(text: str) -> int:
 
 
 async def run(call: Call) -> int:
-    """`monkey [-p PACKAGE] [-c CATEGORY] [-s SEED] [-v] [--port PORT] COUNT`."""
     await call.out("".join(f"  bash arg: {arg}\n" for arg in call.args))
     try:
         args = Args.read(call.args)

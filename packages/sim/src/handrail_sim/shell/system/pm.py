@@ -221,7 +221,6 @@ def _put(call: Call, facts: ApkFacts, data: bytes, options: Options) -> None:
 
 
 async def create(call: Call, args: list[str]) -> int:
-    """`pm install-create`."""
     number = sessions_of(call.phone).create(install_options(args))
     return await call.line(f"Success: created install session [{number}]")
 
@@ -234,7 +233,6 @@ def _session(call: Call, text: str) -> InstallSession:
 
 
 async def write(call: Call, args: list[str]) -> int:
-    """`pm install-write -S SIZE SESSION NAME [FILE|-]`."""
     options = install_options(args)
     if len(options.rest) < 2:
         raise JavaError("java.lang.IllegalArgumentException", 'Argument expected after "install-write"')
@@ -248,7 +246,6 @@ async def write(call: Call, args: list[str]) -> int:
 
 
 async def commit(call: Call, args: list[str]) -> int:
-    """`pm install-commit SESSION`."""
     number = next((arg for arg in args if arg.isdigit()), "")
     session = _session(call, number)
     del sessions_of(call.phone).opened[int(number)]
@@ -256,7 +253,6 @@ async def commit(call: Call, args: list[str]) -> int:
 
 
 async def abandon(call: Call, args: list[str]) -> int:
-    """`pm install-abandon SESSION`."""
     number = next((arg for arg in args if arg.isdigit()), "")
     _session(call, number)
     del sessions_of(call.phone).opened[int(number)]
@@ -264,7 +260,6 @@ async def abandon(call: Call, args: list[str]) -> int:
 
 
 async def uninstall(call: Call, args: list[str]) -> int:
-    """`pm uninstall [-k] PACKAGE`."""
     options = install_options(args)
     phone, name = call.phone, options.rest[0] if options.rest else ""
     package = phone.packages.installed.get(name)
@@ -331,7 +326,6 @@ def _details(call: Call, component: str, indent: str) -> str:
 
 
 async def resolve(call: Call, args: list[str]) -> int:
-    """`resolve-activity [--brief] INTENT`."""
     content = IntentArgs(args, valued=_QUERY_VALUED, flags=_FLAGS)
     names = _matching_components(call, content)
     if not names:
@@ -348,7 +342,6 @@ async def resolve(call: Call, args: list[str]) -> int:
 
 
 async def query(call: Call, args: list[str]) -> int:
-    """`query-activities [--brief|--components] INTENT`."""
     content = IntentArgs(args, valued=_QUERY_VALUED, flags=_FLAGS)
     names = _matching_components(call, content)
     if not names:
@@ -464,14 +457,12 @@ async def permissions(call: Call, args: list[str]) -> int:
 
 
 async def permission_groups(call: Call, _: list[str]) -> int:
-    """`pm list permission-groups`."""
     for name in _GROUPS:
         await call.line(f"permission group:android.permission-group.{name}")
     return 0
 
 
 async def features(call: Call, _: list[str]) -> int:
-    """`pm list features`."""
     await call.line("feature:reqGlEsVersion=0x30002")
     for name in FEATURES:
         await call.line(f"feature:{name}")
@@ -479,14 +470,12 @@ async def features(call: Call, _: list[str]) -> int:
 
 
 async def libraries(call: Call, _: list[str]) -> int:
-    """`pm list libraries`."""
     for name in LIBRARIES:
         await call.line(f"library:{name}")
     return 0
 
 
 async def users(call: Call, _: list[str]) -> int:
-    """`pm list users`."""
     await call.line("Users:")
     for user in all_users(call.phone):
         await call.line(f"\tUserInfo{{{user.number}:{user.name}:{user.flags:x}}} running")
@@ -512,7 +501,6 @@ LISTS: dict[str, tuple[str, Handler]] = {
 
 
 async def list_packages(call: Call, args: list[str]) -> int:
-    """`pm list WHAT`."""
     if not args:
         return await call.err("Error: didn't specify type of data to list", 255)
     kind = args[0]
@@ -526,7 +514,6 @@ async def list_packages(call: Call, args: list[str]) -> int:
 
 
 async def path(call: Call, args: list[str]) -> int:
-    """`pm path PACKAGE`."""
     package = all_packages(call.phone).get(plain(args)[0]) if plain(args) else None
     if package is None:
         return 1
@@ -536,7 +523,6 @@ async def path(call: Call, args: list[str]) -> int:
 
 
 async def clear(call: Call, args: list[str]) -> int:
-    """`pm clear PACKAGE`."""
     names = plain(args)
     done = bool(names) and call.phone.clear_data(names[0])
     await call.line("Success" if done else "Failed")
@@ -573,7 +559,6 @@ async def change_permission(call: Call, args: list[str], granted: bool) -> int:
 
 
 async def grant(call: Call, args: list[str]) -> int:
-    """`pm grant PACKAGE PERMISSION`."""
     return await change_permission(call, args, granted=True)
 
 
@@ -583,7 +568,6 @@ async def revoke(call: Call, args: list[str]) -> int:
 
 
 async def reset_permissions(call: Call, args: list[str]) -> int:
-    """`pm reset-permissions`."""
     for name in plain(args) or list(call.phone.packages.installed):
         if name in call.phone.packages.installed:
             call.phone.packages.reset_permissions(name)
@@ -591,19 +575,16 @@ async def reset_permissions(call: Call, args: list[str]) -> int:
 
 
 async def has_feature(call: Call, args: list[str]) -> int:
-    """`pm has-feature NAME`."""
     exists = bool(args) and args[0] in FEATURES
     await call.line("true" if exists else "false")
     return 0 if exists else 1
 
 
 async def dump(call: Call, args: list[str]) -> int:
-    """`pm dump PACKAGE`."""
     return await package_dump.run(call, args)
 
 
 async def enable(call: Call, args: list[str], verb: str) -> int:
-    """`pm enable|disable|disable-user PACKAGE`."""
     names = plain(args)
     package = call.phone.packages.installed.get(names[0].partition("/")[0]) if names else None
     if package is None:
@@ -645,7 +626,6 @@ def _says(text: str) -> Handler:
 
 
 async def set_installer(call: Call, args: list[str]) -> int:
-    """`pm set-installer PACKAGE INSTALLER`."""
     name, installer = plain(args)[:2]
     package = call.phone.packages.installed.get(name)
     if package is None:
@@ -707,7 +687,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`pm COMMAND …`."""
     return await VERBS.run(call, call.args)
 
 

@@ -19,19 +19,16 @@ def _flag(args: list[str]) -> str:
 
 
 async def flag_get(call: Call, args: list[str]) -> int:
-    """`device_config get NAMESPACE KEY`."""
     return await call.line(call.phone.service_state("device_config").get(_flag(plain(args)), "null"))
 
 
 async def flag_delete(call: Call, args: list[str]) -> int:
-    """`device_config delete NAMESPACE KEY`."""
     space, name = plain(args)[:2]
     removed = call.phone.service_state("device_config").pop(f"{space}/{name}", None) is not None
     return await call.line(f"{'Successfully deleted' if removed else 'Failed to delete'} {name} from {space}")
 
 
 async def flag_list(call: Call, args: list[str]) -> int:
-    """`device_config list [NAMESPACE]`."""
     held, space = call.phone.service_state("device_config"), plain(args)[:1]
     for name in sorted(held):
         folder, _, rest = name.partition("/")
@@ -41,7 +38,6 @@ async def flag_list(call: Call, args: list[str]) -> int:
 
 
 async def flag_reset(call: Call, args: list[str]) -> int:
-    """`device_config reset MODE [NAMESPACE]`."""
     mode, *space = plain(args)
     if mode not in {"untrusted_defaults", "untrusted_clear", "trusted_defaults"}:
         raise JavaError("java.lang.IllegalArgumentException", f"Invalid reset mode: {mode}")
@@ -56,12 +52,10 @@ def _sync(call: Call, args: list[str]) -> None:
 
 
 async def flag_sync(call: Call, _: list[str]) -> int:
-    """`device_config get_sync_disabled_for_tests`."""
     return await call.line(call.phone.service_state("device_config_sync").get("mode", "none"))
 
 
 async def flag_put(call: Call, args: list[str]) -> int:
-    """`device_config put NAMESPACE KEY VALUE`."""
     words = plain(args)
     call.phone.service_state("device_config")[_flag(words)] = words[2]
     return 0
@@ -86,12 +80,10 @@ DEVICE_CONFIG = Verbs(
 
 
 async def role_get(call: Call, args: list[str]) -> int:
-    """`cmd role get-role-holders ROLE`."""
     return await call.line(call.phone.service_state("role").get(plain(args)[0], ""))
 
 
 async def role_add(call: Call, args: list[str]) -> int:
-    """`cmd role add-role-holder ROLE PACKAGE`."""
     role, package = plain(args)[:2]
     if package not in call.phone.packages.installed:
         return await call.err("Error: see logcat for details.", 255)
@@ -100,7 +92,6 @@ async def role_add(call: Call, args: list[str]) -> int:
 
 
 async def role_remove(call: Call, args: list[str]) -> int:
-    """`cmd role remove-role-holder ROLE [PACKAGE]`."""
     call.phone.service_state("role").pop(plain(args)[0], None)
     return 0
 
@@ -144,14 +135,12 @@ DEVICE_POLICY = Verbs(
 
 
 async def lock_disabled(call: Call, args: list[str]) -> int:
-    """`locksettings set-disabled BOOL`."""
     value = str(args[0] == "true").lower()
     call.phone.service_state("lock_settings")["disabled"] = value
     return await call.line(f"Lock screen disabled set to {value}")
 
 
 async def lock_is_disabled(call: Call, _: list[str]) -> int:
-    """`locksettings get-disabled`."""
     return await call.line(call.phone.service_state("lock_settings").get("disabled", "false"))
 
 
@@ -169,7 +158,6 @@ LOCK_SETTINGS = Verbs(
 
 
 async def data_saver(call: Call, args: list[str], verb: str) -> int:
-    """`cmd netpolicy get|set restrict-background`."""
     held = call.phone.service_state("netpolicy")
     if args[0] != "restrict-background":
         return await call.line(f"Error: unknown {verb} type '{args[0]}'", 255)

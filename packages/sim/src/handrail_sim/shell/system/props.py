@@ -16,7 +16,6 @@ TABLES = ("system", "secure", "global")
 
 
 async def getprop(call: Call) -> int:
-    """`getprop [NAME [DEFAULT]]`."""
     options, props = call.options, call.phone.props
     if options.rest:
         return await call.line(props.get(options.rest[0], options.rest[1] if options.rest[1:] else ""))
@@ -111,17 +110,14 @@ SETTINGS_VERBS = Verbs(
 
 
 async def settings(call: Call) -> int:
-    """`settings get|put|delete|list NAMESPACE …`."""
     return await SETTINGS_VERBS.run(call, call.args)
 
 
 async def _fixed(call: Call, args: list[str]) -> int:
-    """`wm fixed-to-user-rotation [enabled|disabled|default]`."""
     return await _stored(call, args, "fixed_to_user_rotation", ("default", "enabled", "disabled"))
 
 
 async def _ignore(call: Call, args: list[str]) -> int:
-    """`wm set-ignore-orientation-request [true|false]`."""
     words = [{"1": "true", "0": "false"}.get(word, word) for word in plain(args)]
     return await _stored(call, words, "ignore_orientation_request", ("false", "true"))
 
@@ -238,7 +234,6 @@ WM = Verbs(
 
 
 async def wm(call: Call) -> int:
-    """`wm size|density|user-rotation`."""
     return await WM.run(call, call.args)
 
 

@@ -53,7 +53,6 @@ async def svc(call: Call) -> int:
 
 
 async def airplane(call: Call, args: list[str]) -> int:
-    """`cmd connectivity airplane-mode [enable|disable]`."""
     if not args:
         await call.line("enabled" if is_on(call, "airplane_mode_on") else "disabled")
     elif args[0] in {"enable", "disable"}:

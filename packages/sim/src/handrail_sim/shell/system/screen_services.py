@@ -38,7 +38,6 @@ def does(act: Callable[[Call, list[str]], object]) -> Handler:
 
 
 async def night(call: Call, args: list[str]) -> int:
-    """`cmd uimode night [yes|no|auto]`."""
     modes = {"yes", "no", "auto", "custom_schedule", "custom_bedtime"}
     if args and args[0] not in modes:
         return await call.err("Error: mode must be 'yes', 'no', or 'auto'", 255)
@@ -85,7 +84,6 @@ STATUSBAR = Verbs(
 
 
 async def displays(call: Call, _: list[str]) -> int:
-    """`cmd display get-displays`."""
     await call.line("Displays:")
     for panel in call.phone.displays.logical():
         await call.line(f"Display id {panel.number}: {info(call, panel)}, isValid=true")
@@ -93,7 +91,6 @@ async def displays(call: Call, _: list[str]) -> int:
 
 
 async def brightness(call: Call, args: list[str]) -> int:
-    """`cmd display set-brightness 0.5`."""
     try:
         level = float(args[0])
     except ValueError:
@@ -119,7 +116,6 @@ DISPLAY = Verbs(
 
 
 async def volume(call: Call, args: list[str]) -> int:
-    """`cmd media_session volume [--stream N] [--set N] [--adj DIRECTION] [--get]`."""
     phone, stream = call.phone, value_of(args, "--stream", "3")
     names = {"0": "VOICE_CALL", "1": "SYSTEM", "2": "RING", "3": "MUSIC", "4": "ALARM", "5": "NOTIFICATION"}
     if stream not in names:
@@ -142,7 +138,6 @@ MEDIA_KEYS |= {"next": 87, "previous": 88, "rewind": 89, "record": 130, "fast-fo
 
 
 async def dispatch(call: Call, args: list[str]) -> int:
-    """`cmd media_session dispatch KEY`."""
     if args[0] not in MEDIA_KEYS:
         return await call.err(f"Error: unknown dispatch code '{args[0]}'")
     call.phone.key(key_code(str(MEDIA_KEYS[args[0]])))
@@ -168,14 +163,12 @@ _NAVBARS = {
 
 
 async def overlays(call: Call, _: list[str]) -> int:
-    """`cmd overlay list`."""
     mode = call.phone.settings["secure"].get("navigation_mode", "0")
     rows = [f"[{'x' if mode == value else ' '}] {name}" for name, value in _NAVBARS.items()]
     return await call.line("\n".join(["android", *rows]))
 
 
 async def overlay(call: Call, args: list[str], verb: str) -> int:
-    """`cmd overlay enable|enable-exclusive|disable PACKAGE`."""
     name = plain(args)[0]
     if name not in _NAVBARS:
         return await call.err(f"Error: Failed to {verb} overlay {name}")
@@ -201,14 +194,12 @@ OVERLAY = Verbs(
 
 
 async def get_locales(call: Call, args: list[str]) -> int:
-    """`cmd locale get-app-locales PACKAGE`."""
     package = plain(args)[0]
     held = call.phone.service_state("locale").get(package, "")
     return await call.line(f"Locales for {package} for user 0 are [{held}]")
 
 
 async def set_locales(call: Call, args: list[str]) -> int:
-    """`cmd locale set-app-locales PACKAGE --locales TAGS`."""
     package = plain(args, frozenset({"--user", "--locales", "--delegate"}))[0]
     if package not in call.phone.packages.installed:
         return await call.err(f"Unknown package {package} for userId 0", 255)

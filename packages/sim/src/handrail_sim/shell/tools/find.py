@@ -258,7 +258,6 @@ _VALUED: dict[str, Callable[[Call, File, str], bool]] = {
 
 
 async def find(call: Call) -> int:
-    """`find [PLACE…] [EXPRESSION]`."""
     args = call.args
     places: list[str] = []
     while args and not args[0].startswith(("-", "!", "(")):

@@ -20,7 +20,6 @@ KERNEL = "5.15.123-android14-11"
 
 
 async def identity(call: Call) -> int:
-    """`id [-ugnG]`."""
     options, user = call.options, call.session.user
     shown = user_name(user.uid)
     context = "u:r:shell:s0" if user.package is None else "u:r:runas_app:s0:c100,c256,c512,c768"
@@ -46,12 +45,10 @@ async def pwd(call: Call) -> int:
 
 
 async def whoami(call: Call) -> int:
-    """`whoami`."""
     return await call.line(user_name(call.session.user.uid))
 
 
 async def uname(call: Call) -> int:
-    """`uname [-asnrvmo]`."""
     options = call.options
     version = "#1 SMP PREEMPT Wed Jan 10 00:00:00 UTC 2024"
     fields = {"s": "Linux", "n": "localhost", "r": KERNEL, "v": version, "m": "aarch64", "o": "Toybox"}
@@ -79,7 +76,6 @@ async def nproc(call: Call) -> int:
 
 
 async def hostname(call: Call) -> int:
-    """`hostname`."""
     return await call.line("localhost")
 
 
@@ -106,7 +102,6 @@ async def clear(call: Call) -> int:
 
 
 async def reboot(call: Call) -> int:
-    """`reboot`."""
     call.phone.reboot()
     return 0
 
@@ -150,7 +145,6 @@ _IP_OPTIONS = frozenset({"-f", "-4", "-6", "-o", "-oneline", "-family", "-detail
 
 
 async def ip(call: Call) -> int:
-    """`ip addr|link|route`."""
     words = [
         arg
         for at, arg in enumerate(call.args)
@@ -183,7 +177,6 @@ async def ip(call: Call) -> int:
 
 
 async def ifconfig(call: Call) -> int:
-    """`ifconfig [INTERFACE]`."""
     names = [arg for arg in call.args if not arg.startswith("-")]
     existing = _interfaces(call)
     if names and names[0] not in existing:
@@ -269,7 +262,6 @@ MOUNTS = (
 
 
 async def tty(call: Call) -> int:
-    """`tty [-s]`."""
     if not call.session.tty:
         await call.out("" if "s" in call.options else "not a tty\n")
         return 1
@@ -318,7 +310,6 @@ async def umount(call: Call) -> int:
 
 
 async def mktemp(call: Call) -> int:
-    """`mktemp [-d] [-p DIR] [TEMPLATE]`."""
     options, files = call.options, call.session.files
     template = options.rest[0] if options.rest else "tmp.XXXXXXXXXX"
     if not template.endswith("XX"):

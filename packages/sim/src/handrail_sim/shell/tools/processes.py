@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from handrail_sim.disk.blobs import intern
 from handrail_sim.disk.lookup import Node
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.options import BadUsage, Options, read_options
 from handrail_sim.shell.processes import SIGNALS, Process, processes_of, signal_number
 from handrail_sim.shell.session import SHELL
@@ -80,7 +80,6 @@ def visible(call: Call) -> list[Row]:
 
 
 async def pidof(call: Call) -> int:
-    """`pidof [-s] [-o PID] NAME…`."""
     options = call.options
     left_out = options.values.get("o", "").split(",")
     rows, own = [row for row in visible(call) if str(row.pid) not in left_out], call.session.pid
@@ -114,7 +113,6 @@ def _picked(rows: list[Row], options: Options) -> list[Row]:
 
 
 async def pgrep(call: Call) -> int:
-    """`pgrep [-aclfnovx] [-P PID] [-u USER] PATTERN`."""
     options = call.options
     rows = _picked(_matching(call, options), options)
     if "c" in options:
@@ -130,7 +128,6 @@ async def pgrep(call: Call) -> int:
 
 
 async def pkill(call: Call) -> int:
-    """`pkill [-SIGNAL] [-fx] PATTERN`."""
     args, signal = _signal_of(call.args)
     options = read_options(args, "fxnov", "lPuU")
     if not options.rest:
@@ -145,7 +142,6 @@ async def pkill(call: Call) -> int:
 
 
 async def killall(call: Call) -> int:
-    """`killall [-SIGNAL] NAME…`."""
     args, signal = _signal_of(call.args)
     options, status = read_options(args, "q"), 0
     names = options.rest
@@ -225,15 +221,6 @@ async def kill(call: Call) -> int:
             status = 1
     await asyncio.sleep(0)
     return status
-
-
-FAMILY: dict[str, Command] = {
-    "pidof": pidof,
-    "pgrep": pgrep,
-    "pkill": pkill,
-    "kill": kill,
-    "killall": killall,
-}
 
 
 APP_KB, NATIVE_KB = (14680064, 98304), (10782724, 6144)  # VSZ and RSS
@@ -324,7 +311,6 @@ def _chosen(call: Call, options: Options) -> list[Row]:
 
 
 async def ps(call: Call) -> int:
-    """`ps [-AefTnwZ] [-o COLUMNS] [-k COLUMNS] [-p PIDS] [-P PARENTS] [-u USERS]`."""
     options = call.options
     rows = _chosen(call, options)
     text = ",".join(options.many["o"]) if "o" in options else PLAIN
@@ -410,9 +396,6 @@ async def _round(
         await call.line(
             f"{row.pid:>5} {row.user:<12} 20   0  14G  80M  60M S  0.0   4.0   0:00.10 {row.command}"
         )
-
-
-FAMILY |= {"ps": ps, "top": top}
 
 
 TICKS = 100  # per second, as CLK_TCK
@@ -547,3 +530,6 @@ def proc(phone: Handset) -> Node:
 
 def mount_proc(phone: Handset) -> None:
     phone.files.mount("proc", lambda: proc(phone))
+
+
+FAMILY = by_name(pidof, pgrep, pkill, kill, killall, ps, top)

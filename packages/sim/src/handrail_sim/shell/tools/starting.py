@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import replace
 
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.io import Nothing, Source, Streams
 from handrail_sim.shell.options import BadUsage
 from handrail_sim.shell.session import Session, User
@@ -80,7 +80,6 @@ async def nohup(call: Call) -> int:
 
 
 async def xargs(call: Call) -> int:
-    """`xargs [-0r] [-n N] [-I X] COMMAND…`."""
     options = call.options
     text = (await call.read()).decode("utf-8", "surrogateescape")
     words = (
@@ -141,7 +140,6 @@ async def time(call: Call) -> int:
 
 
 async def env(call: Call) -> int:
-    """`env [-i] [NAME=VALUE…] [COMMAND…]`."""
     args, session = list(call.options.rest), call.session.subshell(forks=False)
     if "i" in call.options:
         session.exported.clear()
@@ -189,7 +187,6 @@ async def run_as(call: Call) -> int:
 
 
 async def which(call: Call) -> int:
-    """`which NAME…`."""
     options, status = call.options, 0
     for name in options.rest:
         if name in COMMANDS:
@@ -199,16 +196,4 @@ async def which(call: Call) -> int:
     return status
 
 
-FAMILY: dict[str, Command] = {
-    "sh": sh,
-    "toybox": toybox,
-    "nohup": nohup,
-    "setsid": nohup,
-    "xargs": xargs,
-    "timeout": timeout,
-    "time": time,
-    "env": env,
-    "printenv": printenv,
-    "run-as": run_as,
-    "which": which,
-}
+FAMILY = by_name(sh, toybox, nohup, xargs, timeout, time, env, printenv, run_as, which) | {"setsid": nohup}

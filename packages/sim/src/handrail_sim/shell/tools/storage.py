@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from stat import filemode
 from typing import TYPE_CHECKING
 
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.shell.tools.read_files import content, open_all
@@ -179,7 +179,6 @@ def _od_cell(kind: str, part: bytes) -> str:
 
 
 async def od(call: Call) -> int:
-    """`od [-bcdox] [-A RADIX] [-j SKIP] [-N COUNT] [-t TYPE] [-w WIDTH] [-v] [FILE…]`."""
     options, failed, data = call.options, list[str](), b""
     async for _, source in open_all(call, options.rest, failed):
         data += await content(source)
@@ -229,9 +228,6 @@ async def cmp(call: Call) -> int:
     if not differing and len(chunk) != len(other) and "s" not in options:
         await call.fail(f"EOF on {first if len(chunk) < len(other) else second}")
     return int(chunk != other)
-
-
-FAMILY: dict[str, Command] = {"tar": tar, "gzip": gzip, "gunzip": gzip, "zcat": gzip, "od": od, "cmp": cmp}
 
 
 MAX_STEPS = 1_500
@@ -451,4 +447,4 @@ async def _dot(call: Call, connection: sqlite3.Connection, words: list[str], set
     return 0
 
 
-FAMILY |= {"sqlite3": run}
+FAMILY = by_name(tar, gzip, od, cmp) | {"gunzip": gzip, "zcat": gzip, "sqlite3": run}
