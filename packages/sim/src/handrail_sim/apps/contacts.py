@@ -6,11 +6,12 @@ import re
 import sqlite3
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.apps.searching import Searching
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity, App, Context
+from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import add_data, add_person
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.world import entries, needed
@@ -33,11 +34,6 @@ from handrail_sim.view import (
     toolbar,
 )
 from handrail_sim.view.view import Handler
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Context
-    from handrail_sim.system.device import Device
-
 
 # ruff: noqa: S608 - only names of our own columns
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 import asyncio
 from base64 import urlsafe_b64encode
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import NAMESPACE_OID, uuid5
 
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.stream import Stream
+from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.view import Style, View, column, fab, field, frame, lazy_list, row, slider, text
-
-if TYPE_CHECKING:
-    from handrail_sim.stream import Stream
-    from handrail_sim.system.activities import Context
 
 VIEW = "android.view.View"
 CANVAS = "android.widget.FrameLayout"  # FlutterView, by the class that accessibility reports for it

@@ -7,13 +7,14 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from handrail_sim.apps.contacts import Contact, digits
 from handrail_sim.apps.contacts import open_store as open_contacts
 from handrail_sim.apps.default_grants import grant_defaults
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity, App, Context
+from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import FAILED, RECEIVED, SENT
 from handrail_sim.system.intents import SEND, VIEW, Handles
 from handrail_sim.system.world import HOUR_MS, entries, needed
@@ -33,11 +34,6 @@ from handrail_sim.view import (
     text,
     toolbar,
 )
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Context
-    from handrail_sim.system.device import Device
-
 
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS

@@ -11,18 +11,16 @@ import json
 from base64 import b64decode, b64encode
 from binascii import Error as BadBase64
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.channels.http import Mortal
 from handrail_sim.channels.u2.server import quote
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, tree
+from handrail_sim.shell.call import Call
 from handrail_sim.stream import Stream
 from handrail_sim.view.scrolling import at_end, at_start
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.call import Call
 
 PROTOCOL, PLAN = "android-snapshot-helper-v1", "android-touch-plan-v1"
 BASE = {"agentDeviceProtocol": PROTOCOL, "helperApiVersion": "1", "outputFormat": "uiautomator-xml"}

@@ -13,16 +13,13 @@ from hmac import compare_digest
 from io import BytesIO
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.errors import BadSetting
+from handrail_sim.handset import Handset
 from handrail_sim.input.emulator_keys import NAMES, android_code
 from handrail_sim.resources import table
 from handrail_sim.system import surroundings, telephony
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 TOKEN_FILE = ".emulator_console_auth_token"  # noqa: S105 - the file's name

@@ -9,17 +9,14 @@ import asyncio
 import json
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.handset import Handset
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_root
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.call import Call
-    from handrail_sim.system.device import Event
-
+from handrail_sim.shell.call import Call
+from handrail_sim.system.device import Event
 
 CLASSES = {
     "flutter": ("FlutterView", "FlutterSurfaceView"),

@@ -10,14 +10,12 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, tree
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.call import Call
+from handrail_sim.shell.call import Call
 
 MAIN = "com.mobilenext.mobilecli.DeviceServer"
 PORT = "localabstract:mobilecli-server"

@@ -5,14 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from handrail_sim.handset import Handset
 from handrail_sim.shell.io import Sink, Source, read_all
 from handrail_sim.shell.options import Options
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.session import Session
+from handrail_sim.shell.session import Session
 
 
 @dataclass(slots=True)

@@ -11,14 +11,12 @@ import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from handrail_sim.system import media
+from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import add_mimetype
-
-if TYPE_CHECKING:
-    from handrail_sim.system.device import Device
 
 Value = str | int | float | None
 MAX_STEPS = 1_500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta, timezone
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.apps.clock.store import (
     DAYS,
@@ -22,7 +22,7 @@ from handrail_sim.apps.clock.store import (
     rearm,
     save,
 )
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.world import clock_time, entries, needed
 from handrail_sim.view import (
@@ -48,10 +48,6 @@ from handrail_sim.view import (
     tabs,
     text,
 )
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Context
-
 
 _CHOSEN = Style(kind="text", role="display", size=44.0, color="primary", align="center")
 _OTHER = Style(kind="text", role="display", size=44.0, align="center")

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as BadBase64
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from handrail_sim.channels.appium import elements  # noqa: F401 - they register
@@ -22,12 +22,9 @@ from handrail_sim.channels.http import Mortal, Request, Response, listening
 from handrail_sim.channels.u2.objects import SEARCH_SWIPES
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_root, roots
+from handrail_sim.shell.call import Call
 from handrail_sim.view.scrolling import at_end, at_start
 from handrail_sim.view.view import Rect
-
-if TYPE_CHECKING:
-    from handrail_sim.shell.call import Call
-
 
 MOVE_MS = 10.0
 LEAST_MS = 50.0

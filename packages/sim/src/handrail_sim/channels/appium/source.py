@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from handrail_sim.channels.appium.xpath import Element
 from handrail_sim.channels.u2.server import quote
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, active_root, roots, tree
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
 
 HEADER = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 TOAST = "android.widget.Toast"

@@ -9,7 +9,7 @@ import asyncio
 import shlex
 from base64 import b64encode
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim import shell
 from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
@@ -18,11 +18,8 @@ from handrail_sim.channels.u2.objects import CLICK_MS, press
 from handrail_sim.channels.u2.selector import Selector
 from handrail_sim.channels.u2.server import METHODS, JavaError, Server, Watcher, method, methods, respond
 from handrail_sim.screen.accessibility import active_window
+from handrail_sim.shell.call import Call
 from handrail_sim.waiting import first
-
-if TYPE_CHECKING:
-    from handrail_sim.shell.call import Call
-
 
 KEYS = {"home": 3, "back": 4, "left": 21, "right": 22, "up": 19, "down": 20, "center": 23, "menu": 82}
 KEYS |= {

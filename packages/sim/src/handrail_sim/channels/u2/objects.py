@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from handrail_sim.channels.u2.selector import Selector, count, find_in_active
 from handrail_sim.channels.u2.server import (
@@ -17,12 +17,9 @@ from handrail_sim.channels.u2.server import (
     methods,
     not_found,
 )
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, active_root
 from handrail_sim.view.scrolling import at_end, at_start
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 STEP_MS = 5.0
 POINT_CLICK_MS = 100.0

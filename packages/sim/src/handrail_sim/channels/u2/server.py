@@ -7,15 +7,12 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from handrail_sim.channels.u2.selector import BadSelector, Selector, find, find_in_active, parse
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, active_root, roots
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 METHOD_NOT_FOUND = (-32601, "method not found")
 INVALID_PARAMS = (-32602, "method parameters invalid")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from handrail_sim.system.activities import Activity
+from handrail_sim.system.device import Device
 from handrail_sim.system.intents import short_component
 from handrail_sim.system.releases import release_of
+from handrail_sim.system.tasks import Task
 from handrail_sim.system.users import user_of
 from handrail_sim.system.vendors import vendor_of
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Activity
-    from handrail_sim.system.device import Device
-    from handrail_sim.system.tasks import Task
-    from handrail_sim.view.windows import Window
+from handrail_sim.view.windows import Window
 
 FIRST_SYSTEM = 2000
 TYPE_NUMBERS = {"application": 1, "recents": 1, "menu": 1002, "ime": 2011, "toast": 2005, "status_bar": 2000}

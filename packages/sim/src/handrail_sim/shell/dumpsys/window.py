@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from handrail_sim.handset import Handset
 from handrail_sim.screen.displays import DISPLAY_ID, Panel
 from handrail_sim.screen.dump import resource_id
 from handrail_sim.shell.call import Call
@@ -21,12 +21,8 @@ from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.system.releases import release_of
 from handrail_sim.system.users import uid_for
 from handrail_sim.system.vendors import vendor_of
+from handrail_sim.view.view import View
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.view.view import View
-
 
 TYPES = {
     "application": "BASE_APPLICATION",

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from handrail_sim.handset import Handset
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.processes import processes_of
 from handrail_sim.system.intents import short_component, split_component
 from handrail_sim.waiting import first
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
 
 _VALUED = frozenset({"--user", "--abi", "-p", "-P"})
 _CRASHED = "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from handrail_sim.handset import Handset
 from handrail_sim.shell.apk import ApkFacts, BadApk, read_apk
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import package as package_dump
@@ -20,10 +20,6 @@ from handrail_sim.system.intents import short_component, split_component
 from handrail_sim.system.packages import DANGEROUS, Package
 from handrail_sim.system.users import ALL, PER_USER, User, user_argument
 from handrail_sim.system.users import users as all_users
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 MAX_APK = 256 << 20
 USAGE = (

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from handrail_sim import resources
+from handrail_sim.handset import Handset
 from handrail_sim.system.packages import Package
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
 
 _PLACES = tuple(resources.rows("shell/system/system_packages.txt"))
 

@@ -6,9 +6,9 @@ import posixpath
 import re
 import stat as modes
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
 
-from handrail_sim.disk.lookup import CAPACITY
+from handrail_sim.disk.files import Files
+from handrail_sim.disk.lookup import CAPACITY, Stat
 from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.io import CHUNK, Bytes, Source, Streams
 from handrail_sim.shell.options import BadUsage, Options
@@ -16,11 +16,6 @@ from handrail_sim.shell.redirect import FileSink, RedirectFailed, open_sink, ope
 from handrail_sim.shell.tools.dates import parse_time
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.shell.tools.read_files import content
-
-if TYPE_CHECKING:
-    from handrail_sim.disk.files import Files
-    from handrail_sim.disk.lookup import Stat
-
 
 _UNITS = {"": 1, "c": 1, "w": 2, "b": 512, "k": 1024, "K": 1024, "m": 1 << 20, "M": 1 << 20, "g": 1 << 30}
 _UNITS |= {"G": 1 << 30}

@@ -8,10 +8,10 @@ import stat as modes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from handrail_sim.disk.blobs import intern
 from handrail_sim.disk.lookup import Node
+from handrail_sim.handset import Handset
 from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.options import BadUsage, Options, read_options
 from handrail_sim.shell.processes import SIGNALS, Process, processes_of, signal_number
@@ -19,10 +19,6 @@ from handrail_sim.shell.session import SHELL
 from handrail_sim.shell.tools.machine import KERNEL, MOUNTS
 from handrail_sim.shell.tools.names import user_name, user_number
 from handrail_sim.shell.tools.text import compile_pattern
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 NATIVE = (
     (1, 0, 0, "init", "/system/bin/init second_stage"),

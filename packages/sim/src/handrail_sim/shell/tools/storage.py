@@ -11,16 +11,12 @@ import tarfile
 import zlib
 from dataclasses import dataclass, field
 from stat import filemode
-from typing import TYPE_CHECKING
 
+from handrail_sim.disk.lookup import Stat
 from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.shell.tools.read_files import content, open_all
-
-if TYPE_CHECKING:
-    from handrail_sim.disk.lookup import Stat
-
 
 GZIP = b"\x1f\x8b"
 
