@@ -7,6 +7,7 @@ from html import escape
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from handrail_sim import view as ui
 from handrail_sim.apps.browser.pages import (
     HOME,
     Block,
@@ -34,21 +35,7 @@ from handrail_sim.system.intents import SEND, VIEW, Handles, Intent
 from handrail_sim.system.surroundings import is_online, place_for, transfer_ms
 from handrail_sim.system.web_engine import WebEngine
 from handrail_sim.system.world import mapping
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    checkbox,
-    column,
-    field,
-    frame,
-    icon_button,
-    image,
-    progress,
-    row,
-    scroll,
-    text,
-)
+from handrail_sim.view import Style, View
 
 _SIZES = {1: 24.0, 2: 20.0}
 _KEYBOARDS = {"email": "email", "number": "number", "password": "password"}
@@ -62,13 +49,13 @@ def document(browser: Main, page: Page) -> list[View]:
 def _views(browser: Main, block: Block, number: int) -> list[View]:
     if isinstance(block, Where):
         return [
-            text(browser.where(), cls="android.widget.TextView", key="where"),
-            button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
+            ui.text(browser.where(), cls="android.widget.TextView", key="where"),
+            ui.button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
         ]
     views = [_view(browser, block, number)]
     bubble = browser.state["bubble"]
     if bubble and getattr(block, "name", "") == bubble[0]:
-        views.append(text(bubble[1], "error", cls="android.view.View", key="bubble"))
+        views.append(ui.text(bubble[1], "error", cls="android.view.View", key="bubble"))
     return views
 
 
@@ -76,18 +63,20 @@ def _view(browser: Main, block: Written, number: int) -> View:
     match block:
         case Heading():
             style = Style(kind="text", size=_SIZES.get(block.level, 16.0), bold=True)
-            return text(block.words, cls="android.widget.TextView", style=style, state="heading")
+            return ui.text(block.words, cls="android.widget.TextView", style=style, state="heading")
         case Paragraph():
-            return text(block.words, cls="android.widget.TextView")
+            return ui.text(block.words, cls="android.widget.TextView")
         case Link():
             return _link(browser, block, number)
         case Picture():
-            return image(block.seed, cls="android.widget.Image", text=block.alt, width="fill", height=160.0)
+            return ui.image(
+                block.seed, cls="android.widget.Image", text=block.alt, width="fill", height=160.0
+            )
         case Input():
             return _input_view(browser, block)
         case Check():
             checked = bool(browser.state["values"].get(block.name))
-            box = checkbox(
+            box = ui.checkbox(
                 "",
                 checked,
                 partial(browser.set_value, block.name),
@@ -95,13 +84,13 @@ def _view(browser: Main, block: Written, number: int) -> View:
                 desc=block.label,
                 width=48.0,
             )
-            return row(
-                box, text(block.label, cls="android.widget.TextView"), cls="android.view.View", gap=8.0
+            return ui.row(
+                box, ui.text(block.label, cls="android.widget.TextView"), cls="android.view.View", gap=8.0
             )
         case Choice():
             return _choice(browser, block)
         case Submit():
-            return button(block.words, partial(browser.submit, block.url), key=f"submit:{number}")
+            return ui.button(block.words, partial(browser.submit, block.url), key=f"submit:{number}")
 
 
 def _link(browser: Main, link: Link, number: int) -> View:
@@ -114,15 +103,15 @@ def _link(browser: Main, link: Link, number: int) -> View:
         clickable=True,
         on_click=partial(browser.open, link.url),
         padding=(0.0, 6.0),
-        children=[text(link.words, cls="android.widget.TextView", style=style)],
+        children=[ui.text(link.words, cls="android.widget.TextView", style=style)],
     )
 
 
 def _input_view(browser: Main, block: Input) -> View:
     """The id attribute of an element is its resource id, without a package."""
-    return column(
-        text(block.label, "label", cls="android.widget.TextView"),
-        field(
+    return ui.column(
+        ui.text(block.label, "label", cls="android.widget.TextView"),
+        ui.field(
             f"={block.name}",
             str(browser.state["values"].get(block.name, "")),
             hint=block.label,
@@ -139,9 +128,9 @@ def _input_view(browser: Main, block: Input) -> View:
 def _choice(browser: Main, block: Choice) -> View:
     """A select element: a Spinner whose text is the chosen option."""
     chosen = browser.state["values"].get(block.name, block.options[0])
-    return column(
-        text(block.label, "label", cls="android.widget.TextView"),
-        button(
+    return ui.column(
+        ui.text(block.label, "label", cls="android.widget.TextView"),
+        ui.button(
             chosen,
             partial(browser.open_choices, block.name, block.options),
             "outlined",
@@ -257,10 +246,10 @@ class Main(Activity):
     def build(self) -> View:
         if self.phone.web is not None:
             page = self.real_web(self.phone.web)
-            return column(self.bar(), page, height="fill")
-        return column(
+            return ui.column(self.bar(), page, height="fill")
+        return ui.column(
             self.bar(),
-            progress(60.0, id="progress") if self.state["loading"] else None,
+            ui.progress(60.0, id="progress") if self.state["loading"] else None,
             self.web(),
             height="fill",
         )
@@ -269,15 +258,15 @@ class Main(Activity):
         """The widget, in it the document by its title, in it the body: what Chromium tells of itself."""
         loading = self.state["loading"]
         blocks = [] if loading else document(self, self.page)
-        body = column(*blocks, cls="android.view.View", padding=16.0, gap=12.0)
-        root = scroll(
+        body = ui.column(*blocks, cls="android.view.View", padding=16.0, gap=12.0)
+        root = ui.scroll(
             body,
             cls=WEB_VIEW,
             text="" if loading else self.page.title,
             key=f"page:{self.state['url']}",
             focusable=True,
         )
-        return frame(root, cls=WEB_VIEW, id=WEB_NAME, height="wrap", weight=1.0)
+        return ui.frame(root, cls=WEB_VIEW, id=WEB_NAME, height="wrap", weight=1.0)
 
     def real_web(self, engine: WebEngine) -> View:
         """The same by a real engine, which has a history and forms of its own."""
@@ -287,9 +276,9 @@ class Main(Activity):
         return engine.view(self, WEB_NAME, self.state["history"][-1])
 
     def bar(self) -> View:
-        return row(
-            icon_button("home", "Home", partial(self.open, HOME), id="home_button"),
-            field(
+        return ui.row(
+            ui.icon_button("home", "Home", partial(self.open, HOME), id="home_button"),
+            ui.field(
                 "url_bar",
                 self.state["url"],
                 hint="Search or type web address",
@@ -299,8 +288,8 @@ class Main(Activity):
                 ime_action="go",
                 on_submit=self.go,
             ),
-            icon_button("refresh", "Reload", self.reload, id="refresh_button"),
-            icon_button("more", "More options", self.more, id="menu_button"),
+            ui.icon_button("refresh", "Reload", self.reload, id="refresh_button"),
+            ui.icon_button("more", "More options", self.more, id="menu_button"),
             height=64.0,
             padding=(4.0, 4.0),
         )
