@@ -11,6 +11,7 @@ from handrail_sim.shell.dumpsys import activity, package, radio, window
 from handrail_sim.shell.dumpsys.shapes import hash_code
 from handrail_sim.shell.system import appops, machine_services
 from handrail_sim.shell.system.props import TABLES
+from handrail_sim.shell.system.screen_services import says
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.releases import release_of
@@ -91,13 +92,6 @@ async def uimode(call: Call, _: list[str]) -> int:
     )
 
 
-async def trust(call: Call, _: list[str]) -> int:
-    return await call.line(
-        'Trust manager state:\n User "Owner" (id=0, flags=0x4c13) (current): trustState=TRUSTED, '
-        "trustManaged=0, deviceLocked=0, strongAuthRequired=0x0"
-    )
-
-
 async def user(call: Call, _: list[str]) -> int:
     await call.line("Current user: 0\nUsers:")
     for entry in users(call.phone):
@@ -141,13 +135,6 @@ async def usagestats(call: Call, _: list[str]) -> int:
     return 0
 
 
-async def media_session(call: Call, _: list[str]) -> int:
-    return await call.line(
-        "MEDIA SESSION SERVICE (dumpsys media_session)\n\n0 sessions listeners.\nGlobal priority "
-        "session is null\n  Sessions Stack - have 0 sessions:"
-    )
-
-
 async def settings(call: Call, _: list[str]) -> int:
     """The three tables, as their provider prints them."""
     for table in TABLES:
@@ -179,17 +166,6 @@ async def role(call: Call, _: list[str]) -> int:
     return await call.line("]")
 
 
-async def account(call: Call, _: list[str]) -> int:
-    return await call.line("User UserInfo{0:Owner:4c13}:\n  Accounts: 0\n\n  Accounts History\n")
-
-
-async def device_policy(call: Call, _: list[str]) -> int:
-    return await call.line(
-        "Current Device Policy Manager state:\n  Device Owner: null\n\n  Enabled Device Admins "
-        "(User 0, provisioningState: 0):"
-    )
-
-
 async def diskstats(call: Call, _: list[str]) -> int:
     """Free space of /data, as `df` has it."""
     total = CAPACITY * 128 // 1024
@@ -197,15 +173,6 @@ async def diskstats(call: Call, _: list[str]) -> int:
     await call.line("Latency: 1ms [512B Data Write]\nRecent Disk Write Speed (kB/s) = 60000")
     await call.line(f"Data-Free: {free}K / {total}K total = {free * 100 // total}% free")
     return await call.line("File-based Encryption: true")
-
-
-async def mount(call: Call, _: list[str]) -> int:
-    """The volumes that `sm list-volumes` names."""
-    return await call.line(
-        "Disks:\n\nVolumes:\n  VolumeInfo{private}:\n    type=PRIVATE diskId=null state=MOUNTED\n    "
-        "path=/data\n  VolumeInfo{emulated;0}:\n    type=EMULATED diskId=null state=MOUNTED\n    "
-        "path=/storage/emulated\n\nPrimary storage UUID: null"
-    )
 
 
 async def netpolicy(call: Call, _: list[str]) -> int:
@@ -309,68 +276,28 @@ async def battery(call: Call, args: list[str]) -> int:
 async def power(call: Call, _: list[str]) -> int:
     """`dumpsys power`: awake or asleep."""
     awake = call.phone.awake
-    flag, state = str(awake).lower(), "Awake" if awake else "Asleep"
     stay = call.phone.settings["global"].get("stay_on_while_plugged_in", "0")
     timeout = call.phone.settings["system"].get("screen_off_timeout", "60000")
     plug = next(
         (number for key, number in _PLUG_TYPES if machine_services.battery_value(call, key) == "1"), 0
     )
-    return await call.out(f"""POWER MANAGER (dumpsys power)
-
-Power Manager State:
-  Settings power_manager_constants:
-  mDirty=0x0
-  mWakefulness={state}
-  mWakefulnessChanging=false
-  mIsPowered={str(plug > 0).lower()}
-  mPlugType={plug}
-  mBatteryLevel={call.phone.battery}
-  mStayOn={str(stay != "0").lower()}
-  mBootCompleted=true
-  mSystemReady=true
-  mHalAutoSuspendModeEnabled={str(not awake).lower()}
-  mHalInteractiveModeEnabled={flag}
-  mWakeLockSummary=0x0
-  mUserActivitySummary=0x{1 if awake else 0}
-  mHoldingWakeLockSuspendBlocker=false
-  mHoldingDisplaySuspendBlocker={flag}
-
-Settings and Configuration:
-  mScreenOffTimeoutSetting={timeout}
-  mStayOnWhilePluggedInSetting={stay}
-
-Display Power: state={"ON" if awake else "OFF"}
-
-Wake Locks: size=0
-
-Suspend Blockers: size=2
-""")
+    text = resources.text("shell/dumpsys/power.txt").format(
+        state="Awake" if awake else "Asleep",
+        awake=str(awake).lower(),
+        asleep=str(not awake).lower(),
+        activity=int(awake),
+        display="ON" if awake else "OFF",
+        powered=str(plug > 0).lower(),
+        plug=plug,
+        battery=call.phone.battery,
+        stay=stay,
+        stays=str(stay != "0").lower(),
+        timeout=timeout,
+    )
+    return await call.out(text)
 
 
-def _meminfo_of(pid: int, name: str) -> str:
-    return f"""
-** MEMINFO in pid {pid} [{name}] **
-                   Pss  Private  Private  SwapPss      Rss     Heap     Heap     Heap
-                 Total    Dirty    Clean    Dirty    Total     Size    Alloc     Free
-                ------   ------   ------   ------   ------   ------   ------   ------
-  Native Heap     9216     9180        0        0    11200    16384    10240     6144
-  Dalvik Heap     4608     4560        0        0     9800     8192     4608     3584
-        TOTAL    54321    21000    12000        0   110592    24576    14848     9728
-
- App Summary
-                       Pss(KB)                        Rss(KB)
-                        ------                         ------
-           Java Heap:     4560                          9800
-         Native Heap:     9180                         11200
-                Code:    12000                         48000
-               Stack:      640                           648
-            Graphics:     8192                          8192
-       Private Other:     1200
-              System:    18549
-             Unknown:                                  32752
-
-           TOTAL PSS:    54321            TOTAL RSS:   110592      TOTAL SWAP PSS:        0
-"""
+_MEMINFO = resources.text("shell/dumpsys/meminfo.txt")
 
 
 async def meminfo(call: Call, args: list[str]) -> int:
@@ -383,7 +310,7 @@ async def meminfo(call: Call, args: list[str]) -> int:
         if not matches:
             await call.line(f"No process found for: {names[0]}")
         for pair in matches:
-            await call.out(_meminfo_of(pair.pid, pair.name))
+            await call.out(_MEMINFO.format(pid=pair.pid, name=pair.name))
         return 0
     await call.line("\nTotal RSS by process:")
     for process in processes.values():
@@ -422,50 +349,47 @@ async def alarm(call: Call, _: list[str]) -> int:
 
 Handler = Callable[[Call, list[str]], Awaitable[int]]
 SERVICES: dict[str, Handler] = {
-    "SurfaceFlinger": window.surface_flinger,
     "accessibility": accessibility,
-    "account": account,
-    "activity": activity.run,
     "alarm": alarm,
-    "appops": app_ops,
-    "audio": radio.audio,
     "battery": battery,
-    "bluetooth_manager": radio.bluetooth,
     "clipboard": clipboard,
-    "connectivity": radio.connectivity,
     "cpuinfo": cpuinfo,
     "device_config": device_config,
-    "device_policy": device_policy,
     "deviceidle": deviceidle,
     "diskstats": diskstats,
-    "display": window.display,
     "dropbox": dropbox,
-    "gfxinfo": window.gfxinfo,
-    "input": window.input_service,
-    "input_method": window.input_method,
     "locale": locale,
     "location": location,
     "lock_settings": lock_settings,
-    "media_session": media_session,
     "meminfo": meminfo,
-    "mount": mount,
     "netpolicy": netpolicy,
     "notification": notification,
     "overlay": overlay,
-    "package": package.run,
     "power": power,
     "role": role,
     "settings": settings,
     "statusbar": statusbar,
-    "telephony.registry": radio.telephony,
-    "thermalservice": thermal,
-    "trust": trust,
     "uimode": uimode,
     "usagestats": usagestats,
     "user": user,
+    **{name: says(words) for name, words in resources.table("shell/dumpsys/static.toml").items()},
+    "SurfaceFlinger": window.surface_flinger,
+    "activity": activity.run,
+    "appops": app_ops,
+    "audio": radio.audio,
+    "bluetooth_manager": radio.bluetooth,
+    "connectivity": radio.connectivity,
+    "display": window.display,
+    "gfxinfo": window.gfxinfo,
+    "input": window.input_service,
+    "input_method": window.input_method,
+    "package": package.run,
+    "telephony.registry": radio.telephony,
+    "thermalservice": thermal,
     "wifi": radio.wifi,
     "window": window.run,
 }
+SERVICES = dict(sorted(SERVICES.items()))
 PRIORITIES = ("CRITICAL", "HIGH", "NORMAL")
 USAGE = resources.text("shell/usage/dumpsys.txt")
 

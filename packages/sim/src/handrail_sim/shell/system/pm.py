@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from handrail_sim.handset import Handset
+from handrail_sim.resources import table
 from handrail_sim.shell.apk import ApkFacts, BadApk, read_apk
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import package as package_dump
@@ -32,24 +33,7 @@ USAGE = (
     "[--rollback-strategy NUMBER] [--update-ownership] [--multi-package] [--ignore-dexopt-profile] [FILE]"
 )
 FIRST_SESSION = 1_000_001
-_INSTALL_VALUED = frozenset(
-    [
-        "-i",
-        "--user",
-        "-S",
-        "--abi",
-        "--pkg",
-        "--install-location",
-        "--install-reason",
-        "--originating-uri",
-        "--referrer",
-        "--inherit",
-        "-p",
-        "--force-uuid",
-        "--package-source",
-        "--rollback-strategy",
-    ]
-)
+_INSTALL_VALUED = usage_of(USAGE).valued
 
 
 @dataclass(slots=True)
@@ -354,40 +338,10 @@ async def query(call: Call, args: list[str]) -> int:
     return 0
 
 
-_FEATURES = """
-android.hardware.audio.output android.hardware.bluetooth android.hardware.bluetooth_le
-android.hardware.camera android.hardware.camera.any android.hardware.camera.autofocus
-android.hardware.camera.flash android.hardware.camera.front android.hardware.faketouch
-android.hardware.fingerprint android.hardware.location android.hardware.location.gps
-android.hardware.location.network android.hardware.microphone android.hardware.nfc
-android.hardware.ram.normal android.hardware.screen.landscape android.hardware.screen.portrait
-android.hardware.sensor.accelerometer android.hardware.sensor.gyroscope android.hardware.telephony
-android.hardware.telephony.gsm android.hardware.touchscreen android.hardware.touchscreen.multitouch
-android.hardware.touchscreen.multitouch.distinct android.hardware.touchscreen.multitouch.jazzhand
-android.hardware.usb.accessory android.hardware.wifi android.hardware.wifi.direct
-android.software.app_widgets android.software.autofill android.software.backup
-android.software.home_screen android.software.input_methods android.software.live_wallpaper
-android.software.picture_in_picture android.software.print android.software.webview
-"""
-FEATURES = _FEATURES.split()
-_GROUPS = (
-    "CALENDAR",
-    "CAMERA",
-    "CONTACTS",
-    "LOCATION",
-    "MICROPHONE",
-    "NOTIFICATIONS",
-    "PHONE",
-    "SENSORS",
-    "SMS",
-)
-LIBRARIES = (
-    "android.ext.shared",
-    "android.test.base",
-    "android.test.mock",
-    "android.test.runner",
-    "org.apache.http.legacy",
-)
+_LISTED = table("shell/system/device.toml")
+FEATURES: list[str] = _LISTED["features"]
+_GROUPS: list[str] = _LISTED["groups"]
+LIBRARIES: list[str] = _LISTED["libraries"]
 
 
 _PACKAGES = "[-f] [-d] [-e] [-s] [-3] [-i] [-l] [-u] [-U] [-a] [-q] [--show-versioncode] [--apex-only]"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from handrail_sim import resources
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.radio import ADDRESS, is_on
 from handrail_sim.shell.io import CHUNK
@@ -245,19 +246,7 @@ FAMILY |= {"ip": ip, "ifconfig": ifconfig, "ping": ping, "netstat": netstat}
 
 
 _SIZE = (24, 80)  # rows, columns
-MOUNTS = (
-    ("/dev/block/dm-5", "/", "ext4", "ro,seclabel,relatime"),
-    ("tmpfs", "/dev", "tmpfs", "rw,seclabel,nosuid,relatime,mode=755"),
-    ("proc", "/proc", "proc", "rw,relatime,gid=3009,hidepid=invisible"),
-    ("sysfs", "/sys", "sysfs", "rw,seclabel,relatime"),
-    ("/dev/block/dm-39", "/data", "f2fs", "rw,lazytime,seclabel,nosuid,nodev,noatime"),
-    (
-        "/dev/fuse",
-        "/storage/emulated",
-        "fuse",
-        "rw,nosuid,nodev,noexec,noatime,user_id=0,group_id=0",
-    ),
-)
+MOUNTS = resources.rows("shell/tools/mounts.txt")
 """Device, place, kind and options, as /proc/mounts lists them too."""
 
 

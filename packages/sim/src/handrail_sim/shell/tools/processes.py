@@ -12,6 +12,7 @@ from functools import lru_cache
 from handrail_sim.disk.blobs import intern
 from handrail_sim.disk.lookup import Node
 from handrail_sim.handset import Handset
+from handrail_sim.resources import table
 from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.options import BadUsage, Options, read_options
 from handrail_sim.shell.processes import SIGNALS, Process, processes_of, signal_number
@@ -20,19 +21,7 @@ from handrail_sim.shell.tools.machine import KERNEL, MOUNTS
 from handrail_sim.shell.tools.names import user_name, user_number
 from handrail_sim.shell.tools.text import compile_pattern
 
-NATIVE = (
-    (1, 0, 0, "init", "/system/bin/init second_stage"),
-    (2, 0, 0, "[kthreadd]", "[kthreadd]"),
-    (158, 1, 1000, "servicemanager", "/system/bin/servicemanager"),
-    (160, 1, 1036, "logd", "/system/bin/logd"),
-    (271, 1, 0, "zygote64", "zygote64"),
-    (301, 1, 1000, "surfaceflinger", "/system/bin/surfaceflinger"),
-    (355, 1, 2000, "adbd", "/apex/com.android.adbd/bin/adbd --root_seclabel=u:r:su:s0"),
-    (371, 1, 0, "netd", "/system/bin/netd"),
-    (543, 271, 1000, "system_server", "system_server"),
-    (812, 271, 10098, "com.android.systemui", "com.android.systemui"),
-    (934, 271, 1001, "com.android.phone", "com.android.phone"),
-)
+NATIVE: list[tuple[int, int, int, str, str]] = table("shell/tools/processes.toml")["native"]
 """pid, parent, uid, name, command line of what always runs."""
 
 
