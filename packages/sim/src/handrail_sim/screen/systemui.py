@@ -9,11 +9,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from handrail_sim import view as ui
 from handrail_sim.system.android import Android
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.tasks import Task
 from handrail_sim.timers import Timer
+from handrail_sim.view import (
+    button,
+    column,
+    frame,
+    grid,
+    hscroll,
+    icon,
+    icon_button,
+    row,
+    scroll,
+    slider,
+    text,
+)
 from handrail_sim.view.view import Rect, Style, View
 from handrail_sim.view.widgets import styled
 from handrail_sim.view.windows import Window
@@ -217,15 +229,13 @@ class Bars:
 def build_recents(ui: Bars) -> View:
     tasks = ui.phone.tasks.recent()
     cards = [_task_card(ui, task) for task in tasks]
-    clear = ui.button("Clear all", lambda: clear_recents(ui), "text", id="clear_all")
+    clear = button("Clear all", lambda: clear_recents(ui), "text", id="clear_all")
     body = [
-        ui.hscroll(
-            ui.row(*cards, width="wrap", gap=16.0, padding=(40.0, 0.0)), id="overview_panel", weight=1.0
-        ),
+        hscroll(row(*cards, width="wrap", gap=16.0, padding=(40.0, 0.0)), id="overview_panel", weight=1.0),
         clear,
     ]
-    empty = ui.text("No recent items", "body", id="empty_message")
-    return ui.column(
+    empty = text("No recent items", "body", id="empty_message")
+    return column(
         *(body if cards else [empty]),
         cls="android.widget.FrameLayout",
         height="fill",
@@ -246,10 +256,8 @@ def _task_card(ui: Bars, task: Task) -> View:
         style=Style(kind="thumbnail", background="surface", radius=24.0, elevation=4.0),
         tag=top.window if top is not None else None,
     )
-    return ui.column(
-        ui.row(
-            ui.icon(app.icon, id="icon"), ui.text(app.label, "label"), width="wrap", gap=8.0, align="center_h"
-        ),
+    return column(
+        row(icon(app.icon, id="icon"), text(app.label, "label"), width="wrap", gap=8.0, align="center_h"),
         picture,
         cls="android.widget.FrameLayout",
         id="task",
@@ -288,22 +296,22 @@ TILES = (
 
 def build_shade(ui: Bars) -> View:
     notes = [_notification_card(ui, notification) for notification in reversed(ui.phone.notifications.posted)]
-    body = ui.column(
-        ui.text(ui.clock_text(), "headline", id="clock", padding=(8.0, 4.0)),
-        ui.grid(2, *[_tile(ui, *tile) for tile in TILES], id="quick_qs_panel", gap=8.0),
+    body = column(
+        text(ui.clock_text(), "headline", id="clock", padding=(8.0, 4.0)),
+        grid(2, *[_tile(ui, *tile) for tile in TILES], id="quick_qs_panel", gap=8.0),
         _brightness(ui) if ui.quick_settings else None,
         *notes,
-        ui.text("No notifications", "body", id="no_notifications", align="center_h", margin=24.0)
+        text("No notifications", "body", id="no_notifications", align="center_h", margin=24.0)
         if not notes
         else None,
-        ui.button("Clear all", lambda: clear_notifications(ui), "text", id="dismiss_text", align="end")
+        button("Clear all", lambda: clear_notifications(ui), "text", id="dismiss_text", align="end")
         if notes
         else None,
         padding=(16.0, 8.0),
         gap=8.0,
     )
-    return ui.frame(
-        ui.scroll(body, id="notification_stack_scroller", cls="android.view.ViewGroup"),
+    return frame(
+        scroll(body, id="notification_stack_scroller", cls="android.view.ViewGroup"),
         id="notification_panel",
         height="fill",
         padding=(0.0, 32.0, 0.0, 48.0),
@@ -316,7 +324,7 @@ def build_shade(ui: Bars) -> View:
 
 def _brightness(ui: Bars) -> View:
     value = float(ui.phone.settings["system"].get("screen_brightness", "102"))
-    return ui.slider(
+    return slider(
         value,
         1.0,
         255.0,
@@ -340,9 +348,9 @@ def _tile(ui: Bars, label: str, sign: str, table: str, name: str) -> View:
         ui.phone.put_setting(table, name, "0" if on else "1")
 
     style = Style(kind="tile", role="selected" if on else "", background="surface_variant", radius=24.0)
-    return ui.row(
-        ui.icon(sign),
-        ui.text(label, "label", id="tile_label", weight=1.0),
+    return row(
+        icon(sign),
+        text(label, "label", id="tile_label", weight=1.0),
         cls="android.widget.Switch",
         key=f"tile:{label}",
         desc=label,
@@ -357,17 +365,17 @@ def _tile(ui: Bars, label: str, sign: str, table: str, name: str) -> View:
 
 def _notification_card(ui: Bars, note: Notification) -> View:
     package = ui.phone.packages.installed.get(note.package)
-    head = ui.text(package.label if package else note.package, "caption", id="android:id/app_name_text")
+    head = text(package.label if package else note.package, "caption", id="android:id/app_name_text")
     style = Style(kind="notification", background="surface_container", radius=16.0)
-    return ui.column(
+    return column(
         head,
-        ui.text(
+        text(
             note.title,
             "body",
             id="android:id/title",
             style=Style(kind="text", role="body", size=14.0, bold=True),
         ),
-        ui.text(note.text, "label", id="android:id/text"),
+        text(note.text, "label", id="android:id/text"),
         _actions(ui, note) if note.actions else None,
         cls="android.widget.FrameLayout",
         id="expandableNotificationRow",
@@ -387,10 +395,10 @@ def _actions(ui: Bars, note: Notification) -> View:
             app.on_action(label)
 
     views = [
-        ui.button(label, partial(press, label), "text", id="android:id/action0", key=f"action:{label}")
+        button(label, partial(press, label), "text", id="android:id/action0", key=f"action:{label}")
         for label in note.actions
     ]
-    return ui.row(*views, id="android:id/actions", gap=8.0, gravity="end")
+    return row(*views, id="android:id/actions", gap=8.0, gravity="end")
 
 
 def open_note(ui: Bars, note: Notification) -> None:
@@ -423,7 +431,7 @@ def banner(ui: Bars) -> View:
         ),
         None,
     )
-    return ui.frame(_notification_card(ui, note) if note else None, padding=8.0)
+    return frame(_notification_card(ui, note) if note else None, padding=8.0)
 
 
 class SystemUi(Bars):
@@ -487,21 +495,21 @@ class SystemUi(Bars):
     def _status(self) -> View:
         now = self.clock_text()
         small = styled("text", "label", 13.0, bold=True)
-        hints = [ui.icon(name, desc, 16.0, id=name) for name, desc in self._signs()]
+        hints = [icon(name, desc, 16.0, id=name) for name, desc in self._signs()]
         notes = [
-            ui.icon("dot", f"{notification.title} notification", 14.0)
+            icon("dot", f"{notification.title} notification", 14.0)
             for notification in self.phone.notifications.posted[-4:]
         ]
-        bar = ui.row(
-            ui.text(now, id="clock", style=small, desc=now, cls="android.widget.TextView"),
-            ui.row(*notes, id="notificationIcons", width="wrap", weight=1.0, gap=4.0),
-            ui.row(*hints, id="statusIcons", width="wrap", gap=4.0),
+        bar = row(
+            text(now, id="clock", style=small, desc=now, cls="android.widget.TextView"),
+            row(*notes, id="notificationIcons", width="wrap", weight=1.0, gap=4.0),
+            row(*hints, id="statusIcons", width="wrap", gap=4.0),
             id="status_bar_contents",
             height="fill",
             padding=(16.0, 0.0),
             gap=8.0,
         )
-        view = ui.frame(bar, id="status_bar", height="fill", style=styled("status"))
+        view = frame(bar, id="status_bar", height="fill", style=styled("status"))
         view.tag = now
         return view
 
@@ -525,11 +533,11 @@ class SystemUi(Bars):
             ("recent_apps", "nav_recents", "Overview", lambda: phone.key(187), None),
         ]
         parts = [
-            ui.icon_button(name, desc, run, id=own, weight=1.0, height="fill", on_long_click=held)
+            icon_button(name, desc, run, id=own, weight=1.0, height="fill", on_long_click=held)
             for own, name, desc, run, held in keys
         ]
-        return ui.frame(
-            ui.row(*parts, id="nav_buttons", height="fill", padding=(24.0, 0.0)),
+        return frame(
+            row(*parts, id="nav_buttons", height="fill", padding=(24.0, 0.0)),
             id="navigation_bar_view",
             height="fill",
             style=styled("nav"),
@@ -538,7 +546,7 @@ class SystemUi(Bars):
     def _toast(self) -> View:
         style = Style(kind="toast", background="inverse_surface", radius=24.0, elevation=4.0)
         words = self.toast["text"] if self.toast else ""
-        inner = ui.text(
+        inner = text(
             words,
             "label",
             id="android:id/message",
@@ -546,14 +554,14 @@ class SystemUi(Bars):
                 kind="text", role="label", size=14.0, color="inverse_on_surface", align="center", max_lines=2
             ),
         )
-        box = ui.frame(inner, width="wrap", padding=(24.0, 12.0), style=style, align="center_h")
-        return ui.frame(box, padding=(32.0, 0.0))
+        box = frame(inner, width="wrap", padding=(24.0, 12.0), style=style, align="center_h")
+        return frame(box, padding=(32.0, 0.0))
 
     def _volume(self) -> View:
         level = self.phone.volume
-        return ui.column(
-            ui.text(str(level), "label", align="center_h"),
-            ui.slider(level, 0, 15, self._set_volume, 1, id="volume_row_slider", desc="Media volume"),
+        return column(
+            text(str(level), "label", align="center_h"),
+            slider(level, 0, 15, self._set_volume, 1, id="volume_row_slider", desc="Media volume"),
             style=Style(kind="card", background="surface_container", radius=24.0),
             padding=8.0,
         )
