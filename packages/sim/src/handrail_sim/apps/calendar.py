@@ -140,7 +140,7 @@ class Edit(Activity):
         ]
         form = ui.column(
             entries[0],
-            ui.switch("All day", self.state["all_day"], self.set_all_day, id="is_all_day"),
+            ui.switch("All day", self.state["all_day"], self.sets("all_day"), id="is_all_day"),
             *times,
             *entries[1:],
             ui.text(self.state["error"], "error", id="error") if self.state["error"] else None,
@@ -157,9 +157,6 @@ class Edit(Activity):
 
     def change(self, name: str, words: str) -> None:
         self.state[name] = words
-
-    def set_all_day(self, on: bool) -> None:
-        self.state["all_day"] = on
 
     def _moment(self, side: str) -> datetime:
         clock = "00:00" if self.state["all_day"] else self.state[f"{side}_time"]

@@ -97,12 +97,9 @@ class Dialtacts(Activity):
         return ui.column(
             ui.toolbar("Phone"),
             body,
-            ui.bottom_bar((("history", "Recents"), ("dial", "Keypad")), self.state["tab"], self.choose_tab),
+            ui.bottom_bar((("history", "Recents"), ("dial", "Keypad")), self.state["tab"], self.sets("tab")),
             height="fill",
         )
-
-    def choose_tab(self, tab: int) -> None:
-        self.state["tab"] = tab
 
     def _recents(self) -> View:
         calls = list(enumerate(reversed(telephony.call_log(self.phone))))

@@ -109,7 +109,7 @@ class Main(Activity):
         value = round(self.state["speed"])
         return slider(
             self.state["speed"],
-            on_change=self.set_speed,
+            on_change=self.sets("speed"),
             desc="Speed",
             state=f"{value}%",
             key="speed",
@@ -132,9 +132,6 @@ class Main(Activity):
 
     def set_done(self, number: int, done: bool) -> None:
         self.state["tasks"][number][1] = done
-
-    def set_speed(self, value: float) -> None:
-        self.state["speed"] = value
 
     def count(self) -> None:
         self.state["counter"] += 1

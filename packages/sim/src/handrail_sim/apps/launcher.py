@@ -108,7 +108,7 @@ class Home(Activity):
             ui.field(
                 "fallback_search_view",
                 self.state["query"],
-                self.look_for,
+                self.sets("query"),
                 hint="Search apps",
                 ime_action="search",
                 on_submit=self.open_first,
@@ -148,9 +148,6 @@ class Home(Activity):
     def search(self) -> None:
         self.open_drawer()
         self.focus("fallback_search_view")
-
-    def look_for(self, words: str) -> None:
-        self.state["query"] = words
 
     def open_first(self) -> None:
         query = self.state["query"].casefold()

@@ -224,7 +224,7 @@ class Conversation(Activity):
             ui.field(
                 "recipient_text_view",
                 to,
-                self.look_for,
+                self.sets("to"),
                 hint="Type a name or phone number",
                 on_submit=self.choose_typed,
                 style=_PLAIN_FIELD,
@@ -255,9 +255,6 @@ class Conversation(Activity):
         return ui.item(
             contact.name, contact.phone, ui.avatar(contact.name, id="contact_icon"), on_click=choose
         )
-
-    def look_for(self, words: str) -> None:
-        self.state["to"] = words
 
     def choose_typed(self) -> None:
         if _is_number(self.state["to"]):

@@ -130,7 +130,7 @@ class Editor(Activity):
             ui.field(
                 "title",
                 self.state["title"],
-                self.set_title,
+                self.sets("title"),
                 hint="Title",
                 ime_action="next",
                 style=_EDITOR_TITLE,
@@ -138,7 +138,7 @@ class Editor(Activity):
             ui.field(
                 "body",
                 self.state["body"],
-                self.set_body,
+                self.sets("body"),
                 hint="Note",
                 multiline=True,
                 ime_action="none",
@@ -148,12 +148,6 @@ class Editor(Activity):
             ),
             height="fill",
         )
-
-    def set_title(self, words: str) -> None:
-        self.state["title"] = words
-
-    def set_body(self, words: str) -> None:
-        self.state["body"] = words
 
     def on_pause(self) -> None:
         """Android may never come back from here, so this is where notes are written."""

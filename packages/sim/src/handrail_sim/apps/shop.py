@@ -597,7 +597,7 @@ class Checkout(Activity):
                 ui.column(
                     ui.header("Delivery address", padding=(0.0, 8.0)),
                     *(self.input(name, hint) for name, hint in _FIELDS.items()),
-                    ui.checkbox("This is a gift", self.state["gift"], self.set_gift, id="gift"),
+                    ui.checkbox("This is a gift", self.state["gift"], self.sets("gift"), id="gift"),
                     sum_line("Total", total, bold=True, name="total"),
                     ui.button(f"Pay {money(total)}", self.pay, id="pay", width="fill"),
                     padding=16.0,
@@ -617,9 +617,6 @@ class Checkout(Activity):
             ui.field(name, hint=hint, input_type=kind, ime_action="done" if name == "email" else "next"),
             ui.text(error, "error", id=f"{name}_error") if error else None,
         )
-
-    def set_gift(self, checked: bool) -> None:
-        self.state["gift"] = checked
 
     def pay(self) -> None:
         values = {name: self.field(name).strip() for name in _FIELDS}

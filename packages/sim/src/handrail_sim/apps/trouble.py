@@ -46,7 +46,7 @@ class Covered(Activity):
     def banner(self) -> View:
         return ui.row(
             ui.text("This app uses lanterns. By going on you agree to light.", weight=1.0),
-            ui.icon_button("close", "Close banner", self.close_banner, id="close_banner"),
+            ui.icon_button("close", "Close banner", self.sets("banner", False), id="close_banner"),
             id="banner",
             align="bottom",
             height=160.0,
@@ -57,9 +57,6 @@ class Covered(Activity):
 
     def hit_banner(self) -> None:
         note(self, "banner", "missed")
-
-    def close_banner(self) -> None:
-        self.state["banner"] = False
 
     def accept(self) -> None:
         note(self, "accepted")
@@ -84,7 +81,7 @@ class Interrupted(Activity):
         return [ui.field("name", hint="Name"), ui.button("Next", self.next, id="next")]
 
     def second(self) -> list[View]:
-        box = ui.checkbox("I was careful", self.state["careful"], self.set_careful, id="careful")
+        box = ui.checkbox("I was careful", self.state["careful"], self.sets("careful"), id="careful")
         return [box, ui.button("Next", self.next, id="next", enabled=self.state["careful"])]
 
     def third(self) -> list[View]:
@@ -103,9 +100,6 @@ class Interrupted(Activity):
 
     def rate(self) -> None:
         note(self, "rated", "missed")
-
-    def set_careful(self, checked: bool) -> None:
-        self.state["careful"] = checked
 
     def done(self) -> None:
         note(self, "finished the form")

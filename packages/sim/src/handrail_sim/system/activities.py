@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from handrail_sim.disk.files import Files
@@ -218,6 +219,14 @@ class Activity(ActivityState):
         self.window.memory.setdefault(name, {}).update(first=line, offset=0)
         self.changed()
 
+    def sets(self, name: str, *fixed: Any) -> Callable[..., None]:
+        """A handler that puts into `state` what it is called with, or the fixed value."""
+
+        def change(value: Any) -> None:
+            self.state[name] = value
+
+        return partial(change, *fixed)
+
     def toast(self, text: str, long: bool = False) -> None:
         self.phone.toast(text, package=self.app.package, long=long)
 
@@ -342,6 +351,8 @@ class Context(Device, ABC):
     def put_setting(self, table: str, name: str, value: str) -> None: ...
     @abstractmethod
     def set_dark(self, dark: bool) -> None: ...
+    @abstractmethod
+    def apply_rotation(self) -> None: ...
     @abstractmethod
     def set_font_scale(self, scale: float) -> None: ...
     @abstractmethod

@@ -230,7 +230,7 @@ class AlarmPanel(TimePicker):
         arrow = ui.icon_button(
             "expand_less" if is_open else "expand_more",
             "Collapse alarm" if is_open else "Expand alarm",
-            partial(self.open_card, 0 if is_open else alarm.id),
+            self.sets("open", 0 if is_open else alarm.id),
             id="arrow",
         )
         foot = ui.row(ui.text(words, id="daysOfWeek", weight=1.0, style=_DAYS), arrow)
@@ -258,9 +258,6 @@ class AlarmPanel(TimePicker):
             ui.button("Label", partial(self.ask_for_label, alarm.id), role="text", id="edit_label"),
             ui.button("Delete", partial(self.delete_alarm, alarm.id), role="text", id="delete"),
         ]
-
-    def open_card(self, alarm_id: int) -> None:
-        self.state["open"] = alarm_id
 
     def add_alarm(self) -> None:
         self.pick_time(0, 9, 0)
@@ -297,10 +294,7 @@ class AlarmPanel(TimePicker):
         self.dialog("Label", "", buttons, content=self.label_field)
 
     def label_field(self) -> View:
-        return ui.field("alarm_label", self.state["label"], self.type_label, hint="Label")
-
-    def type_label(self, words: str) -> None:
-        self.state["label"] = words
+        return ui.field("alarm_label", self.state["label"], self.sets("label"), hint="Label")
 
     def set_label(self, alarm_id: int) -> None:
         self._update(alarm_id, label=self.state["label"].strip())

@@ -379,7 +379,7 @@ class Search(Activity):
             ui.field(
                 "search_src_text",
                 query,
-                self.look_for,
+                self.sets("query"),
                 hint="Search settings",
                 ime_action="search",
                 width="wrap",
@@ -401,9 +401,6 @@ class Search(Activity):
             return [note("No results")]
         rows = [link(title, partial(self.start, page), path) for title, path, page in matches]
         return [ui.lazy_list(rows, lambda view: view, id="list_results", height="wrap", weight=1.0)]
-
-    def look_for(self, words: str) -> None:
-        self.state["query"] = words
 
     def clear(self) -> None:
         self.state["query"] = ""
