@@ -11,7 +11,7 @@ from handrail_sim.shell.dumpsys import activity, package, radio, window
 from handrail_sim.shell.dumpsys.shapes import hash_code
 from handrail_sim.shell.system import appops, machine_services
 from handrail_sim.shell.system.props import TABLES
-from handrail_sim.shell.system.screen_services import says
+from handrail_sim.shell.system.verbs import says
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.releases import release_of

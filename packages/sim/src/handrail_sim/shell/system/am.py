@@ -12,7 +12,7 @@ from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.system.instrument import instrument
 from handrail_sim.shell.system.intent_args import IntentArgs, shown
 from handrail_sim.shell.system.java import JavaError, integer
-from handrail_sim.shell.system.verbs import Handler, Verbs, missing, plain
+from handrail_sim.shell.system.verbs import Verbs, missing, plain, says
 from handrail_sim.system.intents import StartResult, short_component, split_component
 from handrail_sim.system.releases import release_of
 from handrail_sim.system.tasks import HOME, Task
@@ -455,13 +455,6 @@ async def compat(call: Call, args: list[str]) -> int:
     return await call.line(f"{done} change {change} for {package}.")
 
 
-def _says(text: str) -> Handler:
-    async def answer(call: Call, _: list[str]) -> int:
-        return await call.line(text)
-
-    return answer
-
-
 async def to_uri(call: Call, args: list[str]) -> int:
     """`am to-uri INTENT`: the data, with the rest behind `#Intent;`."""
     intent = IntentArgs(args, valued=frozenset({"--user"}), flags=frozenset()).intent
@@ -507,16 +500,16 @@ VERBS = Verbs(
         "stop-service": ("INTENT", stop_service),
         "stack": ("list|info|move-task|remove [STACK_ID] [TASK_ID]", stack),
         "task": ("lock|resizeable|resize|focus [TASK_ID] [MORE]", task),
-        "get-current-user": ("", _says("0")),
-        "get-started-user-state": ("USER_ID", _says("RUNNING_UNLOCKED")),
-        "is-user-stopped": ("USER_ID", _says("false")),
+        "get-current-user": ("", says("0")),
+        "get-started-user-state": ("USER_ID", says("RUNNING_UNLOCKED")),
+        "is-user-stopped": ("USER_ID", says("false")),
         "get-config": ("[--days COUNT] [--device] [--proto] [--display DISPLAY_ID]", config),
         "switch-user": ("[-w] USER_ID", switch_user),
-        "unlock-user": ("USER_ID [TOKEN]", _says("Success: user unlocked")),
+        "unlock-user": ("USER_ID [TOKEN]", says("Success: user unlocked")),
         "set-debug-app": ("[-w] [--persistent] PACKAGE", set_debug_app),
         "clear-debug-app": ("", clear_debug_app),
-        "idle-maintenance": ("", _says("Performing idle maintenance...")),
-        "wait-for-broadcast-idle": ("[--flush-broadcast-loopers]", _says("All broadcast queues are idle!")),
+        "idle-maintenance": ("", says("Performing idle maintenance...")),
+        "wait-for-broadcast-idle": ("[--flush-broadcast-loopers]", says("All broadcast queues are idle!")),
         "set-inactive": (f"{_USER} PACKAGE true|false", set_inactive),
         "get-inactive": (f"{_USER} PACKAGE", get_inactive),
         "set-standby-bucket": (f"{_USER} PACKAGE BUCKET", set_bucket),

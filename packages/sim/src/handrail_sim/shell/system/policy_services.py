@@ -5,8 +5,7 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.system import pm
 from handrail_sim.shell.system.java import JavaError
-from handrail_sim.shell.system.screen_services import does, says
-from handrail_sim.shell.system.verbs import Verbs, missing, plain
+from handrail_sim.shell.system.verbs import Verbs, does, missing, plain, says
 
 _USER = "[--user USER_ID]"
 

@@ -5,33 +5,13 @@ Each verb does what it says to the phone's own state, or is not in the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.window import info
 from handrail_sim.shell.system.inputs import key_code
 from handrail_sim.shell.system.java import integer
-from handrail_sim.shell.system.verbs import Handler, Verbs, plain, value_of
+from handrail_sim.shell.system.verbs import Verbs, does, plain, says, value_of
 
 _USER = "[--user USER_ID]"
-
-
-def says(text: str, status: int = 0) -> Handler:
-    async def answer(call: Call, _: list[str]) -> int:
-        await call.line(text)
-        return status
-
-    return answer
-
-
-def does(act: Callable[[Call, list[str]], object]) -> Handler:
-    """A change that Android answers with silence."""
-
-    async def run(call: Call, args: list[str]) -> int:
-        act(call, plain(args))
-        return 0
-
-    return run
 
 
 # appearance
