@@ -24,10 +24,10 @@ from handrail_sim.view import (
     row,
     scroll,
     slider,
+    styled,
     text,
 )
 from handrail_sim.view.view import Rect, Style, View
-from handrail_sim.view.widgets import styled
 from handrail_sim.view.windows import Window
 
 PACKAGE = "com.android.systemui"

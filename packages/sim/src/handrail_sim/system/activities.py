@@ -20,9 +20,8 @@ from handrail_sim.system.intents import Handles, Intent, StartResult, full_class
 from handrail_sim.system.manifest import Manifest
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.overlays import panel, snackbar_of
-from handrail_sim.view import absolute, frame, icon
+from handrail_sim.view import absolute, frame, icon, styled
 from handrail_sim.view.view import Handler, Style, View
-from handrail_sim.view.widgets import styled
 from handrail_sim.view.windows import Window
 
 

@@ -20,8 +20,7 @@ from handrail_sim.shell.system import (
     radio,
     screen_services,
 )
-from handrail_sim.shell.system.verbs import does
-from handrail_sim.shell.system.verbs import Handler, Verbs
+from handrail_sim.shell.system.verbs import Handler, Verbs, does
 
 _VALUED = {
     "-t": "title",
