@@ -8,28 +8,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from handrail_sim import view as ui
-from handrail_sim.apps.browser.pages import (
-    HOME,
-    Block,
-    Check,
-    Choice,
-    Heading,
-    Input,
-    Link,
-    Page,
-    Paragraph,
-    Picture,
-    Submit,
-    Web,
-    Where,
-    Written,
-    address,
-    complaint,
-    offline_page,
-    open_page,
-    submit_url,
-    web_of,
-)
+from handrail_sim.apps.browser import pages
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import SEND, VIEW, Handles, Intent
 from handrail_sim.system.surroundings import is_online, place_for, transfer_ms
@@ -41,13 +20,13 @@ _SIZES = {1: 24.0, 2: 20.0}
 _KEYBOARDS = {"email": "email", "number": "number", "password": "password"}
 
 
-def document(browser: Main, page: Page) -> list[View]:
+def document(browser: Main, page: pages.Page) -> list[View]:
     """The blocks of the page; a complaint stands below the field it is about."""
     return [view for number, block in enumerate(page.blocks) for view in _views(browser, block, number)]
 
 
-def _views(browser: Main, block: Block, number: int) -> list[View]:
-    if isinstance(block, Where):
+def _views(browser: Main, block: pages.Block, number: int) -> list[View]:
+    if isinstance(block, pages.Where):
         return [
             ui.text(browser.where(), cls="android.widget.TextView", key="where"),
             ui.button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
@@ -59,22 +38,22 @@ def _views(browser: Main, block: Block, number: int) -> list[View]:
     return views
 
 
-def _view(browser: Main, block: Written, number: int) -> View:
+def _view(browser: Main, block: pages.Written, number: int) -> View:
     match block:
-        case Heading():
+        case pages.Heading():
             style = Style(kind="text", size=_SIZES.get(block.level, 16.0), bold=True)
             return ui.text(block.words, cls="android.widget.TextView", style=style, state="heading")
-        case Paragraph():
+        case pages.Paragraph():
             return ui.text(block.words, cls="android.widget.TextView")
-        case Link():
+        case pages.Link():
             return _link(browser, block, number)
-        case Picture():
+        case pages.Picture():
             return ui.image(
                 block.seed, cls="android.widget.Image", text=block.alt, width="fill", height=160.0
             )
-        case Input():
+        case pages.Input():
             return _input_view(browser, block)
-        case Check():
+        case pages.Check():
             checked = bool(browser.state["values"].get(block.name))
             box = ui.checkbox(
                 "",
@@ -87,13 +66,13 @@ def _view(browser: Main, block: Written, number: int) -> View:
             return ui.row(
                 box, ui.text(block.label, cls="android.widget.TextView"), cls="android.view.View", gap=8.0
             )
-        case Choice():
+        case pages.Choice():
             return _choice(browser, block)
-        case Submit():
+        case pages.Submit():
             return ui.button(block.words, partial(browser.submit, block.url), key=f"submit:{number}")
 
 
-def _link(browser: Main, link: Link, number: int) -> View:
+def _link(browser: Main, link: pages.Link, number: int) -> View:
     style = Style(kind="text", size=16.0, color="primary")
     return View(
         cls="android.view.View",
@@ -107,7 +86,7 @@ def _link(browser: Main, link: Link, number: int) -> View:
     )
 
 
-def _input_view(browser: Main, block: Input) -> View:
+def _input_view(browser: Main, block: pages.Input) -> View:
     """The id attribute of an element is its resource id, without a package."""
     return ui.column(
         ui.text(block.label, "label", cls="android.widget.TextView"),
@@ -125,7 +104,7 @@ def _input_view(browser: Main, block: Input) -> View:
     )
 
 
-def _choice(browser: Main, block: Choice) -> View:
+def _choice(browser: Main, block: pages.Choice) -> View:
     """A select element: a Spinner whose text is the chosen option."""
     chosen = browser.state["values"].get(block.name, block.options[0])
     return ui.column(
@@ -149,16 +128,16 @@ _STYLE = (
 )
 
 
-def html_at(url: str, web: Web | None = None) -> str | None:
+def html_at(url: str, web: pages.Web | None = None) -> str | None:
     """The document at an address of the phone's own web; None for one that it does not have."""
     if not (urlsplit(url).hostname or "").endswith(".example"):
         return None
-    return html_of(open_page(url, web))
+    return html_of(pages.open_page(url, web))
 
 
-def html_of(page: Page) -> str:
+def html_of(page: pages.Page) -> str:
     """The page; its fields belong to the form of its button."""
-    submit = next((block for block in page.blocks if isinstance(block, Submit)), None)
+    submit = next((block for block in page.blocks if isinstance(block, pages.Submit)), None)
     body = "".join(map(_written, page.blocks))
     form = f'<form action="{escape(submit.url)}">{body}</form>' if submit is not None else body
     head = "<meta charset=utf-8><meta name=viewport content='width=device-width'>"
@@ -166,33 +145,33 @@ def html_of(page: Page) -> str:
     return f"<!doctype html>{head}{title}<style>{_STYLE}</style>{form}"
 
 
-def _written(block: Block) -> str:  # noqa: PLR0911 - one for each kind
+def _written(block: pages.Block) -> str:  # noqa: PLR0911 - one for each kind
     match block:
-        case Heading():
+        case pages.Heading():
             return f"<h{block.level}>{escape(block.words)}</h{block.level}>"
-        case Paragraph():
+        case pages.Paragraph():
             return f"<p>{escape(block.words)}</p>"
-        case Link():
+        case pages.Link():
             return f'<p><a href="{escape(block.url)}">{escape(block.words)}</a></p>'
-        case Picture():
+        case pages.Picture():
             return f'<div class=picture role=img aria-label="{escape(block.alt)}"></div>'
-        case Input():
+        case pages.Input():
             return f"<label>{escape(block.label)} {_input(block)}</label>"
-        case Check():
+        case pages.Check():
             needed = " required" if block.required else ""
             name = escape(block.name)
             return f"<label><input type=checkbox id={name} name={name}{needed}> {escape(block.label)}</label>"
-        case Choice():
+        case pages.Choice():
             options = "".join(f"<option>{escape(option)}</option>" for option in block.options)
             name = escape(block.name)
             return f"<label>{escape(block.label)} <select id={name} name={name}>{options}</select></label>"
-        case Submit():
+        case pages.Submit():
             return f"<p><button>{escape(block.words)}</button></p>"
         case _:
             return f"<p>Your position is unknown</p><button type=button>{escape(block.words)}</button>"
 
 
-def _input(block: Input) -> str:
+def _input(block: pages.Input) -> str:
     name, needed = escape(block.name), " required" if block.required else ""
     if block.kind == "area":
         return f"<textarea id={name} name={name}{needed}></textarea>"
@@ -213,22 +192,22 @@ class Main(Activity):
 
     def on_create(self) -> None:
         self.state.update(history=[], values={}, bubble=[], loading=False, offline=False, url="")
-        self.open(self.intent.data or HOME)
+        self.open(self.intent.data or pages.HOME)
 
     def on_new_intent(self, intent: Intent) -> None:
-        self.open(intent.data or HOME)
+        self.open(intent.data or pages.HOME)
 
     @property
-    def page(self) -> Page:
+    def page(self) -> pages.Page:
         return (
-            offline_page(self.state["url"])
+            pages.offline_page(self.state["url"])
             if self.state["offline"]
-            else open_page(self.state["url"], self.stored_web)
+            else pages.open_page(self.state["url"], self.stored_web)
         )
 
     @property
-    def stored_web(self) -> Web:
-        return web_of(self.phone.world.get(self.app.package, {}))
+    def stored_web(self) -> pages.Web:
+        return pages.web_of(self.phone.world.get(self.app.package, {}))
 
     def where(self) -> str:
         place = place_for(self.phone, self.app.package)
@@ -277,7 +256,7 @@ class Main(Activity):
 
     def bar(self) -> View:
         return ui.row(
-            ui.icon_button("home", "Home", partial(self.open, HOME), id="home_button"),
+            ui.icon_button("home", "Home", partial(self.open, pages.HOME), id="home_button"),
             ui.field(
                 "url_bar",
                 self.state["url"],
@@ -295,7 +274,7 @@ class Main(Activity):
         )
 
     def go(self) -> None:
-        self.open(address(self.field("url_bar")))
+        self.open(pages.address(self.field("url_bar")))
 
     def open(self, url: str) -> None:
         self.state["history"].append(url)
@@ -320,7 +299,8 @@ class Main(Activity):
 
     def more(self) -> None:
         self.menu(
-            "menu_button", {"New tab": partial(self.open, HOME), "Share": self.share, "Reload": self.reload}
+            "menu_button",
+            {"New tab": partial(self.open, pages.HOME), "Share": self.share, "Reload": self.reload},
         )
 
     def share(self) -> None:
@@ -350,10 +330,10 @@ class Main(Activity):
 
     def submit(self, url: str) -> None:
         values = {name: value for name, value in self.state["values"].items() if value}
-        if wrong := complaint(self.page, values):
+        if wrong := pages.complaint(self.page, values):
             self.state["bubble"] = list(wrong)
             return
-        sent = submit_url(url, values)
+        sent = pages.submit_url(url, values)
         prefs = self.app.prefs("browser")
         prefs["sent"] = f"{prefs.get('sent', '')}\n{sent}".strip()
         self.open(sent)
@@ -376,7 +356,7 @@ class Browser(App):
     def fill(self, content: Any) -> None:
         """`pages` by address without https://, with `title` and `blocks`; `books` of the catalogue."""
         fields = mapping(content, "browser", "pages books")
-        web_of(fields)  # what is wrong with it is said now
+        pages.web_of(fields)  # what is wrong with it is said now
         self.phone.world[self.package] = fields
 
     def state(self) -> dict[str, Any]:
