@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from handrail_sim import resources
 from handrail_sim.handset import Handset
 from handrail_sim.resources import table
 from handrail_sim.shell.apk import ApkFacts, BadApk, read_apk
@@ -273,36 +274,16 @@ def _matching_components(call: Call, arguments: IntentArgs) -> list[str]:
     return packages.resolve(intent)
 
 
+_ACTIVITY_INFO = resources.text("shell/system/activity_info.txt")
+
+
 def _details(call: Call, component: str, indent: str) -> str:
     package, name = split_component(component)
     existing = all_packages(call.phone)[package]
-    lines = [
-        "ActivityInfo:",
-        f"  name={name}",
-        f"  packageName={package}",
-        f"  labelRes=0x0 nonLocalizedLabel={existing.label} icon=0x0 banner=0x0",
-    ]
-    lines += [
-        "  enabled=true exported=true directBootAware=false",
-        f"  taskAffinity={package} targetActivity=null persistableMode=PERSIST_ROOT_ONLY",
-    ]
-    lines += [
-        "  launchMode=0 flags=0x0 privateFlags=0x0 theme=0x0",
-        "  ApplicationInfo:",
-        f"    name={package}.App",
-        f"    packageName={package}",
-    ]
-    lines += [
-        f"    processName={package}",
-        f"    taskAffinity={package}",
-        f"    uid={existing.uid} flags=0x0 privateFlags=0x0 theme=0x0",
-    ]
-    lines += [
-        f"    sourceDir={existing.path}",
-        f"    dataDir=/data/user/0/{package}",
-        "    enabled=true minSdkVersion=24 targetSdkVersion=34",
-    ]
-    return "".join(f"{indent}{line}\n" for line in lines)
+    text = _ACTIVITY_INFO.format(
+        name=name, package=package, label=existing.label, uid=existing.uid, path=existing.path
+    )
+    return "".join(f"{indent}{line}\n" for line in text.splitlines())
 
 
 async def resolve(call: Call, args: list[str]) -> int:
