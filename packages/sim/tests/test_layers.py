@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail_sim"
 LAYERS = [
-    {"clock", "errors", "extras", "timers", "waiting"},
+    {"clock", "errors", "extras", "resources", "timers", "waiting"},
     {"faults", "stream"},
     {"disk", "view"},
     {"paint"},

@@ -22,8 +22,6 @@ def tree() -> Element:
         add(row, "Text", n=f"name{number}", text=name)
         add(row, "Switch", n=f"switch{number}", checked=str(number == 1).lower())
     add(frame, "Text", n="foot", text="3 rows")
-    for order, element in enumerate(top.descendants(), 1):
-        element.order = order
     return top
 
 

@@ -15,41 +15,11 @@ from typing import Any, TypeVar
 
 from handrail_sim.clock import Clock
 from handrail_sim.errors import BadSetting
+from handrail_sim.resources import table
 
 Options = dict[str, Any]
 
-KINDS: dict[str, Options] = {
-    "latency": {"command": "*", "ms": 100, "jitter_ms": 0},
-    "dump_null_root": {},
-    "dump_killed": {},
-    "dump_waits_for_idle": {"quiet_ms": 500, "timeout_ms": 10_000},
-    "truncated_output": {"bytes": 512, "command": "*"},
-    "offline": {},
-    "unauthorized": {},
-    "reboot": {},
-    "stream_reset": {"bytes": 512, "command": "*"},
-    "input_lost": {},
-    "input_twice": {},
-    "slow_app_start": {"ms": 3000},
-    "ime_swallows": {},
-    "clock_ticks": {"ms": 1000},
-    "helper_dies": {"requests": 0},
-    "helper_refused": {"why": "java.lang.SecurityException: Permission denied (SELinux)"},
-    "temp_read_only": {},
-    "work_profile": {"user": 10, "label": "Work profile", "flags": "1030", "refused": 1, "packages": ""},
-    "second_display": {"id": 2, "width": 500, "height": 500, "density": 100, "rotation": 0, "first": 0,
-                       "physical": 0},
-    "fold": {"state": "closed", "width": 1080, "height": 2092, "density": 420},
-    "secure_window": {"which": "overlay"},
-    "clipboard_unreadable": {},
-    "oem_lines": {"command": "*", "text": "WARNING: linker: unused DT entry: type 0x1d", "to": "stdout"},
-    "input_refused": {"command": "*", "helpers": 0},
-    "grant_refused": {},
-    "settings_refused": {},
-    "install_refused": {},
-    "screencap_warning": {"text": "", "to": "stderr"},
-    "windows_shuffled": {},
-}  # fmt: skip
+KINDS: dict[str, Options] = table("faults.toml")
 """Every fault with its own options and their defaults; `command` "*" means any command.
 
 `work_profile`: another user, whom the shell may not ask about unless `refused` is 0; `packages`, by commas,

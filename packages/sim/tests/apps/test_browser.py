@@ -1,6 +1,6 @@
 """Reading pages, following links, filling in a form."""
 
-from handrail_sim.apps.browser.pages import address, open_page
+from handrail_sim.apps.browser import address, open_page
 from tests.apps.person import Person
 
 BROWSER = "com.handrail.browser"

@@ -10,20 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
 
+from handrail_sim.adbd import wire
 from handrail_sim.adbd.auth import PublicKey, decode_key
 from handrail_sim.adbd.services import Service, find_service
-from handrail_sim.adbd.wire import (
-    MAX_PAYLOAD,
-    MAX_PAYLOAD_V1,
-    TOKEN_SIZE,
-    VERSION,
-    Auth,
-    BadPacket,
-    Command,
-    Packet,
-    Parser,
-    encode,
-)
 from handrail_sim.stream import PIPE_SIZE, Stream, join
 
 if TYPE_CHECKING:
@@ -42,7 +31,7 @@ class Link(Protocol):
     max_payload: int
     writable: bool
 
-    def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None: ...
+    def send(self, command: wire.Command, arg0: int, arg1: int, payload: bytes = b"") -> None: ...
 
     def reserve(self, size: int) -> bool:
         """Take (or give back) memory for unread data; False when too much is held already."""
@@ -89,7 +78,7 @@ class Channel:
         self._release(len(data) + PART_COST)
         while self._owed and self._unread_size <= PIPE_SIZE and not self._over:
             self._owed -= 1
-            self._link.send(Command.OKAY, self.local, self.remote)
+            self._link.send(wire.Command.OKAY, self.local, self.remote)
         return data
 
     async def write(self, data: bytes) -> None:
@@ -119,7 +108,7 @@ class Channel:
         self._drop_unread()
         if not self._over:
             if self.remote:
-                self._link.send(Command.CLSE, self.local, self.remote)
+                self._link.send(wire.Command.CLSE, self.local, self.remote)
             self._finish()
 
     # the connection's side
@@ -137,7 +126,7 @@ class Channel:
         else:
             self._release(size)
         if self._unread_size <= PIPE_SIZE:
-            self._link.send(Command.OKAY, self.local, self.remote)
+            self._link.send(wire.Command.OKAY, self.local, self.remote)
         else:
             self._owed += 1
         self._changed.set()
@@ -179,7 +168,7 @@ class Channel:
             return
         if self._unsent and self._credit:
             self._credit = False
-            self._link.send(Command.WRTE, self.local, self.remote, self._next_payload())
+            self._link.send(wire.Command.WRTE, self.local, self.remote, self._next_payload())
             self._changed.set()
         if self._closing and not self._unsent:
             self.abort()
@@ -325,10 +314,10 @@ class Connection(asyncio.Protocol):
         self.adbd = adbd
         self.phone = adbd.phone
         self.reverse = Reverse(self)
-        self.max_payload = MAX_PAYLOAD_V1
+        self.max_payload = wire.MAX_PAYLOAD_V1
         self.writable = True
         self.online = False
-        self._parser = Parser()
+        self._parser = wire.Parser()
         self._summed = False
         self._token = b""
         self._channels: dict[int, Channel] = {}
@@ -368,7 +357,7 @@ class Connection(asyncio.Protocol):
                     handler = _ONLINE.get(packet.command)
                 if handler is not None:
                     handler(self, packet)
-        except BadPacket as error:
+        except wire.BadPacket as error:
             log.debug("%s: connection dropped: %s", self.phone.serial, error)
             self.drop()
         self._loop.call_soon(self._flush)
@@ -396,8 +385,8 @@ class Connection(asyncio.Protocol):
 
     # what channels need
 
-    def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None:
-        self._outbox.append(encode(Packet(command, arg0, arg1, payload), summed=self._summed))
+    def send(self, command: wire.Command, arg0: int, arg1: int, payload: bytes = b"") -> None:
+        self._outbox.append(wire.encode(wire.Packet(command, arg0, arg1, payload), summed=self._summed))
         self._outbox_size += len(payload)
         self._schedule()
 
@@ -425,16 +414,16 @@ class Connection(asyncio.Protocol):
     def open(self, target: str) -> Channel:
         """Open a stream on the host. Only `Reverse` may call this: an unknown target kills the adb server."""
         channel = self._channel()
-        self.send(Command.OPEN, channel.local, 0, target.encode() + b"\0")
+        self.send(wire.Command.OPEN, channel.local, 0, target.encode() + b"\0")
         return channel
 
     # packets
 
-    def _connect(self, packet: Packet) -> None:
+    def _connect(self, packet: wire.Packet) -> None:
         self._reset()
-        self._summed = packet.arg0 < VERSION
+        self._summed = packet.arg0 < wire.VERSION
         self._parser.summed = self._summed
-        self.max_payload = max(256, min(packet.arg1, MAX_PAYLOAD))
+        self.max_payload = max(256, min(packet.arg1, wire.MAX_PAYLOAD))
         if self.adbd.keys is None and not self.adbd.mute() and not self.adbd.silent_ms():
             self._accept()
         else:
@@ -452,23 +441,23 @@ class Connection(asyncio.Protocol):
 
     def _accept(self) -> None:
         self.online = True
-        self._parser.limit = max(self.max_payload, MAX_PAYLOAD_V1)
-        self.send(Command.CNXN, VERSION, MAX_PAYLOAD, self.adbd.banner())
+        self._parser.limit = max(self.max_payload, wire.MAX_PAYLOAD_V1)
+        self.send(wire.Command.CNXN, wire.VERSION, wire.MAX_PAYLOAD, self.adbd.banner())
 
     def _challenge(self) -> None:
-        self._token = secrets.token_bytes(TOKEN_SIZE)
-        self.send(Command.AUTH, Auth.TOKEN, 0, self._token)
+        self._token = secrets.token_bytes(wire.TOKEN_SIZE)
+        self.send(wire.Command.AUTH, wire.Auth.TOKEN, 0, self._token)
 
-    def _authenticate(self, packet: Packet) -> None:
+    def _authenticate(self, packet: wire.Packet) -> None:
         keys = self.adbd.keys
         if self.online or not self._token:
             return
-        if packet.arg0 == Auth.SIGNATURE:
+        if packet.arg0 == wire.Auth.SIGNATURE:
             if keys is not None and not self.adbd.mute() and keys.knows(self._token, packet.payload):
                 self._accept()
             else:
                 self._challenge()
-        elif packet.arg0 == Auth.PUBLIC_KEY and keys is not None:
+        elif packet.arg0 == wire.Auth.PUBLIC_KEY and keys is not None:
             key = decode_key(packet.payload)
             if key is not None:
                 self._offered = key
@@ -478,7 +467,7 @@ class Connection(asyncio.Protocol):
         if not self.online and self._offered in keys and not self.adbd.mute():
             self._accept()
 
-    def _open(self, packet: Packet) -> None:
+    def _open(self, packet: wire.Packet) -> None:
         remote = packet.arg0
         if not remote:
             return
@@ -486,28 +475,28 @@ class Connection(asyncio.Protocol):
         full = len(self._channels) >= STREAMS_MAX
         service = None if full else find_service(self, name)
         if service is None:
-            self.send(Command.CLSE, 0, remote)
+            self.send(wire.Command.CLSE, 0, remote)
             return
         channel = self._channel(remote)
-        self.send(Command.OKAY, channel.local, remote)
+        self.send(wire.Command.OKAY, channel.local, remote)
         task = self._loop.create_task(self._serve(service, channel))
         channel.on_hang_up = partial(self._hung_up, service, channel, task)
 
-    def _okay(self, packet: Packet) -> None:
+    def _okay(self, packet: wire.Packet) -> None:
         channel = self._channel_for(packet)
         if channel is not None:
             channel.acknowledge(packet.arg0)
 
-    def _write(self, packet: Packet) -> None:
+    def _write(self, packet: wire.Packet) -> None:
         channel = self._channel_for(packet)
         if channel is not None:
             channel.deliver(packet.payload)
 
-    def _close(self, packet: Packet) -> None:
+    def _close(self, packet: wire.Packet) -> None:
         channel = self._channels.get(packet.arg1)
         if channel is not None and (packet.arg0 in (0, channel.remote) or not channel.remote):
             if channel.remote:
-                self.send(Command.CLSE, channel.local, channel.remote)
+                self.send(wire.Command.CLSE, channel.local, channel.remote)
             channel.hang_up()
 
     async def _serve(self, service: Service, channel: Channel) -> None:
@@ -561,7 +550,7 @@ class Connection(asyncio.Protocol):
         channel = self._channels[self._last_id] = Channel(self, self._last_id, remote)
         return channel
 
-    def _channel_for(self, packet: Packet) -> Channel | None:
+    def _channel_for(self, packet: wire.Packet) -> Channel | None:
         """The stream a packet belongs to: both ids must fit; others are ignored, as adbd does."""
         channel = self._channels.get(packet.arg1)
         if channel is None or not packet.arg0 or channel.remote not in (0, packet.arg0):
@@ -571,7 +560,7 @@ class Connection(asyncio.Protocol):
     def _reset(self) -> None:
         self.online = False
         self._token = b""
-        self._parser.limit = MAX_PAYLOAD_V1
+        self._parser.limit = wire.MAX_PAYLOAD_V1
         if self._welcome is not None:
             self._welcome.cancel()
             self._welcome = None
@@ -580,13 +569,13 @@ class Connection(asyncio.Protocol):
             channel.hang_up()
 
 
-_ALWAYS: dict[int, Callable[[Connection, Packet], None]] = {
-    Command.CNXN: Connection._connect,
-    Command.AUTH: Connection._authenticate,
+_ALWAYS: dict[int, Callable[[Connection, wire.Packet], None]] = {
+    wire.Command.CNXN: Connection._connect,
+    wire.Command.AUTH: Connection._authenticate,
 }
-_ONLINE: dict[int, Callable[[Connection, Packet], None]] = {
-    Command.OPEN: Connection._open,
-    Command.OKAY: Connection._okay,
-    Command.WRTE: Connection._write,
-    Command.CLSE: Connection._close,
+_ONLINE: dict[int, Callable[[Connection, wire.Packet], None]] = {
+    wire.Command.OPEN: Connection._open,
+    wire.Command.OKAY: Connection._okay,
+    wire.Command.WRTE: Connection._write,
+    wire.Command.CLSE: Connection._close,
 }

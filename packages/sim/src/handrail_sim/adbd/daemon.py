@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from handrail_sim.adbd.auth import KeyRing, PublicKey
 from handrail_sim.adbd.connection import RETRY_MS, Connection
 from handrail_sim.adbd.wire import banner
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+from handrail_sim.phone import Phone
 
 FEATURES = (
     "shell_v2",

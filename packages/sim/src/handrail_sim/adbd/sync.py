@@ -11,16 +11,7 @@ import os
 import stat as modes
 from collections.abc import Awaitable, Callable
 
-from handrail_sim.adbd.wire import (
-    SYNC_DATA_MAX,
-    SYNC_HEADER,
-    SYNC_PATH_MAX,
-    SYNC_RECV_V2,
-    SYNC_SEND_V2,
-    SYNC_STAT,
-    SYNC_STAT_V2,
-    U32,
-)
+from handrail_sim.adbd import wire
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.lookup import CAPACITY, Stat, failure
 from handrail_sim.stream import Reader, Stream
@@ -43,7 +34,7 @@ class Sync:
         self._stream = stream
         self._reader = Reader(stream)
         while True:
-            name, length = SYNC_HEADER.unpack(await self._reader.exactly(SYNC_HEADER.size))
+            name, length = wire.SYNC_HEADER.unpack(await self._reader.exactly(wire.SYNC_HEADER.size))
             if name == b"QUIT":
                 return
             if not await self._request(name, length):
@@ -51,7 +42,7 @@ class Sync:
 
     async def _request(self, name: bytes, length: int) -> bool:
         """Serve one request; False when the session can't go on because records may be out of step."""
-        if length > SYNC_PATH_MAX:
+        if length > wire.SYNC_PATH_MAX:
             await self._fail("path too long")
             return False
         path = (await self._reader.exactly(length)).decode("utf-8", "surrogateescape")
@@ -67,7 +58,7 @@ class Sync:
 
     async def _fail(self, text: str) -> None:
         data = text.encode("utf-8", "surrogateescape")
-        await self._stream.write(SYNC_HEADER.pack(b"FAIL", len(data)) + data)
+        await self._stream.write(wire.SYNC_HEADER.pack(b"FAIL", len(data)) + data)
 
     # looking
 
@@ -75,9 +66,9 @@ class Sync:
         """Version 1 knows no errors: what can't be seen is all zeros. It does not follow links."""
         try:
             stat = self._files.stat(path, follow=False)
-            answer = SYNC_STAT.pack(b"STAT", stat.mode, stat.size & 0xFFFFFFFF, stat.mtime)
+            answer = wire.SYNC_STAT.pack(b"STAT", stat.mode, stat.size & 0xFFFFFFFF, stat.mtime)
         except OSError:
-            answer = SYNC_STAT.pack(b"STAT", 0, 0, 0)
+            answer = wire.SYNC_STAT.pack(b"STAT", 0, 0, 0)
         await self._stream.write(answer)
 
     async def _stat_v2(self, path: str) -> None:
@@ -90,18 +81,18 @@ class Sync:
         try:
             return _pack_v2(name, self._files.stat(path, follow=follow))
         except OSError as error:
-            return SYNC_STAT_V2.pack(name, error.errno or errno.EIO, *([0] * 10))
+            return wire.SYNC_STAT_V2.pack(name, error.errno or errno.EIO, *([0] * 10))
 
     async def _list(self, path: str) -> None:
         for name, stat in self._entries(path):
-            record = SYNC_STAT.pack(b"DENT", stat.mode, stat.size & 0xFFFFFFFF, stat.mtime)
-            await self._stream.write(record + U32.pack(len(name)) + name)
-        await self._stream.write(b"DONE".ljust(SYNC_STAT.size + U32.size, b"\0"))
+            record = wire.SYNC_STAT.pack(b"DENT", stat.mode, stat.size & 0xFFFFFFFF, stat.mtime)
+            await self._stream.write(record + wire.U32.pack(len(name)) + name)
+        await self._stream.write(b"DONE".ljust(wire.SYNC_STAT.size + wire.U32.size, b"\0"))
 
     async def _list_v2(self, path: str) -> None:
         for name, stat in self._entries(path):
-            await self._stream.write(_pack_v2(b"DNT2", stat) + U32.pack(len(name)) + name)
-        await self._stream.write(b"DONE".ljust(SYNC_STAT_V2.size + U32.size, b"\0"))
+            await self._stream.write(_pack_v2(b"DNT2", stat) + wire.U32.pack(len(name)) + name)
+        await self._stream.write(b"DONE".ljust(wire.SYNC_STAT_V2.size + wire.U32.size, b"\0"))
 
     def _entries(self, path: str) -> list[tuple[bytes, Stat]]:
         """What is in a folder, with the two dots as readdir gives them; nothing when it can't be read."""
@@ -127,7 +118,7 @@ class Sync:
         await self._store(path, int(mode))
 
     async def _send_v2(self, path: str) -> None:
-        _, mode, flags = SYNC_SEND_V2.unpack(await self._reader.exactly(SYNC_SEND_V2.size))
+        _, mode, flags = wire.SYNC_SEND_V2.unpack(await self._reader.exactly(wire.SYNC_SEND_V2.size))
         if flags & ~_DRY_RUN:
             await self._skip_data()
             raise SyncError(f"unknown flags: {flags}")
@@ -153,7 +144,7 @@ class Sync:
                 self._write(path, data, mode, mtime)
         except OSError as error:
             raise SyncError(_text("write failed", error)) from None
-        await self._stream.write(SYNC_HEADER.pack(b"OKAY", 0))
+        await self._stream.write(wire.SYNC_HEADER.pack(b"OKAY", 0))
 
     def _prepare(self, path: str, mode: int) -> None:
         """Fail before the data comes, where it would fail: missing folders are made, the file is opened."""
@@ -194,10 +185,10 @@ class Sync:
         """All DATA until DONE and its mtime."""
         data = bytearray()
         while True:
-            name, number = SYNC_HEADER.unpack(await self._reader.exactly(SYNC_HEADER.size))
+            name, number = wire.SYNC_HEADER.unpack(await self._reader.exactly(wire.SYNC_HEADER.size))
             if name == b"DONE":
                 return bytes(data), number
-            if name != b"DATA" or number > SYNC_DATA_MAX:
+            if name != b"DATA" or number > wire.SYNC_DATA_MAX:
                 await self._fail("invalid data message" if name != b"DATA" else "oversize data message")
                 raise EOFError
             data += await self._reader.exactly(number)
@@ -207,10 +198,10 @@ class Sync:
 
     async def _skip_data(self) -> None:
         while True:
-            name, number = SYNC_HEADER.unpack(await self._reader.exactly(SYNC_HEADER.size))
+            name, number = wire.SYNC_HEADER.unpack(await self._reader.exactly(wire.SYNC_HEADER.size))
             if name == b"DONE":
                 return
-            if name != b"DATA" or number > SYNC_DATA_MAX:
+            if name != b"DATA" or number > wire.SYNC_DATA_MAX:
                 raise EOFError
             await self._reader.exactly(number)
 
@@ -221,13 +212,13 @@ class Sync:
             raise SyncError(_text("read failed", error)) from None
         except OSError as error:
             raise SyncError(_text("open failed", error)) from None
-        for at in range(0, len(data), SYNC_DATA_MAX):
-            part = data[at : at + SYNC_DATA_MAX]
-            await self._stream.write(SYNC_HEADER.pack(b"DATA", len(part)) + part)
-        await self._stream.write(SYNC_HEADER.pack(b"DONE", 0))
+        for at in range(0, len(data), wire.SYNC_DATA_MAX):
+            part = data[at : at + wire.SYNC_DATA_MAX]
+            await self._stream.write(wire.SYNC_HEADER.pack(b"DATA", len(part)) + part)
+        await self._stream.write(wire.SYNC_HEADER.pack(b"DONE", 0))
 
     async def _recv_v2(self, path: str) -> None:
-        _, flags = SYNC_RECV_V2.unpack(await self._reader.exactly(SYNC_RECV_V2.size))
+        _, flags = wire.SYNC_RECV_V2.unpack(await self._reader.exactly(wire.SYNC_RECV_V2.size))
         if flags:
             raise SyncError(f"unknown flags: {flags}")
         await self._recv(path)
@@ -251,7 +242,7 @@ _REQUESTS: dict[bytes, Callable[[Sync, str], Awaitable[None]]] = {
 def _pack_v2(name: bytes, stat: Stat) -> bytes:
     times = (stat.mtime,) * 3
     who = (stat.mode, stat.links, stat.uid, stat.gid)
-    return SYNC_STAT_V2.pack(name, 0, DEVICE, stat.inode, *who, stat.size, *times)
+    return wire.SYNC_STAT_V2.pack(name, 0, DEVICE, stat.inode, *who, stat.size, *times)
 
 
 def _text(what: str, error: OSError) -> str:

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from handrail_sim.errors import UnknownApp
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import App
+from handrail_sim.system.activities import App
 
 # The order in which packages are installed, which is also that of their uids.
 DEFAULT = (

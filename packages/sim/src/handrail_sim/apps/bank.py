@@ -10,28 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+from handrail_sim import view as ui
 from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.world import DAY_MS, entries, mapping
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    card,
-    column,
-    field,
-    header,
-    icon,
-    icon_button,
-    item,
-    lazy_list,
-    radio,
-    row,
-    scroll,
-    spinner,
-    text,
-    toolbar,
-)
+from handrail_sim.view import Style, View
 
 CUSTOMER = "100200"
 PASSWORD = "lantern"  # noqa: S105
@@ -178,13 +161,13 @@ class Accounts(SecureActivity):
     def build(self) -> View:
         accounts = self.bank.ledger().accounts()
         total = sum(account.cents for account in accounts)
-        return column(
-            toolbar("Accounts", icon_button("logout", "Sign out", self.sign_out, id="sign_out")),
-            scroll(
-                column(
-                    card(text("Total", "label"), text(money(total), "display", id="total")),
+        return ui.column(
+            ui.toolbar("Accounts", ui.icon_button("logout", "Sign out", self.sign_out, id="sign_out")),
+            ui.scroll(
+                ui.column(
+                    ui.card(ui.text("Total", "label"), ui.text(money(total), "display", id="total")),
                     *map(self.account, accounts),
-                    button(
+                    ui.button(
                         "Transfer money", partial(self.start, "TransferActivity"), id="transfer", margin=16.0
                     ),
                 ),
@@ -195,9 +178,9 @@ class Accounts(SecureActivity):
         )
 
     def account(self, account: Account) -> View:
-        amount = text(money(account.cents), "subtitle", id="balance")
+        amount = ui.text(money(account.cents), "subtitle", id="balance")
         open_it = partial(self.start, "AccountActivity", account=account.id)
-        return item(account.name, account.number, trailing=amount, on_click=open_it, id="account")
+        return ui.item(account.name, account.number, trailing=amount, on_click=open_it, id="account")
 
     def back(self) -> bool:
         self.dialog(
@@ -214,22 +197,22 @@ class AccountPage(SecureActivity):
     def build(self) -> View:
         ledger = self.bank.ledger()
         account = ledger.account(int(self.extras["account"]))
-        return column(
-            toolbar(account.name, on_up=self.finish),
-            card(
-                text(account.number, "label", id="number"),
-                text(money(account.cents), "display", id="balance"),
+        return ui.column(
+            ui.toolbar(account.name, on_up=self.finish),
+            ui.card(
+                ui.text(account.number, "label", id="number"),
+                ui.text(money(account.cents), "display", id="balance"),
             ),
-            header("Recent"),
-            lazy_list(ledger.entries(account.id), _entry, id="entries", height="wrap", weight=1.0),
+            ui.header("Recent"),
+            ui.lazy_list(ledger.entries(account.id), _entry, id="entries", height="wrap", weight=1.0),
             height="fill",
         )
 
 
 def _entry(entry: Entry) -> View:
     colour = "success" if entry.cents > 0 else ""
-    amount = text(money(entry.cents), style=Style(kind="text", size=16.0, color=colour), id="amount")
-    return item(entry.words, iso_time(entry.when_ms)[:10], trailing=amount, id="entry")
+    amount = ui.text(money(entry.cents), style=Style(kind="text", size=16.0, color=colour), id="amount")
+    return ui.item(entry.words, iso_time(entry.when_ms)[:10], trailing=amount, id="entry")
 
 
 SENDER = "HARBOUR"
@@ -250,21 +233,21 @@ class Login(Activity):
 
     def build(self) -> View:
         busy = self.state["checking"]
-        return scroll(
-            column(
-                icon("bank", size=72.0, align="center"),
-                text("Harbour Bank", "headline", align="center"),
-                field("customer", hint="Customer number", input_type="number", ime_action="next"),
-                field(
+        return ui.scroll(
+            ui.column(
+                ui.icon("bank", size=72.0, align="center"),
+                ui.text("Harbour Bank", "headline", align="center"),
+                ui.field("customer", hint="Customer number", input_type="number", ime_action="next"),
+                ui.field(
                     "password", hint="Password", input_type="password", password=True, on_submit=self.sign_in
                 ),
-                text(self.state["error"], "error", id="error") if self.state["error"] else None,
-                button("Sign in", self.sign_in, id="sign_in", width="fill", enabled=not busy),
-                button("Use fingerprint", self.ask_finger, "tonal", id="fingerprint", width="fill")
+                ui.text(self.state["error"], "error", id="error") if self.state["error"] else None,
+                ui.button("Sign in", self.sign_in, id="sign_in", width="fill", enabled=not busy),
+                ui.button("Use fingerprint", self.ask_finger, "tonal", id="fingerprint", width="fill")
                 if self.app.prefs("session").get("trusted")
                 else None,
-                spinner(align="center", desc="Signing in") if busy else None,
-                text(
+                ui.spinner(align="center", desc="Signing in") if busy else None,
+                ui.text(
                     "Demonstration customer {}, password {}".format(*self.bank.credentials()),
                     "caption",
                     id="demo",
@@ -323,19 +306,19 @@ class Code(Activity):
         self.send()
 
     def build(self) -> View:
-        return column(
-            toolbar("Security code", on_up=self.finish),
-            scroll(self.form(), height="wrap", weight=1.0),
+        return ui.column(
+            ui.toolbar("Security code", on_up=self.finish),
+            ui.scroll(self.form(), height="wrap", weight=1.0),
             height="fill",
         )
 
     def form(self) -> View:
-        return column(
-            text("We have sent a six-digit code to your phone.", id="explanation"),
-            field("code", hint="Code", input_type="number", on_submit=self.check),
-            text(self.state["error"], "error", id="error") if self.state["error"] else None,
-            button("Continue", self.check, id="continue", width="fill"),
-            button("Send a new code", self.send, "text", id="resend"),
+        return ui.column(
+            ui.text("We have sent a six-digit code to your phone.", id="explanation"),
+            ui.field("code", hint="Code", input_type="number", on_submit=self.check),
+            ui.text(self.state["error"], "error", id="error") if self.state["error"] else None,
+            ui.button("Continue", self.check, id="continue", width="fill"),
+            ui.button("Send a new code", self.send, "text", id="resend"),
             padding=24.0,
             gap=16.0,
         )
@@ -370,13 +353,13 @@ class Transfer(SecureActivity):
         self.state.update(source=1, error="")
 
     def build(self) -> View:
-        return column(
-            toolbar("Transfer", on_up=self.finish),
-            scroll(
-                column(
-                    header("From", padding=0.0),
+        return ui.column(
+            ui.toolbar("Transfer", on_up=self.finish),
+            ui.scroll(
+                ui.column(
+                    ui.header("From", padding=0.0),
                     *(
-                        radio(
+                        ui.radio(
                             f"{account.name}, {money(account.cents)}",
                             account.id == self.state["source"],
                             partial(self.use, account.id),
@@ -386,11 +369,11 @@ class Transfer(SecureActivity):
                         )
                         for account in self.bank.ledger().accounts()
                     ),
-                    field("payee", hint="To: name or account number", ime_action="next"),
-                    field("amount", hint="Amount", input_type="decimal", ime_action="next"),
-                    field("reference", hint="Reference (optional)"),
-                    text(self.state["error"], "error", id="error") if self.state["error"] else None,
-                    button("Review", self.review, id="review", width="fill"),
+                    ui.field("payee", hint="To: name or account number", ime_action="next"),
+                    ui.field("amount", hint="Amount", input_type="decimal", ime_action="next"),
+                    ui.field("reference", hint="Reference (optional)"),
+                    ui.text(self.state["error"], "error", id="error") if self.state["error"] else None,
+                    ui.button("Review", self.review, id="review", width="fill"),
                     padding=16.0,
                     gap=12.0,
                 ),
@@ -439,26 +422,26 @@ class Confirm(SecureActivity):
         self.state["sending"] = False
 
     def build(self) -> View:
-        return column(
-            toolbar("Confirm transfer", on_up=self.finish),
-            scroll(self.summary(), height="wrap", weight=1.0),
+        return ui.column(
+            ui.toolbar("Confirm transfer", on_up=self.finish),
+            ui.scroll(self.summary(), height="wrap", weight=1.0),
             height="fill",
         )
 
     def summary(self) -> View:
         sending = self.state["sending"]
         reference = self.extras["reference"]
-        return column(
-            text(money(self.extras["cents"]), "display", id="amount"),
-            text(f"To {self.extras['payee']}", "title", id="payee"),
-            text(f"From {self.bank.ledger().account(self.extras['source']).name}", id="source"),
-            text(f"Reference: {reference}", id="reference") if reference else None,
-            row(
-                button("Cancel", self.finish, "outlined", id="cancel", enabled=not sending),
-                button("Confirm transfer", self.confirm, id="confirm", enabled=not sending),
+        return ui.column(
+            ui.text(money(self.extras["cents"]), "display", id="amount"),
+            ui.text(f"To {self.extras['payee']}", "title", id="payee"),
+            ui.text(f"From {self.bank.ledger().account(self.extras['source']).name}", id="source"),
+            ui.text(f"Reference: {reference}", id="reference") if reference else None,
+            ui.row(
+                ui.button("Cancel", self.finish, "outlined", id="cancel", enabled=not sending),
+                ui.button("Confirm transfer", self.confirm, id="confirm", enabled=not sending),
                 gap=16.0,
             ),
-            spinner(desc="Sending") if sending else None,
+            ui.spinner(desc="Sending") if sending else None,
             padding=24.0,
             gap=16.0,
         )
@@ -484,11 +467,11 @@ class Done(SecureActivity):
     title = "Transfer sent"
 
     def build(self) -> View:
-        return column(
-            icon("check", size=72.0),
-            text("Transfer sent", "headline", id="sent"),
-            text(f"{money(self.extras['cents'])} to {self.extras['payee']}", id="summary"),
-            button("Done", self.finish, id="done"),
+        return ui.column(
+            ui.icon("check", size=72.0),
+            ui.text("Transfer sent", "headline", id="sent"),
+            ui.text(f"{money(self.extras['cents'])} to {self.extras['payee']}", id="summary"),
+            ui.button("Done", self.finish, id="done"),
             height="fill",
             gravity="center",
             gap=16.0,

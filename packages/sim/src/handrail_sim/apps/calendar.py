@@ -7,27 +7,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.world import clock_time, entries, needed
-from handrail_sim.view import (
-    View,
-    button,
-    column,
-    fab,
-    field,
-    frame,
-    icon_button,
-    item,
-    lazy_list,
-    row,
-    scroll,
-    switch,
-    text,
-    toolbar,
-)
+from handrail_sim.view import View
 
 _EDIT = "com.android.calendar.event.EditEventActivity"
 _INFO = "com.android.calendar.EventInfoActivity"
@@ -65,7 +51,7 @@ class Agenda(Activity):
     def build(self) -> View:
         now = self.phone.local()
         coming = events(self.phone, int(now.replace(hour=0, minute=0, second=0).timestamp() * 1000))
-        listed = lazy_list(
+        listed = ui.lazy_list(
             coming,
             self._row,
             lambda event: f"{event['_id']}:{event['begin']}",
@@ -73,15 +59,15 @@ class Agenda(Activity):
             height="wrap",
             weight=1.0,
         )
-        nothing = text("Nothing planned", "subtitle", id="empty", margin=24.0)
-        return frame(
-            column(toolbar(f"{now:%B %Y}"), listed if coming else nothing, height="fill"),
-            fab("add", "Create new event", partial(self.start, _EDIT), id="floating_action_button"),
+        nothing = ui.text("Nothing planned", "subtitle", id="empty", margin=24.0)
+        return ui.frame(
+            ui.column(ui.toolbar(f"{now:%B %Y}"), listed if coming else nothing, height="fill"),
+            ui.fab("add", "Create new event", partial(self.start, _EDIT), id="floating_action_button"),
             height="fill",
         )
 
     def _row(self, event: dict[str, Any]) -> View:
-        return item(
+        return ui.item(
             event["title"] or "(No title)",
             shown_when(self.phone, event),
             id="event",
@@ -101,18 +87,18 @@ class Info(Activity):
     def build(self) -> View:
         event = self.event
         if event is None:
-            return column(toolbar("Event not found", on_up=self.finish), height="fill")
+            return ui.column(ui.toolbar("Event not found", on_up=self.finish), height="fill")
         lines = (shown_when(self.phone, event), event["eventLocation"], event["description"])
-        return column(
-            toolbar(
+        return ui.column(
+            ui.toolbar(
                 event["title"] or "(No title)",
-                icon_button(
+                ui.icon_button(
                     "edit", "Edit", partial(self.start, _EDIT, event=event["_id"]), id="info_action_edit"
                 ),
-                icon_button("delete", "Delete", self.ask, id="info_action_delete"),
+                ui.icon_button("delete", "Delete", self.ask, id="info_action_delete"),
                 on_up=self.finish,
             ),
-            *(text(line, padding=(16.0, 8.0)) for line in lines if line),
+            *(ui.text(line, padding=(16.0, 8.0)) for line in lines if line),
             height="fill",
         )
 
@@ -149,31 +135,28 @@ class Edit(Activity):
     def build(self) -> View:
         entries = [self._field(name, label) for name, label in _WORDS]
         times = [
-            row(*(self._field(name, label) for name, label in pair), gap=8.0)
+            ui.row(*(self._field(name, label) for name, label in pair), gap=8.0)
             for pair in (_TIMES[:2], _TIMES[2:])
         ]
-        form = column(
+        form = ui.column(
             entries[0],
-            switch("All day", self.state["all_day"], self.set_all_day, id="is_all_day"),
+            ui.switch("All day", self.state["all_day"], self.sets("all_day"), id="is_all_day"),
             *times,
             *entries[1:],
-            text(self.state["error"], "error", id="error") if self.state["error"] else None,
+            ui.text(self.state["error"], "error", id="error") if self.state["error"] else None,
             padding=16.0,
             gap=8.0,
         )
-        save = button("Save", self.save, id="action_done")
-        bar = toolbar("Event", save, on_up=self.finish, up="Cancel", padding=(4.0, 0.0, 16.0, 0.0))
-        return column(bar, scroll(form, height="wrap", weight=1.0), height="fill")
+        save = ui.button("Save", self.save, id="action_done")
+        bar = ui.toolbar("Event", save, on_up=self.finish, up="Cancel", padding=(4.0, 0.0, 16.0, 0.0))
+        return ui.column(bar, ui.scroll(form, height="wrap", weight=1.0), height="fill")
 
     def _field(self, name: str, label: str) -> View:
         change = partial(self.change, name)
-        return field(name, self.state[name], change, hint=label, weight=1.0, width="fill")
+        return ui.field(name, self.state[name], change, hint=label, weight=1.0, width="fill")
 
     def change(self, name: str, words: str) -> None:
         self.state[name] = words
-
-    def set_all_day(self, on: bool) -> None:
-        self.state["all_day"] = on
 
     def _moment(self, side: str) -> datetime:
         clock = "00:00" if self.state["all_day"] else self.state[f"{side}_time"]

@@ -73,7 +73,7 @@ class Main(Activity):
                 self.tri_state(),
                 self.expander(),
                 self.volume(),
-                field("=", hint="Your name", key="name", on_change=self.set_name),
+                field("=", hint="Your name", key="name", on_change=self.sets("name")),
                 text(f"Hello, {self.state['name']}") if self.state["name"] else None,
                 self.pressable("Save", self.save),
                 text(f"Uploaded: {self.state['uploaded']}") if self.state["uploaded"] else None,
@@ -145,7 +145,7 @@ class Main(Activity):
     def volume(self) -> View:
         words = f"{round(self.state['volume'])} percent"
         return slider(
-            self.state["volume"], on_change=self.set_volume, desc="Volume", state=words, key="volume"
+            self.state["volume"], on_change=self.sets("volume"), desc="Volume", state=words, key="volume"
         )
 
     def names(self) -> View:
@@ -176,12 +176,6 @@ class Main(Activity):
 
     def expand(self) -> None:
         self.state["open"] = not self.state["open"]
-
-    def set_volume(self, value: float) -> None:
-        self.state["volume"] = value
-
-    def set_name(self, words: str) -> None:
-        self.state["name"] = words
 
     def save(self) -> None:
         prefs = self.app.prefs("lab")

@@ -6,38 +6,18 @@ import re
 import sqlite3
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.apps.searching import Searching
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity, App, Context
+from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import add_data, add_person
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.world import entries, needed
-from handrail_sim.view import (
-    Style,
-    View,
-    avatar,
-    button,
-    card,
-    column,
-    fab,
-    field,
-    frame,
-    icon,
-    icon_button,
-    lazy_list,
-    row,
-    scroll,
-    text,
-    toolbar,
-)
+from handrail_sim.view import Style, View
 from handrail_sim.view.view import Handler
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Context
-    from handrail_sim.system.device import Device
-
 
 # ruff: noqa: S608 - only names of our own columns
 
@@ -207,42 +187,44 @@ class Card(Activity):
     def build(self) -> View:
         contact = self.store.get(self.extras["contact"])
         if contact is None:
-            return column(toolbar("", on_up=self.finish), text("The contact doesn't exist.", margin=16.0))
-        return column(
-            self._bar(contact), scroll(self._body(contact), height="wrap", weight=1.0), height="fill"
+            return ui.column(
+                ui.toolbar("", on_up=self.finish), ui.text("The contact doesn't exist.", margin=16.0)
+            )
+        return ui.column(
+            self._bar(contact), ui.scroll(self._body(contact), height="wrap", weight=1.0), height="fill"
         )
 
     def _bar(self, contact: Contact) -> View:
         star = "Remove from favorites" if contact.starred else "Add to favorites"
-        return toolbar(
+        return ui.toolbar(
             "",
-            icon_button("star" if contact.starred else "star_outline", star, self.star, id="menu_star"),
-            icon_button("edit", "Edit contact", self.edit, id="menu_edit"),
-            icon_button("more", "More options", self.more, key="more"),
+            ui.icon_button("star" if contact.starred else "star_outline", star, self.star, id="menu_star"),
+            ui.icon_button("edit", "Edit contact", self.edit, id="menu_edit"),
+            ui.icon_button("more", "More options", self.more, key="more"),
             on_up=self.finish,
         )
 
     def _body(self, contact: Contact) -> View:
-        return column(
-            column(
-                avatar(contact.name, 96.0, id="photo"),
-                text(contact.name, "headline", id="large_title"),
-                text(contact.company, "label", id="phonetic_name") if contact.company else None,
+        return ui.column(
+            ui.column(
+                ui.avatar(contact.name, 96.0, id="photo"),
+                ui.text(contact.name, "headline", id="large_title"),
+                ui.text(contact.company, "label", id="phonetic_name") if contact.company else None,
                 gravity="center_h",
                 gap=8.0,
                 padding=16.0,
             ),
-            card(*self._ways(contact), id="communication_card", padding=(0.0, 8.0)),
+            ui.card(*self._ways(contact), id="communication_card", padding=(0.0, 8.0)),
         )
 
     def _ways(self, contact: Contact) -> list[View]:
         ways = []
         if contact.phone:
-            write = icon_button("message", f"Text mobile {contact.phone}", self.write, id="icon_alternate")
+            write = ui.icon_button("message", f"Text mobile {contact.phone}", self.write, id="icon_alternate")
             ways.append(_way("call", contact.phone, "Mobile", self.call, write))
         if contact.email:
             ways.append(_way("mail", contact.email, "Home", self.mail, None))
-        return ways or [text("No phone number or email", "label", margin=16.0)]
+        return ways or [ui.text("No phone number or email", "label", margin=16.0)]
 
     def star(self) -> None:
         contact = self.store.get(self.extras["contact"])
@@ -284,11 +266,11 @@ class Card(Activity):
 
 
 def _way(name: str, words: str, kind: str, on_click: Handler, extra: View | None) -> View:
-    return row(
-        icon(name, id="icon"),
-        column(
-            text(words, "body", id="header"),
-            text(kind, "label", id="sub_header", style=_KIND),
+    return ui.row(
+        ui.icon(name, id="icon"),
+        ui.column(
+            ui.text(words, "body", id="header"),
+            ui.text(kind, "label", id="sub_header", style=_KIND),
             width="wrap",
             weight=1.0,
         ),
@@ -333,18 +315,18 @@ class Editor(Activity):
 
     def build(self) -> View:
         title = "Edit contact" if self.extras.get("contact") else "Create contact"
-        save = button("Save", self.save, id="editor_menu_save_button")
-        form = column(*(self._field(*each) for each in _FIELDS), padding=16.0, gap=8.0)
-        return column(
-            toolbar(title, save, on_up=self.leave, up="Cancel", padding=(4.0, 0.0, 16.0, 0.0)),
-            scroll(form, id="contact_editor_fragment", height="wrap", weight=1.0),
+        save = ui.button("Save", self.save, id="editor_menu_save_button")
+        form = ui.column(*(self._field(*each) for each in _FIELDS), padding=16.0, gap=8.0)
+        return ui.column(
+            ui.toolbar(title, save, on_up=self.leave, up="Cancel", padding=(4.0, 0.0, 16.0, 0.0)),
+            ui.scroll(form, id="contact_editor_fragment", height="wrap", weight=1.0),
             height="fill",
         )
 
     def _field(self, name: str, label: str, picture: str, keyboard: str) -> View:
         error = self.state["errors"].get(name, "")
         style = Style(kind="field", role="outlined", size=16.0, error=error)
-        entry = field(
+        entry = ui.field(
             name,
             self.state["fields"][name],
             partial(self.change, name),
@@ -353,12 +335,12 @@ class Editor(Activity):
             ime_action="done" if name == "email" else "next",
             style=style,
         )
-        return row(
-            icon(picture, margin=(0.0, 16.0)) if picture else column(width=24.0, height=24.0),
-            column(
+        return ui.row(
+            ui.icon(picture, margin=(0.0, 16.0)) if picture else ui.column(width=24.0, height=24.0),
+            ui.column(
                 entry,
                 self._label() if name == "phone" else None,
-                text(error, "error", id="textinput_error", style=_ERROR) if error else None,
+                ui.text(error, "error", id="textinput_error", style=_ERROR) if error else None,
                 weight=1.0,
             ),
             gap=16.0,
@@ -367,7 +349,7 @@ class Editor(Activity):
 
     def _label(self) -> View:
         words = LABELS.get(self.state["fields"]["label"], "Other")
-        return button(words, self.ask_label, "text", id="phone_label", desc=f"{words} Phone")
+        return ui.button(words, self.ask_label, "text", id="phone_label", desc=f"{words} Phone")
 
     def ask_label(self) -> None:
         existing = list(LABELS)
@@ -427,22 +409,24 @@ class People(Searching):
         searching = self.state["searching"]
         bar = self._search_bar() if searching else self._title_bar()
         body = self._list(people) if people else self._empty()
-        return frame(
-            column(bar, body, height="fill"),
-            None if searching else fab("add", "Create new contact", self.create, id="floating_action_button"),
+        return ui.frame(
+            ui.column(bar, body, height="fill"),
+            None
+            if searching
+            else ui.fab("add", "Create new contact", self.create, id="floating_action_button"),
             height="fill",
         )
 
     def _title_bar(self) -> View:
-        search = icon_button("search", "Search", self.search, id="menu_search")
-        return toolbar("Contacts", search)
+        search = ui.icon_button("search", "Search", self.search, id="menu_search")
+        return ui.toolbar("Contacts", search)
 
     def _search_bar(self) -> View:
         query = self.state["query"]
-        clear = icon_button("close", "Clear search", self.clear, id="search_close_button")
-        return row(
-            icon_button("back", "stop searching", self.stop_searching, id="search_back_button"),
-            field(
+        clear = ui.icon_button("close", "Clear search", self.clear, id="search_close_button")
+        return ui.row(
+            ui.icon_button("back", "stop searching", self.stop_searching, id="search_back_button"),
+            ui.field(
                 "search_view",
                 query,
                 self.look_for,
@@ -461,9 +445,9 @@ class People(Searching):
 
     def _empty(self) -> View:
         words = "No contacts" if self.state["searching"] else "Your contacts list is empty"
-        return column(
-            icon("contacts", size=96.0),
-            text(words, "subtitle", id="message"),
+        return ui.column(
+            ui.icon("contacts", size=96.0),
+            ui.text(words, "subtitle", id="message"),
             height="wrap",
             weight=1.0,
             gravity="center",
@@ -474,7 +458,7 @@ class People(Searching):
         letters = {contact.id: _letter(contact) for contact in people}
         first = {letter: contact_id for contact_id, letter in reversed(letters.items())}
         leads = frozenset(first.values())
-        return lazy_list(
+        return ui.lazy_list(
             people,
             lambda contact: self._row(contact, letters[contact.id] if contact.id in leads else ""),
             lambda contact: f"contact:{contact.id}",
@@ -485,11 +469,11 @@ class People(Searching):
         )
 
     def _row(self, contact: Contact, letter: str) -> View:
-        return row(
-            text(letter, "subtitle", width=40.0, style=_LETTER),
-            avatar(contact.name, id="cliv_photo"),
-            text(contact.name, "body", id="cliv_name_textview", weight=1.0, style=_NAME),
-            icon("star", "Starred", style=_STAR) if contact.starred else None,
+        return ui.row(
+            ui.text(letter, "subtitle", width=40.0, style=_LETTER),
+            ui.avatar(contact.name, id="cliv_photo"),
+            ui.text(contact.name, "body", id="cliv_name_textview", weight=1.0, style=_NAME),
+            ui.icon("star", "Starred", style=_STAR) if contact.starred else None,
             cls="android.view.ViewGroup",
             height=64.0,
             padding=(16.0, 8.0),

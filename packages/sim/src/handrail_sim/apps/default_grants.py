@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import App, Context
+from handrail_sim.system.activities import App, Context
 
 
 def grant_defaults(app: type[App], phone: Context) -> None:

@@ -6,26 +6,13 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
+from handrail_sim import view as ui
 from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.system import telephony
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import VIEW, Handles
 from handrail_sim.system.world import HOUR_MS, entries, needed
-from handrail_sim.view import (
-    View,
-    avatar,
-    bottom_bar,
-    button,
-    column,
-    fab,
-    grid,
-    icon_button,
-    item,
-    lazy_list,
-    row,
-    text,
-    toolbar,
-)
+from handrail_sim.view import View
 from handrail_sim.view.view import Style
 
 _CENTRED = Style(kind="text", role="headline", size=28.0, align="center")
@@ -50,11 +37,11 @@ class InCall(Activity):
     def build(self) -> View:
         call = self.phone.call or {"number": "", "name": "", "state": "ended"}
         name = call["name"]
-        return column(
-            text(self.words(call), id="contactgrid_status_text", style=_LINE, width="fill"),
-            avatar(name, 96.0, align="center_h"),
-            text(name, id="contactgrid_contact_name", style=_CENTRED, width="fill"),
-            text(call["number"], id="contactgrid_bottom_text", style=_LINE, width="fill"),
+        return ui.column(
+            ui.text(self.words(call), id="contactgrid_status_text", style=_LINE, width="fill"),
+            ui.avatar(name, 96.0, align="center_h"),
+            ui.text(name, id="contactgrid_contact_name", style=_CENTRED, width="fill"),
+            ui.text(call["number"], id="contactgrid_bottom_text", style=_LINE, width="fill"),
             self.switches() if call["state"] == "active" else None,
             self.buttons(call["state"]),
             height="fill",
@@ -71,11 +58,11 @@ class InCall(Activity):
     def switches(self) -> View:
         def switch(name: str, label: str) -> View:
             words = f"{label}, {'on' if self.state[name] else 'off'}"
-            return button(
+            return ui.button(
                 label, partial(self.flip, name), "tonal", id=name, desc=words, checked=self.state[name]
             )
 
-        return row(switch("muted", "Mute"), switch("speaker", "Speaker"), gap=16.0, gravity="center")
+        return ui.row(switch("muted", "Mute"), switch("speaker", "Speaker"), gap=16.0, gravity="center")
 
     def flip(self, name: str) -> None:
         self.state[name] = not self.state[name]
@@ -83,14 +70,14 @@ class InCall(Activity):
     def buttons(self, state: str) -> View:
         names = [telephony.DECLINE, telephony.ANSWER] if state == "ringing" else [telephony.HANG_UP]
         views = [
-            button(
+            ui.button(
                 name,
                 partial(telephony.press, self.phone, name),
                 id=f"incall_{name.lower().replace(' ', '_')}",
             )
             for name in names
         ]
-        return row(*views, gap=32.0, gravity="center")
+        return ui.row(*views, gap=32.0, gravity="center")
 
 
 class Dialtacts(Activity):
@@ -107,22 +94,19 @@ class Dialtacts(Activity):
 
     def build(self) -> View:
         body = self._keypad() if self.state["tab"] else self._recents()
-        return column(
-            toolbar("Phone"),
+        return ui.column(
+            ui.toolbar("Phone"),
             body,
-            bottom_bar((("history", "Recents"), ("dial", "Keypad")), self.state["tab"], self.choose_tab),
+            ui.bottom_bar((("history", "Recents"), ("dial", "Keypad")), self.state["tab"], self.sets("tab")),
             height="fill",
         )
-
-    def choose_tab(self, tab: int) -> None:
-        self.state["tab"] = tab
 
     def _recents(self) -> View:
         calls = list(enumerate(reversed(telephony.call_log(self.phone))))
         if not calls:
-            empty = text("Your call history is empty", "subtitle", id="empty_list_view_message")
-            return column(empty, height="wrap", weight=1.0, gravity="center")
-        return lazy_list(
+            empty = ui.text("Your call history is empty", "subtitle", id="empty_list_view_message")
+            return ui.column(empty, height="wrap", weight=1.0, gravity="center")
+        return ui.lazy_list(
             calls, self._call, lambda pair: str(pair[0]), id="call_log_list", height="wrap", weight=1.0
         )
 
@@ -132,28 +116,30 @@ class Dialtacts(Activity):
         words = f"{_KINDS.get(call['type'], 'Call')}, {when:%b} {when.day}, {when:%H:%M}"
         dial = partial(self.dial, call["number"])
         name = call["name"] or telephony.contact_name(self.phone, call["number"])
-        back = icon_button("call", f"Call {name}", dial, id="call_back")
-        return item(name, words, trailing=back, on_click=partial(self.take, call["number"]))
+        back = ui.icon_button("call", f"Call {name}", dial, id="call_back")
+        return ui.item(name, words, trailing=back, on_click=partial(self.take, call["number"]))
 
     def take(self, number: str) -> None:
         self.state.update(number=number, tab=1)
 
     def _keypad(self) -> View:
-        entry = row(
-            text(self.state["number"], "headline", id="digits", cls="android.widget.EditText", weight=1.0),
-            icon_button("backspace", "Backspace", self.erase, id="deleteButton")
+        entry = ui.row(
+            ui.text(self.state["number"], "headline", id="digits", cls="android.widget.EditText", weight=1.0),
+            ui.icon_button("backspace", "Backspace", self.erase, id="deleteButton")
             if self.state["number"]
             else None,
             padding=16.0,
             min_height=72.0,
         )
-        keys = grid(3, *(self._key(name) for name in "123456789*0#"), id="dialpad", height="wrap", weight=1.0)
-        call = fab("call", "Dial", self.call, id="dialpad_floating_action_button", align="center_h")
-        return column(entry, keys, call, height="wrap", weight=1.0, gap=8.0, padding=(16.0, 8.0))
+        keys = ui.grid(
+            3, *(self._key(name) for name in "123456789*0#"), id="dialpad", height="wrap", weight=1.0
+        )
+        call = ui.fab("call", "Dial", self.call, id="dialpad_floating_action_button", align="center_h")
+        return ui.column(entry, keys, call, height="wrap", weight=1.0, gap=8.0, padding=(16.0, 8.0))
 
     def _key(self, name: str) -> View:
         words = {"*": "star", "#": "pound"}.get(name, name)
-        return button(
+        return ui.button(
             name, partial(self.press, name), "tonal", desc=words, id=f"key_{words}", width="fill", margin=4.0
         )
 

@@ -7,25 +7,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.disk.lookup import Stat
 from handrail_sim.errors import BadSetting
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import VIEW, Handles, Intent
 from handrail_sim.system.media import ROOT, mime_of
-from handrail_sim.view import (
-    View,
-    button,
-    column,
-    field,
-    icon,
-    icon_button,
-    item,
-    lazy_list,
-    row,
-    scroll,
-    text,
-    toolbar,
-)
+from handrail_sim.view import View
 
 _TEXT = "com.android.documentsui.files.TextActivity"
 _ICONS = {"image": "image", "video": "video", "audio": "music", "text": "note"}
@@ -43,34 +31,34 @@ class Browser(Activity):
 
     def build(self) -> View:
         names = self.names()
-        listed = lazy_list(names, self._row, str, id="dir_list", height="wrap", weight=1.0)
-        nothing = column(
-            text("No items", "subtitle", id="message"), height="wrap", weight=1.0, gravity="center"
+        listed = ui.lazy_list(names, self._row, str, id="dir_list", height="wrap", weight=1.0)
+        nothing = ui.column(
+            ui.text("No items", "subtitle", id="message"), height="wrap", weight=1.0, gravity="center"
         )
-        return column(self._bar(), listed if names else nothing, self._foot(), height="fill")
+        return ui.column(self._bar(), listed if names else nothing, self._foot(), height="fill")
 
     def _bar(self) -> View:
         if self.state["chosen"]:
-            return toolbar(
+            return ui.toolbar(
                 f"{len(self.state['chosen'])} selected",
-                icon_button("delete", "Delete", self.ask_to_delete, id="action_menu_delete"),
-                icon_button("more", "More options", self.more, id="more_options"),
+                ui.icon_button("delete", "Delete", self.ask_to_delete, id="action_menu_delete"),
+                ui.icon_button("more", "More options", self.more, id="more_options"),
                 on_up=self.clear,
                 up="Clear selection",
             )
         path = self.state["path"]
         model = self.phone.props.get("ro.product.model", "Internal storage")
         title = model if path == ROOT else posixpath.basename(path)
-        new = icon_button("add", "New folder", self.ask_for_folder, id="option_menu_create_dir")
-        return toolbar(title, new, on_up=self.go_up if path != ROOT else None, up="Navigate up")
+        new = ui.icon_button("add", "New folder", self.ask_for_folder, id="option_menu_create_dir")
+        return ui.toolbar(title, new, on_up=self.go_up if path != ROOT else None, up="Navigate up")
 
     def _row(self, name: str) -> View:
         stat = self.phone.files.stat(f"{self.state['path']}/{name}")
         chosen = name in self.state["chosen"]
-        return item(
+        return ui.item(
             name,
             "" if stat.is_dir else _size(stat),
-            icon(
+            ui.icon(
                 "check_circle"
                 if chosen
                 else ("folder" if stat.is_dir else _ICONS.get(mime_of(name).partition("/")[0], "file"))
@@ -84,9 +72,9 @@ class Browser(Activity):
     def _foot(self) -> View | None:
         if not self.state["carried"]:
             return None
-        return row(
-            button("Cancel", self.put_down, "text", id="android:id/button2"),
-            button("Copy" if self.state["copying"] else "Move", self.drop, id="android:id/button1"),
+        return ui.row(
+            ui.button("Cancel", self.put_down, "text", id="android:id/button2"),
+            ui.button("Copy" if self.state["copying"] else "Move", self.drop, id="android:id/button1"),
             padding=8.0,
             gap=8.0,
             gravity="end",
@@ -199,7 +187,7 @@ class Browser(Activity):
 
     def _name_field(self) -> View:
         chosen = self.state["chosen"]
-        return field("android:id/text1", chosen[0] if chosen else "", hint="Name", width="fill")
+        return ui.field("android:id/text1", chosen[0] if chosen else "", hint="Name", width="fill")
 
     def rename(self) -> None:
         name, here = self._typed(), self.state["path"]
@@ -255,9 +243,9 @@ class TextPage(Activity):
         path = self.intent.data.removeprefix("content://media")
         files = self.phone.files
         words = files.read(path).decode(errors="replace") if files.exists(path) else "File not found"
-        return column(
-            toolbar(posixpath.basename(path), on_up=self.finish, up="Navigate up"),
-            scroll(text(words, "body", id="text", padding=16.0), height="wrap", weight=1.0),
+        return ui.column(
+            ui.toolbar(posixpath.basename(path), on_up=self.finish, up="Navigate up"),
+            ui.scroll(ui.text(words, "body", id="text", padding=16.0), height="wrap", weight=1.0),
             height="fill",
         )
 

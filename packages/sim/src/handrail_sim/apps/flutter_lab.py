@@ -9,15 +9,12 @@ from __future__ import annotations
 import asyncio
 from base64 import urlsafe_b64encode
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import NAMESPACE_OID, uuid5
 
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.stream import Stream
+from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.view import Style, View, column, fab, field, frame, lazy_list, row, slider, text
-
-if TYPE_CHECKING:
-    from handrail_sim.stream import Stream
-    from handrail_sim.system.activities import Context
 
 VIEW = "android.view.View"
 CANVAS = "android.widget.FrameLayout"  # FlutterView, by the class that accessibility reports for it
@@ -112,7 +109,7 @@ class Main(Activity):
         value = round(self.state["speed"])
         return slider(
             self.state["speed"],
-            on_change=self.set_speed,
+            on_change=self.sets("speed"),
             desc="Speed",
             state=f"{value}%",
             key="speed",
@@ -135,9 +132,6 @@ class Main(Activity):
 
     def set_done(self, number: int, done: bool) -> None:
         self.state["tasks"][number][1] = done
-
-    def set_speed(self, value: float) -> None:
-        self.state["speed"] = value
 
     def count(self) -> None:
         self.state["counter"] += 1

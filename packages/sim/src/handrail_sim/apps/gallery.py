@@ -8,24 +8,12 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import SEND, Intent
 from handrail_sim.system.world import entries
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    column,
-    frame,
-    icon,
-    icon_button,
-    image,
-    lazy_list,
-    row,
-    text,
-    toolbar,
-)
+from handrail_sim.view import Style, View
 
 COUNT = 60
 _PLACES = ("Harbour", "Hill", "Island", "Ferry", "Market", "Lighthouse", "Meadow", "Station")
@@ -116,10 +104,12 @@ class Main(Activity):
         self.state["denied"] = not granted
 
     def build(self) -> View:
-        return column(toolbar("Gallery"), self.grid() if self.granted else self.explanation(), height="fill")
+        return ui.column(
+            ui.toolbar("Gallery"), self.grid() if self.granted else self.explanation(), height="fill"
+        )
 
     def grid(self) -> View:
-        return lazy_list(
+        return ui.lazy_list(
             album(self),
             self.tile,
             item_key=_key,
@@ -132,8 +122,8 @@ class Main(Activity):
 
     def tile(self, picture: Picture) -> View:
         words = f"Photo taken at {picture.place}, {iso_time(picture.taken_ms)[:10]}"
-        return frame(
-            image(picture.seed, width="fill", height=132.0, id="thumbnail"),
+        return ui.frame(
+            ui.image(picture.seed, width="fill", height=132.0, id="thumbnail"),
             id="tile",
             desc=words,
             padding=2.0,
@@ -141,11 +131,11 @@ class Main(Activity):
         )
 
     def explanation(self) -> View:
-        return column(
-            icon("image", size=72.0),
-            text("No access to photos", "title", id="no_access"),
-            text(_REFUSED if self.state["denied"] else _WAITING, id="explanation"),
-            button("Allow access", self.ask, id="allow_access"),
+        return ui.column(
+            ui.icon("image", size=72.0),
+            ui.text("No access to photos", "title", id="no_access"),
+            ui.text(_REFUSED if self.state["denied"] else _WAITING, id="explanation"),
+            ui.button("Allow access", self.ask, id="allow_access"),
             height="wrap",
             weight=1.0,
             gravity="center",
@@ -181,10 +171,10 @@ class Viewer(Activity):
 
     def build(self) -> View:
         shown = self.shown()
-        return column(
-            toolbar(shown.file_name, on_up=self.finish),
-            frame(self.photo(shown), height="wrap", weight=1.0, id="viewer"),
-            text(
+        return ui.column(
+            ui.toolbar(shown.file_name, on_up=self.finish),
+            ui.frame(self.photo(shown), height="wrap", weight=1.0, id="viewer"),
+            ui.text(
                 f"{shown.place}, {iso_time(shown.taken_ms)[:10]}", "label", id="caption", padding=(16.0, 4.0)
             ),
             self.actions(shown.number),
@@ -196,7 +186,7 @@ class Viewer(Activity):
 
     def photo(self, shown: Picture) -> View:
         scale, rotation = self.state["scale"], self.state["rotation"]
-        return image(
+        return ui.image(
             shown.seed,
             f"Photo taken at {shown.place}",
             id="photo",
@@ -214,11 +204,11 @@ class Viewer(Activity):
         favourite = number in self.favourites()
         words = "Remove from favourites" if favourite else "Add to favourites"
         star = "star" if favourite else "star_outline"
-        return row(
-            icon_button("share", "Share", self.share, id="share"),
-            icon_button(star, words, partial(self.favour, number), id="favourite", selected=favourite),
-            icon_button("rotate", "Rotate", self.turn_quarter, id="rotate"),
-            icon_button("delete", "Delete", self.delete, id="delete"),
+        return ui.row(
+            ui.icon_button("share", "Share", self.share, id="share"),
+            ui.icon_button(star, words, partial(self.favour, number), id="favourite", selected=favourite),
+            ui.icon_button("rotate", "Rotate", self.turn_quarter, id="rotate"),
+            ui.icon_button("delete", "Delete", self.delete, id="delete"),
             gravity="center",
             gap=32.0,
             height=64.0,

@@ -5,23 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.manifest import Manifest
-from handrail_sim.view import (
-    PLAIN,
-    Style,
-    View,
-    column,
-    field,
-    frame,
-    grid,
-    icon,
-    icon_button,
-    lazy_list,
-    row,
-    text,
-)
+from handrail_sim.view import PLAIN, Style, View
 
 _DOCK = (
     "com.google.android.contacts",
@@ -57,7 +45,9 @@ class Home(Activity):
         apps = self._apps()
         shown = self._drawer(apps) if self.state["drawer"] else self._workspace(apps)
         style = PLAIN if self.state["drawer"] else _WALLPAPER
-        return frame(frame(shown, id="drag_layer", height="fill"), id="launcher", height="fill", style=style)
+        return ui.frame(
+            ui.frame(shown, id="drag_layer", height="fill"), id="launcher", height="fill", style=style
+        )
 
     def _apps(self) -> list[type[Manifest]]:
         packages = self.phone.packages
@@ -68,9 +58,9 @@ class Home(Activity):
         dock = [app for name in _DOCK for app in apps if app.package == name]
         rest = [app for app in apps if app not in dock][:_ON_HOME]
         lies = self.phone.display.width > self.phone.display.height
-        return column(
+        return ui.column(
             self._search_pill(8.0 if lies else 24.0),
-            grid(
+            ui.grid(
                 _COLUMNS_LYING if lies else _COLUMNS,
                 *(self._icon(app) for app in rest),
                 id="workspace",
@@ -80,16 +70,18 @@ class Home(Activity):
                 height="wrap",
                 weight=1.0,
             ),
-            icon_button("expand_less", "Apps list", self.open_drawer, id="page_indicator", align="center_h"),
-            row(*(self._icon(app) for app in dock), id="hotseat", cls="android.view.ViewGroup"),
+            ui.icon_button(
+                "expand_less", "Apps list", self.open_drawer, id="page_indicator", align="center_h"
+            ),
+            ui.row(*(self._icon(app) for app in dock), id="hotseat", cls="android.view.ViewGroup"),
             height="fill",
             padding=(8.0, 0.0),
         )
 
     def _search_pill(self, air: float) -> View:
-        return row(
-            icon("search"),
-            text("Search apps", "body", id="search_widget_text", weight=1.0),
+        return ui.row(
+            ui.icon("search"),
+            ui.text("Search apps", "body", id="search_widget_text", weight=1.0),
             id="search_container_workspace",
             height=56.0,
             margin=(8.0, air),
@@ -102,7 +94,7 @@ class Home(Activity):
     def _drawer(self, apps: list[type[Manifest]]) -> View:
         query = self.state["query"].casefold()
         matches = [app for app in apps if query in app.label.casefold()]
-        listed = lazy_list(
+        listed = ui.lazy_list(
             matches,
             lambda app: self._icon(app, "icon"),
             lambda app: app.package,
@@ -111,12 +103,12 @@ class Home(Activity):
             height="wrap",
             weight=1.0,
         )
-        nothing = text(f"No apps found matching “{self.state['query']}”", id="empty_text", padding=32.0)
-        return column(
-            field(
+        nothing = ui.text(f"No apps found matching “{self.state['query']}”", id="empty_text", padding=32.0)
+        return ui.column(
+            ui.field(
                 "fallback_search_view",
                 self.state["query"],
-                self.look_for,
+                self.sets("query"),
                 hint="Search apps",
                 ime_action="search",
                 on_submit=self.open_first,
@@ -133,7 +125,7 @@ class Home(Activity):
     def _icon(self, app: type[Manifest], view_id: str = "") -> View:
         """Launcher3 draws icon and label in one TextView."""
         style = Style(kind="app_icon", icon=app.icon, background=app.color, size=13.0, align="center")
-        return text(
+        return ui.text(
             app.label,
             id=view_id,
             key=f"app:{app.package}",
@@ -156,9 +148,6 @@ class Home(Activity):
     def search(self) -> None:
         self.open_drawer()
         self.focus("fallback_search_view")
-
-    def look_for(self, words: str) -> None:
-        self.state["query"] = words
 
     def open_first(self) -> None:
         query = self.state["query"].casefold()

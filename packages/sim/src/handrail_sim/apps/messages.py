@@ -7,37 +7,19 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from handrail_sim import view as ui
 from handrail_sim.apps.contacts import Contact, digits
 from handrail_sim.apps.contacts import open_store as open_contacts
 from handrail_sim.apps.default_grants import grant_defaults
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity, App, Context
+from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import FAILED, RECEIVED, SENT
 from handrail_sim.system.intents import SEND, VIEW, Handles
 from handrail_sim.system.world import HOUR_MS, entries, needed
-from handrail_sim.view import (
-    Style,
-    View,
-    avatar,
-    column,
-    fab,
-    field,
-    frame,
-    icon,
-    icon_button,
-    item,
-    lazy_list,
-    row,
-    text,
-    toolbar,
-)
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Context
-    from handrail_sim.system.device import Device
-
+from handrail_sim.view import Style, View
 
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
@@ -181,7 +163,7 @@ class Conversation(Activity):
     def _thread(self) -> View:
         messages = self.store.thread(self.state["address"])
         name = shown_name(names(self.phone), self.state["address"])
-        view = lazy_list(
+        view = ui.lazy_list(
             messages,
             lambda message: self._bubble(message, name),
             lambda message: f"message:{message.id}",
@@ -190,25 +172,25 @@ class Conversation(Activity):
             weight=1.0,
             from_end=True,
         )
-        return column(toolbar(name, on_up=self.finish), view, self._compose_line(), height="fill")
+        return ui.column(ui.toolbar(name, on_up=self.finish), view, self._compose_line(), height="fill")
 
     def _bubble(self, message: Message, name: str) -> View:
         role = "bubble_in" if message.incoming else "bubble_out"
         failed = message.type == FAILED
         when = shown_time(self.phone, message.time_ms)
-        words = column(
-            text(
+        words = ui.column(
+            ui.text(
                 message.body,
                 id="message_text",
                 style=Style(kind=role, role=role, size=16.0),
                 padding=(12.0, 8.0),
             ),
-            text("Not sent. Tap to try again." if failed else when, "caption", id="message_status"),
+            ui.text("Not sent. Tap to try again." if failed else when, "caption", id="message_status"),
             width="wrap",
             gravity="start" if message.incoming else "end",
         )
-        return row(
-            avatar(name, 32.0) if message.incoming else None,
+        return ui.row(
+            ui.avatar(name, 32.0) if message.incoming else None,
             words,
             id="message_content",
             padding=(16.0, 4.0),
@@ -219,7 +201,7 @@ class Conversation(Activity):
 
     def _compose_line(self) -> View:
         draft = self.state["draft"]
-        entry = field(
+        entry = ui.field(
             "compose_message_text",
             draft,
             self.write,
@@ -230,26 +212,26 @@ class Conversation(Activity):
             weight=1.0,
             style=_FIELD,
         )
-        send = icon_button(
+        send = ui.icon_button(
             "send", "Send SMS", self.send, id="send_message_button", enabled=bool(draft.strip())
         )
-        return row(entry, send, id="message_compose_view_container", padding=8.0, gap=4.0)
+        return ui.row(entry, send, id="message_compose_view_container", padding=8.0, gap=4.0)
 
     def _choice(self) -> View:
         to = self.state["to"]
-        bar = row(
-            icon_button("back", "Navigate up", self.finish),
-            field(
+        bar = ui.row(
+            ui.icon_button("back", "Navigate up", self.finish),
+            ui.field(
                 "recipient_text_view",
                 to,
-                self.look_for,
+                self.sets("to"),
                 hint="Type a name or phone number",
                 on_submit=self.choose_typed,
                 style=_PLAIN_FIELD,
                 width="wrap",
                 weight=1.0,
             ),
-            icon_button("check", "Continue", self.choose_typed, id="action_confirm_participants")
+            ui.icon_button("check", "Continue", self.choose_typed, id="action_confirm_participants")
             if _is_number(to)
             else None,
             height=56.0,
@@ -257,7 +239,7 @@ class Conversation(Activity):
             style=Style(kind="toolbar", background="surface"),
         )
         people = contacts(self.phone, to)
-        listed = lazy_list(
+        listed = ui.lazy_list(
             people,
             self._person,
             lambda contact: f"contact:{contact.id}",
@@ -266,14 +248,13 @@ class Conversation(Activity):
             height="wrap",
             weight=1.0,
         )
-        return column(bar, listed if people else text("No contacts found", margin=24.0), height="fill")
+        return ui.column(bar, listed if people else ui.text("No contacts found", margin=24.0), height="fill")
 
     def _person(self, contact: Contact) -> View:
         choose = partial(self.talk_to, contact.phone)
-        return item(contact.name, contact.phone, avatar(contact.name, id="contact_icon"), on_click=choose)
-
-    def look_for(self, words: str) -> None:
-        self.state["to"] = words
+        return ui.item(
+            contact.name, contact.phone, ui.avatar(contact.name, id="contact_icon"), on_click=choose
+        )
 
     def choose_typed(self) -> None:
         if _is_number(self.state["to"]):
@@ -321,15 +302,15 @@ class Threads(Activity):
 
     def build(self) -> View:
         threads = open_store(self.phone).threads()
-        return frame(
-            column(toolbar("Messaging"), self._list(threads) if threads else _empty(), height="fill"),
-            fab("add", "Start new conversation", self.compose, id="start_new_conversation_button"),
+        return ui.frame(
+            ui.column(ui.toolbar("Messaging"), self._list(threads) if threads else _empty(), height="fill"),
+            ui.fab("add", "Start new conversation", self.compose, id="start_new_conversation_button"),
             height="fill",
         )
 
     def _list(self, threads: list[list[Message]]) -> View:
         existing = names(self.phone)
-        return lazy_list(
+        return ui.lazy_list(
             threads,
             lambda thread: self._row(thread, shown_name(existing, thread[-1].address)),
             lambda thread: f"thread:{thread[0].id}",
@@ -342,17 +323,17 @@ class Threads(Activity):
         last = thread[-1]
         unread = not last.read
         snippet = last.body if last.incoming else f"You: {last.body}"
-        words = column(
-            text(name, id="conversation_name", style=_line(16.0, unread)),
-            text(snippet, id="conversation_snippet", style=_line(14.0, unread, "on_surface_variant")),
+        words = ui.column(
+            ui.text(name, id="conversation_name", style=_line(16.0, unread)),
+            ui.text(snippet, id="conversation_snippet", style=_line(14.0, unread, "on_surface_variant")),
             width="wrap",
             weight=1.0,
         )
         when = shown_time(self.phone, last.time_ms)
-        return row(
-            avatar(name, id="conversation_icon"),
+        return ui.row(
+            ui.avatar(name, id="conversation_icon"),
             words,
-            text(when, id="conversation_timestamp", style=_line(12.0, unread)),
+            ui.text(when, id="conversation_timestamp", style=_line(12.0, unread)),
             cls="android.widget.FrameLayout",
             id="swipeableContainer",
             min_height=72.0,
@@ -384,9 +365,9 @@ def _line(size: float, bold: bool, color: str = "") -> Style:
 
 def _empty() -> View:
     words = "Conversations you start or receive are listed here"
-    return column(
-        icon("message", size=96.0),
-        text(words, "body", id="empty_text_hint"),
+    return ui.column(
+        ui.icon("message", size=96.0),
+        ui.text(words, "body", id="empty_text_hint"),
         height="wrap",
         weight=1.0,
         gravity="center",

@@ -7,24 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.apps.searching import Searching
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.world import HOUR_MS, entries
-from handrail_sim.view import (
-    Style,
-    View,
-    card,
-    column,
-    fab,
-    field,
-    frame,
-    icon,
-    icon_button,
-    lazy_list,
-    row,
-    text,
-    toolbar,
-)
+from handrail_sim.view import Style, View
 
 _HOUR_MS = 3_600_000
 _SEEDED = (
@@ -131,25 +118,27 @@ class Editor(Activity):
 
     def build(self) -> View:
         exists = bool(self.state["note"])
-        return column(
-            toolbar(
+        return ui.column(
+            ui.toolbar(
                 "Edit note" if exists else "New note",
-                icon_button("check", "Save", self.leave, id="action_save"),
-                icon_button("delete", "Delete", self.ask_to_delete, id="action_delete") if exists else None,
+                ui.icon_button("check", "Save", self.leave, id="action_save"),
+                ui.icon_button("delete", "Delete", self.ask_to_delete, id="action_delete")
+                if exists
+                else None,
                 on_up=self.leave,
             ),
-            field(
+            ui.field(
                 "title",
                 self.state["title"],
-                self.set_title,
+                self.sets("title"),
                 hint="Title",
                 ime_action="next",
                 style=_EDITOR_TITLE,
             ),
-            field(
+            ui.field(
                 "body",
                 self.state["body"],
-                self.set_body,
+                self.sets("body"),
                 hint="Note",
                 multiline=True,
                 ime_action="none",
@@ -159,12 +148,6 @@ class Editor(Activity):
             ),
             height="fill",
         )
-
-    def set_title(self, words: str) -> None:
-        self.state["title"] = words
-
-    def set_body(self, words: str) -> None:
-        self.state["body"] = words
 
     def on_pause(self) -> None:
         """Android may never come back from here, so this is where notes are written."""
@@ -230,22 +213,22 @@ class Overview(Searching):
         bar = (
             self._search_bar()
             if self.state["searching"]
-            else toolbar(
+            else ui.toolbar(
                 "Notes",
-                icon_button("search", "Search", self.search, id="action_search"),
-                icon_button("sort", "Sort by", self.choose_order, id="action_sort"),
+                ui.icon_button("search", "Search", self.search, id="action_search"),
+                ui.icon_button("sort", "Sort by", self.choose_order, id="action_sort"),
             )
         )
-        return frame(
-            column(bar, self._list(notes) if notes else self._empty(), height="fill"),
-            fab("add", "New note", self.write_new, id="new_note"),
+        return ui.frame(
+            ui.column(bar, self._list(notes) if notes else self._empty(), height="fill"),
+            ui.fab("add", "New note", self.write_new, id="new_note"),
             height="fill",
         )
 
     def _search_bar(self) -> View:
-        return row(
-            icon_button("back", "Collapse", self.stop_searching),
-            field(
+        return ui.row(
+            ui.icon_button("back", "Collapse", self.stop_searching),
+            ui.field(
                 "search_src_text",
                 self.state["query"],
                 self.look_for,
@@ -255,21 +238,21 @@ class Overview(Searching):
                 width="wrap",
                 weight=1.0,
             ),
-            icon_button("close", "Clear query", self.clear, id="search_close_btn"),
+            ui.icon_button("close", "Clear query", self.clear, id="search_close_btn"),
             height=56.0,
             padding=(4.0, 0.0),
             style=Style(kind="toolbar", background="surface"),
         )
 
     def _list(self, notes: list[Note]) -> View:
-        return lazy_list(
+        return ui.lazy_list(
             notes, self._card, lambda note: f"note:{note.id}", id="notes_list", height="wrap", weight=1.0
         )
 
     def _card(self, note: Note) -> View:
-        return card(
-            text(note.title or "Untitled", id="note_title", style=_TITLE),
-            text(note.body, id="note_body", style=_BODY) if note.body else None,
+        return ui.card(
+            ui.text(note.title or "Untitled", id="note_title", style=_TITLE),
+            ui.text(note.body, id="note_body", style=_BODY) if note.body else None,
             id="note_card",
             gap=4.0,
             on_click=partial(self.open, note.id),
@@ -278,9 +261,9 @@ class Overview(Searching):
 
     def _empty(self) -> View:
         words = "No notes match" if self.state["query"] else "No notes yet"
-        return column(
-            icon("note", size=96.0),
-            text(words, "subtitle", id="empty"),
+        return ui.column(
+            ui.icon("note", size=96.0),
+            ui.text(words, "subtitle", id="empty"),
             height="wrap",
             weight=1.0,
             gravity="center",

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from handrail_sim import extras
 from handrail_sim.channels.react_component import drawn_by
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.stream import Stream
+from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.system.intents import SEND, Handles, Intent
 from handrail_sim.system.world import entries
 from handrail_sim.view import Style, View, avatar, column, field, frame, icon, image, row, scroll, text
 
 if TYPE_CHECKING:
-    from handrail_sim.channels.react import Runtime
-    from handrail_sim.stream import Stream
-    from handrail_sim.system.activities import Context
+    from handrail_sim.channels.react import Runtime  # needs the extra `js`
 
 # Accessibility names a view by its Android class: ReactRootView is a FrameLayout, ReactViewGroup a ViewGroup.
 ROOT = "android.widget.FrameLayout"

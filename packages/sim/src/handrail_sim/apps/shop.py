@@ -10,33 +10,11 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.surroundings import is_online, transfer_ms
 from handrail_sim.system.world import entries, needed
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    card,
-    checkbox,
-    chip,
-    column,
-    divider,
-    field,
-    header,
-    hscroll,
-    icon,
-    icon_button,
-    image,
-    item,
-    lazy_list,
-    row,
-    scroll,
-    spacer,
-    spinner,
-    text,
-    toolbar,
-)
+from handrail_sim.view import Style, View
 
 PAGE = 12
 REACH = 1540  # how far a search looks: twenty series of everything
@@ -320,7 +298,7 @@ PRICE = Style(kind="text", size=16.0, bold=True, color="primary")
 def cart_button(activity: Activity, then: Callable[[object], None] | None = None) -> View:
     count = open_store(activity.app).count()
     words = f"Cart, {count} item{'' if count == 1 else 's'}" if count else "Cart, empty"
-    return icon_button("cart", words, partial(activity.start, "CartActivity", then=then), id="cart")
+    return ui.icon_button("cart", words, partial(activity.start, "CartActivity", then=then), id="cart")
 
 
 class Main(Activity):
@@ -332,26 +310,28 @@ class Main(Activity):
         self.state.update(pages=1, loading=False, department="All", query="")
 
     def build(self) -> View:
-        return column(
-            toolbar(
+        return ui.column(
+            ui.toolbar(
                 "Lantern Shop",
-                icon_button("receipt", "Orders", partial(self.start, "OrdersActivity"), id="orders"),
+                ui.icon_button("receipt", "Orders", partial(self.start, "OrdersActivity"), id="orders"),
                 cart_button(self),
             ),
-            field(
+            ui.field(
                 "search",
                 hint="Search products",
                 on_change=self.search,
                 margin=(16.0, 4.0),
                 ime_action="search",
             ),
-            hscroll(row(*map(self.department, DEPARTMENTS), width="wrap", gap=8.0, padding=(16.0, 8.0))),
+            ui.hscroll(
+                ui.row(*map(self.department, DEPARTMENTS), width="wrap", gap=8.0, padding=(16.0, 8.0))
+            ),
             self.shelf(),
             height="fill",
         )
 
     def department(self, name: str) -> View:
-        return chip(
+        return ui.chip(
             name, name == self.state["department"], partial(self.show, name), key=f"department:{name}"
         )
 
@@ -361,7 +341,7 @@ class Main(Activity):
                 self.state["pages"] * PAGE, self.state["department"], self.state["query"]
             )
         ]
-        return lazy_list(
+        return ui.lazy_list(
             [*products, None],
             self.tile,
             item_key=_product_key,
@@ -374,24 +354,24 @@ class Main(Activity):
 
     def tile(self, product: Product | None) -> View:
         if product is None:
-            return row(
-                spinner(id="loading", desc="Loading"),
+            return ui.row(
+                ui.spinner(id="loading", desc="Loading"),
                 height=96.0,
                 gravity="center",
                 visible=self.state["loading"],
             )
-        return card(
-            row(
-                image(product.picture, product.name, id="photo"),
-                column(
-                    text(product.name, "subtitle", id="name"),
-                    text(money(product.cents), id="price", style=PRICE),
-                    text(f"{product.rating:.1f} ★ ({product.reviews})", "caption", id="rating"),
+        return ui.card(
+            ui.row(
+                ui.image(product.picture, product.name, id="photo"),
+                ui.column(
+                    ui.text(product.name, "subtitle", id="name"),
+                    ui.text(money(product.cents), id="price", style=PRICE),
+                    ui.text(f"{product.rating:.1f} ★ ({product.reviews})", "caption", id="rating"),
                     width="wrap",
                     weight=1.0,
                     gap=4.0,
                 ),
-                icon_button(
+                ui.icon_button(
                     "add", f"Add {product.name} to cart", partial(self.add, product.number), id="add"
                 ),
                 gap=16.0,
@@ -438,10 +418,12 @@ _REVIEWS = (
 
 def stepper(quantity: int, less: partial[None], more: partial[None], name: str = "") -> View:
     of = f" of {name}" if name else ""
-    return row(
-        icon_button("remove", f"Decrease quantity{of}", less, id="less", enabled=quantity > 1 or bool(name)),
-        text(str(quantity), "subtitle", id="quantity", desc=f"Quantity {quantity}"),
-        icon_button("add", f"Increase quantity{of}", more, id="more", enabled=quantity < MOST),
+    return ui.row(
+        ui.icon_button(
+            "remove", f"Decrease quantity{of}", less, id="less", enabled=quantity > 1 or bool(name)
+        ),
+        ui.text(str(quantity), "subtitle", id="quantity", desc=f"Quantity {quantity}"),
+        ui.icon_button("add", f"Increase quantity{of}", more, id="more", enabled=quantity < MOST),
         width="wrap",
         gap=8.0,
     )
@@ -457,13 +439,13 @@ class ProductPage(Activity):
 
     def build(self) -> View:
         shown = catalogue(self.app).product(int(self.extras["number"]))
-        return column(
-            toolbar(shown.name, cart_button(self, self.cart_closed), on_up=self.finish),
-            scroll(self.details(shown), height="wrap", weight=1.0, id="page"),
-            row(
+        return ui.column(
+            ui.toolbar(shown.name, cart_button(self, self.cart_closed), on_up=self.finish),
+            ui.scroll(self.details(shown), height="wrap", weight=1.0, id="page"),
+            ui.row(
                 stepper(self.state["quantity"], partial(self.change, -1), partial(self.change, 1)),
-                spacer(weight=1.0),
-                button("Add to cart", partial(self.add, shown.number), id="add_to_cart"),
+                ui.spacer(weight=1.0),
+                ui.button("Add to cart", partial(self.add, shown.number), id="add_to_cart"),
                 padding=(16.0, 12.0),
                 style=Style(kind="bottom_bar", background="surface_container"),
             ),
@@ -471,20 +453,20 @@ class ProductPage(Activity):
         )
 
     def details(self, shown: Product) -> View:
-        return column(
-            image(shown.picture, shown.name, width="fill", height=280.0, id="photo"),
-            column(
-                text(shown.name, "headline", id="name"),
-                text(money(shown.cents), id="price", style=PRICE),
-                text(f"{shown.rating:.1f} out of 5, {shown.reviews} reviews", "label", id="rating"),
-                text(shown.words, id="description"),
-                text(f"Department: {shown.department}", "label", id="department"),
+        return ui.column(
+            ui.image(shown.picture, shown.name, width="fill", height=280.0, id="photo"),
+            ui.column(
+                ui.text(shown.name, "headline", id="name"),
+                ui.text(money(shown.cents), id="price", style=PRICE),
+                ui.text(f"{shown.rating:.1f} out of 5, {shown.reviews} reviews", "label", id="rating"),
+                ui.text(shown.words, id="description"),
+                ui.text(f"Department: {shown.department}", "label", id="department"),
                 padding=16.0,
                 gap=8.0,
             ),
-            divider(),
-            text("Reviews", "title", padding=(16.0, 12.0)),
-            *(item(head, words, key=head) for head, words in _REVIEWS),
+            ui.divider(),
+            ui.text("Reviews", "title", padding=(16.0, 12.0)),
+            *(ui.item(head, words, key=head) for head, words in _REVIEWS),
         )
 
     def change(self, by: int) -> None:
@@ -508,7 +490,7 @@ ORDERED = "ordered"
 def sum_line(words: str, cents: int, bold: bool = False, name: str = "") -> View:
     style = Style(kind="text", size=16.0, bold=bold)
     amount = "Free" if cents == 0 and words == "Shipping" else money(cents)
-    return row(text(words, style=style), spacer(weight=1.0), text(amount, style=style, id=name))
+    return ui.row(ui.text(words, style=style), ui.spacer(weight=1.0), ui.text(amount, style=style, id=name))
 
 
 class Cart(Activity):
@@ -523,14 +505,14 @@ class Cart(Activity):
     def build(self) -> View:
         lines = self.store.cart()
         body = self.filled(lines) if lines else self.empty()
-        return column(toolbar("Cart", on_up=self.finish), *body, height="fill")
+        return ui.column(ui.toolbar("Cart", on_up=self.finish), *body, height="fill")
 
     def empty(self) -> list[View]:
         return [
-            column(
-                icon("cart", size=72.0),
-                text("Your cart is empty", "title", id="empty"),
-                button("Continue shopping", self.finish, "tonal", id="continue"),
+            ui.column(
+                ui.icon("cart", size=72.0),
+                ui.text("Your cart is empty", "title", id="empty"),
+                ui.button("Continue shopping", self.finish, "tonal", id="continue"),
                 height="wrap",
                 weight=1.0,
                 gravity="center",
@@ -541,12 +523,12 @@ class Cart(Activity):
     def filled(self, lines: list[Line]) -> list[View]:
         store = self.store
         return [
-            lazy_list(lines, self.line, item_key=_cart_line_key, id="lines", height="wrap", weight=1.0),
-            column(
+            ui.lazy_list(lines, self.line, item_key=_cart_line_key, id="lines", height="wrap", weight=1.0),
+            ui.column(
                 sum_line("Subtotal", store.subtotal(), name="subtotal"),
                 sum_line("Shipping", store.shipping(), name="shipping"),
                 sum_line("Total", store.total(), bold=True, name="total"),
-                button("Checkout", self.checkout, id="checkout", width="fill"),
+                ui.button("Checkout", self.checkout, id="checkout", width="fill"),
                 padding=16.0,
                 gap=8.0,
                 style=Style(kind="bottom_bar", background="surface_container"),
@@ -562,11 +544,11 @@ class Cart(Activity):
 
     def line(self, line: Line) -> View:
         number, name = line.product.number, line.product.name
-        return row(
-            image(line.product.picture, name, width=72.0, height=72.0, id="photo"),
-            column(
-                text(name, "subtitle", id="name"),
-                text(money(line.cents), id="price", style=PRICE),
+        return ui.row(
+            ui.image(line.product.picture, name, width=72.0, height=72.0, id="photo"),
+            ui.column(
+                ui.text(name, "subtitle", id="name"),
+                ui.text(money(line.cents), id="price", style=PRICE),
                 stepper(
                     line.quantity,
                     partial(self.set, number, line.quantity - 1),
@@ -577,7 +559,7 @@ class Cart(Activity):
                 weight=1.0,
                 gap=4.0,
             ),
-            icon_button("delete", f"Remove {name}", partial(self.set, number, 0), id="remove"),
+            ui.icon_button("delete", f"Remove {name}", partial(self.set, number, 0), id="remove"),
             gap=16.0,
             padding=(16.0, 8.0),
             id="line",
@@ -609,15 +591,15 @@ class Checkout(Activity):
 
     def build(self) -> View:
         total = self.store.total()
-        return column(
-            toolbar("Checkout", on_up=self.finish),
-            scroll(
-                column(
-                    header("Delivery address", padding=(0.0, 8.0)),
+        return ui.column(
+            ui.toolbar("Checkout", on_up=self.finish),
+            ui.scroll(
+                ui.column(
+                    ui.header("Delivery address", padding=(0.0, 8.0)),
                     *(self.input(name, hint) for name, hint in _FIELDS.items()),
-                    checkbox("This is a gift", self.state["gift"], self.set_gift, id="gift"),
+                    ui.checkbox("This is a gift", self.state["gift"], self.sets("gift"), id="gift"),
                     sum_line("Total", total, bold=True, name="total"),
-                    button(f"Pay {money(total)}", self.pay, id="pay", width="fill"),
+                    ui.button(f"Pay {money(total)}", self.pay, id="pay", width="fill"),
                     padding=16.0,
                     gap=8.0,
                 ),
@@ -631,13 +613,10 @@ class Checkout(Activity):
     def input(self, name: str, hint: str) -> View:
         error = self.state["errors"].get(name, "")
         kind = "email" if name == "email" else "text"
-        return column(
-            field(name, hint=hint, input_type=kind, ime_action="done" if name == "email" else "next"),
-            text(error, "error", id=f"{name}_error") if error else None,
+        return ui.column(
+            ui.field(name, hint=hint, input_type=kind, ime_action="done" if name == "email" else "next"),
+            ui.text(error, "error", id=f"{name}_error") if error else None,
         )
-
-    def set_gift(self, checked: bool) -> None:
-        self.state["gift"] = checked
 
     def pay(self) -> None:
         values = {name: self.field(name).strip() for name in _FIELDS}
@@ -653,20 +632,20 @@ class Checkout(Activity):
     def payment(self) -> View:
         order = self.store.order(self.state["order"])
         paying = self.state["paying"]
-        return column(
-            row(icon("payment"), text("Confirm payment", "title", id="sheet_title"), gap=12.0),
-            text(money(order.cents), "display", id="amount"),
-            text("To Lantern Shop", id="payee"),
-            item("Harbour card •• 41", "Debit", icon("bank"), id="card", padding=0.0),
-            row(spinner(desc="Paying"), gravity="center", height=64.0) if paying else self.answers(),
+        return ui.column(
+            ui.row(ui.icon("payment"), ui.text("Confirm payment", "title", id="sheet_title"), gap=12.0),
+            ui.text(money(order.cents), "display", id="amount"),
+            ui.text("To Lantern Shop", id="payee"),
+            ui.item("Harbour card •• 41", "Debit", ui.icon("bank"), id="card", padding=0.0),
+            ui.row(ui.spinner(desc="Paying"), gravity="center", height=64.0) if paying else self.answers(),
             padding=(24.0, 0.0, 24.0, 24.0),
             gap=8.0,
         )
 
     def answers(self) -> View:
-        return row(
-            button("Cancel", self.cancel, "outlined", id="cancel_payment"),
-            button("Pay now", self.approve, id="confirm_payment"),
+        return ui.row(
+            ui.button("Cancel", self.cancel, "outlined", id="cancel_payment"),
+            ui.button("Pay now", self.approve, id="confirm_payment"),
             gap=16.0,
             height=64.0,
         )
@@ -704,13 +683,15 @@ class Receipt(Activity):
 
     def build(self) -> View:
         order = open_store(self.app).order(int(self.extras["order"]))
-        return column(
-            icon("check_circle", size=72.0, style=Style(kind="icon", icon="check_circle", color="success")),
-            text("Thank you for your order", "headline", id="thanks"),
-            text(f"Order {order.number}", id="order_number"),
-            text(f"{money(order.cents)} paid", id="paid"),
-            text(f"A confirmation goes to {order.email}", "label"),
-            button("Continue shopping", self.finish, id="continue"),
+        return ui.column(
+            ui.icon(
+                "check_circle", size=72.0, style=Style(kind="icon", icon="check_circle", color="success")
+            ),
+            ui.text("Thank you for your order", "headline", id="thanks"),
+            ui.text(f"Order {order.number}", id="order_number"),
+            ui.text(f"{money(order.cents)} paid", id="paid"),
+            ui.text(f"A confirmation goes to {order.email}", "label"),
+            ui.button("Continue shopping", self.finish, id="continue"),
             height="fill",
             gravity="center",
             gap=12.0,
@@ -728,18 +709,18 @@ class Orders(Activity):
 
     def build(self) -> View:
         orders = open_store(self.app).orders()
-        return column(
-            toolbar("Orders", on_up=self.finish),
-            lazy_list(orders, _row, item_key=_order_key, id="orders", height="wrap", weight=1.0)
+        return ui.column(
+            ui.toolbar("Orders", on_up=self.finish),
+            ui.lazy_list(orders, _row, item_key=_order_key, id="orders", height="wrap", weight=1.0)
             if orders
-            else text("No orders yet", padding=16.0, id="empty"),
+            else ui.text("No orders yet", padding=16.0, id="empty"),
             height="fill",
         )
 
 
 def _row(order: Order) -> View:
-    status = chip(_WORDS[order.status], order.status == "paid", clickable=False, id="status", checked=None)
-    return item(f"Order {order.number}", money(order.cents), icon("receipt"), status, id="order")
+    status = ui.chip(_WORDS[order.status], order.status == "paid", clickable=False, id="status", checked=None)
+    return ui.item(f"Order {order.number}", money(order.cents), ui.icon("receipt"), status, id="order")
 
 
 def _order_key(order: Order) -> str:

@@ -5,24 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.world import mapping
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    checkbox,
-    column,
-    field,
-    frame,
-    icon_button,
-    item,
-    lazy_list,
-    row,
-    spinner,
-    text,
-    toolbar,
-)
+from handrail_sim.view import Style, View
 
 
 def note(activity: Activity, words: str, page: str = "done") -> None:
@@ -47,20 +33,20 @@ class Covered(Activity):
         self.state["banner"] = True
 
     def build(self) -> View:
-        page = column(
-            toolbar("Covered button", on_up=self.finish),
-            text(configured(self, "notice", "Press the button at the bottom of this page."), padding=16.0),
+        page = ui.column(
+            ui.toolbar("Covered button", on_up=self.finish),
+            ui.text(configured(self, "notice", "Press the button at the bottom of this page."), padding=16.0),
             height="fill",
         )
-        accept = button(
+        accept = ui.button(
             "Accept", self.accept, id="accept", align="center_h bottom", margin=(16.0, 40.0), width="fill"
         )
-        return frame(page, accept, self.banner() if self.state["banner"] else None, height="fill")
+        return ui.frame(page, accept, self.banner() if self.state["banner"] else None, height="fill")
 
     def banner(self) -> View:
-        return row(
-            text("This app uses lanterns. By going on you agree to light.", weight=1.0),
-            icon_button("close", "Close banner", self.close_banner, id="close_banner"),
+        return ui.row(
+            ui.text("This app uses lanterns. By going on you agree to light.", weight=1.0),
+            ui.icon_button("close", "Close banner", self.sets("banner", False), id="close_banner"),
             id="banner",
             align="bottom",
             height=160.0,
@@ -71,9 +57,6 @@ class Covered(Activity):
 
     def hit_banner(self) -> None:
         note(self, "banner", "missed")
-
-    def close_banner(self) -> None:
-        self.state["banner"] = False
 
     def accept(self) -> None:
         note(self, "accepted")
@@ -90,19 +73,22 @@ class Interrupted(Activity):
 
     def build(self) -> View:
         step = (self.first, self.second, self.third)[self.state["step"] - 1]
-        words = text(f"Step {self.state['step']} of 3", "title", id="step")
-        body = column(words, *step(), padding=24.0, gap=16.0)
-        return column(toolbar(self.title, on_up=self.finish), body, height="fill")
+        words = ui.text(f"Step {self.state['step']} of 3", "title", id="step")
+        body = ui.column(words, *step(), padding=24.0, gap=16.0)
+        return ui.column(ui.toolbar(self.title, on_up=self.finish), body, height="fill")
 
     def first(self) -> list[View]:
-        return [field("name", hint="Name"), button("Next", self.next, id="next")]
+        return [ui.field("name", hint="Name"), ui.button("Next", self.next, id="next")]
 
     def second(self) -> list[View]:
-        box = checkbox("I was careful", self.state["careful"], self.set_careful, id="careful")
-        return [box, button("Next", self.next, id="next", enabled=self.state["careful"])]
+        box = ui.checkbox("I was careful", self.state["careful"], self.sets("careful"), id="careful")
+        return [box, ui.button("Next", self.next, id="next", enabled=self.state["careful"])]
 
     def third(self) -> list[View]:
-        return [text(f"Ready, {self.field('name') or 'stranger'}?"), button("Finish", self.done, id="finish")]
+        return [
+            ui.text(f"Ready, {self.field('name') or 'stranger'}?"),
+            ui.button("Finish", self.done, id="finish"),
+        ]
 
     def next(self) -> None:
         self.state["step"] += 1
@@ -114,9 +100,6 @@ class Interrupted(Activity):
 
     def rate(self) -> None:
         note(self, "rated", "missed")
-
-    def set_careful(self, checked: bool) -> None:
-        self.state["careful"] = checked
 
     def done(self) -> None:
         note(self, "finished the form")
@@ -146,13 +129,13 @@ class Main(Activity):
     title = "Trouble"
 
     def build(self) -> View:
-        rows = lazy_list(_ROWS, self.row, item_key=_key, id="troubles", height="wrap", weight=1.0)
-        return column(toolbar("Trouble"), rows, height="fill")
+        rows = ui.lazy_list(_ROWS, self.row, item_key=_key, id="troubles", height="wrap", weight=1.0)
+        return ui.column(ui.toolbar("Trouble"), rows, height="fill")
 
     def row(self, trouble: tuple[str, str, str]) -> View:
         usual, summary, what = trouble
         title = configured(self, "rows", {}).get(usual, usual)
-        return item(title, summary, id="trouble", on_click=partial(self.make, what))
+        return ui.item(title, summary, id="trouble", on_click=partial(self.make, what))
 
     def make(self, what: str) -> None:
         match what:
@@ -201,11 +184,11 @@ class Restless(Activity):
             margin=(6.0 * place, 0.0, 0.0, 0.0),
             style=Style(kind="card", background="primary", radius=20.0),
         )
-        return column(
-            toolbar("Never still", on_up=self.finish),
-            frame(ball, height=80.0, padding=16.0),
-            text(f"Frame {frame_number}", id="frame", padding=16.0),
-            button("I found it", self.mark_found, id="found", margin=16.0),
+        return ui.column(
+            ui.toolbar("Never still", on_up=self.finish),
+            ui.frame(ball, height=80.0, padding=16.0),
+            ui.text(f"Frame {frame_number}", id="frame", padding=16.0),
+            ui.button("I found it", self.mark_found, id="found", margin=16.0),
             height="fill",
         )
 
@@ -228,9 +211,9 @@ class Shifting(Activity):
 
     def build(self) -> View:
         added = [f"Sparrow {number}" for number in range(self.state["added"], 0, -1)]
-        return column(
-            toolbar(f"Tap {self.target}", on_up=self.finish),
-            lazy_list(
+        return ui.column(
+            ui.toolbar(f"Tap {self.target}", on_up=self.finish),
+            ui.lazy_list(
                 [*added, *configured(self, "birds", _BIRDS)],
                 self.row,
                 item_key=str,
@@ -246,7 +229,7 @@ class Shifting(Activity):
         return str(configured(self, "target", TARGET))
 
     def row(self, bird: str) -> View:
-        return item(bird, id="bird", on_click=partial(self.take, bird))
+        return ui.item(bird, id="bird", on_click=partial(self.take, bird))
 
     def take(self, bird: str) -> None:
         if bird == self.target:
@@ -265,8 +248,8 @@ class _Waiting(Activity):
     """A toolbar and something in the middle."""
 
     def centred(self, *views: View | None) -> View:
-        middle = column(*views, height="wrap", weight=1.0, gravity="center", gap=16.0, padding=24.0)
-        return column(toolbar(self.title, on_up=self.finish), middle, height="fill")
+        middle = ui.column(*views, height="wrap", weight=1.0, gravity="center", gap=16.0, padding=24.0)
+        return ui.column(ui.toolbar(self.title, on_up=self.finish), middle, height="fill")
 
 
 class Loading(_Waiting):
@@ -285,10 +268,10 @@ class Loading(_Waiting):
 
     def build(self) -> View:
         if not self.state["loaded"]:
-            return self.centred(spinner(id="spinner"), text("Loading…", id="loading"))
+            return self.centred(ui.spinner(id="spinner"), ui.text("Loading…", id="loading"))
         return self.centred(
-            text(configured(self, "loaded", "Loaded"), "headline", id="loaded"),
-            button("Continue", self.go_on, id="continue"),
+            ui.text(configured(self, "loaded", "Loaded"), "headline", id="loaded"),
+            ui.button("Continue", self.go_on, id="continue"),
         )
 
     def go_on(self) -> None:
@@ -302,7 +285,7 @@ class Endless(_Waiting):
     title = "Spinner that never ends"
 
     def build(self) -> View:
-        return self.centred(spinner(id="spinner"), text("Loading…", id="loading"))
+        return self.centred(ui.spinner(id="spinner"), ui.text("Loading…", id="loading"))
 
 
 class Late(_Waiting):
@@ -319,9 +302,9 @@ class Late(_Waiting):
 
     def build(self) -> View:
         return self.centred(
-            text("Please read this carefully.", "title"),
-            text(configured(self, "terms", "You can go on when you have had time to read it.")),
-            button("Agree", self.agree, id="agree") if self.state["ready"] else None,
+            ui.text("Please read this carefully.", "title"),
+            ui.text(configured(self, "terms", "You can go on when you have had time to read it.")),
+            ui.button("Agree", self.agree, id="agree") if self.state["ready"] else None,
         )
 
     def agree(self) -> None:

@@ -11,18 +11,16 @@ import json
 from base64 import b64decode, b64encode
 from binascii import Error as BadBase64
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.channels.http import Mortal
 from handrail_sim.channels.u2.server import quote
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, tree
+from handrail_sim.shell.call import Call
 from handrail_sim.stream import Stream
 from handrail_sim.view.scrolling import at_end, at_start
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.call import Call
 
 PROTOCOL, PLAN = "android-snapshot-helper-v1", "android-touch-plan-v1"
 BASE = {"agentDeviceProtocol": PROTOCOL, "helperApiVersion": "1", "outputFormat": "uiautomator-xml"}
@@ -50,8 +48,7 @@ async def main(call: Call) -> int:
         answer = {"ok": "false", "errorType": "java.lang.IllegalArgumentException", "message": str(problem)}
     for name, value in sorted({**BASE, **answer}.items()):
         await call.line(f"INSTRUMENTATION_RESULT: {name}={value}")
-    await call.line(f"INSTRUMENTATION_CODE: {-1 if answer['ok'] == 'true' else 1}")
-    return 0
+    return await call.line(f"INSTRUMENTATION_CODE: {-1 if answer['ok'] == 'true' else 1}")
 
 
 def arguments(words: list[str]) -> dict[str, str]:
@@ -106,12 +103,10 @@ async def _serve(call: Call, helper: Helper, port: str) -> int:
     finally:
         ports.pop(name, None)
     if life.is_dead:
-        await call.line("INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0")
-        return 0
+        return await call.line("INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0")
     for key, value in sorted({**BASE, "ok": "true", "sessionEnded": "true"}.items()):
         await call.line(f"INSTRUMENTATION_RESULT: {key}={value}")
-    await call.line("INSTRUMENTATION_CODE: -1")
-    return 0
+    return await call.line("INSTRUMENTATION_CODE: -1")
 
 
 async def _line(stream: Stream) -> str:

@@ -5,11 +5,8 @@ Nothing is served until a client starts it, and nothing here is imported before 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.call import Call
+from handrail_sim.handset import Handset
+from handrail_sim.shell.call import Call
 
 U2_MAIN = "com.wetest.uia2.Main"
 MOBILECLI_MAIN = "com.mobilenext.mobilecli.DeviceServer"

@@ -9,15 +9,13 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from handrail_sim.channels.http import Request, Response, serve
 from handrail_sim.channels.websocket import WebSocket, accept
 from handrail_sim.stream import Stream
+from handrail_sim.system.activities import Context
 from handrail_sim.waiting import beside
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Context
 
 BATCH_MS, FRAME_MS = 100.0, 16.7
 ISOLATE = "isolates/3784301023457351"

@@ -13,15 +13,13 @@ from hmac import compare_digest
 from io import BytesIO
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.errors import BadSetting
+from handrail_sim.handset import Handset
 from handrail_sim.input.emulator_keys import NAMES, android_code
+from handrail_sim.resources import table
 from handrail_sim.system import surroundings, telephony
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 TOKEN_FILE = ".emulator_console_auth_token"  # noqa: S105 - the file's name
@@ -103,25 +101,7 @@ def welcome(home: Path) -> str:
     )
 
 
-HELP = {
-    "help": "print a list of commands, or help on one",
-    "ping": "check if the emulator is alive",
-    "auth": "auth <auth_token>: user authentication",
-    "event": "event text <message>: type a text",
-    "geo": "geo fix <longitude> <latitude> [<altitude>]: send a GPS position",
-    "gsm": "gsm call|accept|busy|cancel <phonenumber>, gsm list, gsm status: phone calls",
-    "sms": "sms send <phonenumber> <text message>: an inbound message",
-    "network": "network status, network speed <speed>, network delay <latency>",
-    "power": "power display, power ac on|off, power status charging|discharging|full, "
-    "power capacity <percent>",
-    "finger": "finger touch <fingerid>, finger remove: the fingerprint sensor",
-    "avd": "avd name, avd status, avd grpc, avd snapshot save|load|list",
-    "rotate": "turn the screen by 90 degrees",
-    "fold": "fold a phone that folds",
-    "unfold": "unfold it",
-    "quit": "end this session",
-    "exit": "end this session",
-}
+HELP: dict[str, str] = table("channels/console.toml")
 
 
 class Console:

@@ -9,17 +9,14 @@ import asyncio
 import json
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.handset import Handset
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_root
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.call import Call
-    from handrail_sim.system.device import Event
-
+from handrail_sim.shell.call import Call
+from handrail_sim.system.device import Event
 
 CLASSES = {
     "flutter": ("FlutterView", "FlutterSurfaceView"),
@@ -123,8 +120,7 @@ async def main(call: Call) -> int:
         missing = f"Unable to find instrumentation info for: ComponentInfo{{{component}}}"
         await call.line(f"INSTRUMENTATION_STATUS: Error={missing}")
         await call.line("INSTRUMENTATION_STATUS_CODE: -1")
-        await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {component}")
-        return 1
+        return await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {component}")
     await call.line(f"INSTRUMENTATION_STATUS: class={TEST}")
     await call.line("INSTRUMENTATION_STATUS: current=1")
     await call.line("INSTRUMENTATION_STATUS: test=serve")
@@ -132,8 +128,7 @@ async def main(call: Call) -> int:
     crashed = await serve(phone)
     if crashed:
         await call.line("INSTRUMENTATION_RESULT: shortMsg=Process crashed.")
-    await call.line(f"INSTRUMENTATION_CODE: {0 if crashed else -1}")
-    return 0
+    return await call.line(f"INSTRUMENTATION_CODE: {0 if crashed else -1}")
 
 
 async def serve(phone: Handset) -> bool:

@@ -10,14 +10,12 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, tree
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.call import Call
+from handrail_sim.shell.call import Call
 
 MAIN = "com.mobilenext.mobilecli.DeviceServer"
 PORT = "localabstract:mobilecli-server"
@@ -32,8 +30,7 @@ async def main(call: Call) -> int:
     """Serve until the process is ended."""
     phone = call.phone
     if PORT in phone.ports:
-        await call.err("Error: Address already in use")
-        return 1
+        return await call.err("Error: Address already in use")
     path = call.env.get("CLASSPATH", "")
     code = phone.files.read(path) if phone.files.is_file(path) else b""
     server = Server(phone, sha256(code).hexdigest(), Mortal(phone.faults))

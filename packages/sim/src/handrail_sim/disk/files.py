@@ -14,20 +14,8 @@ from typing import Any, NamedTuple
 
 from handrail_sim.clock import Clock, Wall
 from handrail_sim.disk import image as disk_image
+from handrail_sim.disk import lookup
 from handrail_sim.disk.blobs import EMPTY, Blob, intern
-from handrail_sim.disk.lookup import (
-    EVERYBODY,
-    MEDIA_RW,
-    ROOT_USER,
-    SHELL_USER,
-    Disk,
-    Node,
-    Place,
-    Stat,
-    User,
-    failure,
-    stat_of,
-)
 
 MAGIC = re.compile(r"[*?\[]")
 
@@ -48,7 +36,7 @@ FILLED_KEPT = 16
 class DiskState(NamedTuple):
     """A disk at one moment; its nodes are frozen."""
 
-    root: Node
+    root: lookup.Node
     used: int
     inode: int
 
@@ -60,30 +48,36 @@ _FILLED: dict[tuple[int, Hashable], DiskState] = {}
 class Files:
     """One user's view of a phone's disk."""
 
-    def __init__(self, clock: Clock | Wall, *, disk: Disk | None = None, user: User = ROOT_USER) -> None:
+    def __init__(
+        self, clock: Clock | Wall, *, disk: lookup.Disk | None = None, user: lookup.User = lookup.ROOT_USER
+    ) -> None:
         self._clock = clock
         self.user = user
-        self._disk = disk or Disk()
+        self._disk = disk or lookup.Disk()
         self.umask = 0
         """Bits that new files do not get, as a shell may ask for."""
         if disk is None:
             self.fill_once("image", disk_image.fill)
 
     def as_shell(self) -> Files:
-        return Files(self._clock, disk=self._disk, user=SHELL_USER)
+        return Files(self._clock, disk=self._disk, user=lookup.SHELL_USER)
 
     def as_user(self, uid: int) -> Files:
-        user = ROOT_USER if uid == 0 else User(uid, frozenset({uid, MEDIA_RW, EVERYBODY}))
+        user = (
+            lookup.ROOT_USER
+            if uid == 0
+            else lookup.User(uid, frozenset({uid, lookup.MEDIA_RW, lookup.EVERYBODY}))
+        )
         return Files(self._clock, disk=self._disk, user=user)
 
-    def mount(self, name: str, content: Callable[[], Node]) -> None:
+    def mount(self, name: str, content: Callable[[], lookup.Node]) -> None:
         """A top folder that is made when somebody looks."""
         self._disk.mounts[name] = content
 
     # looking
 
-    def stat(self, path: str, *, follow: bool = True) -> Stat:
-        return stat_of(self._disk.find(path, self.user, follow=follow))
+    def stat(self, path: str, *, follow: bool = True) -> lookup.Stat:
+        return lookup.stat_of(self._disk.find(path, self.user, follow=follow))
 
     def exists(self, path: str) -> bool:
         try:
@@ -94,7 +88,7 @@ class Files:
 
     def holds(self, *names: str) -> bool:
         """The same for a path without links, without a permission check; cheap enough for every turn."""
-        node: Node | None = self._disk.root
+        node: lookup.Node | None = self._disk.root
         for name in names:
             node = node.entries.get(name) if node is not None and node.entries is not None else None
         return node is not None
@@ -111,7 +105,7 @@ class Files:
             place = self._disk.place(path, self.user)
         except OSError:
             return False
-        if place.node is None or (bit == 2 and place.read_only and self.user is not ROOT_USER):
+        if place.node is None or (bit == 2 and place.read_only and self.user is not lookup.ROOT_USER):
             return False
         return self.user.may(place.node, bit)
 
@@ -126,18 +120,18 @@ class Files:
         """The file's content without a copy; the blob is shared between phones."""
         node = self._disk.find(path, self.user)
         if node.entries is not None:
-            raise failure(errno.EISDIR, path)
+            raise lookup.failure(errno.EISDIR, path)
         self._need(node, 4, path)
         return node.blob
 
     def list(self, path: str) -> Names:
         node = self._disk.find(path, self.user)
         if node.entries is None:
-            raise failure(errno.ENOTDIR, path)
+            raise lookup.failure(errno.ENOTDIR, path)
         self._need(node, 4, path)
         return sorted(node.entries)
 
-    def walk(self, path: str) -> Iterator[tuple[str, Stat]]:
+    def walk(self, path: str) -> Iterator[tuple[str, lookup.Stat]]:
         """The path and all below it, folders before their content, links not followed."""
         stat = self.stat(path, follow=False)
         yield path, stat
@@ -155,7 +149,7 @@ class Files:
     def readlink(self, path: str) -> str:
         node = self._disk.find(path, self.user, follow=False)
         if not node.target:
-            raise failure(errno.EINVAL, path)
+            raise lookup.failure(errno.EINVAL, path)
         return node.target
 
     @property
@@ -196,15 +190,15 @@ class Files:
                 return
         place = self._disk.place(path, self.user, follow=False, own=True)
         if place.node is not None:
-            raise failure(errno.EEXIST, path)
+            raise lookup.failure(errno.EEXIST, path)
         self._add(place, path, self._new(place, modes.S_IFDIR | mode))
 
     def symlink(self, target: str, path: str) -> None:
         place = self._disk.place(path, self.user, follow=False, own=True)
         if place.node is not None:
-            raise failure(errno.EEXIST, path)
+            raise lookup.failure(errno.EEXIST, path)
         if place.shared_storage:
-            raise failure(errno.EPERM, path)
+            raise lookup.failure(errno.EPERM, path)
         node = self._new(place, modes.S_IFLNK | 0o777)
         node.target = target
         self._add(place, path, node)
@@ -220,22 +214,22 @@ class Files:
 
     def chown(self, path: str, uid: int, gid: int) -> None:
         _, node = self._own(path)
-        if self.user is not ROOT_USER and uid != node.uid:
-            raise failure(errno.EPERM, path)
+        if self.user is not lookup.ROOT_USER and uid != node.uid:
+            raise lookup.failure(errno.EPERM, path)
         node.uid, node.gid = uid, gid
 
     def remove(self, path: str) -> None:
         place = self._existing(path)
         if place.node is not None and place.node.entries is not None:
-            raise failure(errno.EISDIR, path)
+            raise lookup.failure(errno.EISDIR, path)
         self._drop(place, path)
 
     def rmdir(self, path: str) -> None:
         place = self._existing(path)
         if place.node is None or place.node.entries is None:
-            raise failure(errno.ENOTDIR, path)
+            raise lookup.failure(errno.ENOTDIR, path)
         if place.node.entries:
-            raise failure(errno.ENOTEMPTY, path)
+            raise lookup.failure(errno.ENOTEMPTY, path)
         self._drop(place, path)
 
     def remove_tree(self, path: str) -> None:
@@ -256,7 +250,7 @@ class Files:
         if target.node is node:
             return
         if node.entries is not None and f"{target.path}/".startswith(f"{source.path}/"):
-            raise failure(errno.EINVAL, new)
+            raise lookup.failure(errno.EINVAL, new)
         if target.node is not None:
             (self.rmdir if node.entries is not None else self.remove)(new)
         self._may_change(source, old)
@@ -288,7 +282,7 @@ class Files:
             _FILLED.clear()
         _FILLED[self._now(), key] = self.snapshot()
 
-    def graft(self, path: str, folder: Node) -> None:
+    def graft(self, path: str, folder: lookup.Node) -> None:
         """Put what many disks have into a folder that is there; what it holds already stays."""
         place = self._existing(path)
         held = place.node.entries if place.node is not None else None
@@ -316,68 +310,68 @@ class Files:
             return False
         return True
 
-    def _need(self, node: Node, bit: int, path: str) -> None:
+    def _need(self, node: lookup.Node, bit: int, path: str) -> None:
         if not self.user.may(node, bit):
-            raise failure(errno.EACCES, path)
+            raise lookup.failure(errno.EACCES, path)
 
-    def _may_change(self, place: Place, path: str) -> None:
-        if self.user is not ROOT_USER and place.read_only:
-            raise failure(errno.EROFS, path)
+    def _may_change(self, place: lookup.Place, path: str) -> None:
+        if self.user is not lookup.ROOT_USER and place.read_only:
+            raise lookup.failure(errno.EROFS, path)
         if place.folder.entries is None:
-            raise failure(errno.ENOTDIR, path)
+            raise lookup.failure(errno.ENOTDIR, path)
         self._need(place.folder, 3, path)
 
-    def _existing(self, path: str) -> Place:
+    def _existing(self, path: str) -> lookup.Place:
         place = self._disk.place(path, self.user, follow=False, own=True)
         if place.node is None:
-            raise failure(errno.ENOENT, path)
+            raise lookup.failure(errno.ENOENT, path)
         return place
 
-    def _own(self, path: str) -> tuple[Place, Node]:
+    def _own(self, path: str) -> tuple[lookup.Place, lookup.Node]:
         place = self._disk.place(path, self.user, own=True)
         if place.node is None:
-            raise failure(errno.ENOENT, path)
-        if self.user is not ROOT_USER:
+            raise lookup.failure(errno.ENOENT, path)
+        if self.user is not lookup.ROOT_USER:
             if place.read_only:
-                raise failure(errno.EROFS, path)
+                raise lookup.failure(errno.EROFS, path)
             if self.user.uid != place.node.uid and not place.shared_storage:
-                raise failure(errno.EPERM, path)
+                raise lookup.failure(errno.EPERM, path)
         return place, place.node
 
-    def _open(self, path: str, mode: int, *, folders: bool = False) -> Node:
+    def _open(self, path: str, mode: int, *, folders: bool = False) -> lookup.Node:
         """The file behind a path, to be written; made when it is missing."""
         place = self._disk.place(path, self.user, own=True)
         node = place.node
         if node is None:
             if path.endswith("/"):
-                raise failure(errno.EISDIR, path)
+                raise lookup.failure(errno.EISDIR, path)
             node = self._new(place, modes.S_IFREG | mode)
             self._add(place, path, node)
             return node
         if node.entries is not None and not folders:
-            raise failure(errno.EISDIR, path)
-        if self.user is not ROOT_USER and place.read_only:
-            raise failure(errno.EROFS, path)
+            raise lookup.failure(errno.EISDIR, path)
+        if self.user is not lookup.ROOT_USER and place.read_only:
+            raise lookup.failure(errno.EROFS, path)
         self._need(node, 2, path)
         return node
 
-    def _new(self, place: Place, mode: int) -> Node:
+    def _new(self, place: lookup.Place, mode: int) -> lookup.Node:
         uid = gid = self.user.uid
         mode &= ~self.umask
         if place.shared_storage:
-            uid, gid = place.folder.uid, MEDIA_RW
+            uid, gid = place.folder.uid, lookup.MEDIA_RW
             mode = modes.S_IFMT(mode) | (0o2770 if modes.S_ISDIR(mode) else 0o660)
         entries: dict[str, Any] | None = {} if modes.S_ISDIR(mode) else None
-        return Node(mode, uid, gid, self._now(), self._disk.new_inode(), EMPTY, entries)
+        return lookup.Node(mode, uid, gid, self._now(), self._disk.new_inode(), EMPTY, entries)
 
-    def _add(self, place: Place, path: str, node: Node) -> None:
+    def _add(self, place: lookup.Place, path: str, node: lookup.Node) -> None:
         self._may_change(place, path)
         place.folder.folder[place.name] = node
         place.folder.mtime = self._now()
 
-    def _drop(self, place: Place, path: str) -> None:
+    def _drop(self, place: lookup.Place, path: str) -> None:
         if not place.name:
-            raise failure(errno.EBUSY, path)
+            raise lookup.failure(errno.EBUSY, path)
         self._may_change(place, path)
         node = place.folder.folder.pop(place.name)
         place.folder.mtime = self._now()

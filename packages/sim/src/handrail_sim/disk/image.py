@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from handrail_sim.disk.lookup import MEDIA_RW, ROOT, SHELL_GROUP, SYSTEM
+from handrail_sim import resources
+from handrail_sim.disk.lookup import MEDIA_RW, ROOT
 
 if TYPE_CHECKING:
     from handrail_sim.disk.files import Files
@@ -13,36 +14,8 @@ if TYPE_CHECKING:
 MEDIA = 10180
 """The media provider's uid: the owner that FUSE shows for everything in shared storage."""
 
-_FOLDERS: tuple[tuple[str, int, int, int], ...] = (
-    ("/apex", 0o755, ROOT, ROOT),
-    ("/data", 0o771, SYSTEM, SYSTEM),
-    ("/data/anr", 0o775, SYSTEM, SYSTEM),
-    ("/data/app", 0o771, SYSTEM, SYSTEM),
-    ("/data/data", 0o771, SYSTEM, SYSTEM),
-    ("/data/local", 0o751, ROOT, ROOT),
-    ("/data/local/tmp", 0o771, SHELL_GROUP, SHELL_GROUP),
-    ("/data/local/traces", 0o777, SHELL_GROUP, SHELL_GROUP),
-    ("/data/misc", 0o1771, SYSTEM, 9998),
-    ("/data/system", 0o775, SYSTEM, SYSTEM),
-    ("/data/tombstones", 0o771, SYSTEM, SYSTEM),
-    ("/data/user", 0o711, SYSTEM, SYSTEM),
-    ("/dev", 0o755, ROOT, ROOT),
-    ("/mnt", 0o755, ROOT, SYSTEM),
-    ("/odm", 0o755, ROOT, ROOT),
-    ("/proc", 0o555, ROOT, ROOT),
-    ("/product", 0o755, ROOT, ROOT),
-    ("/storage", 0o755, 9998, 9998),
-    ("/storage/self", 0o755, ROOT, ROOT),
-    ("/storage/emulated", 0o755, ROOT, ROOT),
-    ("/sys", 0o755, ROOT, ROOT),
-    ("/system", 0o755, ROOT, ROOT),
-    ("/system/app", 0o755, ROOT, ROOT),
-    ("/system/bin", 0o751, ROOT, SHELL_GROUP),
-    ("/system/etc", 0o755, ROOT, ROOT),
-    ("/system/framework", 0o755, ROOT, ROOT),
-    ("/system/priv-app", 0o755, ROOT, ROOT),
-    ("/system_ext", 0o755, ROOT, ROOT),
-    ("/vendor", 0o755, ROOT, SHELL_GROUP),
+_FOLDERS = tuple(
+    (path, int(mode, 8), int(uid), int(gid)) for path, mode, uid, gid in resources.rows("disk/folders.txt")
 )
 _SHARED = (
     "Alarms", "Android", "Android/data", "Android/media", "Android/obb", "Audiobooks", "DCIM", "Documents",

@@ -5,16 +5,13 @@ A scene is made in the event loop and painted in a thread, so a picture never sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from handrail_sim.paint import palette
 from handrail_sim.paint.palette import RGBA
 from handrail_sim.view import metrics
 from handrail_sim.view.units import edges
-
-if TYPE_CHECKING:
-    from handrail_sim.view.view import View
-
+from handrail_sim.view.view import View
 
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels; right and bottom are outside."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from handrail_sim.resources import table
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.android import Android
 from handrail_sim.system.calls import make, to_call
@@ -70,23 +71,7 @@ def build_biometric_prompt(prompt: dict[str, Any], cancel: Callable[[], None]) -
 CONTROLLER = "com.android.permissioncontroller"
 GRANT = f"{CONTROLLER}/{CONTROLLER}.permission.ui.GrantPermissionsActivity"
 RESOLVER = "android/com.android.internal.app.ResolverActivity"
-WORDS = {
-    "CAMERA": ("camera", "take pictures and record video"),
-    "RECORD_AUDIO": ("mic", "record audio"),
-    "READ_CONTACTS": ("contacts", "access your contacts"),
-    "WRITE_CONTACTS": ("contacts", "access your contacts"),
-    "READ_MEDIA_IMAGES": ("gallery", "access photos and videos on this device"),
-    "READ_EXTERNAL_STORAGE": ("gallery", "access photos and media on your device"),
-    "ACCESS_FINE_LOCATION": ("location", "access this device’s location"),
-    "ACCESS_COARSE_LOCATION": ("location", "access this device’s approximate location"),
-    "POST_NOTIFICATIONS": ("notifications", "send you notifications"),
-    "SEND_SMS": ("message", "send and view SMS messages"),
-    "READ_SMS": ("message", "send and view SMS messages"),
-    "RECEIVE_SMS": ("message", "send and view SMS messages"),
-    "CALL_PHONE": ("phone", "make and manage phone calls"),
-    "READ_PHONE_STATE": ("phone", "make and manage phone calls"),
-    "READ_CALENDAR": ("calendar", "access your calendar"),
-}
+WORDS: dict[str, tuple[str, str]] = table("screen/permissions.toml")
 ONE_TIME = frozenset({"CAMERA", "RECORD_AUDIO", "ACCESS_FINE_LOCATION", "ACCESS_COARSE_LOCATION"})
 
 

@@ -24,10 +24,10 @@ from handrail_sim.view import (
     row,
     scroll,
     slider,
+    styled,
     text,
 )
 from handrail_sim.view.view import Rect, Style, View
-from handrail_sim.view.widgets import styled
 from handrail_sim.view.windows import Window
 
 PACKAGE = "com.android.systemui"
@@ -44,8 +44,8 @@ _IN_THE_BARS = frozenset({
 })  # fmt: skip
 
 
-class Bars:
-    """The system's windows, and which of them are open."""
+class SystemUi:
+    """The system's windows, which of them are open, and what they show."""
 
     def __init__(self, phone: Android) -> None:
         self.phone = phone
@@ -62,14 +62,16 @@ class Bars:
         self.navigation = Window(
             "NavigationBar0", PACKAGE, "navigation_bar", self._navigation, focusable=False
         )
-        self.shade = Window("NotificationShade", PACKAGE, "shade", self._shade, dim=0.3)
-        self.recents = Window("Recents", RECENTS_PACKAGE, "recents", self._recents)
+        self.shade = Window("NotificationShade", PACKAGE, "shade", partial(build_shade, self), dim=0.3)
+        self.recents = Window("Recents", RECENTS_PACKAGE, "recents", partial(build_recents, self))
         self.recents.component = RECENTS_COMPONENT
         self.toast_window = Window(
             "Toast", "android", "toast", self._toast, placement="bottom", focusable=False
         )
         self.toast_window.touchable = False
-        self.banner = Window("HeadsUp", PACKAGE, "heads_up", self._banner, placement="top", focusable=False)
+        self.banner = Window(
+            "HeadsUp", PACKAGE, "heads_up", partial(banner, self), placement="top", focusable=False
+        )
         phone.faults.listeners.append(self._fault)
         self.volume = Window(
             "VolumeDialog", PACKAGE, "volume", self._volume, placement="center", focusable=False
@@ -202,241 +204,6 @@ class Bars:
         seconds = self.phone.faults.active("clock_ticks") is not None
         return f"{minute}:{moment.second:02d}" if seconds else minute
 
-    # what each window shows
-
-    def _status(self) -> View:
-        raise NotImplementedError
-
-    def _navigation(self) -> View:
-        raise NotImplementedError
-
-    def _shade(self) -> View:
-        raise NotImplementedError
-
-    def _recents(self) -> View:
-        raise NotImplementedError
-
-    def _toast(self) -> View:
-        raise NotImplementedError
-
-    def _banner(self) -> View:
-        raise NotImplementedError
-
-    def _volume(self) -> View:
-        raise NotImplementedError
-
-
-def build_recents(ui: Bars) -> View:
-    tasks = ui.phone.tasks.recent()
-    cards = [_task_card(ui, task) for task in tasks]
-    clear = button("Clear all", lambda: clear_recents(ui), "text", id="clear_all")
-    body = [
-        hscroll(row(*cards, width="wrap", gap=16.0, padding=(40.0, 0.0)), id="overview_panel", weight=1.0),
-        clear,
-    ]
-    empty = text("No recent items", "body", id="empty_message")
-    return column(
-        *(body if cards else [empty]),
-        cls="android.widget.FrameLayout",
-        height="fill",
-        padding=(0.0, 80.0, 0.0, 80.0),
-        gravity="center",
-        style=Style(kind="recents", background="surface_dim"),
-    )
-
-
-def _task_card(ui: Bars, task: Task) -> View:
-    app = ui.phone.packages.classes[task.package]
-    top = task.top
-    picture = View(
-        cls="android.view.View",
-        id="snapshot",
-        width=220.0,
-        height=220.0 * ui.phone.display.height / ui.phone.display.width,
-        style=Style(kind="thumbnail", background="surface", radius=24.0, elevation=4.0),
-        tag=top.window if top is not None else None,
-    )
-    return column(
-        row(icon(app.icon, id="icon"), text(app.label, "label"), width="wrap", gap=8.0, align="center_h"),
-        picture,
-        cls="android.widget.FrameLayout",
-        id="task",
-        key=f"task:{task.number}",
-        desc=(top.title if top is not None and top.title else app.label),
-        width="wrap",
-        gap=8.0,
-        on_click=lambda: open_task(ui, task),
-        on_swipe=lambda way: close_task(ui, task) if way == "up" else None,
-    )
-
-
-def open_task(ui: Bars, task: Task) -> None:
-    ui.close_recents()
-    ui.phone.tasks.to_front(task)
-
-
-def close_task(ui: Bars, task: Task) -> None:
-    ui.phone.tasks.remove(task)
-    ui.recents.invalidate()
-
-
-def clear_recents(ui: Bars) -> None:
-    for task in ui.phone.tasks.recent():
-        close_task(ui, task)
-    ui.phone.key(3)
-
-
-TILES = (
-    ("Internet", "wifi", "global", "wifi_on"),
-    ("Bluetooth", "bluetooth", "global", "bluetooth_on"),
-    ("Airplane mode", "airplane", "global", "airplane_mode_on"),
-    ("Dark theme", "dark", "secure", "ui_night_mode_on"),
-)
-
-
-def build_shade(ui: Bars) -> View:
-    notes = [_notification_card(ui, notification) for notification in reversed(ui.phone.notifications.posted)]
-    body = column(
-        text(ui.clock_text(), "headline", id="clock", padding=(8.0, 4.0)),
-        grid(2, *[_tile(ui, *tile) for tile in TILES], id="quick_qs_panel", gap=8.0),
-        _brightness(ui) if ui.quick_settings else None,
-        *notes,
-        text("No notifications", "body", id="no_notifications", align="center_h", margin=24.0)
-        if not notes
-        else None,
-        button("Clear all", lambda: clear_notifications(ui), "text", id="dismiss_text", align="end")
-        if notes
-        else None,
-        padding=(16.0, 8.0),
-        gap=8.0,
-    )
-    return frame(
-        scroll(body, id="notification_stack_scroller", cls="android.view.ViewGroup"),
-        id="notification_panel",
-        height="fill",
-        padding=(0.0, 32.0, 0.0, 48.0),
-        style=Style(kind="shade", background="surface"),
-        on_click=ui.close_shade,
-        clickable=False,
-        on_swipe=lambda way: ui.close_shade() if way == "up" else None,
-    )
-
-
-def _brightness(ui: Bars) -> View:
-    value = float(ui.phone.settings["system"].get("screen_brightness", "102"))
-    return slider(
-        value,
-        1.0,
-        255.0,
-        lambda level: ui.phone.put_setting("system", "screen_brightness", str(int(level))),
-        step=1.0,
-        id="slider",
-        desc="Display brightness",
-    )
-
-
-def clear_notifications(ui: Bars) -> None:
-    ui.phone.notifications.clear()
-    ui.status.invalidate()
-    ui.close_shade()
-
-
-def _tile(ui: Bars, label: str, sign: str, table: str, name: str) -> View:
-    on = ui.phone.settings[table].get(name) == "1"
-
-    def toggle() -> None:
-        ui.phone.put_setting(table, name, "0" if on else "1")
-
-    style = Style(kind="tile", role="selected" if on else "", background="surface_variant", radius=24.0)
-    return row(
-        icon(sign),
-        text(label, "label", id="tile_label", weight=1.0),
-        cls="android.widget.Switch",
-        key=f"tile:{label}",
-        desc=label,
-        state="On" if on else "Off",
-        checked=on,
-        padding=(16.0, 12.0),
-        gap=12.0,
-        style=style,
-        on_click=toggle,
-    )
-
-
-def _notification_card(ui: Bars, note: Notification) -> View:
-    package = ui.phone.packages.installed.get(note.package)
-    head = text(package.label if package else note.package, "caption", id="android:id/app_name_text")
-    style = Style(kind="notification", background="surface_container", radius=16.0)
-    return column(
-        head,
-        text(
-            note.title,
-            "body",
-            id="android:id/title",
-            style=Style(kind="text", role="body", size=14.0, bold=True),
-        ),
-        text(note.text, "label", id="android:id/text"),
-        _actions(ui, note) if note.actions else None,
-        cls="android.widget.FrameLayout",
-        id="expandableNotificationRow",
-        key=f"notification:{note.number}",
-        padding=16.0,
-        gap=4.0,
-        style=style,
-        on_click=lambda: open_note(ui, note),
-        on_swipe=lambda way: dismiss(ui, note, way),
-    )
-
-
-def _actions(ui: Bars, note: Notification) -> View:
-    def press(label: str) -> None:
-        app = ui.phone.app(note.package)
-        if app is not None:
-            app.on_action(label)
-
-    views = [
-        button(label, partial(press, label), "text", id="android:id/action0", key=f"action:{label}")
-        for label in note.actions
-    ]
-    return row(*views, id="android:id/actions", gap=8.0, gravity="end")
-
-
-def open_note(ui: Bars, note: Notification) -> None:
-    ui.close_shade()
-    ui.end_heads_up()
-    if not note.ongoing:
-        ui.phone.cancel_notification(note.package, note.key)
-    component = ui.phone.packages.component(note.package, note.activity)
-    ui.phone.start_activity(component, extras=note.extras, package=note.package)
-
-
-def dismiss(ui: Bars, note: Notification, way: str) -> None:
-    """A swipe over a notification: sideways it goes, upwards it hides."""
-    if way in ("left", "right") and not note.ongoing:
-        ui.phone.cancel_notification(note.package, note.key)
-    elif way == "up":
-        if ui.shade_open:
-            ui.close_shade()
-        else:
-            ui.end_heads_up()
-
-
-def banner(ui: Bars) -> View:
-    """The heads-up: one notification below the status bar."""
-    note = next(
-        (
-            notification
-            for notification in ui.phone.notifications.posted
-            if notification.number == ui.heads_up
-        ),
-        None,
-    )
-    return frame(_notification_card(ui, note) if note else None, padding=8.0)
-
-
-class SystemUi(Bars):
-    """The system's windows with what they show."""
-
     # touch that starts at an edge
 
     def may_pull(self, start: tuple[float, float], y: float) -> bool:
@@ -482,15 +249,6 @@ class SystemUi(Bars):
         if self.status.tree is not None and self.status.tree.tag != now:
             self.status.invalidate()
         return now
-
-    def _shade(self) -> View:
-        return build_shade(self)
-
-    def _recents(self) -> View:
-        return build_recents(self)
-
-    def _banner(self) -> View:
-        return banner(self)
 
     def _status(self) -> View:
         now = self.clock_text()
@@ -569,3 +327,211 @@ class SystemUi(Bars):
     def _set_volume(self, value: float) -> None:
         self.phone.volume = int(value)
         self.show_volume()
+
+
+def build_recents(ui: SystemUi) -> View:
+    tasks = ui.phone.tasks.recent()
+    cards = [_task_card(ui, task) for task in tasks]
+    clear = button("Clear all", lambda: clear_recents(ui), "text", id="clear_all")
+    body = [
+        hscroll(row(*cards, width="wrap", gap=16.0, padding=(40.0, 0.0)), id="overview_panel", weight=1.0),
+        clear,
+    ]
+    empty = text("No recent items", "body", id="empty_message")
+    return column(
+        *(body if cards else [empty]),
+        cls="android.widget.FrameLayout",
+        height="fill",
+        padding=(0.0, 80.0, 0.0, 80.0),
+        gravity="center",
+        style=Style(kind="recents", background="surface_dim"),
+    )
+
+
+def _task_card(ui: SystemUi, task: Task) -> View:
+    app = ui.phone.packages.classes[task.package]
+    top = task.top
+    picture = View(
+        cls="android.view.View",
+        id="snapshot",
+        width=220.0,
+        height=220.0 * ui.phone.display.height / ui.phone.display.width,
+        style=Style(kind="thumbnail", background="surface", radius=24.0, elevation=4.0),
+        tag=top.window if top is not None else None,
+    )
+    return column(
+        row(icon(app.icon, id="icon"), text(app.label, "label"), width="wrap", gap=8.0, align="center_h"),
+        picture,
+        cls="android.widget.FrameLayout",
+        id="task",
+        key=f"task:{task.number}",
+        desc=(top.title if top is not None and top.title else app.label),
+        width="wrap",
+        gap=8.0,
+        on_click=lambda: open_task(ui, task),
+        on_swipe=lambda way: close_task(ui, task) if way == "up" else None,
+    )
+
+
+def open_task(ui: SystemUi, task: Task) -> None:
+    ui.close_recents()
+    ui.phone.tasks.to_front(task)
+
+
+def close_task(ui: SystemUi, task: Task) -> None:
+    ui.phone.tasks.remove(task)
+    ui.recents.invalidate()
+
+
+def clear_recents(ui: SystemUi) -> None:
+    for task in ui.phone.tasks.recent():
+        close_task(ui, task)
+    ui.phone.key(3)
+
+
+TILES = (
+    ("Internet", "wifi", "global", "wifi_on"),
+    ("Bluetooth", "bluetooth", "global", "bluetooth_on"),
+    ("Airplane mode", "airplane", "global", "airplane_mode_on"),
+    ("Dark theme", "dark", "secure", "ui_night_mode_on"),
+)
+
+
+def build_shade(ui: SystemUi) -> View:
+    notes = [_notification_card(ui, notification) for notification in reversed(ui.phone.notifications.posted)]
+    body = column(
+        text(ui.clock_text(), "headline", id="clock", padding=(8.0, 4.0)),
+        grid(2, *[_tile(ui, *tile) for tile in TILES], id="quick_qs_panel", gap=8.0),
+        _brightness(ui) if ui.quick_settings else None,
+        *notes,
+        text("No notifications", "body", id="no_notifications", align="center_h", margin=24.0)
+        if not notes
+        else None,
+        button("Clear all", lambda: clear_notifications(ui), "text", id="dismiss_text", align="end")
+        if notes
+        else None,
+        padding=(16.0, 8.0),
+        gap=8.0,
+    )
+    return frame(
+        scroll(body, id="notification_stack_scroller", cls="android.view.ViewGroup"),
+        id="notification_panel",
+        height="fill",
+        padding=(0.0, 32.0, 0.0, 48.0),
+        style=Style(kind="shade", background="surface"),
+        on_click=ui.close_shade,
+        clickable=False,
+        on_swipe=lambda way: ui.close_shade() if way == "up" else None,
+    )
+
+
+def _brightness(ui: SystemUi) -> View:
+    value = float(ui.phone.settings["system"].get("screen_brightness", "102"))
+    return slider(
+        value,
+        1.0,
+        255.0,
+        lambda level: ui.phone.put_setting("system", "screen_brightness", str(int(level))),
+        step=1.0,
+        id="slider",
+        desc="Display brightness",
+    )
+
+
+def clear_notifications(ui: SystemUi) -> None:
+    ui.phone.notifications.clear()
+    ui.status.invalidate()
+    ui.close_shade()
+
+
+def _tile(ui: SystemUi, label: str, sign: str, table: str, name: str) -> View:
+    on = ui.phone.settings[table].get(name) == "1"
+
+    def toggle() -> None:
+        ui.phone.put_setting(table, name, "0" if on else "1")
+
+    style = Style(kind="tile", role="selected" if on else "", background="surface_variant", radius=24.0)
+    return row(
+        icon(sign),
+        text(label, "label", id="tile_label", weight=1.0),
+        cls="android.widget.Switch",
+        key=f"tile:{label}",
+        desc=label,
+        state="On" if on else "Off",
+        checked=on,
+        padding=(16.0, 12.0),
+        gap=12.0,
+        style=style,
+        on_click=toggle,
+    )
+
+
+def _notification_card(ui: SystemUi, note: Notification) -> View:
+    package = ui.phone.packages.installed.get(note.package)
+    head = text(package.label if package else note.package, "caption", id="android:id/app_name_text")
+    style = Style(kind="notification", background="surface_container", radius=16.0)
+    return column(
+        head,
+        text(
+            note.title,
+            "body",
+            id="android:id/title",
+            style=Style(kind="text", role="body", size=14.0, bold=True),
+        ),
+        text(note.text, "label", id="android:id/text"),
+        _actions(ui, note) if note.actions else None,
+        cls="android.widget.FrameLayout",
+        id="expandableNotificationRow",
+        key=f"notification:{note.number}",
+        padding=16.0,
+        gap=4.0,
+        style=style,
+        on_click=lambda: open_note(ui, note),
+        on_swipe=lambda way: dismiss(ui, note, way),
+    )
+
+
+def _actions(ui: SystemUi, note: Notification) -> View:
+    def press(label: str) -> None:
+        app = ui.phone.app(note.package)
+        if app is not None:
+            app.on_action(label)
+
+    views = [
+        button(label, partial(press, label), "text", id="android:id/action0", key=f"action:{label}")
+        for label in note.actions
+    ]
+    return row(*views, id="android:id/actions", gap=8.0, gravity="end")
+
+
+def open_note(ui: SystemUi, note: Notification) -> None:
+    ui.close_shade()
+    ui.end_heads_up()
+    if not note.ongoing:
+        ui.phone.cancel_notification(note.package, note.key)
+    component = ui.phone.packages.component(note.package, note.activity)
+    ui.phone.start_activity(component, extras=note.extras, package=note.package)
+
+
+def dismiss(ui: SystemUi, note: Notification, way: str) -> None:
+    """A swipe over a notification: sideways it goes, upwards it hides."""
+    if way in ("left", "right") and not note.ongoing:
+        ui.phone.cancel_notification(note.package, note.key)
+    elif way == "up":
+        if ui.shade_open:
+            ui.close_shade()
+        else:
+            ui.end_heads_up()
+
+
+def banner(ui: SystemUi) -> View:
+    """The heads-up: one notification below the status bar."""
+    note = next(
+        (
+            notification
+            for notification in ui.phone.notifications.posted
+            if notification.number == ui.heads_up
+        ),
+        None,
+    )
+    return frame(_notification_card(ui, note) if note else None, padding=8.0)

@@ -80,8 +80,7 @@ async def set_options(interpreter: Interpreter, call: Call) -> int:
         for name in names:
             letter = {"errexit": "e", "xtrace": "x", "nounset": "u", "pipefail": "pipefail"}.get(name, name)
             if letter not in _SET and letter != "pipefail":
-                await call.err(f"{SHELL}: set: {option}: unknown option")
-                return 1
+                return await call.err(f"{SHELL}: set: {option}: unknown option")
             session.modes.add(letter) if on else session.modes.discard(letter)
         session.exit_on_error = "e" in session.modes
     if args:
@@ -93,11 +92,9 @@ async def umask(interpreter: Interpreter, call: Call) -> int:
     """`umask [MODE]`: what new files do not allow."""
     files = interpreter.session.files
     if not call.args:
-        await call.line(f"{files.umask:04o}")
-        return 0
+        return await call.line(f"{files.umask:04o}")
     if not re.fullmatch(r"[0-7]{1,4}", call.args[0]):
-        await call.err(f"{SHELL}: umask: {call.args[0]}: bad octal number")
-        return 1
+        return await call.err(f"{SHELL}: umask: {call.args[0]}: bad octal number")
     files.umask = int(call.args[0], 8) & 0o777
     return 0
 
@@ -115,8 +112,7 @@ async def trap(interpreter: Interpreter, call: Call) -> int:
     for name in names:
         number = 0 if name in {"0", "EXIT"} else signal_number(name)
         if number is None:
-            await call.err(f"{SHELL}: trap: bad signal '{name}'")
-            return 1
+            return await call.err(f"{SHELL}: trap: bad signal '{name}'")
         plain = next((word for word, current in SIGNALS.items() if current == number), "EXIT")
         if handler == "-":
             traps.pop(plain, None)
@@ -128,7 +124,6 @@ async def trap(interpreter: Interpreter, call: Call) -> int:
 
 
 async def alias(interpreter: Interpreter, call: Call) -> int:
-    """`alias [NAME[=TEXT]…]`."""
     existing, status = interpreter.session.aliases, 0
     for name in call.args or [*sorted(existing)]:
         key, equals, text = name.partition("=")
@@ -143,7 +138,6 @@ async def alias(interpreter: Interpreter, call: Call) -> int:
 
 
 async def unalias(interpreter: Interpreter, call: Call) -> int:
-    """`unalias NAME…`."""
     missing = [name for name in call.args if interpreter.session.aliases.pop(name, None) is None]
     for name in missing:
         await call.err(f"{SHELL}: unalias: {name}: not found")
@@ -165,8 +159,7 @@ async def ulimit(interpreter: Interpreter, call: Call) -> int:
             await call.line(f"-{letter}: {name:<20} {held[letter]}")
         return 0
     if len(letters) > 1 or (letters or "f") not in _LIMITS:
-        await call.err(f"{SHELL}: ulimit: -{letters}: unknown option")
-        return 1
+        return await call.err(f"{SHELL}: ulimit: -{letters}: unknown option")
     if values:
         interpreter.session.limits[letters or "f"] = values[0]
     else:
@@ -195,27 +188,22 @@ async def colon(_: Interpreter, __: Call) -> int:
 
 
 async def cd(interpreter: Interpreter, call: Call) -> int:
-    """`cd [DIR|-]`."""
     session = interpreter.session
     target = call.args[0] if call.args else session.variables.get("HOME", "/")
     if target == "-":
         target = session.variables.get("OLDPWD", session.cwd)
     path = call.path(target)
     if not session.files.exists(path):
-        await call.err(f"{SHELL}: cd: {target}: No such file or directory")
-        return 2
+        return await call.err(f"{SHELL}: cd: {target}: No such file or directory", 2)
     if not session.files.is_dir(path) or not session.files.may(path, 1):
         reason = "Permission denied" if session.files.is_dir(path) else "Not a directory"
-        await call.err(f"{SHELL}: cd: {target}: {reason}")
-        return 2
+        return await call.err(f"{SHELL}: cd: {target}: {reason}", 2)
     session.variables["OLDPWD"], session.cwd = session.cwd, path
     return 0
 
 
 async def pwd(interpreter: Interpreter, call: Call) -> int:
-    """`pwd`."""
-    await call.line(interpreter.session.cwd)
-    return 0
+    return await call.line(interpreter.session.cwd)
 
 
 async def export(interpreter: Interpreter, call: Call) -> int:
@@ -228,8 +216,7 @@ async def export(interpreter: Interpreter, call: Call) -> int:
     for name in names:
         match = ASSIGNMENT.fullmatch(name)
         if not match:
-            await call.err(f"{SHELL}: export: {name}: is not an identifier")
-            return 1
+            return await call.err(f"{SHELL}: export: {name}: is not an identifier")
         session.exported.add(match[1])
         if match[2] is not None:
             session.put(match[1], match[2])
@@ -237,7 +224,6 @@ async def export(interpreter: Interpreter, call: Call) -> int:
 
 
 async def shift(interpreter: Interpreter, call: Call) -> int:
-    """`shift [N]`."""
     count = _number(call.args, 1)
     if count > len(interpreter.session.parameters):
         await complain(interpreter.session, "shift: nothing to shift")
@@ -247,12 +233,10 @@ async def shift(interpreter: Interpreter, call: Call) -> int:
 
 
 async def leave(interpreter: Interpreter, call: Call) -> int:
-    """`exit [STATUS]`."""
     raise Leave(_number(call.args, interpreter.session.status) & 0xFF)
 
 
 async def give_back(interpreter: Interpreter, call: Call) -> int:
-    """`return [STATUS]`."""
     raise Return(_number(call.args, interpreter.session.status) & 0xFF)
 
 
@@ -262,19 +246,16 @@ async def jump(_: Interpreter, call: Call) -> int:
 
 
 async def evaluate(interpreter: Interpreter, call: Call) -> int:
-    """`eval WORDS`."""
     return await interpreter.script(parse(" ".join(call.args)))
 
 
 async def source(interpreter: Interpreter, call: Call) -> int:
-    """`. FILE`."""
     if not call.args:
         return 0
     try:
         text = interpreter.session.files.read(call.path(call.args[0])).decode("utf-8", "surrogateescape")
     except OSError as problem:
-        await call.err(f"{SHELL}: .: {call.args[0]}: {problem.strerror}")
-        return 1
+        return await call.err(f"{SHELL}: .: {call.args[0]}: {problem.strerror}")
     try:
         return await interpreter.script(parse(text))
     except Return as end:
@@ -400,15 +381,13 @@ def _strict(name: str, builtin: Builtin) -> Builtin:
         elif re.fullmatch(r"-[A-Za-z].*", first):
             wrong = next((letter for letter in first[1:] if letter not in _TAKES[name]), None)
             if wrong is not None:
-                await call.err(f"{SHELL}: {name}: -{wrong}: unknown option")
-                return 1
+                return await call.err(f"{SHELL}: {name}: -{wrong}: unknown option")
             if name in {"cd", "pwd"}:
                 call.argv = [call.argv[0], *call.args[1:]]
         try:
             return await builtin(interpreter, call)
         except BadUsage as problem:
-            await call.err(f"{SHELL}: {name}: {problem}")
-            return 1
+            return await call.err(f"{SHELL}: {name}: {problem}")
 
     return run
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from handrail_sim.handset import Handset
 from handrail_sim.shell.io import Sink, Source, read_all
 from handrail_sim.shell.options import Options
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.shell.session import Session
+from handrail_sim.shell.session import Session
 
 
 @dataclass(slots=True)
@@ -48,19 +46,22 @@ class Call:
         """The absolute path of a name as the command sees it."""
         return posixpath.normpath(posixpath.join(self.cwd, name))
 
-    async def out(self, text: str | bytes) -> None:
+    async def out(self, text: str | bytes) -> int:
+        """Like `line`, `err` and `fail` it gives the exit code back, so that a command may end with it."""
         await self.stdout.write(text if isinstance(text, bytes) else encode(text))
+        return 0
 
-    async def line(self, text: str) -> None:
+    async def line(self, text: str, code: int = 0) -> int:
         await self.stdout.write(encode(text + "\n"))
+        return code
 
-    async def err(self, text: str) -> None:
+    async def err(self, text: str, code: int = 1) -> int:
         await self.stderr.write(encode(text + "\n"))
+        return code
 
     async def fail(self, text: str, code: int = 1) -> int:
-        """Say `name: text` on stderr as toybox does, and give the exit code back."""
-        await self.err(f"{self.name.rpartition('/')[2]}: {text}")
-        return code
+        """Say `name: text` on stderr as toybox does."""
+        return await self.err(f"{self.name.rpartition('/')[2]}: {text}", code)
 
     async def read(self) -> bytes:
         return await read_all(self.stdin)
@@ -71,4 +72,14 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-Command = Callable[[Call], Awaitable[int]]
+class Command(Protocol):
+    """What runs when its name is typed; the exit code."""
+
+    __name__: str
+
+    def __call__(self, call: Call, /) -> Awaitable[int]: ...
+
+
+def by_name(*commands: Command) -> dict[str, Command]:
+    """Commands under the names of their functions: `run_as` is `run-as`."""
+    return {command.__name__.replace("_", "-"): command for command in commands}

@@ -116,8 +116,7 @@ async def judge(call: Call, words: list[str]) -> int:
         if question.words:
             raise _Bad(f"{question.words[0]}: unexpected operator/operand")
     except _Bad as problem:
-        await call.err(f"{SHELL}: {call.argv[0]}: {problem}")
-        return 2
+        return await call.err(f"{SHELL}: {call.argv[0]}: {problem}", 2)
     return int(not result)
 
 
@@ -126,8 +125,7 @@ async def test(call: Call) -> int:
     words = call.args
     if call.argv[0] == "[":
         if words[-1:] != ["]"]:
-            await call.err(f"{SHELL}: [: missing ]")
-            return 2
+            return await call.err(f"{SHELL}: [: missing ]", 2)
         words = words[:-1]
     return await judge(call, words)
 

@@ -7,13 +7,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from handrail_sim.handset import Handset
 from handrail_sim.shell.session import SHELL, User
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
 
 FIRST_PID = 20011
 REMEMBERED = 1_000

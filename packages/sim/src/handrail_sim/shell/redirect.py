@@ -7,14 +7,11 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from handrail_sim.disk.files import Files
 from handrail_sim.shell.io import CHUNK, Bytes, Nothing, Sink, Source, Streams
 from handrail_sim.shell.parse import Redirect
 from handrail_sim.shell.session import Session
-
-if TYPE_CHECKING:
-    from handrail_sim.disk.files import Files
 
 _DESCRIPTOR = re.compile(r"/dev/(?:fd/|std)(0|1|2|in|out|err)|/proc/self/fd/([012])")
 WRITE_THROUGH = 1 << 16

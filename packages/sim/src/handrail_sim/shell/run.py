@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING
 
 from handrail_sim.disk.blobs import intern
+from handrail_sim.disk.files import Files
 from handrail_sim.disk.lookup import ROOT, SHELL_GROUP, Node
+from handrail_sim.handset import Handset
 from handrail_sim.shell.call import encode
 from handrail_sim.shell.interpret import SIGPIPE_STATUS, Interpreter
 from handrail_sim.shell.io import Bytes, Collected, Outward, ShellIO, Sink, Source, Streams
@@ -23,11 +24,6 @@ from handrail_sim.shell.start import complain
 from handrail_sim.shell.table import BUILTINS, COMMANDS
 from handrail_sim.shell.tools.processes import mount_proc
 from handrail_sim.shell.tools.starting import ANDROID_ONLY
-
-if TYPE_CHECKING:
-    from handrail_sim.disk.files import Files
-    from handrail_sim.handset import Handset
-
 
 FOLDER = "/system/bin"
 BUILT = 1230768000

@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.errors import BadSetting
 from handrail_sim.faults import KINDS, PROFILES
 from handrail_sim.shell.call import Call, Command
@@ -80,36 +81,12 @@ OUTSIDE: dict[str, Run] = {
 }
 
 
-USAGE = """usage: sim COMMAND ...
-
-sim state [PATH]                       the phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes
-sim world JSON                         what apps hold from now on, by their short names
-sim snapshot [NAME]                    keep the whole phone under a name
-sim restore [NAME]                     bring a kept phone back
-sim fault add NAME [OPTION=VALUE ...]  switch a fault or a profile on
-sim fault clear [NAME]                 switch one fault off, or all
-sim fault list                         what is switched on
-sim profile NAME                       become such a phone; `sim profile list` says which there are
-sim profile android N | vendor NAME    another version, another maker
-sim fold open|close                    turn a phone that folds over (after `sim fault add fold`)
-sim sms FROM TEXT                      a text message arrives
-sim notify PACKAGE TITLE TEXT          an app posts a notification
-sim call NUMBER                        somebody calls
-sim call accept|cancel|list            the call is answered; the caller gives up; what there is
-sim finger touch ID                    a finger on the sensor; 1 is known to it
-sim battery LEVEL [PLUG]               per cent; PLUG is none, ac, usb or wireless
-sim location LATITUDE LONGITUDE [ALTITUDE]
-sim network gone|back                  nothing comes through, though every radio is on; everything does again
-sim network speed|delay VALUE          as the emulator's console has them: edge, lte, 100:500
-sim install PACKAGE                    a package without an app behind it is there from now on
-sim toast TEXT                         a short message at the bottom
-sim reboot                             restart; what is on disk stays"""
+USAGE = resources.text("shell/usage/sim.txt").rstrip("\n")
 
 
 async def sim_command(call: Call) -> int:
     if not call.args or call.args[0] in ("-h", "--help", "help"):
-        await call.line(USAGE)
-        return 0
+        return await call.line(USAGE)
     name, *rest = call.args
     run = COMMANDS.get(name)
     if run is None:
@@ -128,8 +105,7 @@ async def _state(call: Call, args: list[str]) -> int:
         if matches is None:
             return await call.fail(f"nothing at '{path}'")
         value = matches[0]
-    await call.line(json.dumps(value, ensure_ascii=False, indent=2))
-    return 0
+    return await call.line(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _pick(value: Any, path: str) -> list[Any] | None:
@@ -164,8 +140,7 @@ async def _world(call: Call, args: list[str]) -> int:
 async def _snapshot(call: Call, args: list[str]) -> int:
     name = args[0] if args else "default"
     call.phone.snapshot(name)
-    await call.line(f"snapshot {name}")
-    return 0
+    return await call.line(f"snapshot {name}")
 
 
 async def _restore(call: Call, args: list[str]) -> int:
@@ -174,8 +149,7 @@ async def _restore(call: Call, args: list[str]) -> int:
         current = ", ".join(call.phone.snapshots) or "none"
         return await call.fail(f"no snapshot '{name}'; there are: {current}")
     call.phone.restore(name)
-    await call.line(f"restored {name}")
-    return 0
+    return await call.line(f"restored {name}")
 
 
 async def _fault(call: Call, args: list[str]) -> int:
@@ -296,11 +270,9 @@ async def run(call: Call) -> int:
             path = arg.partition("=")[2]
     rest = [arg for arg in rest if not arg.startswith("--nice-name=")]
     if len(rest) < 2:
-        await call.err("Usage: app_process [java-options] cmd-dir start-class-name [options]")
-        return 10
+        return await call.err("Usage: app_process [java-options] cmd-dir start-class-name [options]", 10)
     if (refused := call.phone.faults.get("helper_refused")) is not None:
-        await call.err(str(refused["why"]))
-        return 1
+        return await call.err(str(refused["why"]))
     main, name = call.phone.helper_mains.get(rest[1]), rest[1]
     files = [part for part in path.split(":") if part]
     there = any(call.session.files.exists(call.path(part)) for part in files)
@@ -313,14 +285,13 @@ async def run(call: Call) -> int:
 
 async def _not_found(call: Call, name: str, files: list[str]) -> int:
     listed = ", ".join(f'zip file "{part}"' for part in files)
-    await call.err(
+    return await call.err(
         f'java.lang.ClassNotFoundException: Didn\'t find class "{name}" on path: '
         f"DexPathList[[{listed}],nativeLibraryDirectories=[/system/lib64, /system_ext/lib64]]\n"
         "\tat dalvik.system.BaseDexClassLoader.findClass(BaseDexClassLoader.java:259)\n"
         "\tat java.lang.ClassLoader.loadClass(ClassLoader.java:379)\n"
         "\tat com.android.internal.os.RuntimeInit.main(RuntimeInit.java:363)"
     )
-    return 1
 
 
 FAMILY: dict[str, Command] = {

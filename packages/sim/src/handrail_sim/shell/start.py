@@ -77,8 +77,7 @@ async def run_process(call: Call, command: Command, *, replaces: bool = False) -
     """
     phone, session = call.phone, call.session
     if session.depth >= MAX_DEPTH:
-        await call.err(f"{SHELL}: {call.argv[0]}: recursion too deep")
-        return 1
+        return await call.err(f"{SHELL}: {call.argv[0]}: recursion too deep")
     phone.catch_up()
     session.depth += 1
     table = processes_of(phone)
@@ -116,15 +115,13 @@ async def _with_options(call: Call, command: Command) -> int:
     tool = TOOLS.get(call.argv[0].rpartition("/")[2])
     if tool is not None:
         if call.args == ["--help"]:
-            await call.line(tool.help())
-            return 0
+            return await call.line(tool.help())
         call.options = tool.read(call.args)
     return await command(call)
 
 
 async def _unknown(call: Call) -> int:
-    await call.err(f"{SHELL}: {call.argv[0]}: inaccessible or not found")
-    return 127
+    return await call.err(f"{SHELL}: {call.argv[0]}: inaccessible or not found", 127)
 
 
 async def _file(call: Call, streams: Streams) -> int:
@@ -143,16 +140,14 @@ async def _file(call: Call, streams: Streams) -> int:
 
 
 async def _refuse(call: Call, why: str) -> int:
-    await call.err(f"{SHELL}: {call.argv[0]}: {why}")
-    return 126
+    return await call.err(f"{SHELL}: {call.argv[0]}: {why}", 126)
 
 
 async def run_text(call: Call, streams: Streams, text: str, name: str, parameters: list[str]) -> int:
     """`sh -c`, a script file: a new shell with the exported variables only."""
     outer = call.session
     if outer.depth >= MAX_DEPTH:
-        await call.err(f"{SHELL}: recursion too deep")
-        return 1
+        return await call.err(f"{SHELL}: recursion too deep")
     inner = outer.subshell(streams)
     inner.variables = outer.environment()
     inner.functions, inner.name, inner.parameters, inner.exit_on_error = {}, name, parameters, False
@@ -161,8 +156,7 @@ async def run_text(call: Call, streams: Streams, text: str, name: str, parameter
     try:
         return await inner.interpret(inner, parse(text))
     except ShellSyntaxError as problem:
-        await call.err(f"{name}: {problem}")
-        return 1
+        return await call.err(f"{name}: {problem}")
 
 
 async def _call_function(interpreter: Interpreter, call: Call, streams: Streams) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from handrail_sim.disk.files import Files
@@ -19,9 +20,8 @@ from handrail_sim.system.intents import Handles, Intent, StartResult, full_class
 from handrail_sim.system.manifest import Manifest
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.overlays import panel, snackbar_of
-from handrail_sim.view import absolute, frame, icon
+from handrail_sim.view import absolute, frame, icon, styled
 from handrail_sim.view.view import Handler, Style, View
-from handrail_sim.view.widgets import styled
 from handrail_sim.view.windows import Window
 
 
@@ -218,6 +218,14 @@ class Activity(ActivityState):
         self.window.memory.setdefault(name, {}).update(first=line, offset=0)
         self.changed()
 
+    def sets(self, name: str, *fixed: Any) -> Callable[..., None]:
+        """A handler that puts into `state` what it is called with, or the fixed value."""
+
+        def change(value: Any) -> None:
+            self.state[name] = value
+
+        return partial(change, *fixed)
+
     def toast(self, text: str, long: bool = False) -> None:
         self.phone.toast(text, package=self.app.package, long=long)
 
@@ -342,6 +350,8 @@ class Context(Device, ABC):
     def put_setting(self, table: str, name: str, value: str) -> None: ...
     @abstractmethod
     def set_dark(self, dark: bool) -> None: ...
+    @abstractmethod
+    def apply_rotation(self) -> None: ...
     @abstractmethod
     def set_font_scale(self, scale: float) -> None: ...
     @abstractmethod

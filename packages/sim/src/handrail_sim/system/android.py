@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from handrail_sim.clock import Clock, zone_of
 from handrail_sim.errors import BadSetting
-from handrail_sim.system import configuration, surroundings, telephony
+from handrail_sim.system import surroundings, telephony
 from handrail_sim.system.activities import App, Context
 from handrail_sim.system.device import ZONE
 from handrail_sim.system.display import Display
@@ -21,55 +21,6 @@ from handrail_sim.timers import Timer
 from handrail_sim.view.windows import Window
 
 SMS_APP = "com.google.android.apps.messaging"
-
-
-def receive_sms(phone: Context, sender: str, text: str) -> None:
-    phone.catch_up()
-    app = phone.app(SMS_APP)
-    if app is None:
-        phone.notify("com.android.phone", sender, text)
-    else:
-        app.on_sms(sender, text)
-        phone.touched_app()
-
-
-def receive_call(phone: Context, number: str) -> None:
-    if not telephony.is_number(number):
-        raise BadSetting(f"{number!r} is not a phone number", path="number")
-    if not telephony.ring(phone, number):
-        raise BadSetting("there is a call already", path="number")
-
-
-def set_network(phone: Context, *, speed: str | None, delay: str | None, gone: bool | None) -> None:
-    """Speed and delay as the emulator's console names them; `gone`: nothing comes through."""
-    if not surroundings.set_network(phone, speed=speed, delay=delay):
-        current = ", ".join([*surroundings.SPEEDS] if delay is None else [*surroundings.DELAYS])
-        raise BadSetting(f"{speed or delay!r} is neither a number nor one of {current}", path="network")
-    if gone is not None:
-        surroundings.set_offline(phone, gone)
-    phone.bars_changed()
-    phone.touched_app()
-
-
-def set_location(phone: Context, latitude: float, longitude: float, altitude: float) -> None:
-    if not (abs(latitude) <= 90 and abs(longitude) <= 180):
-        raise BadSetting(f"{latitude}, {longitude} is not a valid latitude and longitude", path="location")
-    surroundings.set_place(phone, Place(latitude, longitude, altitude))
-    phone.touched_app()
-
-
-def set_battery(phone: Context, level: int | None, plug: str | None) -> None:
-    """Per cent, and what charges it: none, ac, usb or wireless."""
-    if level is not None and not 0 <= level <= 100:
-        raise BadSetting(f"{level} is not a level between 0 and 100", path="battery")
-    if plug is not None and plug not in surroundings.PLUGS:
-        raise BadSetting(f"{plug!r} is not one of {', '.join(surroundings.PLUGS)}", path="battery")
-    if level is not None:
-        phone.battery = level
-    if plug is not None:
-        surroundings.set_plug(phone, plug)
-    phone.bars_changed()
-    phone.touched_app()
 
 
 ANR_MS = 5000.0
@@ -211,7 +162,18 @@ class Android(Context):
         self.health.hang(package, duration_ms)
 
     def put_setting(self, table: str, name: str, value: str) -> None:
-        configuration.put_setting(self, table, name, value)
+        self.settings.setdefault(table, {})[name] = value
+        match table, name:
+            case "secure", "ui_night_mode_on":
+                self.set_dark(value == "1")
+            case "secure", "ui_night_mode":
+                self.set_dark(value == "2")
+            case "system", "font_scale":
+                self.set_font_scale(float(value))
+            case "system", "user_rotation":
+                self.set_rotation(int(value))
+        self.setting_changed(name)
+        self.layout_changed()
 
     def set_date(self, epoch_ms: int) -> None:
         """This phone's time of day; alarms ring by the new one."""
@@ -232,21 +194,44 @@ class Android(Context):
         self.layout_changed()
 
     def set_rotation(self, quarter_turns: int) -> None:
-        configuration.set_rotation(self, quarter_turns)
+        self.settings["system"]["user_rotation"] = str(quarter_turns % 4)
+        self.apply_rotation()
+
+    def apply_rotation(self) -> None:
+        """Turn the screen as the user wants it, unless the activity in front insists."""
+        wanted = int(self.settings["system"].get("user_rotation", "0"))
+        top = self.tasks.top
+        if top is not None and top.orientation:
+            wanted = {"portrait": 0, "landscape": 1}[top.orientation]
+        if wanted != self.display.rotation:
+            self.display.rotation = wanted
+            self.screen_turned()
+            self.tasks.recreate()
 
     def set_dark(self, dark: bool) -> None:
-        configuration.set_dark(self, dark)
+        names = {"ui_night_mode": "2" if dark else "1", "ui_night_mode_on": "1" if dark else "0"}
+        self.settings["secure"].update(names)
+        if dark != self.display.dark:
+            self.display.dark = dark
+            self.tasks.recreate()
 
     def set_font_scale(self, scale: float) -> None:
-        configuration.set_font_scale(self, scale)
+        """1.0 is the usual size."""
+        self.settings["system"]["font_scale"] = str(scale)
+        if scale != self.display.font_scale:
+            self.display.font_scale = scale
+            self.tasks.recreate()
 
     def set_density(self, density: int | None) -> None:
-        """`wm density`; None is the built-in one."""
-        configuration.set_density(self, density)
+        """Dots per inch; None is what was built in."""
+        self.display.density = density or self.display.physical_density
+        self.tasks.recreate()
 
     def set_size(self, width: int | None = None, height: int | None = None) -> None:
-        """`wm size`; without arguments the built-in size."""
-        configuration.set_size(self, width, height)
+        """px in the natural orientation; None is what was built in."""
+        self.display.natural_width = width or self.display.physical_width
+        self.display.natural_height = height or self.display.physical_height
+        self.tasks.recreate()
 
     def set_awake(self, awake: bool) -> None:
         self.awake = awake
@@ -259,11 +244,20 @@ class Android(Context):
 
     def receive_sms(self, sender: str, text: str) -> None:
         """A message comes in: the SMS app stores it and says so, or the phone itself does."""
-        receive_sms(self, sender, text)
+        self.catch_up()
+        app = self.app(SMS_APP)
+        if app is None:
+            self.notify("com.android.phone", sender, text)
+        else:
+            app.on_sms(sender, text)
+            self.touched_app()
 
     def receive_call(self, number: str) -> None:
         """Somebody rings; `answer_call`, `end_call` or the buttons on the screen decide what comes of it."""
-        receive_call(self, number)
+        if not telephony.is_number(number):
+            raise BadSetting(f"{number!r} is not a phone number", path="number")
+        if not telephony.ring(self, number):
+            raise BadSetting("there is a call already", path="number")
 
     @property
     def call_log(self) -> list[dict[str, Any]]:
@@ -279,15 +273,35 @@ class Android(Context):
     def set_network(
         self, *, speed: str | None = None, delay: str | None = None, gone: bool | None = None
     ) -> None:
-        """`speed="edge"`, `delay="100:500"` as for the emulator; `gone=True`: nothing comes through."""
-        set_network(self, speed=speed, delay=delay, gone=gone)
+        """Speed and delay as the emulator's console names them; `gone`: nothing comes through."""
+        if not surroundings.set_network(self, speed=speed, delay=delay):
+            current = ", ".join([*surroundings.SPEEDS] if delay is None else [*surroundings.DELAYS])
+            raise BadSetting(f"{speed or delay!r} is neither a number nor one of {current}", path="network")
+        if gone is not None:
+            surroundings.set_offline(self, gone)
+        self.bars_changed()
+        self.touched_app()
 
     def set_location(self, latitude: float, longitude: float, altitude: float = 0.0) -> None:
-        set_location(self, latitude, longitude, altitude)
+        if not (abs(latitude) <= 90 and abs(longitude) <= 180):
+            raise BadSetting(
+                f"{latitude}, {longitude} is not a valid latitude and longitude", path="location"
+            )
+        surroundings.set_place(self, Place(latitude, longitude, altitude))
+        self.touched_app()
 
     def set_battery(self, level: int | None = None, plug: str | None = None) -> None:
-        """Per cent; `plug` is none, ac, usb or wireless."""
-        set_battery(self, level, plug)
+        """Per cent, and what charges it: none, ac, usb or wireless."""
+        if level is not None and not 0 <= level <= 100:
+            raise BadSetting(f"{level} is not a level between 0 and 100", path="battery")
+        if plug is not None and plug not in surroundings.PLUGS:
+            raise BadSetting(f"{plug!r} is not one of {', '.join(surroundings.PLUGS)}", path="battery")
+        if level is not None:
+            self.battery = level
+        if plug is not None:
+            surroundings.set_plug(self, plug)
+        self.bars_changed()
+        self.touched_app()
 
     # what the screen asks of those who touch and type
 

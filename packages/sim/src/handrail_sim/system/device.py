@@ -38,12 +38,12 @@ class Device:
     """Plain data and time; `Phone` adds everything that can be seen and touched."""
 
     def __init__(self, clock: Clock, seed: int, serial: str, display: Display) -> None:
-        self.clock = clock
+        self.clock: Clock = clock
         self.seed = seed
         self.serial = serial
         self.number = "+15555215554"
         self.cell: Carrier | None = None
-        self.random = Random(seed)  # noqa: S311 - repeatable on purpose
+        self.random: Random = Random(seed)  # noqa: S311 - repeatable on purpose
         self.display = display
         self.wall = Wall(clock)
         self.files = Files(self.wall)

@@ -8,44 +8,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
+from handrail_sim.resources import table
+
 HOUR_MS = 3_600_000
 BASE_MS = 1_700_000_000_000
 """Messages are made as if the phone were born then, and moved to its real birth when somebody reads them."""
 RECEIVED, SENT, FAILED = 1, 2, 5  # Android's `type` column of an SMS
 
 # first name, last name, company, starred
-PEOPLE = (
-    ("Alba", "Thornquill", "Northwick Bakery", False),
-    ("Barnaby", "Fenwhistle", "", False),
-    ("Clementine", "Ashgrove", "Ashgrove & Daughters", True),
-    ("Dorian", "Mapleby", "", False),
-    ("Edwina", "Larkspur", "Larkspur Dental", False),
-    ("Fabian", "Quillfeather", "", False),
-    ("Greta", "Moonhollow", "Hollow Road School", False),
-    ("Horatio", "Pebblewick", "", True),
-    ("Imelda", "Saltmarsh", "Saltmarsh Ferries", False),
-    ("Jasper", "Oakenshade", "", False),
-    ("Kestrel", "Windermoor", "", False),
-    ("Leopold", "Brambleton", "Brambleton Cycles", False),
-    ("Marigold", "Tansley-Reed", "", False),
-    ("Nigella", "Frostpike", "Frostpike Heating", False),
-    ("Octavia", "Dunmarrow", "", False),
-    ("Percival", "Hathersedge", "", False),
-    ("Quentin", "Silverbrook", "Silverbrook Library", False),
-    ("Rosalind", "Copperfen", "", True),
-    ("Sylvester", "Greywater", "", False),
-    ("Tabitha", "Harrowgate", "Harrowgate Taxis", False),
-    ("Ulysses", "Merriwether", "", False),
-    ("Verity", "Stonebridge", "", False),
-    ("Wilfred", "Nettlecombe", "Nettlecombe Garage", False),
-    ("Xanthe", "Riverdene", "", False),
-    ("Yolanda", "Cloverfield", "", False),
-    ("Zebedee", "Winterbourne", "", False),
-    ("Anselm", "Foxglove", "Foxglove Opticians", False),
-    ("Bettina", "Hollowell", "", False),
-    ("Cosmo", "Larchmount", "", False),
-    ("Delphine", "Underhill", "Underhill Post Office", False),
-)
+_TABLE = table("system/first_data.toml")
+PEOPLE: list[tuple[str, str, str, bool]] = _TABLE["people"]
 
 
 def number(index: int) -> str:
@@ -54,16 +26,7 @@ def number(index: int) -> str:
 
 
 # other side, text, type, hours before the phone was born
-MESSAGES = (
-    ("07700 900114", "Are the sandwiches for Thursday still on?", RECEIVED, 50),
-    ("07700 900114", "Yes, eight of them, two without cheese.", SENT, 49),
-    ("07700 900114", "Noted. See you at noon.", RECEIVED, 48),
-    ("07700 900149", "The kite is mended. Come and try it.", RECEIVED, 30),
-    ("07700 900219", "Your table for four is booked for 19:30.", RECEIVED, 27),
-    ("07700 900219", "Thank you!", SENT, 26),
-    ("07700 900233", "Taxi ordered for 06:15, blue estate car.", RECEIVED, 9),
-    ("Parcel Post", "Your parcel is waiting at the counter, shelf 14.", RECEIVED, 3),
-)
+MESSAGES: list[tuple[str, str, int, int]] = _TABLE["messages"]
 
 
 def add_person(

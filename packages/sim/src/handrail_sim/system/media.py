@@ -10,13 +10,11 @@ import posixpath
 import sqlite3
 from collections.abc import Iterable
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from handrail_sim.disk.lookup import Stat
-
-if TYPE_CHECKING:
-    from handrail_sim.system.device import Device
+from handrail_sim.system.device import Device
 
 ROOT = "/storage/emulated/0"
 _PRIVATE = (f"{ROOT}/Android/data", f"{ROOT}/Android/obb")

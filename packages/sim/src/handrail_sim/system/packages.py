@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.system.intents import MAIN, Intent, full_class
 from handrail_sim.system.manifest import Manifest
 
@@ -15,34 +16,7 @@ FIRST_PID = 2400
 INSTALLED_MS = 1_700_000_000_000
 
 DANGEROUS = frozenset(
-    f"android.permission.{name}"
-    for name in (
-        "ACCESS_BACKGROUND_LOCATION",
-        "ACCESS_COARSE_LOCATION",
-        "ACCESS_FINE_LOCATION",
-        "BLUETOOTH_CONNECT",
-        "BLUETOOTH_SCAN",
-        "BODY_SENSORS",
-        "CALL_PHONE",
-        "CAMERA",
-        "GET_ACCOUNTS",
-        "POST_NOTIFICATIONS",
-        "READ_CALENDAR",
-        "READ_CALL_LOG",
-        "READ_CONTACTS",
-        "READ_EXTERNAL_STORAGE",
-        "READ_MEDIA_AUDIO",
-        "READ_MEDIA_IMAGES",
-        "READ_MEDIA_VIDEO",
-        "READ_PHONE_STATE",
-        "READ_SMS",
-        "RECEIVE_SMS",
-        "RECORD_AUDIO",
-        "SEND_SMS",
-        "WRITE_CALENDAR",
-        "WRITE_CONTACTS",
-        "WRITE_EXTERNAL_STORAGE",
-    )
+    f"android.permission.{name}" for name in resources.text("system/dangerous_permissions.txt").split()
 )
 
 

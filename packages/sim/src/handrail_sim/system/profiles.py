@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from handrail_sim.errors import BadSetting
 from handrail_sim.faults import PROFILES as FAULT_PROFILES
+from handrail_sim.resources import table
 from handrail_sim.system.android import Android
 from handrail_sim.system.releases import RELEASES, release_of
 from handrail_sim.system.vendors import VENDORS, properties_of, vendor_of
@@ -20,56 +22,14 @@ class Profile:
     android: int | None = None
     vendor: str | None = None
     screen: tuple[int, int, int] | None = None  # width, height, density
-    faults: tuple[tuple[str, dict[str, Any]], ...] = ()
+    faults: Sequence[tuple[str, dict[str, Any]]] = ()
 
 
-_REFUSALS = ("grant_refused", "settings_refused", "install_refused")
-_OTHER_LINES = "WARNING: linker: Warning: unable to normalize a library path"
-PROFILES: dict[str, Profile] = {
-    "plain": Profile("the phone as it is without any profile; takes every fault away", 14, "handrail"),
-    "hardware": Profile("as slow as a phone on a cable", faults=tuple(FAULT_PROFILES["hardware"])),
-    "work": Profile("a work profile that the shell may not see", faults=(("work_profile", {}),)),
-    "two-displays": Profile(
-        "a second display, turned, listed before the phone's own",
-        faults=(("second_display", {"first": 1, "rotation": 1, "width": 800, "height": 600}),),
-    ),
-    "galaxy-secure-folder": Profile(
-        "a Samsung whose Secure Folder the shell may not see",
-        14,
-        "samsung",
-        (1080, 2340, 450),
-        (("work_profile", {"user": 150, "label": "Secure Folder", "flags": "10061030"}),),
-    ),
-    "galaxy-flip": Profile(
-        "a Samsung that folds; open",
-        13,
-        "samsung",
-        (1080, 2640, 420),
-        (("fold", {"state": "open", "width": 720, "height": 748, "density": 320}),),
-    ),
-    "pixel-fold": Profile(
-        "a Pixel that folds; shut, its cover in use",
-        16,
-        "google",
-        (1840, 2208, 420),
-        (("fold", {"state": "closed", "width": 1080, "height": 2092, "density": 420}),),
-    ),
-    "xiaomi-locked": Profile(
-        "a Xiaomi without its second switch for USB debugging: the shell may neither touch nor grant",
-        13,
-        "xiaomi",
-        faults=(("input_refused", {"helpers": 1}), *((name, {}) for name in _REFUSALS)),
-    ),
-    "talkative": Profile(
-        "an Oppo whose linker says something before every answer",
-        12,
-        "oppo",
-        faults=(("oem_lines", {"text": _OTHER_LINES}),),
-    ),
-    "private": Profile(
-        "one secure window above the app, and a clipboard that helpers may not read",
-        faults=(("secure_window", {}), ("clipboard_unreadable", {})),
-    ),
+PROFILES = {
+    **{
+        name: Profile(**{"faults": FAULT_PROFILES.get(name, ()), **fields})
+        for name, fields in table("system/profiles.toml").items()
+    },
     **{f"android-{number}": Profile(f"Android {number}", number) for number in RELEASES},
     **{
         name: Profile(f"made by {entry.manufacturer}", None, name)

@@ -5,8 +5,10 @@ Formats are those of real phones' outputs; a later version keeps what an earlier
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from handrail_sim.resources import table
 from handrail_sim.system.device import Device
 
 
@@ -45,7 +47,7 @@ class Release:
     # dumpsys battery, audio, package
     battery_dock: bool = False
     battery_sent: bool = False
-    battery_tail: tuple[str, ...] = ()
+    battery_tail: Sequence[str] = ()
     audio_muted_internally: bool = False
     audio_stream_volume: bool = False
     audio_device: str = "speaker"
@@ -61,117 +63,17 @@ class Release:
     launch_state: bool = False
 
 
-_8 = Release("8.1.0", 27, "OPM7.181205.001", "2018-12-05")
-_9 = replace(
-    _8,
-    version="9",
-    sdk=28,
-    build="PQ3A.190801.002",
-    patch="2019-08-05",
-    flags_in_hex=False,
-    configuration="winConfig={{ mBounds={bounds} mAppBounds={bounds} mWindowingMode=fullscreen "
-    "mActivityType=undefined}}",
-    size_words="nrml long",
-    viewport_words="valid=true, ",
-)
-_10 = replace(
-    _9,
-    version="10",
-    sdk=29,
-    build="QQ3A.200805.001",
-    patch="2020-08-05",
-    focus_with_windows=False,
-    configuration="winConfig={{ mBounds={bounds} mAppBounds={bounds} mWindowingMode=fullscreen "
-    "mDisplayWindowingMode=fullscreen mActivityType=undefined mAlwaysOnTop=undefined mRotation={rotation}}}",
-    lockscreen="mDreamingLockscreen=false mDreamingSleepToken=null",
-    viewports="mViewports=[{all}]",
-    viewport_words="type={kind}, valid=true, ",
-    viewport_port=True,
-    audio_stream_volume=True,
-    launch_state=True,
-    start_times="",
-)
-_11 = replace(
-    _10,
-    version="11",
-    sdk=30,
-    build="RQ3A.211001.001",
-    patch="2021-10-01",
-    focused_app="{record}",
-    stacks=False,
-    window_task="rootTaskId={task} ",
-    window_owner="showForAllUsers=false",
-    viewport_words="type={kind}, valid=true, isActive={awake}, ",
-    info_name='"{name}", displayId {number}, ',
-    flag_joint="|",
-    exception="\nException occurred while executing '{command}':\n{error}\n\tat {frame}",
-    security_exception="\nException occurred while executing '{command}':\n{error}\n\tat {frame}",
-)
-_12 = replace(
-    _11,
-    version="12",
-    sdk=31,
-    build="SQ3A.220705.004",
-    patch="2022-07-05",
-    resumed="topResumedActivity={record}",
-    configuration="winConfig={{ mBounds={bounds} mAppBounds={bounds} mMaxBounds={bounds} "
-    "mDisplayRotation={rotation} mWindowingMode=fullscreen mDisplayWindowingMode=fullscreen "
-    "mActivityType=undefined mAlwaysOnTop=undefined mRotation={rotation}}}",
-    display_words=" rootTasks={tasks}",
-    info_name='"{name}", displayId {number}", displayGroupId 0, ',
-    resumed_areas=True,
-    audio_muted_internally=True,
-    audio_device="speaker(2)",
-    input_is_a_program=False,
-    input_refused="Injecting input events requires the caller (or the source of the instrumentation, if any) "
-    "to have the INJECT_EVENTS permission.",
-)
-_13 = replace(
-    _12,
-    version="13",
-    sdk=33,
-    build="TQ3A.230805.001",
-    patch="2023-08-05",
-    record="ActivityRecord{{{code} u{user} {name}}} t{task}}}",
-    info_name='"{name}", displayId {number}, displayGroupId 0, ',
-    battery_dock=True,
-)
-_14 = replace(
-    _13,
-    version="14",
-    sdk=34,
-    build="UP1A.231005.007",
-    patch="2023-10-05",
-    record="ActivityRecord{{{code} u{user} {name} t{task}}}",
-    window_task="",
-    configuration="winConfig={{ mBounds={bounds} mAppBounds={bounds} mMaxBounds={bounds} "
-    "mDisplayRotation={rotation} mWindowingMode=fullscreen mActivityType=undefined "
-    "mAlwaysOnTop=undefined mRotation={rotation}}}",
-    display_words=" (organized)",
-    audio_group=True,
-    package_id="appId",
-)
-_15 = replace(
-    _14,
-    version="15",
-    sdk=35,
-    build="AP4A.250205.002",
-    patch="2025-02-05",
-    record_in_decimal=True,
-    battery_sent=True,
-    battery_tail=("  Charging state: 0", "  Charging policy: 0", "  Capacity level: -1"),
-)
-_16 = replace(
-    _15,
-    version="16",
-    sdk=36,
-    build="BP2A.250605.031",
-    patch="2025-06-05",
-    size_words="nrml long compactNeeded",
-)
-RELEASES: dict[int, Release] = dict(enumerate((_8, _9, _10, _11, _12, _13, _14, _15, _16), 8))
+def _releases() -> dict[int, Release]:
+    out: dict[int, Release] = {}
+    last = Release("", 0, "", "")
+    for number, changes in table("system/releases.toml").items():
+        out[int(number)] = last = replace(last, **changes)
+    return out
+
+
+RELEASES = _releases()
 
 
 def release_of(phone: Device) -> Release:
     number = phone.props.get("ro.build.version.release", "14").partition(".")[0]
-    return RELEASES.get(int(number) if number.isdecimal() else 14, _14)
+    return RELEASES.get(int(number) if number.isdecimal() else 14, RELEASES[14])

@@ -11,14 +11,13 @@ import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
+from handrail_sim.resources import table
 from handrail_sim.system import media
+from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import add_mimetype
-
-if TYPE_CHECKING:
-    from handrail_sim.system.device import Device
 
 Value = str | int | float | None
 MAX_STEPS = 1_500
@@ -47,95 +46,8 @@ class Route:
         return self.table or self.source
 
 
-def _kind(kind: str) -> dict[str, Any]:
-    return {"where": f"mimetype = '{_ITEM}{kind}'", "fixed": {"mimetype": _ITEM + kind}}
-
-
-def _box(name: str, number: int, source: str = "sms", column: str = "type") -> Route:
-    database, sort = "mmssms.db", "date DESC"
-    where, fixed = f"{column} = {number}", {column: number}
-    return Route(f"{source if source == 'sms' else 'mms'}/{name}", database, source, "", where, fixed, sort)
-
-
-_CONTACTS, _CALENDAR, _MEDIA = "contacts2.db", "calendar.db", "external.db"
-_DELETES_RAW = ("raw_contacts", "contact_id")
-_OF_PHONE = f"mimetype = '{_ITEM}phone_v2'"
-_WHEN = "begin <= ?2 AND end >= ?1"
-_PARTS = "media/*/"
-ROUTES = (
-    Route("com.android.contacts/contacts", _CONTACTS, "view_contacts", "contacts", deletes=_DELETES_RAW),
-    Route(
-        "com.android.contacts/contacts/lookup/*", _CONTACTS, "view_contacts", "contacts", "lookup = ?",
-        deletes=_DELETES_RAW,
-    ),
-    Route(
-        "com.android.contacts/contacts/filter/*", _CONTACTS, "view_contacts", "contacts",
-        "display_name LIKE '%' || ? || '%'", sort="sort_key",
-    ),
-    Route("com.android.contacts/contacts/#/data", _CONTACTS, "view_data", "data", "contact_id = ?"),
-    Route("com.android.contacts/raw_contacts", _CONTACTS, "view_raw_contacts", "raw_contacts"),
-    Route("com.android.contacts/raw_contacts/#/data", _CONTACTS, "view_data", "data", "raw_contact_id = ?"),
-    Route("com.android.contacts/data", _CONTACTS, "view_data", "data"),
-    Route("com.android.contacts/data/phones", _CONTACTS, "view_data", "data", **_kind("phone_v2")),
-    Route(
-        "com.android.contacts/data/phones/filter/*", _CONTACTS, "view_data", "data",
-        f"{_OF_PHONE} AND (display_name LIKE '%' || ?1 || '%' "
-        "OR replace(data1, ' ', '') LIKE '%' || ?1 || '%')",
-    ),
-    Route("com.android.contacts/data/emails", _CONTACTS, "view_data", "data", **_kind("email_v2")),
-    Route("com.android.contacts/data/postals", _CONTACTS, "view_data", "data", **_kind("postal-address_v2")),
-    Route(
-        "com.android.contacts/phone_lookup/*", _CONTACTS,
-        "(SELECT view_data.*, data1 AS number, data2 AS type, data3 AS label, normalized_number "
-        "FROM view_data JOIN phone_lookup ON data_id = view_data._id)",
-        where="normalized_number = replace(replace(?, ' ', ''), '-', '')",
-    ),
-    Route("com.android.contacts/groups", _CONTACTS, "groups"),
-    Route("com.android.contacts/deleted_contacts", _CONTACTS, "deleted_contacts"),
-    Route("contacts/phones", _CONTACTS, "view_v1_phones", "data", sort="name"),
-    Route(
-        "contacts/people", _CONTACTS,
-        "(SELECT _id, display_name AS name, display_name, starred, custom_ringtone FROM raw_contacts)",
-        "raw_contacts",
-    ),
-    Route("call_log/calls", "calllog.db", "calls", sort="date DESC"),
-    Route("call_log/calls/filter/*", "calllog.db", "calls", "", "number = ?", sort="date DESC"),
-    Route("sms", "mmssms.db", "sms", sort="date DESC"),
-    *(_box(name, number) for name, number in (
-        ("inbox", 1), ("sent", 2), ("draft", 3), ("outbox", 4), ("failed", 5), ("queued", 6),
-    )),
-    Route(
-        "sms/conversations", "mmssms.db",
-        "(SELECT _id, _id AS thread_id, message_count AS msg_count, snippet, date FROM threads)",
-        "threads", sort="date DESC",
-    ),
-    Route("sms/conversations/#", "mmssms.db", "sms", "", "thread_id = ?", sort="date DESC"),
-    Route("mms", "mmssms.db", "pdu", sort="date DESC"),
-    *(_box(name, number, "pdu", "msg_box") for name, number in (
-        ("inbox", 1), ("sent", 2), ("drafts", 3), ("outbox", 4),
-    )),
-    Route("mms/part", "mmssms.db", "part"),
-    Route("mms-sms/conversations", "mmssms.db", "threads", sort="date DESC"),
-    Route("mms-sms/conversations/#", "mmssms.db", "sms", "", "thread_id = ?", sort="date"),
-    Route("mms-sms/canonical-addresses", "mmssms.db", "canonical_addresses"),
-    Route("com.android.calendar/calendars", _CALENDAR, "Calendars"),
-    Route("com.android.calendar/events", _CALENDAR, "view_events", "Events"),
-    Route(
-        "com.android.calendar/instances/when/#/#", _CALENDAR,
-        "(SELECT view_events.*, Instances._id AS instance_id, event_id, begin, end, startDay, endDay, "
-        "startMinute, endMinute FROM Instances JOIN view_events ON view_events._id = event_id)",
-        where=_WHEN, sort="begin",
-    ),
-    Route("com.android.calendar/reminders", _CALENDAR, "Reminders"),
-    Route("com.android.calendar/attendees", _CALENDAR, "Attendees"),
-    Route("com.android.calendar/calendar_alerts", _CALENDAR, "CalendarAlerts"),
-    Route("com.android.calendar/extendedproperties", _CALENDAR, "ExtendedProperties"),
-    Route(_PARTS + "images/media", _MEDIA, "images", "files", fixed={"media_type": 1}),
-    Route(_PARTS + "video/media", _MEDIA, "video", "files", fixed={"media_type": 3}),
-    Route(_PARTS + "audio/media", _MEDIA, "audio", "files", fixed={"media_type": 2}),
-    Route(_PARTS + "file", _MEDIA, "files"),
-    Route(_PARTS + "downloads", _MEDIA, "downloads", "files", fixed={"is_download": 1}),
-)  # fmt: skip
+_CONTACTS, _MEDIA = "contacts2.db", "external.db"
+ROUTES = tuple(Route(**fields) for fields in table("system/routes.toml")["routes"])
 AUTHORITIES = frozenset(route.path.partition("/")[0] for route in ROUTES)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.system.calls import make, to_call
-from handrail_sim.system.configuration import apply_rotation
 from handrail_sim.system.intents import Intent, StartResult, full_class, short_component, split_component
 
 TRANSITION_MS = 200.0
@@ -327,7 +326,7 @@ class Tasks:
             before.on_pause()
         self.phone.front_changed()
         self.phone.window_opened(top.app.package, TRANSITION_MS)
-        apply_rotation(self.phone)
+        self.phone.apply_rotation()
         if self.front is not None:
             self.front.used_ms = self.phone.now_ms()
         if not top.starting:

@@ -54,79 +54,449 @@ Overlays: `activity.dialog`, `.sheet`, `.menu`, `.toast`, `.snackbar`. Time: `ac
 `activity.every(ms, self.method)`; the phone's time is `phone.now_ms()`, the date `phone.wall_ms()`.
 """
 
-from handrail_sim.view.view import PLAIN, SCROLLING, Style, View
-from handrail_sim.view.widgets import (
-    absolute,
-    avatar,
-    bottom_bar,
-    button,
-    card,
-    checkbox,
-    chip,
-    column,
-    divider,
-    fab,
-    field,
-    frame,
-    grid,
-    header,
-    hscroll,
-    icon,
-    icon_button,
-    image,
-    item,
-    lazy_list,
-    pager,
-    progress,
-    radio,
-    row,
-    scroll,
-    slider,
-    spacer,
-    spinner,
-    switch,
-    tabs,
-    text,
-    toolbar,
-    web,
-)
+from __future__ import annotations
 
-__all__ = [
-    "PLAIN",
-    "SCROLLING",
-    "Style",
-    "View",
-    "absolute",
-    "avatar",
-    "bottom_bar",
-    "button",
-    "card",
-    "checkbox",
-    "chip",
-    "column",
-    "divider",
-    "fab",
-    "field",
-    "frame",
-    "grid",
-    "header",
-    "hscroll",
-    "icon",
-    "icon_button",
-    "image",
-    "item",
-    "lazy_list",
-    "pager",
-    "progress",
-    "radio",
-    "row",
-    "scroll",
-    "slider",
-    "spacer",
-    "spinner",
-    "switch",
-    "tabs",
-    "text",
-    "toolbar",
-    "web",
-]
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from handrail_sim.view.view import PLAIN, SCROLLING, Handler, Style, View
+
+__all__ = ["PLAIN", "SCROLLING", "Style", "View"]  # besides the builders below
+
+SIZES = {"display": 36.0, "headline": 24.0, "title": 20.0, "subtitle": 16.0, "body": 16.0, "label": 14.0}
+CAPTION = 12.0
+
+
+@lru_cache(maxsize=512)
+def styled(kind: str, role: str = "", size: float = 14.0, **more: Any) -> Style:
+    """Styles are values: the same words give the same object."""
+    return Style(kind=kind, role=role, size=size, **more)
+
+
+def _build(created: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
+    """`made` holds the defaults and is the builder's own: it may be changed."""
+    created.update(options, **fixed)
+    return View.built(created)
+
+
+def text(words: str, role: str = "body", **options: Any) -> View:
+    """A TextView. Roles: display, headline, title, subtitle, body, label, caption, error."""
+    size = SIZES.get(role, CAPTION)
+    style = options.pop("style", None) or styled("text", role, size, bold=role in {"title", "headline"})
+    if not style.kind:
+        style = replace(style, kind="text")
+    return _build({"cls": "android.widget.TextView"}, options, text=words, style=style)
+
+
+def button(words: str, on_click: Handler | None = None, role: str = "filled", **options: Any) -> View:
+    """A Button. Roles: filled, tonal, outlined, text."""
+    style = options.pop("style", None) or styled("button", role, bold=True, radius=20.0, align="center")
+    defaults: dict[str, Any] = {"cls": "android.widget.Button", "min_height": 48.0, "padding": (24.0, 8.0)}
+    return _build(
+        defaults,
+        options,
+        text=words,
+        on_click=on_click or _nothing,
+        style=style,
+    )
+
+
+def icon_button(name: str, desc: str, on_click: Handler | None = None, **options: Any) -> View:
+    """An ImageButton of 48 dp with a vector icon."""
+    style = options.pop("style", None) or styled("icon", icon=name)
+    defaults: dict[str, Any] = {
+        "cls": "android.widget.ImageButton",
+        "width": 48.0,
+        "height": 48.0,
+        "padding": 12.0,
+    }
+    return _build(defaults, options, desc=desc, on_click=on_click or _nothing, style=style)
+
+
+def icon(name: str, desc: str = "", size: float = 24.0, **options: Any) -> View:
+    """An ImageView with a vector icon; it takes no taps."""
+    style = options.pop("style", None) or styled("icon", icon=name)
+    defaults: dict[str, Any] = {"cls": "android.widget.ImageView", "width": size, "height": size}
+    return _build(defaults, options, desc=desc, style=style)
+
+
+def image(seed: str, desc: str = "", **options: Any) -> View:
+    """An ImageView with a drawn picture, e.g. image("landscape:3", width="fill", height=200)."""
+    style = options.pop("style", None) or styled("image", image=seed)
+    defaults: dict[str, Any] = {"cls": "android.widget.ImageView", "width": 96.0, "height": 96.0}
+    return _build(defaults, options, desc=desc, style=style)
+
+
+def avatar(name: str, size: float = 40.0, **options: Any) -> View:
+    style = options.pop("style", None) or styled("avatar", image=name, radius=size / 2)
+    return _build({"cls": "android.widget.ImageView", "width": size, "height": size}, options, style=style)
+
+
+def field(
+    name: str,
+    words: str | None = None,
+    on_change: Callable[[str], object] | None = None,
+    **options: Any,
+) -> View:
+    """An EditText with this id. Without `words` the phone keeps what was typed (`activity.field(name)`).
+
+    With `words` the app may set it: a new value replaces what is there.
+    """
+    style = options.pop("style", None) or styled("field", "outlined", 16.0)
+    defaults: dict[str, Any] = {"cls": "android.widget.EditText", "width": "fill", "min_height": 56.0}
+    defaults["padding"] = (16.0, 8.0)
+    return _build(
+        defaults,
+        options,
+        id=name,
+        on_change=on_change,
+        editable=True,
+        style=style,
+        app_text=words,
+        text=words or "",
+    )
+
+
+def checkbox(
+    words: str, checked: bool, on_change: Callable[[bool], object] | None = None, **options: Any
+) -> View:
+    """A CheckBox; a tap calls on_change with the new value."""
+    return _two_state("android.widget.CheckBox", "checkbox", words, checked, on_change, options)
+
+
+def switch(
+    words: str, checked: bool, on_change: Callable[[bool], object] | None = None, **options: Any
+) -> View:
+    """A Switch; a tap calls on_change with the new value."""
+    return _two_state("android.widget.Switch", "switch", words, checked, on_change, options)
+
+
+def radio(
+    words: str, checked: bool, on_change: Callable[[bool], object] | None = None, **options: Any
+) -> View:
+    """A RadioButton; a tap calls on_change(True)."""
+    return _two_state("android.widget.RadioButton", "radio", words, checked, on_change, options)
+
+
+def _two_state(
+    cls: str,
+    kind: str,
+    words: str,
+    checked: bool,
+    on_change: Callable[[bool], object] | None,
+    options: dict[str, Any],
+) -> View:
+    def toggle() -> None:
+        if on_change is not None:
+            on_change(True if kind == "radio" else not checked)
+
+    style = options.pop("style", None) or styled(kind, size=16.0)
+    defaults: dict[str, Any] = {"cls": cls, "min_height": 48.0, "min_width": 52.0, "on_click": toggle}
+    return _build(defaults, options, text=words, checked=checked, style=style)
+
+
+def slider(
+    value: float,
+    low: float = 0.0,
+    high: float = 100.0,
+    on_change: Callable[[float], object] | None = None,
+    step: float = 0.0,
+    **options: Any,
+) -> View:
+    """A SeekBar: a tap or a drag calls on_change with the value under the finger."""
+    style = options.pop("style", None) or styled("slider")
+    defaults: dict[str, Any] = {
+        "cls": "android.widget.SeekBar",
+        "width": "fill",
+        "height": 48.0,
+        "focusable": True,
+    }
+    return _build(
+        defaults, options, value=value, low=low, high=high, step=step, on_change=on_change, style=style
+    )
+
+
+def spinner(**options: Any) -> View:
+    """A round progress bar that says only that something is going on."""
+    style = options.pop("style", None) or styled("spinner")
+    return _build({"cls": "android.widget.ProgressBar", "width": 48.0, "height": 48.0}, options, style=style)
+
+
+def progress(value: float, high: float = 100.0, **options: Any) -> View:
+    style = options.pop("style", None) or styled("progress")
+    defaults: dict[str, Any] = {"cls": "android.widget.ProgressBar", "width": "fill", "height": 4.0}
+    return _build(defaults, options, value=value, high=high, style=style)
+
+
+def divider(**options: Any) -> View:
+    style = options.pop("style", None) or styled("divider")
+    return _build({"cls": "android.view.View", "width": "fill", "height": 1.0}, options, style=style)
+
+
+def spacer(size: float = 0.0, **options: Any) -> View:
+    defaults: dict[str, Any] = {"cls": "android.widget.Space", "width": size, "height": size}
+    return _build(defaults, options)
+
+
+def _nothing() -> None:
+    """A button without a handler still takes the tap."""
+
+
+T = TypeVar("T")
+
+
+def _shown(children: Sequence[View | None]) -> list[View]:
+    return [child for child in children if child is not None]
+
+
+def column(*children: View | None, **options: Any) -> View:
+    """Children below each other; `None` is left out, so `cond and …` reads well as `… if cond else None`."""
+    defaults: dict[str, Any] = {"cls": "android.widget.LinearLayout", "width": "fill"}
+    return _build(defaults, options, layout="column", children=_shown(children))
+
+
+def row(*children: View | None, **options: Any) -> View:
+    """Children beside each other, centred vertically unless `gravity` says otherwise."""
+    defaults: dict[str, Any] = {"cls": "android.widget.LinearLayout", "width": "fill"}
+    return _build(defaults, options, layout="row", children=_shown(children))
+
+
+def frame(*children: View | None, **options: Any) -> View:
+    """Children on top of each other, each placed by its own `align`."""
+    defaults: dict[str, Any] = {"cls": "android.widget.FrameLayout", "width": "fill"}
+    return _build(defaults, options, layout="frame", children=_shown(children))
+
+
+def grid(columns: int, *children: View | None, **options: Any) -> View:
+    defaults: dict[str, Any] = {"cls": "android.widget.GridLayout", "width": "fill"}
+    return _build(defaults, options, layout="grid", columns=columns, children=_shown(children))
+
+
+def absolute(*children: View | None, **options: Any) -> View:
+    """Children where their `rect` says, in px on the screen."""
+    defaults: dict[str, Any] = {"cls": "android.view.ViewGroup", "width": "fill", "height": "fill"}
+    return _build(defaults, options, layout="absolute", children=_shown(children))
+
+
+def scroll(child: View, **options: Any) -> View:
+    defaults: dict[str, Any] = {"cls": "android.widget.ScrollView", "width": "fill", "height": "fill"}
+    return _build(defaults, options, layout="scroll", children=[child])
+
+
+def hscroll(child: View, **options: Any) -> View:
+    defaults: dict[str, Any] = {"cls": "android.widget.HorizontalScrollView", "width": "fill"}
+    return _build(defaults, options, layout="hscroll", children=[child])
+
+
+def lazy_list(
+    items: Sequence[T],
+    build_item: Callable[[T], View],
+    item_key: Callable[[T], str] | None = None,
+    columns: int = 1,
+    **options: Any,
+) -> View:
+    """A RecyclerView: only rows in sight are built. `item_key` keeps a row's memory when rows move."""
+    defaults: dict[str, Any] = {
+        "cls": "androidx.recyclerview.widget.RecyclerView",
+        "width": "fill",
+        "height": "fill",
+    }
+    return _build(
+        defaults,
+        options,
+        layout="list",
+        items=items,
+        build_item=build_item,
+        item_key=item_key,
+        columns=columns,
+    )
+
+
+def pager(page: int, *pages: View, **options: Any) -> View:
+    """Pages side by side, one in sight; a sideways swipe calls `on_change(page)`."""
+    defaults: dict[str, Any] = {
+        "cls": "androidx.viewpager.widget.ViewPager",
+        "width": "fill",
+        "height": "fill",
+    }
+    return _build(defaults, options, layout="pager", value=float(page), children=list(pages))
+
+
+def toolbar(
+    title: str,
+    *actions: View | None,
+    on_up: Handler | None = None,
+    up: str = "Navigate up",
+    **options: Any,
+) -> View:
+    """An app bar of 56 dp: an up button if `on_up` is given, the title, action buttons."""
+    style = options.pop("style", None) or styled("toolbar", background="surface")
+    options.setdefault("cls", "android.view.ViewGroup")
+    options.setdefault("id", "toolbar")
+    options.setdefault("height", 56.0)
+    options.setdefault("padding", (4.0, 0.0))
+    return row(
+        icon_button("back", up, on_up) if on_up else None,
+        text(title, "title", weight=1.0, margin=(12.0, 0.0)),
+        *actions,
+        style=style,
+        **options,
+    )
+
+
+def item(
+    title: str,
+    summary: str = "",
+    leading: View | None = None,
+    trailing: View | None = None,
+    **options: Any,
+) -> View:
+    """A list row: something in front, a title, a line below it, something behind.
+
+    Ids of the words are android:id/title and android:id/summary, as preference rows have.
+    """
+    style = options.pop("style", None) or styled("item")
+    options.setdefault("min_height", 72.0 if summary else 56.0)
+    options.setdefault("padding", (16.0, 8.0))
+    options.setdefault("gap", 16.0)
+    words = column(
+        text(
+            title,
+            "body",
+            id="android:id/title",
+            style=styled("text", "body", 16.0, max_lines=2),
+        ),
+        text(summary, "label", id="android:id/summary", style=_SUMMARY) if summary else None,
+        width="wrap",
+        weight=1.0,
+    )
+    return row(leading, words, trailing, style=style, **options)
+
+
+_SUMMARY = Style(kind="text", role="label", size=14.0, color="on_surface_variant", max_lines=2)
+
+
+def header(words: str, **options: Any) -> View:
+    options.setdefault("padding", (16.0, 16.0, 16.0, 8.0))
+    options.setdefault("id", "android:id/title")
+    style = styled("text", "label", bold=True, color="primary")
+    options.setdefault("style", style)
+    options.setdefault("width", "fill")
+    return text(words, "label", **options)
+
+
+def card(*children: View | None, **options: Any) -> View:
+    style = options.pop("style", None) or styled(
+        "card", background="surface_container", radius=12.0, elevation=1.0
+    )
+    options.setdefault("cls", "androidx.cardview.widget.CardView")
+    options.setdefault("padding", 16.0)
+    options.setdefault("margin", (16.0, 8.0))
+    return column(*children, style=style, **options)
+
+
+def chip(words: str, selected: bool = False, on_click: Handler | None = None, **options: Any) -> View:
+    style = options.pop("style", None) or styled(
+        "chip", "selected" if selected else "", radius=8.0, align="center"
+    )
+    options.setdefault("padding", (16.0, 6.0))
+    options.setdefault("min_height", 32.0)
+    options.setdefault("checked", selected)
+    return button(words, on_click, style=style, **options)
+
+
+def fab(name: str, desc: str, on_click: Handler | None = None, **options: Any) -> View:
+    """The round button in the corner; put it last in a frame."""
+    style = options.pop("style", None) or styled(
+        "fab", icon=name, background="primary_container", radius=16.0, elevation=6.0
+    )
+    options.setdefault("width", 56.0)
+    options.setdefault("height", 56.0)
+    options.setdefault("padding", 16.0)
+    options.setdefault("margin", 16.0)
+    options.setdefault("align", "end bottom")
+    return icon_button(name, desc, on_click, style=style, **options)
+
+
+def tabs(names: Sequence[str], selected: int, on_change: Callable[[int], object], **options: Any) -> View:
+    """A row of tabs of equal width; more than four scroll sideways."""
+    equal = len(names) <= 4
+    parts = [_tab(name, number == selected, on_change, number, equal) for number, name in enumerate(names)]
+    options.setdefault("height", 48.0)
+    strip = row(*parts, width="fill" if equal else "wrap", height="fill")
+    if equal:
+        options.setdefault("cls", "android.widget.HorizontalScrollView")
+        return frame(strip, **options)
+    return hscroll(strip, **options)
+
+
+def _tab(name: str, selected: bool, on_change: Callable[[int], object], number: int, equal: bool) -> View:
+    style = styled("tab", "selected" if selected else "", bold=True, align="center")
+    label = text(name, "label", style=style, align="center")
+    return frame(
+        label,
+        cls="androidx.appcompat.app.ActionBar$Tab",
+        key=f"tab:{name}",
+        desc=name,
+        selected=selected,
+        weight=1.0 if equal else 0.0,
+        width="wrap",
+        height="fill",
+        padding=(16.0, 0.0),
+        style=styled("tab_box", "selected" if selected else ""),
+        on_click=lambda: on_change(number),
+    )
+
+
+def bottom_bar(
+    names: Sequence[tuple[str, str]],
+    selected: int,
+    on_change: Callable[[int], object],
+    **options: Any,
+) -> View:
+    """Destinations at the foot of a screen: (icon, label) each."""
+    parts = [_destination(*pair, number == selected, on_change, number) for number, pair in enumerate(names)]
+    options.setdefault("height", 80.0)
+    options.setdefault("id", "bottom_navigation")
+    options.setdefault("style", styled("bottom_bar", background="surface_container"))
+    return row(*parts, **options)
+
+
+def _destination(
+    name: str, label: str, selected: bool, on_change: Callable[[int], object], number: int
+) -> View:
+    role = "selected" if selected else ""
+    return column(
+        icon(name, style=styled("icon", role, icon=name)),
+        text(label, "caption", id="navigation_bar_item_small_label_view"),
+        cls="android.widget.FrameLayout",
+        key=f"destination:{label}",
+        desc=label,
+        selected=selected,
+        width="wrap",
+        height="fill",
+        weight=1.0,
+        gravity="center",
+        gap=4.0,
+        style=styled("destination", role),
+        on_click=lambda: on_change(number),
+    )
+
+
+def web(*children: View | None, title: str = "", **options: Any) -> View:
+    """A WebView: its page is one View with the title as its text, blocks below each other."""
+    page = column(
+        *children,
+        cls="android.view.View",
+        text=title,
+        padding=16.0,
+        gap=12.0,
+        focusable=True,
+    )
+    options.setdefault("cls", "android.webkit.WebView")
+    options.setdefault("width", "fill")
+    options.setdefault("height", "fill")
+    options.setdefault("focusable", True)
+    return View(**{**options, "layout": "scroll", "children": [page], "text": title})

@@ -2,53 +2,275 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
-from handrail_sim.apps.browser.pages import (
-    HOME,
-    Block,
-    Check,
-    Choice,
-    Heading,
-    Input,
-    Link,
-    Page,
-    Paragraph,
-    Picture,
-    Submit,
-    Web,
-    Where,
-    Written,
-    address,
-    complaint,
-    offline_page,
-    open_page,
-    submit_url,
-    web_of,
-)
+from handrail_sim import view as ui
+from handrail_sim.errors import BadSetting
+from handrail_sim.resources import table
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import SEND, VIEW, Handles, Intent
 from handrail_sim.system.surroundings import is_online, place_for, transfer_ms
 from handrail_sim.system.web_engine import WebEngine
 from handrail_sim.system.world import mapping
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    checkbox,
-    column,
-    field,
-    frame,
-    icon_button,
-    image,
-    progress,
-    row,
-    scroll,
-    text,
+from handrail_sim.view import Style, View
+
+HOME = "https://harbour.example/"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line of large text."""
+
+    words: str
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words that lead to another page."""
+
+    words: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image with its alternative text."""
+
+    seed: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A line to type into. Kinds: text, email, number, password, area."""
+
+    name: str
+    label: str
+    kind: str = "text"
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A box to tick."""
+
+    name: str
+    label: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several; the first is chosen to begin with."""
+
+    name: str
+    label: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """Sends what was filled in to this url."""
+
+    words: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A line that says where the reader is, and a button that lets the page know."""
+
+    words: str
+
+
+Written = Heading | Paragraph | Link | Picture | Input | Check | Choice | Submit
+Block = Written | Where
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One document."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+_BOOKS = (
+    ("The Tin Lighthouse", "M. Quill", "on the shelf"),
+    ("Seven Quiet Ferries", "A. Marrow", "lent until Friday"),
+    ("A Field Guide to Fog", "P. Inkwell", "on the shelf"),
+    ("Lighthouse Keepers' Recipes", "T. Sallow", "in the reading room"),
+    ("The Ferry That Was Late", "M. Quill", "on the shelf"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """The web as one phone has it: pages that it was given stand before those that every phone has."""
+
+    pages: Mapping[str, Page]
+    books: tuple[tuple[str, str, str], ...]
+
+
+def web_of(arguments: Mapping[str, Any]) -> Web:
+    """`given` is the browser's part of a phone's world."""
+    own = {place: read_page(page, place) for place, page in arguments.get("pages", {}).items()}
+    books = tuple(
+        (str(title), str(author), str(where)) for title, author, where in arguments.get("books", _BOOKS)
+    )
+    return Web({**_PAGES, **own}, books)
+
+
+Blocks = Mapping[str, Callable[[Mapping[str, Any]], Block]]
+_BLOCKS: Blocks = {
+    "heading": lambda row: Heading(str(row["heading"]), int(row.get("level", 1))),
+    "link": lambda row: Link(str(row["link"]), str(row["to"])),
+    "picture": lambda row: Picture("landscape:4", str(row["picture"])),
+    "input": lambda row: Input(
+        str(row["input"]), str(row["label"]), str(row.get("kind", "text")), bool(row.get("required"))
+    ),
+    "check": lambda row: Check(str(row["check"]), str(row["label"]), bool(row.get("required"))),
+    "choice": lambda row: Choice(str(row["choice"]), str(row["label"]), tuple(map(str, row["options"]))),
+    "submit": lambda row: Submit(str(row["submit"]), str(row["to"])),
+}
+
+
+def read_page(content: Any, place: str, kinds: Blocks = _BLOCKS) -> Page:
+    """A page as a world writes it: `title`, and `blocks`, where a text is a paragraph."""
+    fields = mapping(content, f"browser.pages.{place}", "title blocks")
+    blocks: list[Block] = []
+    for block in fields.get("blocks", []):
+        if not isinstance(block, dict):
+            blocks.append(Paragraph(str(block)))
+            continue
+        kind = next((name for name in kinds if name in block), None)
+        if kind is None:
+            raise BadSetting(
+                f"world.browser.pages.{place}: {str(block)[:60]} is not a known block",
+                path=f"world.browser.pages.{place}",
+                hint=f"A text, or a mapping with one of {', '.join(kinds)}.",
+            )
+        blocks.append(kinds[kind](block))
+    return Page(str(fields.get("title", place)), tuple(blocks))
+
+
+_OWN_BLOCKS: Blocks = {**_BLOCKS, "where": lambda row: Where(row["where"])}
+_PAGES = {
+    place: read_page(page, place, _OWN_BLOCKS) for place, page in table("apps/browser/pages.toml").items()
+}
+
+
+def open_page(url: str, web: Web | None = None) -> Page:
+    """The document at an address; an unknown one is a page too, as in a real browser."""
+    web = web or web_of({})
+    parts = urlsplit(url)
+    place = f"{parts.netloc}{parts.path or '/'}"
+    form = dict(parse_qsl(parts.query))
+    if place == "harbour.example/results":
+        return _results(form.get("q", ""), web)
+    if place == "harbour.example/joined":
+        return _joined(form)
+    if place == "search.example/":
+        return _web_search(form.get("q", ""), web)
+    return web.pages.get(place) or _missing(parts.netloc, place)
+
+
+def _results(query: str, web: Web) -> Page:
+    wanted = query.casefold()
+    hits = [book for book in web.books if wanted in f"{book[0]} {book[1]}".casefold()]
+    lines = [Paragraph(f"{title}, {author}: {where}") for title, author, where in hits]
+    count = f"{len(hits)} book{'' if len(hits) == 1 else 's'} for “{query}”"
+    again = Link("New search", "https://harbour.example/search")
+    return Page(f"{query} - Catalogue", (Heading(count), *lines, again))
+
+
+def _joined(form: Mapping[str, str]) -> Page:
+    letter = (
+        "You will get our monthly letter." if form.get("newsletter") else "We will write only if we must."
+    )
+    thanks = f"Your card is waiting at the {form.get('branch', 'Harbour')} branch."
+    return Page(
+        "Welcome",
+        (
+            Heading(f"Thank you, {form.get('name', 'reader')}"),
+            Paragraph(thanks),
+            Paragraph(letter),
+            Link("Home", HOME),
+        ),
+    )
+
+
+def _web_search(query: str, web: Web) -> Page:
+    results = [Link(page.title, f"https://{place}") for place, page in web.pages.items()]
+    fitting = [link for link in results if query.casefold() in link.words.casefold()] or results[:2]
+    return Page(f"{query} - Search", (Heading(f"Results for {query}", 2), *fitting))
+
+
+def offline_page(url: str) -> Page:
+    """What a browser shows instead of a page when there is no network."""
+    return Page(
+        urlsplit(url).netloc,
+        (
+            Heading("No internet"),
+            Paragraph("Try checking the network cables, modem, and router, or reconnecting to Wi-Fi."),
+            Paragraph("ERR_INTERNET_DISCONNECTED"),
+        ),
+    )
+
+
+def _missing(host: str, place: str) -> Page:
+    if host != "harbour.example":
+        return Page(
+            "Webpage not available",
+            (
+                Heading("Webpage not available"),
+                Paragraph(f"The webpage at {place} could not be loaded because:"),
+                Paragraph("net::ERR_NAME_NOT_RESOLVED"),
+            ),
+        )
+    return Page("404", (Heading("Not found"), Paragraph("There is no such page."), Link("Home", HOME)))
+
+
+def address(typed: str) -> str:
+    """What the address bar makes of what was typed: an address, or words to search for."""
+    words = typed.strip()
+    if "://" in words:
+        return words
+    if "." in words and " " not in words:
+        return f"https://{words}" if "/" in words else f"https://{words}/"
+    return f"https://search.example/?q={quote_plus(words)}"
+
+
+def submit_url(url: str, values: Mapping[str, str]) -> str:
+    """Where a form sends its reader: the values in the query, as method=get does."""
+    return f"{url}?{urlencode(values)}"
+
+
+def complaint(page: Page, values: Mapping[str, str]) -> tuple[str, str] | None:
+    for block in page.blocks:
+        if isinstance(block, Input):
+            value = values.get(block.name, "").strip()
+            if block.required and not value:
+                return block.name, "Please fill out this field."
+            if block.kind == "email" and value and "@" not in value[1:-1]:
+                return block.name, f"Please include an '@' in the email address. '{value}' is missing an '@'."
+        elif isinstance(block, Check) and block.required and not values.get(block.name):
+            return block.name, "Please tick this box if you want to proceed."
+    return None
+
 
 _SIZES = {1: 24.0, 2: 20.0}
 _KEYBOARDS = {"email": "email", "number": "number", "password": "password"}
@@ -62,13 +284,13 @@ def document(browser: Main, page: Page) -> list[View]:
 def _views(browser: Main, block: Block, number: int) -> list[View]:
     if isinstance(block, Where):
         return [
-            text(browser.where(), cls="android.widget.TextView", key="where"),
-            button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
+            ui.text(browser.where(), cls="android.widget.TextView", key="where"),
+            ui.button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
         ]
     views = [_view(browser, block, number)]
     bubble = browser.state["bubble"]
     if bubble and getattr(block, "name", "") == bubble[0]:
-        views.append(text(bubble[1], "error", cls="android.view.View", key="bubble"))
+        views.append(ui.text(bubble[1], "error", cls="android.view.View", key="bubble"))
     return views
 
 
@@ -76,18 +298,20 @@ def _view(browser: Main, block: Written, number: int) -> View:
     match block:
         case Heading():
             style = Style(kind="text", size=_SIZES.get(block.level, 16.0), bold=True)
-            return text(block.words, cls="android.widget.TextView", style=style, state="heading")
+            return ui.text(block.words, cls="android.widget.TextView", style=style, state="heading")
         case Paragraph():
-            return text(block.words, cls="android.widget.TextView")
+            return ui.text(block.words, cls="android.widget.TextView")
         case Link():
             return _link(browser, block, number)
         case Picture():
-            return image(block.seed, cls="android.widget.Image", text=block.alt, width="fill", height=160.0)
+            return ui.image(
+                block.seed, cls="android.widget.Image", text=block.alt, width="fill", height=160.0
+            )
         case Input():
             return _input_view(browser, block)
         case Check():
             checked = bool(browser.state["values"].get(block.name))
-            box = checkbox(
+            box = ui.checkbox(
                 "",
                 checked,
                 partial(browser.set_value, block.name),
@@ -95,13 +319,13 @@ def _view(browser: Main, block: Written, number: int) -> View:
                 desc=block.label,
                 width=48.0,
             )
-            return row(
-                box, text(block.label, cls="android.widget.TextView"), cls="android.view.View", gap=8.0
+            return ui.row(
+                box, ui.text(block.label, cls="android.widget.TextView"), cls="android.view.View", gap=8.0
             )
         case Choice():
             return _choice(browser, block)
         case Submit():
-            return button(block.words, partial(browser.submit, block.url), key=f"submit:{number}")
+            return ui.button(block.words, partial(browser.submit, block.url), key=f"submit:{number}")
 
 
 def _link(browser: Main, link: Link, number: int) -> View:
@@ -114,15 +338,15 @@ def _link(browser: Main, link: Link, number: int) -> View:
         clickable=True,
         on_click=partial(browser.open, link.url),
         padding=(0.0, 6.0),
-        children=[text(link.words, cls="android.widget.TextView", style=style)],
+        children=[ui.text(link.words, cls="android.widget.TextView", style=style)],
     )
 
 
 def _input_view(browser: Main, block: Input) -> View:
     """The id attribute of an element is its resource id, without a package."""
-    return column(
-        text(block.label, "label", cls="android.widget.TextView"),
-        field(
+    return ui.column(
+        ui.text(block.label, "label", cls="android.widget.TextView"),
+        ui.field(
             f"={block.name}",
             str(browser.state["values"].get(block.name, "")),
             hint=block.label,
@@ -139,9 +363,9 @@ def _input_view(browser: Main, block: Input) -> View:
 def _choice(browser: Main, block: Choice) -> View:
     """A select element: a Spinner whose text is the chosen option."""
     chosen = browser.state["values"].get(block.name, block.options[0])
-    return column(
-        text(block.label, "label", cls="android.widget.TextView"),
-        button(
+    return ui.column(
+        ui.text(block.label, "label", cls="android.widget.TextView"),
+        ui.button(
             chosen,
             partial(browser.open_choices, block.name, block.options),
             "outlined",
@@ -257,10 +481,10 @@ class Main(Activity):
     def build(self) -> View:
         if self.phone.web is not None:
             page = self.real_web(self.phone.web)
-            return column(self.bar(), page, height="fill")
-        return column(
+            return ui.column(self.bar(), page, height="fill")
+        return ui.column(
             self.bar(),
-            progress(60.0, id="progress") if self.state["loading"] else None,
+            ui.progress(60.0, id="progress") if self.state["loading"] else None,
             self.web(),
             height="fill",
         )
@@ -269,15 +493,15 @@ class Main(Activity):
         """The widget, in it the document by its title, in it the body: what Chromium tells of itself."""
         loading = self.state["loading"]
         blocks = [] if loading else document(self, self.page)
-        body = column(*blocks, cls="android.view.View", padding=16.0, gap=12.0)
-        root = scroll(
+        body = ui.column(*blocks, cls="android.view.View", padding=16.0, gap=12.0)
+        root = ui.scroll(
             body,
             cls=WEB_VIEW,
             text="" if loading else self.page.title,
             key=f"page:{self.state['url']}",
             focusable=True,
         )
-        return frame(root, cls=WEB_VIEW, id=WEB_NAME, height="wrap", weight=1.0)
+        return ui.frame(root, cls=WEB_VIEW, id=WEB_NAME, height="wrap", weight=1.0)
 
     def real_web(self, engine: WebEngine) -> View:
         """The same by a real engine, which has a history and forms of its own."""
@@ -287,9 +511,9 @@ class Main(Activity):
         return engine.view(self, WEB_NAME, self.state["history"][-1])
 
     def bar(self) -> View:
-        return row(
-            icon_button("home", "Home", partial(self.open, HOME), id="home_button"),
-            field(
+        return ui.row(
+            ui.icon_button("home", "Home", partial(self.open, HOME), id="home_button"),
+            ui.field(
                 "url_bar",
                 self.state["url"],
                 hint="Search or type web address",
@@ -299,8 +523,8 @@ class Main(Activity):
                 ime_action="go",
                 on_submit=self.go,
             ),
-            icon_button("refresh", "Reload", self.reload, id="refresh_button"),
-            icon_button("more", "More options", self.more, id="menu_button"),
+            ui.icon_button("refresh", "Reload", self.reload, id="refresh_button"),
+            ui.icon_button("more", "More options", self.more, id="menu_button"),
             height=64.0,
             padding=(4.0, 4.0),
         )
@@ -331,7 +555,8 @@ class Main(Activity):
 
     def more(self) -> None:
         self.menu(
-            "menu_button", {"New tab": partial(self.open, HOME), "Share": self.share, "Reload": self.reload}
+            "menu_button",
+            {"New tab": partial(self.open, HOME), "Share": self.share, "Reload": self.reload},
         )
 
     def share(self) -> None:

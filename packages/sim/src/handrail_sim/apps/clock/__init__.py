@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta, timezone
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.apps.clock.store import (
     DAYS,
     Alarm,
@@ -22,36 +23,10 @@ from handrail_sim.apps.clock.store import (
     rearm,
     save,
 )
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.world import clock_time, entries, needed
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    card,
-    checkbox,
-    chip,
-    column,
-    fab,
-    field,
-    frame,
-    grid,
-    icon,
-    icon_button,
-    item,
-    lazy_list,
-    radio,
-    row,
-    scroll,
-    switch,
-    tabs,
-    text,
-)
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Context
-
+from handrail_sim.view import Style, View
 
 _CHOSEN = Style(kind="text", role="display", size=44.0, color="primary", align="center")
 _OTHER = Style(kind="text", role="display", size=44.0, align="center")
@@ -83,17 +58,17 @@ class TimePicker(Activity):
     def picker(self) -> View:
         typing = self.state["picker"]["typed"] is not None
         words = "clock mode" if typing else "text input mode"
-        mode = icon_button(
+        mode = ui.icon_button(
             "clock" if typing else "keyboard",
             f"Switch to {words} for the time input.",
             self.switch_mode,
             id="android:id/toggle_mode",
         )
         if typing:
-            return column(self._typed(), mode, padding=(0.0, 16.0, 0.0, 0.0), gap=8.0)
+            return ui.column(self._typed(), mode, padding=(0.0, 16.0, 0.0, 0.0), gap=8.0)
         if self._lies():
-            return column(row(frame(self._header(), width="wrap", weight=1.0), mode), self._face())
-        return column(self._header(), self._face(), mode, padding=(0.0, 16.0, 0.0, 0.0), gap=8.0)
+            return ui.column(ui.row(ui.frame(self._header(), width="wrap", weight=1.0), mode), self._face())
+        return ui.column(self._header(), self._face(), mode, padding=(0.0, 16.0, 0.0, 0.0), gap=8.0)
 
     def _lies(self) -> bool:
         return self.phone.display.width > self.phone.display.height
@@ -101,13 +76,13 @@ class TimePicker(Activity):
     def _header(self) -> View:
         picker = self.state["picker"]
         hour, minute = picker["hour"], picker["minute"]
-        return row(
+        return ui.row(
             self._part("hour", str(hour % 12 or 12), "android:id/hours"),
-            text(":", style=_COLON, id="android:id/separator"),
+            ui.text(":", style=_COLON, id="android:id/separator"),
             self._part("minute", f"{minute:02d}", "android:id/minutes"),
-            column(
-                radio("AM", hour < 12, partial(self.set_half, 0), id="android:id/am_label"),
-                radio("PM", hour >= 12, partial(self.set_half, 1), id="android:id/pm_label"),
+            ui.column(
+                ui.radio("AM", hour < 12, partial(self.set_half, 0), id="android:id/am_label"),
+                ui.radio("PM", hour >= 12, partial(self.set_half, 1), id="android:id/pm_label"),
                 width="wrap",
             ),
             gravity="center",
@@ -118,7 +93,7 @@ class TimePicker(Activity):
 
     def _part(self, part: str, words: str, view_id: str) -> View:
         style = _CHOSEN if self.state["picker"]["part"] == part else _OTHER
-        return text(words, style=style, id=view_id, min_width=64.0, on_click=partial(self.set_part, part))
+        return ui.text(words, style=style, id=view_id, min_width=64.0, on_click=partial(self.set_part, part))
 
     def _face(self) -> View:
         picker = self.state["picker"]
@@ -126,7 +101,7 @@ class TimePicker(Activity):
         present = (picker["hour"] % 12 or 12) if hours else picker["minute"]
         numbers = range(1, 13) if hours else range(0, 60, 5)
         faces = [_number(number, number == present, partial(self.set_number, number)) for number in numbers]
-        return grid(
+        return ui.grid(
             6 if self._lies() else 4,
             *faces,
             id="android:id/radial_picker",
@@ -137,11 +112,11 @@ class TimePicker(Activity):
     def _typed(self) -> View:
         picker = self.state["picker"]
         half = "AM" if picker["hour"] < 12 else "PM"
-        entries = row(
+        entries = ui.row(
             _entry("android:id/input_hour", picker["typed"][0], partial(self.type_part, 0)),
-            text(":", style=_COLON, id="android:id/input_separator"),
+            ui.text(":", style=_COLON, id="android:id/input_separator"),
             _entry("android:id/input_minute", picker["typed"][1], partial(self.type_part, 1)),
-            button(
+            ui.button(
                 half,
                 self.other_half,
                 role="tonal",
@@ -151,8 +126,10 @@ class TimePicker(Activity):
             gap=8.0,
             gravity="center",
         )
-        error = text("Enter a valid time", id="android:id/label_error", style=_ERROR)
-        return column(text("Type in time", "title"), entries, error if picker["error"] else None, gap=16.0)
+        error = ui.text("Enter a valid time", id="android:id/label_error", style=_ERROR)
+        return ui.column(
+            ui.text("Type in time", "title"), entries, error if picker["error"] else None, gap=16.0
+        )
 
     def set_part(self, part: str) -> None:
         self.state["picker"]["part"] = part
@@ -194,7 +171,7 @@ class TimePicker(Activity):
 
 
 def _number(number: int, chosen: bool, on_click: partial[None]) -> View:
-    return button(
+    return ui.button(
         str(number),
         on_click,
         role="filled" if chosen else "text",
@@ -208,7 +185,7 @@ def _number(number: int, chosen: bool, on_click: partial[None]) -> View:
 
 
 def _entry(view_id: str, words: str, on_change: partial[None]) -> View:
-    return field(
+    return ui.field(
         view_id,
         words,
         on_change,
@@ -228,39 +205,41 @@ class AlarmPanel(TimePicker):
 
     def alarm_panel(self) -> View:
         alarms = open_store(self.app).all()
-        listed = lazy_list(alarms, self._card, lambda alarm: f"alarm:{alarm.id}", id="alarms_recycler_view")
-        return frame(
+        listed = ui.lazy_list(
+            alarms, self._card, lambda alarm: f"alarm:{alarm.id}", id="alarms_recycler_view"
+        )
+        return ui.frame(
             listed if alarms else _empty(),
-            fab("add", "Add alarm", self.add_alarm, id="fab", align="center_h bottom"),
+            ui.fab("add", "Add alarm", self.add_alarm, id="fab", align="center_h bottom"),
             height="fill",
         )
 
     def _card(self, alarm: Alarm) -> View:
         is_open = self.state["open"] == alarm.id
-        head = row(
-            text(
+        head = ui.row(
+            ui.text(
                 alarm.time,
                 id="digital_clock",
                 weight=1.0,
                 style=_TIME,
                 on_click=partial(self.edit_time, alarm.id),
             ),
-            switch("", alarm.enabled, partial(self.switch_alarm, alarm.id), id="onoff"),
+            ui.switch("", alarm.enabled, partial(self.switch_alarm, alarm.id), id="onoff"),
         )
         words = days_text(alarm.days) or ("Today or tomorrow" if alarm.enabled else "Not scheduled")
-        arrow = icon_button(
+        arrow = ui.icon_button(
             "expand_less" if is_open else "expand_more",
             "Collapse alarm" if is_open else "Expand alarm",
-            partial(self.open_card, 0 if is_open else alarm.id),
+            self.sets("open", 0 if is_open else alarm.id),
             id="arrow",
         )
-        foot = row(text(words, id="daysOfWeek", weight=1.0, style=_DAYS), arrow)
-        label = text(alarm.label, "label", id="label") if alarm.label else None
-        return card(label, head, *(self._details(alarm) if is_open else ()), foot, id="alarm_card")
+        foot = ui.row(ui.text(words, id="daysOfWeek", weight=1.0, style=_DAYS), arrow)
+        label = ui.text(alarm.label, "label", id="label") if alarm.label else None
+        return ui.card(label, head, *(self._details(alarm) if is_open else ()), foot, id="alarm_card")
 
     def _details(self, alarm: Alarm) -> list[View]:
         days = [
-            chip(
+            ui.chip(
                 name[0],
                 number in alarm.days,
                 partial(self.set_day, alarm.id, number, number not in alarm.days),
@@ -274,14 +253,11 @@ class AlarmPanel(TimePicker):
             for number, name in enumerate(DAYS)
         ]
         return [
-            row(*days, gap=4.0, id="repeat_days"),
-            checkbox("Vibrate", alarm.vibrate, partial(self.set_vibrate, alarm.id), id="vibrate_onoff"),
-            button("Label", partial(self.ask_for_label, alarm.id), role="text", id="edit_label"),
-            button("Delete", partial(self.delete_alarm, alarm.id), role="text", id="delete"),
+            ui.row(*days, gap=4.0, id="repeat_days"),
+            ui.checkbox("Vibrate", alarm.vibrate, partial(self.set_vibrate, alarm.id), id="vibrate_onoff"),
+            ui.button("Label", partial(self.ask_for_label, alarm.id), role="text", id="edit_label"),
+            ui.button("Delete", partial(self.delete_alarm, alarm.id), role="text", id="delete"),
         ]
-
-    def open_card(self, alarm_id: int) -> None:
-        self.state["open"] = alarm_id
 
     def add_alarm(self) -> None:
         self.pick_time(0, 9, 0)
@@ -318,10 +294,7 @@ class AlarmPanel(TimePicker):
         self.dialog("Label", "", buttons, content=self.label_field)
 
     def label_field(self) -> View:
-        return field("alarm_label", self.state["label"], self.type_label, hint="Label")
-
-    def type_label(self, words: str) -> None:
-        self.state["label"] = words
+        return ui.field("alarm_label", self.state["label"], self.sets("label"), hint="Label")
 
     def set_label(self, alarm_id: int) -> None:
         self._update(alarm_id, label=self.state["label"].strip())
@@ -359,9 +332,9 @@ def _span(minutes: int) -> str:
 
 
 def _empty() -> View:
-    return column(
-        icon("alarm", size=96.0),
-        text("No Alarms", "subtitle", id="alarms_empty_view"),
+    return ui.column(
+        ui.icon("alarm", size=96.0),
+        ui.text("No Alarms", "subtitle", id="alarms_empty_view"),
         height="fill",
         gravity="center",
         gap=16.0,
@@ -379,17 +352,17 @@ class StopwatchPanel(Panel):
         now = self.phone.wall_ms()
         total = watch.total(now)
         laps = list(enumerate(watch.laps, start=1))[::-1]
-        return column(
-            text(
+        return ui.column(
+            ui.text(
                 stopwatch_text(total),
                 id="stopwatch_time_text",
                 width="fill",
                 style=_STOPWATCH_DIGITS,
                 padding=(0.0, 48.0),
             ),
-            lazy_list(
+            ui.lazy_list(
                 laps,
-                lambda lap: item(f"# {lap[0]}", stopwatch_text(lap[1]), id="lap_row"),
+                lambda lap: ui.item(f"# {lap[0]}", stopwatch_text(lap[1]), id="lap_row"),
                 lambda lap: f"lap:{lap[0]}",
                 id="laps_list",
                 height="wrap",
@@ -401,12 +374,12 @@ class StopwatchPanel(Panel):
 
     def _buttons(self, watch: Stopwatch, total: int) -> View:
         running = bool(watch.since_ms)
-        return row(
-            button("Reset", self.reset_stopwatch, role="text", id="left_button") if total else None,
-            fab("pause", "Pause", self.pause_stopwatch, id="fab", align="")
+        return ui.row(
+            ui.button("Reset", self.reset_stopwatch, role="text", id="left_button") if total else None,
+            ui.fab("pause", "Pause", self.pause_stopwatch, id="fab", align="")
             if running
-            else fab("play", "Start", self.start_stopwatch, id="fab", align=""),
-            button("Lap", self.lap, role="text", id="right_button", desc="Lap") if running else None,
+            else ui.fab("play", "Start", self.start_stopwatch, id="fab", align=""),
+            ui.button("Lap", self.lap, role="text", id="right_button", desc="Lap") if running else None,
             gravity="center",
             gap=24.0,
             padding=(0.0, 16.0),
@@ -450,9 +423,9 @@ class TimePanel(Activity):
     def time_panel(self) -> View:
         now = self.phone.wall_ms()
         moment = self.phone.local(now)
-        return scroll(
-            column(
-                text(
+        return ui.scroll(
+            ui.column(
+                ui.text(
                     f"{moment.hour % 12 or 12}:{moment:%M:%S %p}",
                     id="digital_clock",
                     cls="android.widget.TextView",
@@ -460,7 +433,7 @@ class TimePanel(Activity):
                     style=_CLOCK_DIGITS,
                     padding=(0.0, 32.0, 0.0, 8.0),
                 ),
-                text(f"{moment:%a, %b} {moment.day}", id="date", width="fill", style=_CENTRED),
+                ui.text(f"{moment:%a, %b} {moment.day}", id="date", width="fill", style=_CENTRED),
                 *(_city(name, hours, moment) for name, hours in CITIES),
                 padding=(0.0, 0.0, 0.0, 24.0),
             ),
@@ -473,14 +446,14 @@ def _city(name: str, hours: int, here: datetime) -> View:
     apart = hours - round((here.utcoffset() or timedelta()).total_seconds() / 3600)
     way = "ahead" if apart > 0 else "behind"
     ahead = f"{abs(apart)} {'hour' if abs(apart) == 1 else 'hours'} {way}" if apart else "Same time"
-    words = column(
-        text(name, "subtitle", id="city_name"),
-        text(ahead, "label", id="city_day"),
+    words = ui.column(
+        ui.text(name, "subtitle", id="city_name"),
+        ui.text(ahead, "label", id="city_day"),
         width="wrap",
         weight=1.0,
     )
-    when = text(f"{there.hour % 12 or 12}:{there:%M %p}", id="digital_clock", style=_SMALL)
-    return row(words, when, min_height=80.0, padding=(24.0, 8.0))
+    when = ui.text(f"{there.hour % 12 or 12}:{there:%M %p}", id="digital_clock", style=_SMALL)
+    return ui.row(words, when, min_height=80.0, padding=(24.0, 8.0))
 
 
 _TIMER_DIGITS = Style(kind="text", role="display", size=48.0, align="center")
@@ -499,7 +472,7 @@ class TimerPanel(Panel):
         """On its side the screen has the keypad beside the time, not below it."""
         lies = self.phone.display.width > self.phone.display.height
         entry = self.state["entry"].zfill(6)
-        shown = text(
+        shown = ui.text(
             f"{entry[:2]}h {entry[2:4]}m {entry[4:]}s",
             id="timer_setup_time",
             width="wrap" if lies else "fill",
@@ -507,24 +480,26 @@ class TimerPanel(Panel):
             style=_TIMER_DIGITS,
             padding=(0.0, 24.0),
         )
-        start = fab(
+        start = ui.fab(
             "play", "Start", self.set_timer, id="fab", align="start bottom" if lies else "center_h bottom"
         )
         height = 64.0 if lies else 72.0
         weight = 1.0 if lies else 0.0
-        erase = icon_button(
+        erase = ui.icon_button(
             "backspace", "Delete", self.erase, id="timer_setup_delete", width="fill", height=height
         )
         keys = [self._key(digit, height) for digit in (*"123456789", "00", "0")]
-        keypad = grid(3, *keys, erase, padding=(24.0, 0.0), width="wrap" if weight else "fill", weight=weight)
-        return frame(
-            row(shown, keypad) if lies else column(shown, keypad),
+        keypad = ui.grid(
+            3, *keys, erase, padding=(24.0, 0.0), width="wrap" if weight else "fill", weight=weight
+        )
+        return ui.frame(
+            ui.row(shown, keypad) if lies else ui.column(shown, keypad),
             start if int(entry) else None,
             height="fill",
         )
 
     def _key(self, digit: str, height: float) -> View:
-        return button(
+        return ui.button(
             digit,
             partial(self.press, digit),
             id=f"timer_setup_digit_{digit}",
@@ -536,22 +511,22 @@ class TimerPanel(Panel):
     def _running(self, countdown: Countdown) -> View:
         left = countdown.remaining(self.phone.wall_ms())
         start_or_pause = (
-            fab("pause", "Pause", self.pause_timer, id="fab", align="")
+            ui.fab("pause", "Pause", self.pause_timer, id="fab", align="")
             if countdown.end_ms
-            else fab("play", "Start", self.resume_timer, id="fab", align="")
+            else ui.fab("play", "Start", self.resume_timer, id="fab", align="")
         )
-        return column(
-            text(
+        return ui.column(
+            ui.text(
                 clock_text(left), id="timer_time_text", width="fill", style=_TIMER_DIGITS, padding=(0.0, 48.0)
             ),
-            row(
-                button("Reset", self.reset_timer, role="text", id="reset"),
-                button("+1:00", self.add_minute, role="text", id="add_one_minute", desc="Add 1 minute"),
+            ui.row(
+                ui.button("Reset", self.reset_timer, role="text", id="reset"),
+                ui.button("+1:00", self.add_minute, role="text", id="add_one_minute", desc="Add 1 minute"),
                 gravity="center",
                 gap=24.0,
             ),
-            row(
-                button("Delete", self.delete_timer, role="text", id="left_button"),
+            ui.row(
+                ui.button("Delete", self.delete_timer, role="text", id="left_button"),
                 start_or_pause,
                 gravity="center",
                 gap=24.0,
@@ -613,9 +588,9 @@ class DeskClock(AlarmPanel, TimePanel, TimerPanel, StopwatchPanel):
 
     def build(self) -> View:
         panels = (self.alarm_panel, self.time_panel, self.timer_panel, self.stopwatch_panel)
-        return column(
-            tabs(_TABS, self.state["tab"], self.show, id="tabs"),
-            column(panels[self.state["tab"]](), id="desk_clock_pager", height="wrap", weight=1.0),
+        return ui.column(
+            ui.tabs(_TABS, self.state["tab"], self.show, id="tabs"),
+            ui.column(panels[self.state["tab"]](), id="desk_clock_pager", height="wrap", weight=1.0),
             height="fill",
         )
 

@@ -7,13 +7,9 @@ import sqlite3
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from handrail_sim.system.activities import Activity
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import App, Context
-
+from handrail_sim.system.activities import Activity, App, Context
 
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 

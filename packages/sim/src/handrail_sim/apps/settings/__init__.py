@@ -6,26 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from handrail_sim import view as ui
 from handrail_sim.apps.settings import connections, device, page
 from handrail_sim.apps.settings.page import Page, group, link, note
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.packages import DANGEROUS, Package
 from handrail_sim.system.world import mapping
-from handrail_sim.view import (
-    Style,
-    View,
-    button,
-    column,
-    field,
-    icon,
-    icon_button,
-    item,
-    lazy_list,
-    radio,
-    row,
-    text,
-)
+from handrail_sim.view import Style, View
 
 
 class AppPage(Page):
@@ -43,9 +31,9 @@ class AppPage(Page):
         self.start(page, package=self.package, **extras)
 
     def header(self, package: Package) -> View:
-        return column(
-            icon("", id="entity_header_icon", size=64.0, style=picture_of(self, package.name)),
-            text(package.label or package.name, "headline", id="entity_header_title"),
+        return ui.column(
+            ui.icon("", id="entity_header_icon", size=64.0, style=picture_of(self, package.name)),
+            ui.text(package.label or package.name, "headline", id="entity_header_title"),
             gravity="center_h",
             gap=8.0,
             padding=16.0,
@@ -125,8 +113,8 @@ class AppPermission(AppPage):
         own = self._group_permissions()
         allowed = any(self.phone.packages.is_granted(self.package, each) for each in own)
         return [
-            text(f"{name} access for this app", "label", padding=16.0, key="question"),
-            radio(
+            ui.text(f"{name} access for this app", "label", padding=16.0, key="question"),
+            ui.radio(
                 "Allow",
                 allowed,
                 self.allow,
@@ -135,7 +123,7 @@ class AppPermission(AppPage):
                 margin=(16.0, 0.0),
                 key="allow",
             ),
-            radio(
+            ui.radio(
                 "Don't allow",
                 not allowed,
                 self.deny,
@@ -176,10 +164,10 @@ class AllApps(Page):
         return [self._app(package) for package in ordered]
 
     def _app(self, package: Package) -> View:
-        return item(
+        return ui.item(
             package.label or package.name,
             "24 MB" if package.system else "11 MB",
-            icon("", id="android:id/icon", size=40.0, style=picture_of(self, package.name)),
+            ui.icon("", id="android:id/icon", size=40.0, style=picture_of(self, package.name)),
             key=f"row:{package.name}",
             on_click=partial(self.start, page.APP_INFO, package=package.name),
         )
@@ -209,7 +197,7 @@ class AppInfo(AppPage):
             group("Advanced"),
             self._link("Open by default", None, "No defaults set"),
             self._link("App details", None, f"Version {package.version_name}"),
-            text(
+            ui.text(
                 f"version {package.version_name}",
                 "label",
                 id="android:id/summary",
@@ -225,9 +213,9 @@ class AppInfo(AppPage):
         running = package.name in self.phone.packages.processes
         removed = "Disable" if package.system else "Uninstall"
         can_open = bool(self.phone.packages.component(package.name))
-        return row(
-            button("Open", self.open, role="tonal", id="button1", enabled=can_open, weight=1.0),
-            button(
+        return ui.row(
+            ui.button("Open", self.open, role="tonal", id="button1", enabled=can_open, weight=1.0),
+            ui.button(
                 removed,
                 self.ask_to_remove,
                 role="tonal",
@@ -235,7 +223,9 @@ class AppInfo(AppPage):
                 enabled=not package.system,
                 weight=1.0,
             ),
-            button("Force stop", self.ask_to_stop, role="tonal", id="button3", enabled=running, weight=1.0),
+            ui.button(
+                "Force stop", self.ask_to_stop, role="tonal", id="button3", enabled=running, weight=1.0
+            ),
             padding=(16.0, 8.0),
             gap=8.0,
             key="buttons",
@@ -276,9 +266,9 @@ class AppStorage(AppPage):
         size = sum(facts.size for _, facts in self.phone.files.walk(folder))
         return [
             self.header(package),
-            row(
-                button("Clear storage", self.ask_to_clear, role="tonal", id="button1", weight=1.0),
-                button("Clear cache", self.clear_cache, role="tonal", id="button2", weight=1.0),
+            ui.row(
+                ui.button("Clear storage", self.ask_to_clear, role="tonal", id="button1", weight=1.0),
+                ui.button("Clear cache", self.clear_cache, role="tonal", id="button2", weight=1.0),
                 padding=(16.0, 8.0),
                 gap=8.0,
                 key="buttons",
@@ -332,19 +322,19 @@ class Home(Activity):
     def build(self) -> View:
         entries = (partial(self._entry, *entry) for entry in _ENTRIES)
         builders: list[Callable[[], View]] = [self._title, self._search, *entries]
-        return column(
-            lazy_list(builders, lambda build: build(), id="recycler_view"),
+        return ui.column(
+            ui.lazy_list(builders, lambda build: build(), id="recycler_view"),
             id="settings_homepage_container",
             height="fill",
         )
 
     def _title(self) -> View:
-        return text("Settings", id="homepage_title", style=_TITLE, padding=(24.0, 32.0, 24.0, 16.0))
+        return ui.text("Settings", id="homepage_title", style=_TITLE, padding=(24.0, 32.0, 24.0, 16.0))
 
     def _search(self) -> View:
-        return row(
-            icon("search"),
-            text("Search settings", "body", id="search_action_bar_title", weight=1.0),
+        return ui.row(
+            ui.icon("search"),
+            ui.text("Search settings", "body", id="search_action_bar_title", weight=1.0),
             id="search_action_bar",
             height=56.0,
             padding=(16.0, 0.0),
@@ -384,23 +374,23 @@ class Search(Activity):
 
     def build(self) -> View:
         query = self.state["query"]
-        bar = row(
-            icon_button("back", "Navigate up", self.finish),
-            field(
+        bar = ui.row(
+            ui.icon_button("back", "Navigate up", self.finish),
+            ui.field(
                 "search_src_text",
                 query,
-                self.look_for,
+                self.sets("query"),
                 hint="Search settings",
                 ime_action="search",
                 width="wrap",
                 weight=1.0,
                 style=Style(kind="field", role="plain", size=18.0),
             ),
-            icon_button("close", "Clear text", self.clear, id="search_close_btn") if query else None,
+            ui.icon_button("close", "Clear text", self.clear, id="search_close_btn") if query else None,
             height=56.0,
             padding=(4.0, 0.0),
         )
-        return column(bar, *self._results(query), height="fill")
+        return ui.column(bar, *self._results(query), height="fill")
 
     def _results(self, query: str) -> Sequence[View]:
         words = query.casefold().split()
@@ -410,10 +400,7 @@ class Search(Activity):
         if not matches:
             return [note("No results")]
         rows = [link(title, partial(self.start, page), path) for title, path, page in matches]
-        return [lazy_list(rows, lambda view: view, id="list_results", height="wrap", weight=1.0)]
-
-    def look_for(self, words: str) -> None:
-        self.state["query"] = words
+        return [ui.lazy_list(rows, lambda view: view, id="list_results", height="wrap", weight=1.0)]
 
     def clear(self) -> None:
         self.state["query"] = ""

@@ -144,14 +144,11 @@ class Internet(Page):
         return field(
             "password",
             self.state["password"],
-            self.type_password,
+            self.sets("password"),
             hint="Password",
             password=True,
             input_type="password",
         )
-
-    def type_password(self, words: str) -> None:
-        self.state["password"] = words
 
     def check_password(self) -> None:
         if len(self.state["password"]) < _SHORTEST_PASSWORD:

@@ -9,23 +9,198 @@ import asyncio
 from base64 import b64decode, b64encode
 from binascii import Error as BadBase64
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from io import BytesIO
+from typing import Any
 from uuid import UUID
 
-from handrail_sim.channels.appium import elements  # noqa: F401 - they register
-from handrail_sim.channels.appium.elements import SESSION, locator, words
-from handrail_sim.channels.appium.routes import answer, number, route
+from handrail_sim.channels.appium.routes import SESSION, answer, number, route, routes
 from handrail_sim.channels.appium.server import NOT_FOUND, Refused, Server, reference
-from handrail_sim.channels.appium.source import write
+from handrail_sim.channels.appium.source import attributes, write
 from handrail_sim.channels.http import Mortal, Request, Response, listening
 from handrail_sim.channels.u2.objects import SEARCH_SWIPES
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_root, roots
+from handrail_sim.shell.call import Call
+from handrail_sim.view.hit import is_slider
 from handrail_sim.view.scrolling import at_end, at_start
 from handrail_sim.view.view import Rect
 
-if TYPE_CHECKING:
-    from handrail_sim.shell.call import Call
+_ALIASES = {
+    "name": "content-desc",
+    "contentDescription": "content-desc",
+    "resourceId": "resource-id",
+    "className": "class",
+    "longClickable": "long-clickable",
+    "contentSize": "bounds",
+}
+
+
+def locator(body: dict[str, Any]) -> tuple[str, str, str]:
+    """Strategy, selector and context, in the words of Appium's driver or of W3C."""
+    strategy = body.get("strategy") or body.get("using")
+    selector = body.get("selector") if body.get("selector") is not None else body.get("value")
+    if not isinstance(strategy, str) or not isinstance(selector, str) or not selector:
+        raise Refused("invalid argument", "A locator needs a strategy and a selector")
+    return strategy, selector, reference(body.get("context")) or ""
+
+
+@route("POST", f"{SESSION}/element")
+@route("POST", f"{SESSION}/element/{{element}}/element")
+async def find_element(server: Server, body: dict[str, Any], context: str = "") -> dict[str, str]:
+    strategy, selector, argument = locator(body)
+    nodes = await server.find(strategy, selector, context or argument)
+    if not nodes:
+        raise Refused("no such element", NOT_FOUND)
+    return server.keep(nodes[0])
+
+
+@route("POST", f"{SESSION}/elements")
+@route("POST", f"{SESSION}/element/{{element}}/elements")
+async def find_all(server: Server, body: dict[str, Any], context: str = "") -> list[dict[str, str]]:
+    strategy, selector, argument = locator(body)
+    return [server.keep(node) for node in await server.find(strategy, selector, context or argument)]
+
+
+@route("GET", f"{SESSION}/element/active")
+async def _active(server: Server, _: dict[str, Any]) -> dict[str, str]:
+    root = active_root(server.phone)
+    match = next((node for node in root or () if node.focused), None)
+    if match is None:
+        raise Refused("no such element", NOT_FOUND)
+    return server.keep(match)
+
+
+@route("GET", f"{SESSION}/appium/element/{{element}}/first_visible")
+async def _first_visible(server: Server, _: dict[str, Any], element: str) -> dict[str, str]:
+    children = server.node(element).children
+    if not children:
+        raise Refused("no such element", NOT_FOUND)
+    return server.keep(children[0])
+
+
+# asking
+
+
+@route("GET", f"{SESSION}/element/{{element}}/attribute/{{name}}")
+async def attribute(server: Server, _: dict[str, Any], element: str, name: str) -> str | None:
+    """Texts and flags, all as text; what has none of that name is an error."""
+    node = server.node(element)
+    existing = attributes(node, node.index)
+    existing |= {"content-desc": node.desc or node.text if name == "name" else node.desc, "hint": node.hint}
+    existing |= {"resource-id": node.resource_id, "contentSize": "", "extras": ""}
+    wanted = _ALIASES.get(name, name)
+    if wanted not in existing:
+        raise Refused(
+            "unknown command",
+            f"'{name}' attribute is unknown for the element. Only the following attributes are supported: "
+            f"[{', '.join(sorted(existing))}]",
+        )
+    value = existing[wanted]
+    return value if value or wanted == "text" else None
+
+
+@route("GET", f"{SESSION}/element/{{element}}/text")
+async def _text(server: Server, _: dict[str, Any], element: str) -> str:
+    node = server.node(element)
+    return "" if node.view.editable and not node.view.text and node.text == node.hint else node.text
+
+
+@route("GET", f"{SESSION}/element/{{element}}/displayed")
+async def _displayed(server: Server, _: dict[str, Any], element: str) -> bool:
+    server.node(element)
+    return True
+
+
+@route("GET", f"{SESSION}/element/{{element}}/selected")
+async def _selected(server: Server, _: dict[str, Any], element: str) -> bool:
+    node = server.node(element)
+    return node.selected or node.checked
+
+
+@route("GET", f"{SESSION}/element/{{element}}/rect")
+async def rect(server: Server, _: dict[str, Any], element: str) -> dict[str, int]:
+    left, top, right, bottom = server.node(element).bounds
+    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
+
+
+@route("GET", f"{SESSION}/element/{{element}}/location")
+async def _location(server: Server, body: dict[str, Any], element: str) -> dict[str, int]:
+    matches = await rect(server, body, element)
+    return {"x": matches["x"], "y": matches["y"]}
+
+
+@route("GET", f"{SESSION}/element/{{element}}/size")
+async def _element_size(server: Server, body: dict[str, Any], element: str) -> dict[str, int]:
+    matches = await rect(server, body, element)
+    return {"width": matches["width"], "height": matches["height"]}
+
+
+@route("GET", f"{SESSION}/element/{{element}}/screenshot")
+async def _picture(server: Server, _: dict[str, Any], element: str) -> str:
+    bounds, png = server.node(element).bounds, await server.phone.screenshot()
+    return b64encode(await server.phone.painted(lambda: _cut(png, bounds))).decode()
+
+
+def _cut(png: bytes, bounds: tuple[int, int, int, int]) -> bytes:
+    from PIL import Image  # noqa: PLC0415 - only for those who ask for pictures
+
+    out = BytesIO()
+    Image.open(BytesIO(png)).crop(bounds).save(out, "PNG")
+    return out.getvalue()
+
+
+# acting
+
+
+@route("POST", f"{SESSION}/element/{{element}}/click")
+async def _click(server: Server, _: dict[str, Any], element: str) -> None:
+    await server.phone.long_press(*server.node(element).center, CLICK_MS)
+    await server.idle()
+
+
+@route("POST", f"{SESSION}/element/{{element}}/value")
+async def _type(server: Server, body: dict[str, Any], element: str) -> None:
+    """Text is added to what a field has, or replaces it; a line's end at last is the keyboard's action."""
+    node = server.node(element)
+    text = words(body)
+    if is_slider(node.view):
+        raise Refused("invalid element state", "The progress of this element can't be set by text")
+    action = text.endswith(("\n", "\\n"))
+    text = text.removesuffix("\\n").removesuffix("\n")
+    put(server, node, text if body.get("replace") else node.view.text + text)
+    if action:
+        server.phone.editing.focus(node.window, node.view.id or node.view.key or "")
+        server.phone.editing.submit()
+    await server.idle()
+
+
+def words(body: dict[str, Any]) -> str:
+    """The text to type; older clients send its characters as `value`."""
+    argument = body.get("text")
+    argument = body.get("value") if argument is None else argument
+    if isinstance(argument, list):
+        argument = "".join(str(entry) for entry in argument)
+    if not isinstance(argument, str):
+        raise Refused("invalid argument", "There is no text to type")
+    return argument
+
+
+def put(server: Server, node: Node, text: str) -> None:
+    if not server.phone.set_text(node.view, text):
+        raise Refused(
+            "invalid element state",
+            f"Cannot set the element to '{text}'. Did you interact with the correct element?",
+        )
+
+
+routes(
+    {
+        "GET /element/{element}/name": lambda server, _, element: server.node(element).desc,
+        "GET /element/{element}/enabled": lambda server, _, element: server.node(element).enabled,
+        "POST /element/{element}/clear": lambda server, _, element: put(server, server.node(element), ""),
+    }
+)
 
 
 MOVE_MS = 10.0
@@ -217,16 +392,6 @@ async def _slide(server: Server, line: tuple[float, float, float, float], speed:
     await server.automator.until(server.phone.is_idle, 3000, 20.0)
 
 
-@route("POST", f"{GESTURES}/click")
-async def _click(server: Server, body: dict[str, Any]) -> None:
-    await server.phone.long_press(*_point(server, body), CLICK_MS)
-
-
-@route("POST", f"{GESTURES}/long_click")
-async def _long_click(server: Server, body: dict[str, Any]) -> None:
-    await server.phone.long_press(*_point(server, body), number(body, "duration", LONG_CLICK_MS))
-
-
 @route("POST", f"{GESTURES}/double_click")
 async def _double_click(server: Server, body: dict[str, Any]) -> None:
     point = _point(server, body)
@@ -282,22 +447,16 @@ def _holds(node: Node, x: float, y: float) -> bool:
     return left <= x < right and top <= y < bottom
 
 
-@route("POST", f"{GESTURES}/pinch_open")
-async def _pinch_open(server: Server, body: dict[str, Any]) -> None:
-    await _pinch(server, body, outward=True)
-
-
-@route("POST", f"{GESTURES}/pinch_close")
-async def _pinch_close(server: Server, body: dict[str, Any]) -> None:
-    await _pinch(server, body, outward=False)
-
-
 async def _pinch(server: Server, body: dict[str, Any], *, outward: bool) -> None:
     left, top, right, bottom = _area(server, body)
     near, far = 20.0, max(21.0, (right - left) / 2 * number(body, "percent"))
     start, end = (near, far) if outward else (far, near)
     duration = (far - near) / _speed(server, body, PINCH)
     await server.phone.pinch((left + right) / 2, (top + bottom) / 2, start, end, duration)
+
+
+route("POST", f"{GESTURES}/pinch_open")(partial(_pinch, outward=True))
+route("POST", f"{GESTURES}/pinch_close")(partial(_pinch, outward=False))
 
 
 @route("POST", f"{SESSION}/gestures/scroll_to")
@@ -312,31 +471,18 @@ async def _scroll_to(server: Server, body: dict[str, Any]) -> None:
     for _ in range(swipes + 1):
         if await server.find(strategy, selector):
             return
-        node = server.node(group) if group else _first_scroller(server)
+        scrollers = (node for node in active_root(server.phone) or () if node.scrollable)
+        node = server.node(group) if group else next(scrollers, None)
         if node is None or at_end(node.view, server.phone.units):
             break
         await _slide(server, _line(node.bounds, "up", 0.8), _speed(server, {}, SCROLL))
     raise Refused("no such element", NOT_FOUND)
 
 
-def _first_scroller(server: Server) -> Node | None:
-    return next((node for node in active_root(server.phone) or () if node.scrollable), None)
-
-
 BACK = 4
 DEVICE = f"{SESSION}/appium/device"
 _ACCEPT = ("android:id/button1", "permission_allow", "permission_allow_button")
 _DISMISS = ("android:id/button2", "permission_deny", "permission_deny_button")
-
-
-@route("GET", "/status")
-async def _status(_server: Server, _: dict[str, Any]) -> dict[str, Any]:
-    return {"message": "UiAutomator2 Server is ready to accept commands", "ready": True}
-
-
-@route("GET", "/sessions")
-async def _sessions(server: Server, _: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"id": server.session, "capabilities": server.capabilities}] if server.session else []
 
 
 @route("POST", "/session")
@@ -357,11 +503,6 @@ async def _close(server: Server, _: dict[str, Any]) -> None:
     server.session = ""
 
 
-@route("GET", SESSION)
-async def _details(server: Server, _: dict[str, Any]) -> dict[str, Any]:
-    return {"sessionId": server.session, "capabilities": server.capabilities}
-
-
 @route("GET", f"{SESSION}/source")
 async def _source(server: Server, _: dict[str, Any]) -> str:
     await server.idle()
@@ -371,11 +512,6 @@ async def _source(server: Server, _: dict[str, Any]) -> str:
 @route("GET", f"{SESSION}/screenshot")
 async def _screenshot(server: Server, _: dict[str, Any]) -> str:
     return b64encode(await server.phone.screenshot()).decode()
-
-
-@route("GET", f"{SESSION}/appium/settings")
-async def _settings(server: Server, _: dict[str, Any]) -> dict[str, Any]:
-    return dict(server.settings)
 
 
 @route("POST", f"{SESSION}/appium/settings")
@@ -400,23 +536,14 @@ async def _back(server: Server, _: dict[str, Any]) -> None:
     await server.idle()
 
 
-@route("POST", f"{DEVICE}/press_keycode")
-async def _press(server: Server, body: dict[str, Any]) -> None:
-    server.phone.key(int(number(body, "keycode")), meta=int(number(body, "metastate", 0)))
-
-
 @route("POST", f"{DEVICE}/long_press_keycode")
 async def _long_press(server: Server, body: dict[str, Any]) -> None:
     code, meta = int(number(body, "keycode")), int(number(body, "metastate", 0))
     server.phone.key(code, meta=meta, long_press=True)
 
 
-@route("POST", f"{DEVICE}/open_notifications")
-async def _notifications(server: Server, _: dict[str, Any]) -> None:
-    server.phone.systemui.open_shade()
-
-
 @route("GET", f"{SESSION}/orientation")
+@route("GET", f"{DEVICE}/declared_orientation")
 async def _orientation(server: Server, _: dict[str, Any]) -> str:
     return "LANDSCAPE" if server.phone.display.rotation % 2 else "PORTRAIT"
 
@@ -428,11 +555,6 @@ async def _turn(server: Server, body: dict[str, Any]) -> None:
         raise Refused("invalid argument", f"Unknown orientation '{wanted}'")
     server.phone.put_setting("system", "accelerometer_rotation", "0")
     server.phone.set_rotation(1 if wanted == "LANDSCAPE" else 0)
-
-
-@route("GET", f"{SESSION}/rotation")
-async def _rotation(server: Server, _: dict[str, Any]) -> dict[str, int]:
-    return {"x": 0, "y": 0, "z": server.phone.display.rotation * 90}
 
 
 @route("POST", f"{SESSION}/rotation")
@@ -462,16 +584,6 @@ async def _alert_text(server: Server, _: dict[str, Any]) -> str:
     return "\n".join(texts)
 
 
-@route("POST", f"{SESSION}/alert/accept")
-async def _accept(server: Server, body: dict[str, Any]) -> None:
-    await _answer(server, body, _ACCEPT)
-
-
-@route("POST", f"{SESSION}/alert/dismiss")
-async def _dismiss(server: Server, body: dict[str, Any]) -> None:
-    await _answer(server, body, _DISMISS)
-
-
 async def _answer(server: Server, body: dict[str, Any], ids: tuple[str, ...]) -> None:
     buttons = [node for node in _dialog(server) if node.clickable]
     label = body.get("buttonLabel")
@@ -485,12 +597,11 @@ async def _answer(server: Server, body: dict[str, Any], ids: tuple[str, ...]) ->
     await server.idle()
 
 
+route("POST", f"{SESSION}/alert/accept")(partial(_answer, ids=_ACCEPT))
+route("POST", f"{SESSION}/alert/dismiss")(partial(_answer, ids=_DISMISS))
+
+
 # clipboard
-
-
-@route("POST", f"{DEVICE}/get_clipboard")
-async def _get_clipboard(server: Server, _: dict[str, Any]) -> str:
-    return b64encode(server.phone.clipboard.encode()).decode()
 
 
 @route("POST", f"{DEVICE}/set_clipboard")
@@ -511,31 +622,6 @@ async def _set_clipboard(server: Server, body: dict[str, Any]) -> None:
 async def _size(server: Server, _: dict[str, Any]) -> dict[str, int]:
     display = server.phone.display
     return {"width": display.width, "height": display.height - display.navigation_px}
-
-
-@route("GET", f"{DEVICE}/system_bars")
-async def _bars(server: Server, _: dict[str, Any]) -> dict[str, int]:
-    return {"statusBar": server.phone.display.status_px}
-
-
-@route("GET", f"{DEVICE}/pixel_ratio")
-async def _ratio(server: Server, _: dict[str, Any]) -> float:
-    return server.phone.display.density / 160
-
-
-@route("GET", f"{DEVICE}/display_density")
-async def _density(server: Server, _: dict[str, Any]) -> int:
-    return server.phone.display.density
-
-
-@route("GET", f"{DEVICE}/declared_orientation")
-async def _declared(server: Server, body: dict[str, Any]) -> str:
-    return await _orientation(server, body)
-
-
-@route("GET", f"{DEVICE}/battery_info")
-async def _battery(server: Server, _: dict[str, Any]) -> dict[str, Any]:
-    return {"level": server.phone.battery / 100, "status": 2}
 
 
 @route("GET", f"{DEVICE}/info")
@@ -590,6 +676,41 @@ async def _displays(server: Server, _: dict[str, Any]) -> list[dict[str, Any]]:
 def _box(bounds: Rect) -> dict[str, int]:
     left, top, right, bottom = bounds
     return {"left": left, "top": top, "right": right, "bottom": bottom}
+
+
+routes(
+    {
+        "POST /appium/gestures/click": lambda server, body: server.phone.long_press(
+            *_point(server, body), CLICK_MS
+        ),
+        "POST /appium/gestures/long_click": lambda server, body: server.phone.long_press(
+            *_point(server, body), number(body, "duration", LONG_CLICK_MS)
+        ),
+        "GET ": lambda server, _: {"sessionId": server.session, "capabilities": server.capabilities},
+        "GET /appium/settings": lambda server, _: dict(server.settings),
+        "POST /appium/device/press_keycode": lambda server, body: server.phone.key(
+            int(number(body, "keycode")), meta=int(number(body, "metastate", 0))
+        ),
+        "POST /appium/device/open_notifications": lambda server, _: server.phone.systemui.open_shade(),
+        "GET /rotation": lambda server, _: {"x": 0, "y": 0, "z": server.phone.display.rotation * 90},
+        "POST /appium/device/get_clipboard": lambda server, _: b64encode(
+            server.phone.clipboard.encode()
+        ).decode(),
+        "GET /appium/device/system_bars": lambda server, _: {"statusBar": server.phone.display.status_px},
+        "GET /appium/device/pixel_ratio": lambda server, _: server.phone.display.density / 160,
+        "GET /appium/device/display_density": lambda server, _: server.phone.display.density,
+        "GET /appium/device/battery_info": lambda server, _: {
+            "level": server.phone.battery / 100,
+            "status": 2,
+        },
+    }
+)
+route("GET", "/status")(
+    lambda _, __: {"message": "UiAutomator2 Server is ready to accept commands", "ready": True}
+)
+route("GET", "/sessions")(
+    lambda server, _: [{"id": server.session, "capabilities": server.capabilities}] if server.session else []
+)
 
 
 PORT = 6790

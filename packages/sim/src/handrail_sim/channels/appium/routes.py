@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 from typing import Any, TypeVar
 
 from handrail_sim.channels.appium.server import Refused, Server
 from handrail_sim.channels.http import Request, Response, json_response
 
-Command = Callable[..., Awaitable[Any]]
+Command = Callable[..., Awaitable[Any] | Any]
 CommandT = TypeVar("CommandT", bound=Command)
 ROUTES: dict[tuple[str, int], list[tuple[list[str], Command]]] = {}
 """By method and number of path parts: the parts (`{name}` matches any) and the handler."""
 OLD_PREFIX = "/wd/hub"
+SESSION = "/session/{session}"
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +30,13 @@ def route(method: str, path: str) -> Callable[[CommandT], CommandT]:
         return run
 
     return register
+
+
+def routes(table: Mapping[str, Command]) -> None:
+    """Register the short ones: a method and the path behind the session, and what they answer."""
+    for request, run in table.items():
+        method, _, path = request.partition(" ")
+        route(method, SESSION + path)(run)
 
 
 def _match(method: str, path: str) -> tuple[Command, dict[str, str]] | None:
@@ -68,7 +77,8 @@ async def _value(server: Server, request: Request) -> Any:
     session = names.pop("session", None)
     if session is not None and session != server.session:
         raise Refused("invalid session id", f"A session '{session}' is either terminated or not started")
-    return await run(server, _body(request), **names)
+    value = run(server, _body(request), *names.values())
+    return await value if isawaitable(value) else value
 
 
 def _body(request: Request) -> dict[str, Any]:

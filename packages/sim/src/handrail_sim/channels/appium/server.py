@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from handrail_sim.channels.appium import xpath
@@ -20,11 +20,8 @@ from handrail_sim.channels.u2.objects import (
 from handrail_sim.channels.u2.selector import FIELDS, BadSelector, Selector, count, find_in_active, pattern
 from handrail_sim.channels.u2.server import JavaError
 from handrail_sim.channels.u2.server import Server as Automator
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, active_root, roots, tree
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 _WORDS = re.compile(
     r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d+)?[fFdDlL]?)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from handrail_sim.channels.appium.xpath import Element
 from handrail_sim.channels.u2.server import quote
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, active_root, roots, tree
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
 
 HEADER = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 TOAST = "android.widget.Toast"
@@ -39,8 +36,6 @@ def document(
     for number, root in enumerate(shown):
         _add(hierarchy, root, number, depth)
     _toast(phone, hierarchy)
-    for order, element in enumerate(top.descendants(), 1):
-        element.order = order
     return top
 
 

@@ -9,20 +9,17 @@ import asyncio
 import shlex
 from base64 import b64encode
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim import shell
 from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
 from handrail_sim.channels.u2 import objects  # noqa: F401 - they register methods
 from handrail_sim.channels.u2.objects import CLICK_MS, press
 from handrail_sim.channels.u2.selector import Selector
-from handrail_sim.channels.u2.server import METHODS, JavaError, Server, Watcher, method, respond
+from handrail_sim.channels.u2.server import METHODS, JavaError, Server, Watcher, method, methods, respond
 from handrail_sim.screen.accessibility import active_window
+from handrail_sim.shell.call import Call
 from handrail_sim.waiting import first
-
-if TYPE_CHECKING:
-    from handrail_sim.shell.call import Call
-
 
 KEYS = {"home": 3, "back": 4, "left": 21, "right": 22, "up": 19, "down": 20, "center": 23, "menu": 82}
 KEYS |= {
@@ -42,11 +39,6 @@ KEY_EVENT_MS = 1000.0
 CTRL = 0x3000  # META_CTRL_ON | META_CTRL_LEFT_ON
 IDLE_MS = 500.0
 SLEEP_KEY, WAKE_KEY = 223, 224
-
-
-@method("ping")
-async def _ping(server: Server) -> str:  # noqa: ARG001
-    return "pong"
 
 
 @method("deviceInfo")
@@ -85,30 +77,10 @@ async def press_key(server: Server, name: str) -> bool:
 
 
 @method("pressKeyCode", "int")
-async def _press_key_code(server: Server, code: int) -> bool:
-    server.phone.key(code)
-    return True
-
-
 @method("pressKeyCode", "int", "int")
-async def _press_key_code_with(server: Server, code: int, meta: int) -> bool:
+async def _press_key_code(server: Server, code: int, meta: int = 0) -> bool:
     server.phone.key(code, meta=meta)
     return True
-
-
-@method("wakeUp")
-async def _wake_up(server: Server) -> None:
-    server.phone.key(WAKE_KEY)
-
-
-@method("sleep")
-async def _sleep(server: Server) -> None:
-    server.phone.key(SLEEP_KEY)
-
-
-@method("isScreenOn")
-async def _is_screen_on(server: Server) -> bool:
-    return server.phone.awake
 
 
 # clipboard and text
@@ -117,16 +89,6 @@ async def _is_screen_on(server: Server) -> bool:
 @method("setClipboard", "text", "text")
 async def _set_clipboard(server: Server, label: str | None, text: str | None) -> None:  # noqa: ARG001
     server.phone.clipboard = text or ""
-
-
-@method("getClipboard")
-async def _get_clipboard(server: Server) -> str | None:
-    return server.phone.read_clipboard("com.android.shell") or None
-
-
-@method("pasteClipboard")
-async def _paste_clipboard(server: Server) -> None:
-    server.phone.key(50, meta=CTRL)
 
 
 @method("clearInputText")
@@ -147,11 +109,6 @@ async def _get_last_toast(server: Server) -> str | None:
 @method("clearLastToast")
 async def _clear_last_toast(server: Server) -> None:
     server.last_toast = None
-
-
-@method("getLastTraversedText")
-async def _get_last_traversed_text(server: Server) -> str | None:
-    return server.last_text
 
 
 @method("clearLastTraversedText")
@@ -211,11 +168,6 @@ async def _wait_for_idle(server: Server, timeout_ms: int) -> None:
 async def _wait_for_window_update(server: Server, package: str | None, timeout_ms: int) -> bool:
     before = server.content_events.get(package or "", 0)
     return await server.until(lambda: server.content_events.get(package or "", 0) > before, timeout_ms)
-
-
-@method("getConfigurator")
-async def _get_configurator(server: Server) -> dict[str, int]:
-    return dict(server.settings)
 
 
 @method("setConfigurator", "object")
@@ -283,21 +235,6 @@ async def _remove(server: Server, name: str) -> None:
     server.watchers.pop(name, None)
 
 
-@method("getWatchers")
-async def _names(server: Server) -> list[str]:
-    return list(server.watchers)
-
-
-@method("hasAnyWatcherTriggered")
-async def _any_triggered(server: Server) -> bool:
-    return any(watcher.triggered for watcher in server.watchers.values())
-
-
-@method("hasWatcherTriggered", "text")
-async def _triggered(server: Server, name: str) -> bool:
-    return name in server.watchers and server.watchers[name].triggered
-
-
 @method("resetWatcherTriggers")
 async def _reset(server: Server) -> None:
     for watcher in server.watchers.values():
@@ -322,6 +259,27 @@ async def _act(server: Server, watcher: Watcher) -> bool:
     return True
 
 
+methods(
+    {
+        "ping": lambda _: "pong",
+        "wakeUp": lambda server: server.phone.key(WAKE_KEY),
+        "sleep": lambda server: server.phone.key(SLEEP_KEY),
+        "isScreenOn": lambda server: server.phone.awake,
+        "getClipboard": lambda server: server.phone.read_clipboard("com.android.shell") or None,
+        "pasteClipboard": lambda server: server.phone.key(50, meta=CTRL),
+        "getLastTraversedText": lambda server: server.last_text,
+        "getConfigurator": lambda server: dict(server.settings),
+        "getWatchers": lambda server: list(server.watchers),
+        "hasAnyWatcherTriggered": lambda server: any(
+            watcher.triggered for watcher in server.watchers.values()
+        ),
+        "hasWatcherTriggered text": lambda server, name: (
+            name in server.watchers and server.watchers[name].triggered
+        ),
+    }
+)
+
+
 __all__ = ["MAIN", "METHODS", "Server", "main"]
 
 MAIN = "com.wetest.uia2.Main"
@@ -333,16 +291,13 @@ HELP += "Port to listen on (1-65535, default: 9008)"
 async def main(call: Call) -> int:
     """Serve until the command is ended, `/stop` is asked for, or a fault kills it."""
     if "-h" in call.args or "--help" in call.args:
-        await call.line(HELP)
-        return 0
+        return await call.line(HELP)
     port = _port(call.args)
     if port is None:
-        await call.err(f"Invalid port: {call.args[-1]}. Must be an integer between 1 and 65535.")
-        return 1
+        return await call.err(f"Invalid port: {call.args[-1]}. Must be an integer between 1 and 65535.")
     phone, name = call.phone, f"tcp:{port}"
     if name in phone.ports:
-        await call.err("java.net.BindException: Address already in use")
-        return 1
+        return await call.err("java.net.BindException: Address already in use")
     http = Http(Server(phone), Mortal(phone.faults))
     phone.request_accessibility()
     phone.on_event(http.server.on_accessibility_event)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from handrail_sim.channels.u2.selector import Selector, count, find_in_active
-from handrail_sim.channels.u2.server import OBJECT_POLL_MS, POLL_MS, JavaError, Server, method, not_found
+from handrail_sim.channels.u2.server import (
+    OBJECT_POLL_MS,
+    POLL_MS,
+    JavaError,
+    Server,
+    method,
+    methods,
+    not_found,
+)
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, active_root
 from handrail_sim.view.scrolling import at_end, at_start
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 STEP_MS = 5.0
 POINT_CLICK_MS = 100.0
@@ -21,11 +27,6 @@ FINGER_PX = 20  # half a finger's width: how near to the middle a pinch begins o
 EDGE_PX = 5
 
 Point = tuple[float, float]
-
-
-@method("click", "int", "int")
-async def _click_point(server: Server, x: int, y: int) -> bool:
-    return await hold(server, x, y, POINT_CLICK_MS)
 
 
 @method("click", "int", "int", "int")
@@ -94,26 +95,13 @@ async def _move(phone: Handset, ways: Sequence[Sequence[Point]]) -> None:
         phone.pointer("up", *way[-1], finger)
 
 
-@method("gesture", "selector", "point", "point", "point", "point", "int")
-@method("gesture", "text", "point", "point", "point", "point", "int")
+@method("gesture", "target", "point", "point", "point", "point", "int")
 async def _gesture(
     server: Server, target: Target, start1: Point, start2: Point, end1: Point, end2: Point, steps: int
 ) -> bool:
     server.need(target)
     await fingers(server, [_line([start1, end1], max(1, steps)), _line([start2, end2], max(1, steps))])
     return True
-
-
-@method("pinchOut", "selector", "int", "int")
-@method("pinchOut", "text", "int", "int")
-async def _pinch_out(server: Server, target: Target, percent: int, steps: int) -> bool:
-    return await _pinch(server, target, percent, steps, outward=True)
-
-
-@method("pinchIn", "selector", "int", "int")
-@method("pinchIn", "text", "int", "int")
-async def _pinch_in(server: Server, target: Target, percent: int, steps: int) -> bool:
-    return await _pinch(server, target, percent, steps, outward=False)
 
 
 async def _pinch(server: Server, target: Target, percent: int, steps: int, *, outward: bool) -> bool:
@@ -130,14 +118,16 @@ async def _pinch(server: Server, target: Target, percent: int, steps: int, *, ou
     return True
 
 
-@method("dragTo", "selector", "int", "int", "int")
-@method("dragTo", "text", "int", "int", "int")
+method("pinchOut", "target", "int", "int")(partial(_pinch, outward=True))
+method("pinchIn", "target", "int", "int")(partial(_pinch, outward=False))
+
+
+@method("dragTo", "target", "int", "int", "int")
 async def _drag_to_point(server: Server, target: Target, x: int, y: int, steps: int) -> bool:
     return await drag(server, *server.need(target).center, x, y, steps)
 
 
-@method("dragTo", "selector", "selector", "int")
-@method("dragTo", "text", "selector", "int")
+@method("dragTo", "target", "selector", "int")
 async def _drag_to_object(server: Server, target: Target, goal: Selector, steps: int) -> bool:
     return await drag(server, *server.need(target).center, *server.need(goal).center, steps)
 
@@ -146,8 +136,7 @@ WAYS = {"u": "up", "up": "up", "d": "down", "down": "down", "l": "left", "left":
 WAYS |= {"right": "right"}
 
 
-@method("swipe", "selector", "text", "int")
-@method("swipe", "text", "text", "int")
+@method("swipe", "target", "text", "int")
 async def _swipe_object(server: Server, target: Target, way: str, steps: int) -> bool:
     left, top, right, bottom = server.need(target).bounds
     x, y = (left + right) // 2, (top + bottom) // 2
@@ -233,33 +222,10 @@ async def scroll_into_view(
 
 async def _to(
     server: Server, group: Selector, *, vertical: bool, forward: bool, swipes: int, steps: int
-) -> None:
+) -> bool:
     for _ in range(swipes):
         if not await scroll(server, group, vertical=vertical, forward=forward, steps=steps):
-            return
-
-
-@method("scrollForward", "selector", "bool", "int")
-async def _scroll_forward(server: Server, group: Selector, vertical: bool, steps: int) -> bool:
-    return await scroll(server, group, vertical=vertical, forward=True, steps=steps)
-
-
-@method("scrollBackward", "selector", "bool", "int")
-async def _scroll_backward(server: Server, group: Selector, vertical: bool, steps: int) -> bool:
-    return await scroll(server, group, vertical=vertical, forward=False, steps=steps)
-
-
-@method("scrollToBeginning", "selector", "bool", "int", "int")
-async def _scroll_to_beginning(
-    server: Server, group: Selector, vertical: bool, swipes: int, steps: int
-) -> bool:
-    await _to(server, group, vertical=vertical, forward=False, swipes=swipes, steps=steps)
-    return True
-
-
-@method("scrollToEnd", "selector", "bool", "int", "int")
-async def _scroll_to_end(server: Server, group: Selector, vertical: bool, swipes: int, steps: int) -> bool:
-    await _to(server, group, vertical=vertical, forward=True, swipes=swipes, steps=steps)
+            break
     return True
 
 
@@ -269,26 +235,28 @@ async def _scroll_to(server: Server, group: Selector, wanted: Selector, vertical
     return await scroll_into_view(server, group, wanted, vertical=vertical)
 
 
-@method("flingForward", "selector", "bool")
-async def _fling_forward(server: Server, group: Selector, vertical: bool) -> bool:
-    return await scroll(server, group, vertical=vertical, forward=True, steps=FLING_STEPS)
-
-
-@method("flingBackward", "selector", "bool")
-async def _fling_backward(server: Server, group: Selector, vertical: bool) -> bool:
-    return await scroll(server, group, vertical=vertical, forward=False, steps=FLING_STEPS)
-
-
-@method("flingToBeginning", "selector", "bool", "int")
-async def _fling_to_beginning(server: Server, group: Selector, vertical: bool, swipes: int) -> bool:
-    await _to(server, group, vertical=vertical, forward=False, swipes=swipes, steps=FLING_STEPS)
-    return True
-
-
-@method("flingToEnd", "selector", "bool", "int")
-async def _fling_to_end(server: Server, group: Selector, vertical: bool, swipes: int) -> bool:
-    await _to(server, group, vertical=vertical, forward=True, swipes=swipes, steps=FLING_STEPS)
-    return True
+for _name, _forward in (("Forward", True), ("Backward", False)):
+    method(f"scroll{_name}", "selector", "bool", "int")(
+        lambda server, group, vertical, steps, forward=_forward: scroll(
+            server, group, vertical=vertical, forward=forward, steps=steps
+        )
+    )
+    method(f"fling{_name}", "selector", "bool")(
+        lambda server, group, vertical, forward=_forward: scroll(
+            server, group, vertical=vertical, forward=forward, steps=FLING_STEPS
+        )
+    )
+for _name, _forward in (("End", True), ("Beginning", False)):
+    method(f"scrollTo{_name}", "selector", "bool", "int", "int")(
+        lambda server, group, vertical, swipes, steps, forward=_forward: _to(
+            server, group, vertical=vertical, forward=forward, swipes=swipes, steps=steps
+        )
+    )
+    method(f"flingTo{_name}", "selector", "bool", "int")(
+        lambda server, group, vertical, swipes, forward=_forward: _to(
+            server, group, vertical=vertical, forward=forward, swipes=swipes, steps=FLING_STEPS
+        )
+    )
 
 
 CLICK_MS = 50.0
@@ -326,20 +294,13 @@ def info(node: Node) -> dict[str, Any]:
     }
 
 
-@method("exist", "selector")
-@method("exist", "text")
+@method("exist", "target")
 async def _exist(server: Server, target: Target) -> bool:
     server.phone.catch_up()
     if isinstance(target, str) and target not in server.objects:
         return False
     selector = server.object(target) if isinstance(target, str) else target
     return find_in_active(selector, active_root(server.phone)) is not None
-
-
-@method("objInfo", "selector")
-@method("objInfo", "text")
-async def _obj_info(server: Server, target: Target) -> dict[str, Any]:
-    return info(server.need(target))
 
 
 @method("count", "selector")
@@ -365,18 +326,6 @@ def _poll_ms(target: Target) -> float:
     return POLL_MS if isinstance(target, Selector) and target.is_plain else OBJECT_POLL_MS
 
 
-@method("waitForExists", "selector", "int")
-@method("waitForExists", "text", "int")
-async def _wait_for_exists(server: Server, target: Target, timeout_ms: int) -> bool:
-    return await server.until(lambda: server.find(target) is not None, timeout_ms, _poll_ms(target))
-
-
-@method("waitUntilGone", "selector", "int")
-@method("waitUntilGone", "text", "int")
-async def _wait_until_gone(server: Server, target: Target, timeout_ms: int) -> bool:
-    return await server.until(lambda: server.find(target) is None, timeout_ms, _poll_ms(target))
-
-
 # clicks
 
 
@@ -390,35 +339,26 @@ async def press(server: Server, node: Node, corner: str, duration_ms: float) -> 
     return await server.acknowledged(before)
 
 
-@method("click", "selector")
-@method("click", "text")
-async def _click(server: Server, target: Target) -> bool:
-    return await press(server, server.need(target), "center", CLICK_MS)
-
-
-@method("click", "selector", "text")
-@method("click", "text", "text")
-async def _click_corner(server: Server, target: Target, corner: str | None) -> bool:
+@method("click", "target")
+@method("click", "target", "text")
+async def _click(server: Server, target: Target, corner: str | None = None) -> bool:
     place = CORNERS.get((corner or "center").lower())
     return place is not None and await press(server, server.need(target), place, CLICK_MS)
 
 
-@method("longClick", "selector")
-@method("longClick", "text")
+@method("longClick", "target")
 async def _long_click(server: Server, target: Target) -> bool:
     await press(server, server.need(target), "center", LONG_CLICK_MS)
     return True
 
 
-@method("longClick", "selector", "text")
-@method("longClick", "text", "text")
+@method("longClick", "target", "text")
 async def _long_click_corner(server: Server, target: Target, corner: str | None) -> bool:
     place = CORNERS.get((corner or "center").lower())
     return place is not None and await press(server, server.need(target), place, LONG_CLICK_MS)
 
 
-@method("clickAndWaitForNewWindow", "selector", "int")
-@method("clickAndWaitForNewWindow", "text", "int")
+@method("clickAndWaitForNewWindow", "target", "int")
 async def _click_and_wait(server: Server, target: Target, timeout_ms: int) -> bool:
     phone, visible = server.phone, server.events
     shown = [window.title for window in phone.windows()]
@@ -433,14 +373,7 @@ async def _click_and_wait(server: Server, target: Target, timeout_ms: int) -> bo
 # text
 
 
-@method("getText", "selector")
-@method("getText", "text")
-async def _get_text(server: Server, target: Target) -> str:
-    return server.need(target).text
-
-
-@method("setText", "selector", "text")
-@method("setText", "text", "text")
+@method("setText", "target", "text")
 async def _set_text(server: Server, target: Target, text: str | None) -> bool:
     node = server.need(target)
     if isinstance(target, Selector) and target.is_plain:
@@ -449,8 +382,7 @@ async def _set_text(server: Server, target: Target, text: str | None) -> bool:
     return _put(server, node, text or "")
 
 
-@method("clearTextField", "selector")
-@method("clearTextField", "text")
+@method("clearTextField", "target")
 async def _clear_text_field(server: Server, target: Target) -> None:
     _put(server, server.need(target), "")
 
@@ -461,16 +393,6 @@ def _put(server: Server, node: Node, text: str) -> bool:
 
 
 # found objects
-
-
-@method("getUiObject", "selector")
-async def _get_ui_object(server: Server, selector: Selector) -> str:
-    return server.keep(selector)
-
-
-@method("getUiObjects")
-async def _get_ui_objects(server: Server) -> list[str]:
-    return list(server.objects)
 
 
 @method("removeUiObject", "text")
@@ -490,10 +412,13 @@ async def _get_from_parent(server: Server, name: str, selector: Selector) -> str
     return None if existing is None else server.keep(existing.then_sibling(selector))
 
 
-def _row(server: Server, group: Selector, rows: Selector, name: str, words: str) -> str:
-    root = active_root(server.phone)
-    every = group.then_child(rows)
-    wanted = Selector(((name, words),))
+async def _child_by(
+    server: Server, group: Selector, rows: Selector, criterion: tuple[str, str], scroll: bool
+) -> str:
+    wanted, node = Selector((criterion,)), server.find(group) if scroll else None
+    if node is not None and node.scrollable:
+        await scroll_into_view(server, group, wanted, vertical=True)
+    root, every = active_root(server.phone), group.then_child(rows)
     for number in range(count(every, root)):
         row = every.with_instance(number)
         node = find_in_active(row, root)
@@ -501,45 +426,40 @@ def _row(server: Server, group: Selector, rows: Selector, name: str, words: str)
             wanted.matches(node, fold=False) or any(wanted.matches(inner, fold=False) for inner in node)
         ):
             return server.keep(row)
-    raise not_found(f'for {name}= "{words}"')
+    raise not_found(f'for {criterion[0]}= "{criterion[1]}"')
 
 
 @method("childByText", "selector", "selector", "text")
-async def child_by_text(server: Server, group: Selector, rows: Selector, words: str) -> str:
-    await _bring(server, group, "text", words)
-    return _row(server, group, rows, "text", words)
+@method("childByText", "selector", "selector", "text", "bool")
+async def child_by_text(
+    server: Server, group: Selector, rows: Selector, words: str, scroll: bool = True
+) -> str:
+    return await _child_by(server, group, rows, ("text", words), scroll)
 
 
 @method("childByDescription", "selector", "selector", "text")
-async def child_by_description(server: Server, group: Selector, rows: Selector, words: str) -> str:
-    await _bring(server, group, "description", words)
-    return _row(server, group, rows, "description", words)
-
-
-@method("childByText", "selector", "selector", "text", "bool")
-async def _child_by_text_maybe(
-    server: Server, group: Selector, rows: Selector, words: str, scroll: bool
-) -> str:
-    if scroll:
-        await _bring(server, group, "text", words)
-    return _row(server, group, rows, "text", words)
-
-
 @method("childByDescription", "selector", "selector", "text", "bool")
-async def _child_by_description_maybe(
-    server: Server, group: Selector, rows: Selector, words: str, scroll: bool
+async def child_by_description(
+    server: Server, group: Selector, rows: Selector, words: str, scroll: bool = True
 ) -> str:
-    if scroll:
-        await _bring(server, group, "description", words)
-    return _row(server, group, rows, "description", words)
+    return await _child_by(server, group, rows, ("description", words), scroll)
 
 
-@method("childByInstance", "selector", "selector", "int")
-async def _child_by_instance(server: Server, group: Selector, rows: Selector, number: int) -> str:
-    return server.keep(group.then_child(rows).with_instance(number))
-
-
-async def _bring(server: Server, group: Selector, name: str, words: str) -> None:
-    node = server.find(group)
-    if node is not None and node.scrollable:
-        await scroll_into_view(server, group, Selector(((name, words),)), vertical=True)
+methods(
+    {
+        "click int int": lambda server, x, y: hold(server, x, y, POINT_CLICK_MS),
+        "objInfo target": lambda server, target: info(server.need(target)),
+        "waitForExists target int": lambda server, target, timeout_ms: server.until(
+            lambda: server.find(target) is not None, timeout_ms, _poll_ms(target)
+        ),
+        "waitUntilGone target int": lambda server, target, timeout_ms: server.until(
+            lambda: server.find(target) is None, timeout_ms, _poll_ms(target)
+        ),
+        "getText target": lambda server, target: server.need(target).text,
+        "getUiObject selector": lambda server, selector: server.keep(selector),
+        "getUiObjects": lambda server: list(server.objects),
+        "childByInstance selector selector int": lambda server, group, rows, number: server.keep(
+            group.then_child(rows).with_instance(number)
+        ),
+    }
+)

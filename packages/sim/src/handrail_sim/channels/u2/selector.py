@@ -7,10 +7,11 @@ child, a sibling, an index or an instance only through the active one (`UiSelect
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.screen.accessibility import Node
 
 INDEX = 0x800000
@@ -22,58 +23,15 @@ class Field:
     """One criterion: its bit in the mask, where it looks, how it compares, how Java prints it."""
 
     bit: int
-    look: Callable[[Node], Any]
+    look: str  # the attribute of a node
     compare: str
     java: str
     order: int
 
 
-def _text(node: Node) -> str:
-    return node.text
-
-
-def _desc(node: Node) -> str:
-    return node.desc
-
-
-def _class(node: Node) -> str:
-    return node.cls
-
-
-def _package(node: Node) -> str:
-    return node.package
-
-
-def _id(node: Node) -> str:
-    return node.resource_id
-
-
-FIELDS: dict[str, Field] = {
-    "text": Field(0x1, _text, "equals", "TEXT", 1),
-    "textContains": Field(0x2, _text, "contains", "CONTAINS_TEXT", 3),
-    "textMatches": Field(0x4, _text, "matches", "TEXT_REGEX", 25),
-    "textStartsWith": Field(0x8, _text, "starts", "START_TEXT", 2),
-    "className": Field(0x10, _class, "equals", "CLASS", 4),
-    "classNameMatches": Field(0x20, _class, "matches", "CLASS_REGEX", 26),
-    "description": Field(0x40, _desc, "equals", "DESCRIPTION", 5),
-    "descriptionContains": Field(0x80, _desc, "contains", "CONTAINS_DESCRIPTION", 7),
-    "descriptionMatches": Field(0x100, _desc, "matches", "DESCRIPTION_REGEX", 27),
-    "descriptionStartsWith": Field(0x200, _desc, "starts", "START_DESCRIPTION", 6),
-    "checkable": Field(0x400, lambda node: node.checkable, "equals", "CHECKABLE", 30),
-    "checked": Field(0x800, lambda node: node.checked, "equals", "CHECKED", 15),
-    "clickable": Field(0x1000, lambda node: node.clickable, "equals", "CLICKABLE", 14),
-    "longClickable": Field(0x2000, lambda node: node.long_clickable, "equals", "LONG_CLICKABLE", 24),
-    "scrollable": Field(0x4000, lambda node: node.scrollable, "equals", "SCROLLABLE", 13),
-    "enabled": Field(0x8000, lambda node: node.enabled, "equals", "ENABLED", 10),
-    "focusable": Field(0x10000, lambda node: node.focusable, "equals", "FOCUSABLE", 12),
-    "focused": Field(0x20000, lambda node: node.focused, "equals", "FOCUSED", 11),
-    "selected": Field(0x40000, lambda node: node.selected, "equals", "SELECTED", 16),
-    "packageName": Field(0x80000, _package, "equals", "PACKAGE_NAME", 18),
-    "packageNameMatches": Field(0x100000, _package, "matches", "PACKAGE_NAME_REGEX", 28),
-    "resourceId": Field(0x200000, _id, "equals", "RESOURCE_ID", 29),
-    "resourceIdMatches": Field(0x400000, _id, "matches", "RESOURCE_ID_REGEX", 31),
-    "index": Field(INDEX, lambda node: node.index, "equals", "INDEX", 8),
-    "instance": Field(INSTANCE, lambda node: node, "", "INSTANCE", 9),
+FIELDS = {
+    name: Field(int(bit, 16), look, compare, java, int(order))
+    for name, bit, look, compare, java, order in resources.rows("channels/u2/fields.txt")
 }
 
 
@@ -128,7 +86,7 @@ def _java(value: Any) -> str:
 
 
 def _holds(field: Field, wanted: Any, node: Node, *, fold: bool) -> bool:
-    match = field.look(node)
+    match = getattr(node, field.look)
     if field.compare == "equals":
         return bool(match == wanted)
     if field.compare == "matches":

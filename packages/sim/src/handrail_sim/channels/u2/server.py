@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from inspect import isawaitable
+from typing import Any, TypeVar
 from uuid import UUID
 
 from handrail_sim.channels.u2.selector import BadSelector, Selector, find, find_in_active, parse
+from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, active_root, roots
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 
 METHOD_NOT_FOUND = (-32601, "method not found")
 INVALID_PARAMS = (-32602, "method parameters invalid")
@@ -55,7 +53,7 @@ INJECTING = frozenset(_INJECTING.split())
 """Methods that send touches or keys, which a phone may forbid."""
 NOT_ALLOWED = "Injecting to another application requires INJECT_EVENTS permission"
 
-Run = Callable[..., Awaitable[Any]]
+Run = Callable[..., Awaitable[Any] | Any]
 RunT = TypeVar("RunT", bound=Run)
 
 
@@ -71,13 +69,21 @@ METHODS: dict[str, list[Overload]] = {}
 
 
 def method(name: str, *kinds: str) -> Callable[[RunT], RunT]:
-    """Register a function as a method; several kinds lists make overloads."""
+    """Register a function as a method; a `target` is a selector or a text, so two overloads."""
 
     def register(run: RunT) -> RunT:
-        METHODS.setdefault(name, []).append(Overload(kinds, run))
+        for target in ("selector", "text") if "target" in kinds else ("",):
+            own = tuple(target if kind == "target" else kind for kind in kinds)
+            METHODS.setdefault(name, []).append(Overload(own, run))
         return run
 
     return register
+
+
+def methods(table: Mapping[str, Run]) -> None:
+    """Register the short ones: a name and the kinds of its parameters, and what they answer."""
+    for signature, run in table.items():
+        method(*signature.split())(run)
 
 
 def _fits(kind: str, value: Any) -> int:
@@ -160,7 +166,8 @@ async def _respond_single(server: Server, request: Any) -> dict[str, Any]:
         refused = faults.active("input_refused") if name in INJECTING else None
         if refused is not None and refused.options["helpers"] and faults.get("input_refused") is not None:
             raise JavaError("java.lang.SecurityException", NOT_ALLOWED)
-        return {"jsonrpc": "2.0", "id": number, "result": await overload.run(server, *values)}
+        result = overload.run(server, *values)
+        return {"jsonrpc": "2.0", "id": number, "result": await result if isawaitable(result) else result}
     except BadSelector as error:
         thrown = JavaError("java.util.regex.PatternSyntaxException", str(error))
     except JavaError as error:

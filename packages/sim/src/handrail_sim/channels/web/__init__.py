@@ -10,22 +10,19 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.channels.http import Request, Response, json_response, serve
 from handrail_sim.channels.web.chromium import Chromium, Refused
 from handrail_sim.channels.web.tab import Tab
 from handrail_sim.channels.websocket import WebSocket, accept
+from handrail_sim.handset import Handset
 from handrail_sim.stream import Stream
 from handrail_sim.system.web_engine import Owner
 from handrail_sim.view.memory import walk
 from handrail_sim.view.view import View
+from handrail_sim.view.windows import Window
 from handrail_sim.waiting import Background
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.view.windows import Window
-
 
 PAGE = "/devtools/page/"
 List = Callable[[], list[dict[str, str]]]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.channels.web.chromium import CALL_S, Chromium, Refused
 from handrail_sim.input.keys import CHARACTERS, CTRL_MASK, SHIFT_MASK
 from handrail_sim.view.view import Rect, View
@@ -367,27 +368,9 @@ READ_S = 2.0
 FIRST_S = 20.0
 """For the first one: Chromium may still be starting, and there is nothing to tell instead."""
 SETTLE_S = 1.0
-_PUT = """function (text) {
-  const proto = this.tagName === 'TEXTAREA' ? HTMLTextAreaElement : HTMLInputElement;
-  this.focus();
-  if (this.isContentEditable) this.textContent = text;
-  else Object.getOwnPropertyDescriptor(proto.prototype, 'value').set.call(this, text);
-  this.dispatchEvent(new Event('input', {bubbles: true}));
-  this.dispatchEvent(new Event('change', {bubbles: true}));
-}"""
+_PUT = resources.text("channels/web/put.js")
 WORLD = "handrail_sim"
-_LISTS = """addEventListener('mousedown', (event) => {
-  const list = event.composedPath()[0];
-  if (list.tagName !== 'SELECT' || list.multiple || list.size > 1 || list.disabled) return;
-  event.preventDefault();
-  list.focus();
-  globalThis.pick = (number) => {
-    list.selectedIndex = number;
-    list.dispatchEvent(new Event('input', {bubbles: true}));
-    list.dispatchEvent(new Event('change', {bubbles: true}));
-  };
-  simList(JSON.stringify({labels: [...list.options].map((one) => one.label), chosen: list.selectedIndex}));
-}, true)"""
+_LISTS = resources.text("channels/web/lists.js")
 """A list to choose from is a dialog of Android's own, not a part of the page."""
 Step = Callable[[], Awaitable[object]]
 

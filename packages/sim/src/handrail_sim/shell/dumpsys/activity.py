@@ -76,16 +76,14 @@ async def run(call: Call, args: list[str]) -> int:
             await call.out(section(call, "") + "-" * 79 + "\n")
         return 0
     if names[0] in SECTIONS:
-        await call.out(SECTIONS[names[0]](call, names[1] if names[1:] else ""))
-        return 0
+        return await call.out(SECTIONS[names[0]](call, names[1] if names[1:] else ""))
     wanted = names[0].removeprefix("activity")
     text = _top(call, wanted)
-    await call.out(
+    return await call.out(
         text
         if "ACTIVITY" in text
         else f"Bad activity command, or no activities match: {names[0]}\nUse -h for help.\n"
     )
-    return 0
 
 
 def task_name(call: Call, task: Task) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from handrail_sim import resources
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import hash_code, moment
 from handrail_sim.shell.system.system_packages import all_packages
@@ -11,20 +12,17 @@ from handrail_sim.system.releases import release_of
 
 
 async def run(call: Call, args: list[str]) -> int:
-    """`dumpsys package [NAME]`."""
     names = [arg for arg in args if not arg.startswith("-")]
     existing = all_packages(call.phone)
     if names and names[0] not in existing:
-        await call.line(f"Unable to find package: {names[0]}")
-        return 0
+        return await call.line(f"Unable to find package: {names[0]}")
     chosen = [existing[names[0]]] if names else list(existing.values())
     for package in chosen:
         await _resolver(call, package)
     await call.line("Packages:")
     for package in chosen:
         await call.out(_package(call, package))
-    await call.line("\nQueries:\n  system apps queryable: false")
-    return 0
+    return await call.line("\nQueries:\n  system apps queryable: false")
 
 
 async def _resolver(call: Call, package: Package) -> None:
@@ -53,41 +51,26 @@ def _flags(package: Package) -> str:
     return " ".join([*words, "HAS_CODE", "ALLOW_CLEAR_USER_DATA", "ALLOW_BACKUP"])
 
 
+_PACKAGE = resources.text("shell/dumpsys/package.txt")
+
+
 def _package(call: Call, package: Package) -> str:
-    folder = package.path.rpartition("/")[0]
-    lines = [
-        f"  Package [{package.name}] ({hash_code(3, package.uid)}):",
-        f"    {release_of(call.phone).package_id}={package.uid}",
-        f"    pkg=Package{{{hash_code(4, package.uid)} {package.name}}}",
-        f"    codePath={folder}",
-        f"    resourcePath={folder}",
-        "    legacyNativeLibraryDir=" + folder + "/lib",
-        "    extractNativeLibs=false",
-        "    primaryCpuAbi=null",
-        "    secondaryCpuAbi=null",
-        "    cpuAbiOverride=null",
-        f"    versionCode={package.version_code} minSdk=24 targetSdk=34",
-        "    minExtensionVersions=[]",
-        f"    versionName={package.version_name}",
-        "    usesNonSdkApi=false",
-        "    splits=[base]",
-        "    apkSigningVersion=2",
-        f"    flags=[ {_flags(package)} ]",
-        f"    pkgFlags=[ {_flags(package)} ]",
-        "    privateFlags=[ PRIVATE_FLAG_ACTIVITIES_RESIZE_MODE_RESIZEABLE_VIA_SDK_VERSION ]",
-        "    forceQueryable=false",
-        f"    dataDir=/data/user/0/{package.name}",
-        "    supportsScreens=[small, medium, large, xlarge, resizeable, anyDensity]",
-        f"    timeStamp={moment(package.last_update_ms)}",
-        f"    lastUpdateTime={moment(package.last_update_ms)}",
-        f"    installerPackageName={package.installer or 'null'}",
-        (
-            f"    signatures=PackageSignatures{{{hash_code(5, package.uid)} version:2, "
-            f"signatures:[{hash_code(6, 1)}], past signatures:[]}}"
-        ),
-        "    installPermissionsFixed=true",
-    ]
-    return "\n".join([*lines, *_permissions(call, package)]) + "\n"
+    text = _PACKAGE.format(
+        id_name=release_of(call.phone).package_id,
+        name=package.name,
+        uid=package.uid,
+        code=hash_code(3, package.uid),
+        package_code=hash_code(4, package.uid),
+        signatures=hash_code(5, package.uid),
+        signature=hash_code(6, 1),
+        folder=package.path.rpartition("/")[0],
+        version_code=package.version_code,
+        version_name=package.version_name,
+        flags=_flags(package),
+        updated=moment(package.last_update_ms),
+        installer=package.installer or "null",
+    )
+    return text + "\n".join(_permissions(call, package)) + "\n"
 
 
 def _permissions(call: Call, package: Package) -> list[str]:

@@ -15,7 +15,6 @@ def is_on(call: Call, name: str) -> bool:
 
 
 async def wifi(call: Call, _: list[str]) -> int:
-    """`dumpsys wifi`."""
     on = is_on(call, "wifi_on")
     await call.line(
         f"Wi-Fi is {'enabled' if on else 'disabled'}\nStay-awake conditions: 0\nmInIdleMode false"
@@ -61,7 +60,7 @@ async def telephony(call: Call, _: list[str]) -> int:
     ringing, active = int(state == 1) * 5, int(state == 2)
     service = 3 if is_on(call, "airplane_mode_on") else 0
     words = {0: "IN_SERVICE", 3: "POWER_OFF"}[service]
-    await call.out(f"""last known state:
+    return await call.out(f"""last known state:
   Phone Id=0
     mCallState={state}
     mRingingCallState={ringing}
@@ -74,17 +73,14 @@ mOperatorAlphaLong=Handrail}}
     mDataActivity=0
     mDataConnectionState={2 if is_on(call, "mobile_data") and not service else 0}
 """)
-    return 0
 
 
 async def bluetooth(call: Call, _: list[str]) -> int:
-    """`dumpsys bluetooth_manager`."""
     on = is_on(call, "bluetooth_on")
-    await call.line(
+    return await call.line(
         f"Bluetooth Status\n  enabled: {str(on).lower()}\n  state: {'ON' if on else 'OFF'}\n  "
         "address: XX:XX:XX:XX:00:01\n  name: Simulated Phone"
     )
-    return 0
 
 
 def _stream(release: Release, name: str, index: int, top: int) -> list[str]:
@@ -113,7 +109,6 @@ async def audio(call: Call, _: list[str]) -> int:
         ("NOTIFICATION", 7, 7),
     ):
         await call.line("\n".join(_stream(release_of(call.phone), name, index, top)))
-    await call.line(
+    return await call.line(
         "- mode (internal) = NORMAL\n- mode (external) = NORMAL\nRinger mode:\n- mode (internal) = NORMAL"
     )
-    return 0

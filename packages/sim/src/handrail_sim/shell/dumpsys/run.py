@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from handrail_sim import resources
 from handrail_sim.disk.lookup import CAPACITY
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import activity, package, radio, window
 from handrail_sim.shell.dumpsys.shapes import hash_code
 from handrail_sim.shell.system import appops, machine_services
 from handrail_sim.shell.system.props import TABLES
+from handrail_sim.shell.system.verbs import says
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.releases import release_of
@@ -23,11 +25,10 @@ async def notification(call: Call, args: list[str]) -> int:
     await call.line("Current Notification Manager state:\n  Notification List:")
     for note in reversed(call.phone.notifications.posted):
         await call.out(_record(call, note, open_text="--noredact" in args))
-    await call.line(
+    return await call.line(
         "  \n  mUseAttentionLight=false\n  mHasLight=true\n  mNotificationPulseEnabled=false\n  "
         "mSoundNotificationKey=null\n  Snoozed notifications:"
     )
-    return 0
 
 
 def _record(call: Call, note: Notification, *, open_text: bool) -> str:
@@ -61,46 +62,34 @@ vibrate=null sound=null defaults=0x0 flags=0x{2 if note.ongoing else 10:x} color
 
 async def statusbar(call: Call, _: list[str]) -> int:
     shown = str(any(window.type == "shade" for window in call.phone.windows())).lower()
-    await call.line(
+    return await call.line(
         f"  mDisabled1=0x0\n  mDisabled2=0x0\n  mNotificationShadeExpanded={shown}\n  "
         f"mExpandedVisible={shown}"
     )
-    return 0
 
 
 async def clipboard(call: Call, _: list[str]) -> int:
-    await call.line("Clipboard state: " + ("has text" if call.phone.clipboard else "empty"))
-    return 0
+    return await call.line("Clipboard state: " + ("has text" if call.phone.clipboard else "empty"))
 
 
 async def accessibility(call: Call, _: list[str]) -> int:
     secure = call.phone.settings["secure"]
     on = str(secure.get("accessibility_enabled", "0") == "1").lower()
     services = secure.get("enabled_accessibility_services", "")
-    await call.line(
+    return await call.line(
         "ACCESSIBILITY MANAGER (dumpsys accessibility)\n\ncurrentUserId=0\nUser state[\n     "
         "attributes:{id=0, touchExplorationEnabled=false, installedServiceCount=0}\n     "
         f"accessibility enabled:{on}\n     Enabled services:{{{services}}}\n]"
     )
-    return 0
 
 
 async def uimode(call: Call, _: list[str]) -> int:
     dark = call.phone.display.dark
-    await call.line(
+    return await call.line(
         "Current UI Mode Service state:\n  mDockState=0 mLastBroadcastState=0\n  "
         f"mNightMode={2 if dark else 1} ({'yes' if dark else 'no'}) mCarModeEnabled=false\n  "
         f"mComputedNightMode={str(dark).lower()} mCurUiMode=0x{21 if dark else 11}"
     )
-    return 0
-
-
-async def trust(call: Call, _: list[str]) -> int:
-    await call.line(
-        'Trust manager state:\n User "Owner" (id=0, flags=0x4c13) (current): trustState=TRUSTED, '
-        "trustManaged=0, deviceLocked=0, strongAuthRequired=0x0"
-    )
-    return 0
 
 
 async def user(call: Call, _: list[str]) -> int:
@@ -146,14 +135,6 @@ async def usagestats(call: Call, _: list[str]) -> int:
     return 0
 
 
-async def media_session(call: Call, _: list[str]) -> int:
-    await call.line(
-        "MEDIA SESSION SERVICE (dumpsys media_session)\n\n0 sessions listeners.\nGlobal priority "
-        "session is null\n  Sessions Stack - have 0 sessions:"
-    )
-    return 0
-
-
 async def settings(call: Call, _: list[str]) -> int:
     """The three tables, as their provider prints them."""
     for table in TABLES:
@@ -182,21 +163,7 @@ async def role(call: Call, _: list[str]) -> int:
     await call.line("user_id=0\nroles=[")
     for name, holder in sorted(held.items()):
         await call.line(f"  {{\n    name={name}\n    holders={holder}\n  }}")
-    await call.line("]")
-    return 0
-
-
-async def account(call: Call, _: list[str]) -> int:
-    await call.line("User UserInfo{0:Owner:4c13}:\n  Accounts: 0\n\n  Accounts History\n")
-    return 0
-
-
-async def device_policy(call: Call, _: list[str]) -> int:
-    await call.line(
-        "Current Device Policy Manager state:\n  Device Owner: null\n\n  Enabled Device Admins "
-        "(User 0, provisioningState: 0):"
-    )
-    return 0
+    return await call.line("]")
 
 
 async def diskstats(call: Call, _: list[str]) -> int:
@@ -205,40 +172,26 @@ async def diskstats(call: Call, _: list[str]) -> int:
     free = total - call.phone.files.used // 1024 - 8_200_000
     await call.line("Latency: 1ms [512B Data Write]\nRecent Disk Write Speed (kB/s) = 60000")
     await call.line(f"Data-Free: {free}K / {total}K total = {free * 100 // total}% free")
-    await call.line("File-based Encryption: true")
-    return 0
-
-
-async def mount(call: Call, _: list[str]) -> int:
-    """The volumes that `sm list-volumes` names."""
-    await call.line(
-        "Disks:\n\nVolumes:\n  VolumeInfo{private}:\n    type=PRIVATE diskId=null state=MOUNTED\n    "
-        "path=/data\n  VolumeInfo{emulated;0}:\n    type=EMULATED diskId=null state=MOUNTED\n    "
-        "path=/storage/emulated\n\nPrimary storage UUID: null"
-    )
-    return 0
+    return await call.line("File-based Encryption: true")
 
 
 async def netpolicy(call: Call, _: list[str]) -> int:
     on = call.phone.service_state("netpolicy").get("restrict", "disabled") == "enabled"
-    await call.line(f"System ready: true\nRestrict background: {str(on).lower()}\nDevice idle: false")
-    return 0
+    return await call.line(f"System ready: true\nRestrict background: {str(on).lower()}\nDevice idle: false")
 
 
 async def thermal(call: Call, _: list[str]) -> int:
     held = call.phone.service_state("thermal").get("status")
     await call.line(f"IsStatusOverride: {str(held is not None).lower()}\nThermalEventListeners:")
-    await call.line(f"\tcallbacks: 0\n\tkilled: false\nThermal Status: {held or 0}\nHAL Ready: true")
-    return 0
+    return await call.line(f"\tcallbacks: 0\n\tkilled: false\nThermal Status: {held or 0}\nHAL Ready: true")
 
 
 async def lock_settings(call: Call, _: list[str]) -> int:
     off = call.phone.service_state("lock_settings").get("disabled", "false")
-    await call.line(
+    return await call.line(
         f"Current lock settings service state:\n\nUser State:\n  User 0\n    Quality: 0\n    "
         f"CredentialType: NONE\n    LockScreenDisabled: {off}"
     )
-    return 0
 
 
 async def device_config(call: Call, _: list[str]) -> int:
@@ -317,76 +270,34 @@ async def battery(call: Call, args: list[str]) -> int:
         *release.battery_tail,
         *vendor_of(call.phone).lines.get("battery", ()),
     ]
-    await call.out("\n".join(lines) + "\n")
-    return 0
+    return await call.out("\n".join(lines) + "\n")
 
 
 async def power(call: Call, _: list[str]) -> int:
     """`dumpsys power`: awake or asleep."""
     awake = call.phone.awake
-    flag, state = str(awake).lower(), "Awake" if awake else "Asleep"
     stay = call.phone.settings["global"].get("stay_on_while_plugged_in", "0")
     timeout = call.phone.settings["system"].get("screen_off_timeout", "60000")
     plug = next(
         (number for key, number in _PLUG_TYPES if machine_services.battery_value(call, key) == "1"), 0
     )
-    await call.out(f"""POWER MANAGER (dumpsys power)
-
-Power Manager State:
-  Settings power_manager_constants:
-  mDirty=0x0
-  mWakefulness={state}
-  mWakefulnessChanging=false
-  mIsPowered={str(plug > 0).lower()}
-  mPlugType={plug}
-  mBatteryLevel={call.phone.battery}
-  mStayOn={str(stay != "0").lower()}
-  mBootCompleted=true
-  mSystemReady=true
-  mHalAutoSuspendModeEnabled={str(not awake).lower()}
-  mHalInteractiveModeEnabled={flag}
-  mWakeLockSummary=0x0
-  mUserActivitySummary=0x{1 if awake else 0}
-  mHoldingWakeLockSuspendBlocker=false
-  mHoldingDisplaySuspendBlocker={flag}
-
-Settings and Configuration:
-  mScreenOffTimeoutSetting={timeout}
-  mStayOnWhilePluggedInSetting={stay}
-
-Display Power: state={"ON" if awake else "OFF"}
-
-Wake Locks: size=0
-
-Suspend Blockers: size=2
-""")
-    return 0
+    text = resources.text("shell/dumpsys/power.txt").format(
+        state="Awake" if awake else "Asleep",
+        awake=str(awake).lower(),
+        asleep=str(not awake).lower(),
+        activity=int(awake),
+        display="ON" if awake else "OFF",
+        powered=str(plug > 0).lower(),
+        plug=plug,
+        battery=call.phone.battery,
+        stay=stay,
+        stays=str(stay != "0").lower(),
+        timeout=timeout,
+    )
+    return await call.out(text)
 
 
-def _meminfo_of(pid: int, name: str) -> str:
-    return f"""
-** MEMINFO in pid {pid} [{name}] **
-                   Pss  Private  Private  SwapPss      Rss     Heap     Heap     Heap
-                 Total    Dirty    Clean    Dirty    Total     Size    Alloc     Free
-                ------   ------   ------   ------   ------   ------   ------   ------
-  Native Heap     9216     9180        0        0    11200    16384    10240     6144
-  Dalvik Heap     4608     4560        0        0     9800     8192     4608     3584
-        TOTAL    54321    21000    12000        0   110592    24576    14848     9728
-
- App Summary
-                       Pss(KB)                        Rss(KB)
-                        ------                         ------
-           Java Heap:     4560                          9800
-         Native Heap:     9180                         11200
-                Code:    12000                         48000
-               Stack:      640                           648
-            Graphics:     8192                          8192
-       Private Other:     1200
-              System:    18549
-             Unknown:                                  32752
-
-           TOTAL PSS:    54321            TOTAL RSS:   110592      TOTAL SWAP PSS:        0
-"""
+_MEMINFO = resources.text("shell/dumpsys/meminfo.txt")
 
 
 async def meminfo(call: Call, args: list[str]) -> int:
@@ -399,16 +310,15 @@ async def meminfo(call: Call, args: list[str]) -> int:
         if not matches:
             await call.line(f"No process found for: {names[0]}")
         for pair in matches:
-            await call.out(_meminfo_of(pair.pid, pair.name))
+            await call.out(_MEMINFO.format(pid=pair.pid, name=pair.name))
         return 0
     await call.line("\nTotal RSS by process:")
     for process in processes.values():
         await call.line(f"    110,592K: {process.name} (pid {process.pid} / activities)")
-    await call.line(
+    return await call.line(
         "\nTotal RAM: 2,036,904K (status normal)\n Free RAM: 1,077,940K\n Used RAM:   823,292K\n "
         "Lost RAM:   135,672K"
     )
-    return 0
 
 
 async def cpuinfo(call: Call, _: list[str]) -> int:
@@ -416,8 +326,7 @@ async def cpuinfo(call: Call, _: list[str]) -> int:
     await call.line("  1.2% 543/system_server: 0.9% user + 0.3% kernel")
     for process in call.phone.packages.processes.values():
         await call.line(f"  0.4% {process.pid}/{process.name}: 0.3% user + 0.1% kernel")
-    await call.line("1.6% TOTAL: 1.2% user + 0.4% kernel")
-    return 0
+    return await call.line("1.6% TOTAL: 1.2% user + 0.4% kernel")
 
 
 async def deviceidle(call: Call, args: list[str]) -> int:
@@ -425,83 +334,64 @@ async def deviceidle(call: Call, args: list[str]) -> int:
     if args and not args[0].startswith("-"):
         return await machine_services.DEVICEIDLE.run(call, args)
     state = call.phone.service_state("deviceidle").get("state", "ACTIVE")
-    await call.line(f"  Settings:\n  mLightEnabled=true  mDeepEnabled=true\n  mState={state}")
-    return 0
+    return await call.line(f"  Settings:\n  mLightEnabled=true  mDeepEnabled=true\n  mState={state}")
 
 
 async def alarm(call: Call, _: list[str]) -> int:
-    """`dumpsys alarm`."""
     now = call.phone.wall_ms()
     await call.line(
         f"Current Alarm Manager state:\n  nowRTC={now}\n  nowELAPSED={int(call.phone.clock.monotonic_ms())}"
     )
-    await call.line(
+    return await call.line(
         f"  Next alarm clock information:\n  Pending alarms: 0\n  mLastTimeChange={hash_code(1, 1)}"
     )
-    return 0
 
 
 Handler = Callable[[Call, list[str]], Awaitable[int]]
 SERVICES: dict[str, Handler] = {
-    "SurfaceFlinger": window.surface_flinger,
     "accessibility": accessibility,
-    "account": account,
-    "activity": activity.run,
     "alarm": alarm,
-    "appops": app_ops,
-    "audio": radio.audio,
     "battery": battery,
-    "bluetooth_manager": radio.bluetooth,
     "clipboard": clipboard,
-    "connectivity": radio.connectivity,
     "cpuinfo": cpuinfo,
     "device_config": device_config,
-    "device_policy": device_policy,
     "deviceidle": deviceidle,
     "diskstats": diskstats,
-    "display": window.display,
     "dropbox": dropbox,
-    "gfxinfo": window.gfxinfo,
-    "input": window.input_service,
-    "input_method": window.input_method,
     "locale": locale,
     "location": location,
     "lock_settings": lock_settings,
-    "media_session": media_session,
     "meminfo": meminfo,
-    "mount": mount,
     "netpolicy": netpolicy,
     "notification": notification,
     "overlay": overlay,
-    "package": package.run,
     "power": power,
     "role": role,
     "settings": settings,
     "statusbar": statusbar,
-    "telephony.registry": radio.telephony,
-    "thermalservice": thermal,
-    "trust": trust,
     "uimode": uimode,
     "usagestats": usagestats,
     "user": user,
+    **{name: says(words) for name, words in resources.table("shell/dumpsys/static.toml").items()},
+    "SurfaceFlinger": window.surface_flinger,
+    "activity": activity.run,
+    "appops": app_ops,
+    "audio": radio.audio,
+    "bluetooth_manager": radio.bluetooth,
+    "connectivity": radio.connectivity,
+    "display": window.display,
+    "gfxinfo": window.gfxinfo,
+    "input": window.input_service,
+    "input_method": window.input_method,
+    "package": package.run,
+    "telephony.registry": radio.telephony,
+    "thermalservice": thermal,
     "wifi": radio.wifi,
     "window": window.run,
 }
+SERVICES = dict(sorted(SERVICES.items()))
 PRIORITIES = ("CRITICAL", "HIGH", "NORMAL")
-USAGE = """usage: dumpsys
-         To dump all services.
-or:
-       dumpsys [-t TIMEOUT] [--priority LEVEL] [--clients] [--dump] [--pid] [--thread] [--help | -l | \
---skip SERVICES | SERVICE [ARGS]]
-         --help: shows this help
-         -l: only list services, do not dump them
-         -t TIMEOUT_SEC: TIMEOUT to use in seconds instead of default 10 seconds
-         -T TIMEOUT_MS: TIMEOUT to use in milliseconds instead of default 10 seconds
-         --priority LEVEL: filter services based on specified priority
-               LEVEL must be one of CRITICAL | HIGH | NORMAL
-         --skip SERVICES: dumps all services but SERVICES (comma-separated list)
-         SERVICE [ARGS]: dumps only service SERVICE, optionally passing ARGS to it
-"""
+USAGE = resources.text("shell/usage/dumpsys.txt")
 
 
 class _Wrong(Exception):
@@ -529,26 +419,21 @@ def _options(args: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 async def run(call: Call) -> int:
-    """`dumpsys [-l] [-t SECONDS] [SERVICE [ARGUMENTS]]`."""
     try:
         args, arguments = _options(call.args)
     except _Wrong as wrong:
-        await call.err(f"{wrong}\n\n{USAGE}" if str(wrong).startswith("Error") else USAGE)
-        return 255
+        return await call.err(f"{wrong}\n\n{USAGE}" if str(wrong).startswith("Error") else USAGE, 255)
     call.phone.catch_up()
     if "--help" in arguments:
-        await call.out(USAGE)
-        return 0
+        return await call.out(USAGE)
     if "-l" in arguments:
         await call.line("Currently running services:")
-        await call.out("".join(f"  {name}\n" for name in sorted(SERVICES, key=str.lower)))
-        return 0
+        return await call.out("".join(f"  {name}\n" for name in sorted(SERVICES, key=str.lower)))
     if not args:
         return await _all(call, arguments.get("--skip", "").split(","))
     handler = SERVICES.get(args[0])
     if handler is None:
-        await call.err(f"Can't find service: {args[0]}")
-        return 0
+        return await call.err(f"Can't find service: {args[0]}", 0)
     return await handler(call, args[1:])
 
 

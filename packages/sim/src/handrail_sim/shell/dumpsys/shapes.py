@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from handrail_sim.resources import table
+from handrail_sim.system.activities import Activity
+from handrail_sim.system.device import Device
 from handrail_sim.system.intents import short_component
 from handrail_sim.system.releases import release_of
+from handrail_sim.system.tasks import Task
 from handrail_sim.system.users import user_of
 from handrail_sim.system.vendors import vendor_of
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Activity
-    from handrail_sim.system.device import Device
-    from handrail_sim.system.tasks import Task
-    from handrail_sim.view.windows import Window
+from handrail_sim.view.windows import Window
 
 FIRST_SYSTEM = 2000
-TYPE_NUMBERS = {"application": 1, "recents": 1, "menu": 1002, "ime": 2011, "toast": 2005, "status_bar": 2000}
-TYPE_NUMBERS |= {
-    "navigation_bar": 2019,
-    "shade": 2040,
-    "heads_up": 2040,
-    "volume": 2020,
-    "system_dialog": 2003,
-}
-TYPE_NUMBERS |= {"overlay": 2038}
-"""WindowManager.LayoutParams.TYPE_*; dialogs and sheets are 2, TYPE_APPLICATION."""
+TYPES = table("shell/dumpsys/window_types.toml")
 
 
 def hash_code(kind: int, number: int) -> str:
@@ -35,7 +24,8 @@ def hash_code(kind: int, number: int) -> str:
 
 
 def type_number(window: Window) -> int:
-    return TYPE_NUMBERS.get(window.type, 2)
+    number: int = TYPES["numbers"].get(window.type, 2)
+    return number
 
 
 def window_name(phone: Device, window: Window) -> str:

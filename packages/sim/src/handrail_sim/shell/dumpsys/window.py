@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from handrail_sim import resources
+from handrail_sim.handset import Handset
 from handrail_sim.screen.displays import DISPLAY_ID, Panel
 from handrail_sim.screen.dump import resource_id
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import (
+    TYPES,
     activity_record,
     focused_app,
     hash_code,
@@ -21,33 +23,11 @@ from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.system.releases import release_of
 from handrail_sim.system.users import uid_for
 from handrail_sim.system.vendors import vendor_of
+from handrail_sim.view.view import View
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-    from handrail_sim.view.view import View
-
-
-TYPES = {
-    "application": "BASE_APPLICATION",
-    "dialog": "APPLICATION",
-    "sheet": "APPLICATION",
-    "menu": "APPLICATION_SUB_PANEL",
-    "system_dialog": "SYSTEM_ALERT",
-    "recents": "BASE_APPLICATION",
-    "ime": "INPUT_METHOD",
-    "toast": "TOAST",
-    "status_bar": "STATUS_BAR",
-    "navigation_bar": "NAVIGATION_BAR",
-    "shade": "NOTIFICATION_SHADE",
-    "heads_up": "NOTIFICATION_SHADE",
-    "volume": "VOLUME_OVERLAY",
-    "overlay": "APPLICATION_OVERLAY",
-}
 
 
 async def run(call: Call, args: list[str]) -> int:
-    """`dumpsys window [windows|displays|policy|lastanr]`."""
     sections: dict[str, Callable[[Call], str]] = {
         "windows": _windows,
         "w": _windows,
@@ -58,11 +38,9 @@ async def run(call: Call, args: list[str]) -> int:
     sections |= {"p": _policy, "lastanr": _last_anr, "l": _last_anr}
     names = [arg for arg in args if not arg.startswith("-")]
     if names and names[0] in {"visible-apps", "visible"}:
-        await call.out(_windows(call))
-        return 0
+        return await call.out(_windows(call))
     if names and names[0] not in sections:
-        await call.line(f"Bad window command, or no windows match: {names[0]}\nUse -h for help.")
-        return 0
+        return await call.line(f"Bad window command, or no windows match: {names[0]}\nUse -h for help.")
     chosen = [sections[names[0]]] if names else [_last_anr, _policy, _displays, _windows]
     for section in chosen:
         await call.out(section(call))
@@ -124,7 +102,9 @@ def _window(call: Call, number: int, window: Window) -> list[str]:
     package = all_packages(call.phone).get(window.package)
     uid = uid_for(call.phone, window.package, package.uid) if package else 1000
     front = call.phone.tasks.front
-    kind = str(type_number(window)) if release.flags_in_hex else TYPES.get(window.type, "APPLICATION")
+    kind = (
+        str(type_number(window)) if release.flags_in_hex else TYPES["names"].get(window.type, "APPLICATION")
+    )
     fill = "fillxfill" if window.placement == "fill" else f"{right - left}x{bottom - top}"
     return [
         f"  Window #{number} {window_name(call.phone, window)}:",
@@ -228,34 +208,13 @@ def _main_display(call: Call) -> str:
 
 def _policy(call: Call) -> str:
     awake = call.phone.awake
-    state = "AWAKE" if awake else "ASLEEP"
-    screen = "ON" if awake else "OFF"
-    return f"""WINDOW MANAGER POLICY STATE (dumpsys window policy)
-    mSafeMode=false mSystemReady=true mSystemBooted=true
-    mCameraLensCoverState=CAMERA_LENS_COVER_ABSENT
-    mWakeGestureEnabledSetting=true
-    mUiMode=UI_MODE_TYPE_NORMAL mEnableCarDockHomeCapture=true
-    mLidKeyboardAccessibility=0 mLidNavigationAccessibility=0 getLidBehavior=LID_BEHAVIOR_NONE
-    mLongPressOnBackBehavior=LONG_PRESS_BACK_NOTHING mLongPressOnHomeBehavior=LONG_PRESS_HOME_ASSIST
-    mShortPressOnPowerBehavior=SHORT_PRESS_POWER_GO_TO_SLEEP
-    mAwake={str(awake).lower()} mScreenOnEarly={str(awake).lower()} mScreenOnFully={str(awake).lower()}
-    {release_of(call.phone).lockscreen}
-    mInputRestricted=false
-    KeyguardServiceDelegate
-      showing=false
-      inputRestricted=false
-      occluded=false
-      secure=false
-      dreaming=false
-      systemIsReady=true
-      deviceHasKeyguard=true
-      enabled=true
-      bootCompleted=true
-      screenState=SCREEN_STATE_{screen}
-      interactiveState=INTERACTIVE_STATE_{"AWAKE" if awake else "SLEEP"}
-    mWakefulness={state}
-
-"""
+    return resources.text("shell/dumpsys/policy.txt").format(
+        awake=str(awake).lower(),
+        state="AWAKE" if awake else "ASLEEP",
+        screen="ON" if awake else "OFF",
+        interactive="AWAKE" if awake else "SLEEP",
+        lockscreen=release_of(call.phone).lockscreen,
+    )
 
 
 def _last_anr(_: Call) -> str:
@@ -306,7 +265,7 @@ async def display(call: Call, _: list[str]) -> int:
     displays, panels = call.phone.displays, call.phone.displays.logical()
     devices = [*displays.physical(), *(panel for panel in panels if panel.port is None)]
     brightness = int(call.phone.settings["system"].get("screen_brightness", "128")) / 255
-    await call.out(f"""DISPLAY MANAGER (dumpsys display)
+    return await call.out(f"""DISPLAY MANAGER (dumpsys display)
   mSafeMode=false
   mPendingTraversal=false
   {_viewports(call, panels)}
@@ -324,7 +283,6 @@ Display States: size=1
   Display Id=0
   Display State={on}
 """)
-    return 0
 
 
 def _viewports(call: Call, panels: list[Panel]) -> str:
@@ -397,7 +355,6 @@ def info(call: Call, panel: Panel) -> str:
 
 
 async def surface_flinger(call: Call, args: list[str]) -> int:
-    """`dumpsys SurfaceFlinger [--display-id|--list|--latency]`."""
     if "--display-id" in args:
         for at, panel in enumerate(call.phone.displays.physical()):
             await call.line(
@@ -427,42 +384,16 @@ async def input_service(call: Call, _: list[str]) -> int:
     """`dumpsys input`: the touchscreen and who has the focus."""
     screen, focused = call.phone.display, call.phone.focused_window()
     name = window_name(call.phone, focused)[7:-1] if focused else "<none>"
-    await call.out(f"""INPUT MANAGER (dumpsys input)
-
-Event Hub State:
-  BuiltInKeyboardId: -2
-  Devices:
-    2: touchscreen
-      Classes: TOUCH | TOUCH_MT | EXTERNAL
-      Path: /dev/input/event1
-      Enabled: true
-
-Input Reader State (Nums of device: 1):
-  Device 2: touchscreen
-    EventHub Devices: [ 2 ]
-    Generation: 4
-    Sources: TOUCHSCREEN
-    Motion Ranges:
-      X: source=TOUCHSCREEN, min=0.000, max={screen.width - 1}.000, flat=0.000, fuzz=0.000, resolution=0.000
-      Y: source=TOUCHSCREEN, min=0.000, max={screen.height - 1}.000, flat=0.000, fuzz=0.000, resolution=0.000
-    Touch Input Mapper (mode - DIRECT):
-      Viewport INTERNAL: displayId=0, uniqueId=local:{DISPLAY_ID}, port=0, orientation={screen.rotation}, \
-logicalFrame=[0, 0, {screen.width}, {screen.height}], physicalFrame=[0, 0, {screen.width}, {screen.height}], \
-deviceSize=[{screen.width}, {screen.height}], isActive=[1]
-      SurfaceWidth: {screen.width}px
-      SurfaceHeight: {screen.height}px
-      SurfaceOrientation: {screen.rotation}
-      InputDeviceOrientation: {screen.rotation}
-
-Input Dispatcher State:
-  DispatchEnabled: true
-  DispatchFrozen: false
-  FocusedApplications:
-    displayId=0, name='{name}', dispatchingTimeout=5000ms
-  FocusedWindows:
-    displayId=0, name='{name}'
-""")
-    return 0
+    text = resources.text("shell/dumpsys/input.txt").format(
+        width=screen.width,
+        height=screen.height,
+        right=screen.width - 1,
+        bottom=screen.height - 1,
+        rotation=screen.rotation,
+        display=DISPLAY_ID,
+        name=name,
+    )
+    return await call.out(text)
 
 
 async def input_method(call: Call, _: list[str]) -> int:
@@ -480,7 +411,7 @@ async def input_method(call: Call, _: list[str]) -> int:
             f"  InputMethod #{number}:\n    mId={method} mSettingsActivityName=null "
             "mIsVrOnly=false mSupportsSwitchingToNextInputMethod=true"
         )
-    await call.out(f"""  mCurMethodId={current}
+    return await call.out(f"""  mCurMethodId={current}
   mCurSeq=3 mCurPerceptible=false
   mCurFocusedWindow={client} softInputMode=STATE_UNSPECIFIED|ADJUST_RESIZE \
 client=ClientState{{{hash_code(3, 1)}}}
@@ -498,7 +429,9 @@ Input method service state for {current}:
   mIsInputViewShown={shown} mStatusIcon=0
   mShowInputRequested={shown} mLastShowInputRequested={shown} mShowInputFlags=0x0
 """)
-    return 0
+
+
+_GFXINFO = resources.text("shell/dumpsys/gfxinfo.txt")
 
 
 async def gfxinfo(call: Call, args: list[str]) -> int:
@@ -509,24 +442,8 @@ async def gfxinfo(call: Call, args: list[str]) -> int:
     for process in call.phone.packages.processes.values():
         if names and process.name not in names:
             continue
-        await call.out(f"""** Graphics info for pid {process.pid} [{process.name}] **
-
-Stats since: {int(process.started_ms * 1_000_000)}ns
-Total frames rendered: 120
-Janky frames: 2 (1.67%)
-Janky frames (legacy): 3 (2.50%)
-50th percentile: 6ms
-90th percentile: 9ms
-95th percentile: 12ms
-99th percentile: 22ms
-Number Missed Vsync: 1
-Number High input latency: 0
-Number Slow UI thread: 1
-Number Slow bitmap uploads: 0
-Number Slow issue draw commands: 0
-Number Frame deadline missed: 2
-
-""")
+        since = int(process.started_ms * 1_000_000)
+        await call.out(_GFXINFO.format(pid=process.pid, name=process.name, since=since))
     if names and names[0] not in call.phone.packages.processes:
         await call.line(f"No process found for: {names[0]}")
     return 0

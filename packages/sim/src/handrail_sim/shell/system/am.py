@@ -12,7 +12,7 @@ from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.system.instrument import instrument
 from handrail_sim.shell.system.intent_args import IntentArgs, shown
 from handrail_sim.shell.system.java import JavaError, integer
-from handrail_sim.shell.system.verbs import Handler, Verbs, missing, plain
+from handrail_sim.shell.system.verbs import Verbs, missing, plain, says
 from handrail_sim.system.intents import StartResult, short_component, split_component
 from handrail_sim.system.releases import release_of
 from handrail_sim.system.tasks import HOME, Task
@@ -76,8 +76,7 @@ async def stack(call: Call, args: list[str]) -> int:
         if match is not None:
             call.phone.tasks.remove(match)
         return 0
-    await call.err(f"Error: unknown command '{verb}'")
-    return 255
+    return await call.err(f"Error: unknown command '{verb}'", 255)
 
 
 async def task(call: Call, args: list[str]) -> int:
@@ -85,13 +84,10 @@ async def task(call: Call, args: list[str]) -> int:
     if args[0] == "focus":
         match = _numbered(call, args[1]) if args[1:] else None
         if match is None:
-            await call.err(f"Error: no task with id {' '.join(args[1:])}")
-            return 255
+            return await call.err(f"Error: no task with id {' '.join(args[1:])}", 255)
         call.phone.tasks.to_front(match)
-        await call.line(f"Setting focus to task {match.number}")
-        return 0
-    await call.err(f"Error: unknown command '{args[0]}'")
-    return 255
+        return await call.line(f"Setting focus to task {match.number}")
+    return await call.err(f"Error: unknown command '{args[0]}'", 255)
 
 
 FROM_SHELL = 0x400000
@@ -235,7 +231,6 @@ def _deliver(call: Call, intent: IntentArgs) -> Answer:
 
 
 async def broadcast(call: Call, args: list[str]) -> int:
-    """`am broadcast INTENT`."""
     intent = IntentArgs(
         args,
         valued=frozenset({"--user", "--receiver-permission"}),
@@ -250,8 +245,7 @@ async def broadcast(call: Call, args: list[str]) -> int:
         raise JavaError("java.lang.SecurityException", message)
     result, data = _deliver(call, intent)
     more = f', data="{data}"' if data else ""
-    await call.line(f"Broadcast completed: result={result}{more}")
-    return 0
+    return await call.line(f"Broadcast completed: result={result}{more}")
 
 
 NEW_TASK = 0x10000000
@@ -278,7 +272,6 @@ COLD_MS, WARM_MS = 312, 87
 
 
 async def start(call: Call, args: list[str]) -> int:
-    """`am start [-W] [-S] INTENT`."""
     if "-R" in args:
         at = args.index("-R")
         args = [*args[:at], "-R", *args[at + 2 :]]
@@ -352,7 +345,6 @@ async def _report(call: Call, result: StartResult) -> None:
 
 
 async def force_stop(call: Call, args: list[str]) -> int:
-    """`am force-stop PACKAGE`."""
     call.phone.force_stop(plain(args)[0])
     return 0
 
@@ -373,7 +365,6 @@ async def kill_all(call: Call, _: list[str]) -> int:
 
 
 async def crash(call: Call, args: list[str]) -> int:
-    """`am crash PACKAGE|PID`."""
     name = plain(args)[0]
     for process in list(call.phone.packages.processes.values()):
         if name in {process.name, str(process.pid)}:
@@ -390,27 +381,22 @@ async def service(call: Call, args: list[str]) -> int:
     phone = call.phone
     if phone.packages.start_service(f"{package}/{name}", phone.now_ms(), foreground=front):
         return 0
-    await call.err("Error: Not found; no service started.")
-    return 255
+    return await call.err("Error: Not found; no service started.", 255)
 
 
 async def stop_service(call: Call, args: list[str]) -> int:
-    """`am stopservice INTENT`."""
     intent = IntentArgs(args, valued=frozenset({"--user"}), flags=frozenset())
     await call.line(f"Stopping service: {shown(intent.intent)}")
     component = "/".join(split_component(intent.intent.component))
     if call.phone.packages.running_services.pop(component, None) is not None:
-        await call.line("Service stopped")
-        return 0
-    await call.err("Service not stopped: was not running.")
-    return 255
+        return await call.line("Service stopped")
+    return await call.err("Service not stopped: was not running.", 255)
 
 
 async def switch_user(call: Call, args: list[str]) -> int:
     if integer(plain(args)[0]) == 0:
         return 0
-    await call.line(f"Error: Failed to switch to user {plain(args)[0]}")
-    return 1
+    return await call.line(f"Error: Failed to switch to user {plain(args)[0]}", 1)
 
 
 async def set_debug_app(call: Call, args: list[str]) -> int:
@@ -420,7 +406,6 @@ async def set_debug_app(call: Call, args: list[str]) -> int:
 
 
 async def clear_debug_app(call: Call, _: list[str]) -> int:
-    """`am clear-debug-app`."""
     for name in ("debug_app", "wait_for_debugger"):
         call.phone.settings["global"].pop(name, None)
     return 0
@@ -436,7 +421,6 @@ def _bucket(text: str) -> int:
 
 
 async def set_bucket(call: Call, args: list[str]) -> int:
-    """`am set-standby-bucket PACKAGE BUCKET`."""
     package, bucket = plain(args)[:2]
     call.phone.service_state("standby")[package] = str(_bucket(bucket))
     return 0
@@ -444,8 +428,7 @@ async def set_bucket(call: Call, args: list[str]) -> int:
 
 async def get_bucket(call: Call, args: list[str]) -> int:
     """`am get-standby-bucket PACKAGE`: in use until something else was set."""
-    await call.line(call.phone.service_state("standby").get(plain(args)[0], "10"))
-    return 0
+    return await call.line(call.phone.service_state("standby").get(plain(args)[0], "10"))
 
 
 async def set_inactive(call: Call, args: list[str]) -> int:
@@ -455,10 +438,8 @@ async def set_inactive(call: Call, args: list[str]) -> int:
 
 
 async def get_inactive(call: Call, args: list[str]) -> int:
-    """`am get-inactive PACKAGE`."""
     bucket = int(call.phone.service_state("standby").get(plain(args)[0], "10"))
-    await call.line(f"Idle={str(bucket >= BUCKETS['rare']).lower()}")
-    return 0
+    return await call.line(f"Idle={str(bucket >= BUCKETS['rare']).lower()}")
 
 
 async def compat(call: Call, args: list[str]) -> int:
@@ -471,16 +452,7 @@ async def compat(call: Call, args: list[str]) -> int:
         f"Warning! Change {integer(change)} is not known yet. Enabling/disabling it could have no effect."
     )
     call.phone.service_state("compat")[f"{change} {package}"] = verb
-    await call.line(f"{done} change {change} for {package}.")
-    return 0
-
-
-def _says(text: str) -> Handler:
-    async def answer(call: Call, _: list[str]) -> int:
-        await call.line(text)
-        return 0
-
-    return answer
+    return await call.line(f"{done} change {change} for {package}.")
 
 
 async def to_uri(call: Call, args: list[str]) -> int:
@@ -489,12 +461,10 @@ async def to_uri(call: Call, args: list[str]) -> int:
     parts = [f"action={intent.action}"] if intent.action else []
     parts += [f"category={category}" for category in intent.categories]
     parts += [f"component={short_component(intent.component)}"] if intent.component else []
-    await call.line(f"{intent.data}#Intent;{''.join(part + ';' for part in parts)}end")
-    return 0
+    return await call.line(f"{intent.data}#Intent;{''.join(part + ';' for part in parts)}end")
 
 
 async def config(call: Call, _: list[str]) -> int:
-    """`am get-config`."""
     display = call.phone.display
     dp = display.density / 160
     wide, high = int(display.width / dp), int(display.height / dp)
@@ -504,8 +474,7 @@ async def config(call: Call, _: list[str]) -> int:
         f"config: mcc310-mnc260-en-rUS-ldltr-sw{min(wide, high)}dp-w{wide}dp-h{high}dp-normal-{long}-"
         f"notround-lowdr-nowidecg-{way}-{night}-{display.density}dpi-finger-keyssoft-nokeys-navhidden-nonav-v34"
     )
-    await call.line("abi: arm64-v8a")
-    return 0
+    return await call.line("abi: arm64-v8a")
 
 
 _USER = "[--user USER_ID]"
@@ -531,16 +500,16 @@ VERBS = Verbs(
         "stop-service": ("INTENT", stop_service),
         "stack": ("list|info|move-task|remove [STACK_ID] [TASK_ID]", stack),
         "task": ("lock|resizeable|resize|focus [TASK_ID] [MORE]", task),
-        "get-current-user": ("", _says("0")),
-        "get-started-user-state": ("USER_ID", _says("RUNNING_UNLOCKED")),
-        "is-user-stopped": ("USER_ID", _says("false")),
+        "get-current-user": ("", says("0")),
+        "get-started-user-state": ("USER_ID", says("RUNNING_UNLOCKED")),
+        "is-user-stopped": ("USER_ID", says("false")),
         "get-config": ("[--days COUNT] [--device] [--proto] [--display DISPLAY_ID]", config),
         "switch-user": ("[-w] USER_ID", switch_user),
-        "unlock-user": ("USER_ID [TOKEN]", _says("Success: user unlocked")),
+        "unlock-user": ("USER_ID [TOKEN]", says("Success: user unlocked")),
         "set-debug-app": ("[-w] [--persistent] PACKAGE", set_debug_app),
         "clear-debug-app": ("", clear_debug_app),
-        "idle-maintenance": ("", _says("Performing idle maintenance...")),
-        "wait-for-broadcast-idle": ("[--flush-broadcast-loopers]", _says("All broadcast queues are idle!")),
+        "idle-maintenance": ("", says("Performing idle maintenance...")),
+        "wait-for-broadcast-idle": ("[--flush-broadcast-loopers]", says("All broadcast queues are idle!")),
         "set-inactive": (f"{_USER} PACKAGE true|false", set_inactive),
         "get-inactive": (f"{_USER} PACKAGE", get_inactive),
         "set-standby-bucket": (f"{_USER} PACKAGE BUCKET", set_bucket),
@@ -553,7 +522,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`am COMMAND …`."""
     return await VERBS.run(call, call.args)
 
 

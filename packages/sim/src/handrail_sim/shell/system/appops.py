@@ -24,11 +24,9 @@ async def _is_installed(call: Call, package: str) -> bool:
 
 
 async def _change(call: Call, args: list[str]) -> int:
-    """`appops set PACKAGE OP MODE`."""
     package, op, mode = plain(args)[:3]
     if mode not in MODES:
-        await call.err(f"Error: Mode {mode} is not valid")
-        return 255
+        return await call.err(f"Error: Mode {mode} is not valid", 255)
     if not await _is_installed(call, package):
         return 255
     call.phone.service_state("appops")[f"{package} {_plain(op)}"] = mode
@@ -40,15 +38,15 @@ def _plain(op: str) -> str:
 
 
 async def _get(call: Call, args: list[str]) -> int:
-    """`appops get PACKAGE [OP]`."""
     package, *requested = plain(args)
     if not await _is_installed(call, package):
         return 255
     matches = modes_of(call, package)
     if requested:
         op = _plain(requested[0])
-        await call.line(f"{op}: {matches[op]}" if op in matches else "No operations.\nDefault mode: allow")
-        return 0
+        return await call.line(
+            f"{op}: {matches[op]}" if op in matches else "No operations.\nDefault mode: allow"
+        )
     for op in sorted(matches):
         await call.line(f"{op}: {matches[op]}")
     if not matches:
@@ -72,17 +70,14 @@ async def _query(call: Call, args: list[str]) -> int:
     op, *mode = plain(args)
     names = [name for name in call.phone.packages.installed
              if modes_of(call, name).get(_plain(op)) == (mode[0] if mode else "allow")]  # fmt: skip
-    await call.out("".join(f"{name}\n" for name in names) or "No operations.\n")
-    return 0
+    return await call.out("".join(f"{name}\n" for name in names) or "No operations.\n")
 
 
 async def _reset(call: Call, args: list[str]) -> int:
-    """`appops reset [PACKAGE]`."""
     names, held = plain(args), call.phone.service_state("appops")
     for key in [key for key in held if not names or key.startswith(f"{names[0]} ")]:
         held.pop(key)
-    await call.line(f"Reset all modes for: {names[0] if names else 'all packages, user 0'}")
-    return 0
+    return await call.line(f"Reset all modes for: {names[0] if names else 'all packages, user 0'}")
 
 
 _USER = "[--user USER_ID]"
@@ -98,7 +93,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`appops get|set|reset …`."""
     return await VERBS.run(call, call.args)
 
 

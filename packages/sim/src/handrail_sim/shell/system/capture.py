@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.paint import frame as frame_of
 from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.screen.displays import Panel
-from handrail_sim.shell.call import Call, Command, encode
+from handrail_sim.shell.call import Call, Command, by_name, encode
 from handrail_sim.shell.dumpsys import run as dumpsys
 from handrail_sim.shell.io import Bytes, Collected
 from handrail_sim.shell.options import Options, read_getopt
@@ -32,7 +33,6 @@ KILLED = 137
 
 
 async def uiautomator(call: Call) -> int:
-    """`uiautomator dump|events|help`."""
     args = call.args
     if not args or args[0] in {"help", "--help"}:
         await call.out(_USAGE)
@@ -44,28 +44,10 @@ async def uiautomator(call: Call) -> int:
         return 0
     if args[0] == "runtest":
         return await call.fail("runtest needs a jar that this phone cannot run")
-    await call.err(f"Unknown command: {args[0]}")
-    return 1
+    return await call.err(f"Unknown command: {args[0]}")
 
 
-_USAGE = """Usage: uiautomator <subcommand> [options]
-
-Available subcommands:
-
-help: displays help message
-
-runtest: executes UI automation tests
-    runtest <class spec> [options]
-
-dump: creates an XML dump of current UI hierarchy
-    dump [--verbose][file]
-      [--compressed]: dumps compressed layout information.
-      [file]: the location where the dumped XML should be stored, default is
-      /storage/emulated/legacy/window_dump.xml
-
-events: prints out accessibility events until terminated
-
-"""
+_USAGE = resources.text("shell/usage/uiautomator.txt")
 
 
 async def _dump(call: Call, args: list[str]) -> int:
@@ -74,14 +56,12 @@ async def _dump(call: Call, args: list[str]) -> int:
     if wait is not None and not await _wait_for_idle(
         call, float(wait["quiet_ms"]), float(wait["timeout_ms"])
     ):
-        await call.err("ERROR: could not get idle state.")
-        return 1
+        return await call.err("ERROR: could not get idle state.")
     if faults.get("dump_killed") is not None:
         await call.err("Killed ")
         return KILLED
     if faults.get("dump_null_root") is not None:
-        await call.err("ERROR: null root node returned by UiTestAutomationBridge.")
-        return 1
+        return await call.err("ERROR: null root node returned by UiTestAutomationBridge.")
     phone.catch_up()
     await phone.refresh_web()
     xml = encode(phone.dump(compressed="--compressed" in args, all_windows="--windows" in args))
@@ -91,8 +71,7 @@ async def _dump(call: Call, args: list[str]) -> int:
     else:
         with suppress(OSError):  # Android writes that into its log alone, and says "dumped" all the same
             call.session.files.write(call.path(target), xml)
-    await call.out(f"UI hierchary dumped to: {target}\n")
-    return 0
+    return await call.out(f"UI hierchary dumped to: {target}\n")
 
 
 async def _wait_for_idle(call: Call, quiet_ms: float, timeout_ms: float) -> bool:
@@ -114,8 +93,7 @@ async def screencap(call: Call) -> int:
     """`screencap [-p] [FILE]`; without -p, raw pixels behind a header."""
     options = read_getopt(call.args, "phad:")
     if "h" in options:
-        await call.err("usage: screencap [-hp] [-d display-id] [FILENAME]")
-        return 0
+        return await call.err("usage: screencap [-hp] [-d display-id] [FILENAME]", 0)
     name = options.rest[0] if options.rest else ""
     png = "p" in options or name.endswith(".png")
     panel = await _chosen_panel(call, options.values.get("d"))
@@ -128,13 +106,11 @@ async def screencap(call: Call) -> int:
         return 0
     data = await _png(call, panel) if png else b"".join([piece async for piece in _raw(call, panel)])
     if not name:
-        await call.out(data)
-        return 0
+        return await call.out(data)
     try:
         call.session.files.write(call.path(name), data)
     except OSError as problem:
-        await call.err(f"Error opening file: {name} ({problem.strerror})")
-        return 1
+        return await call.err(f"Error opening file: {name} ({problem.strerror})")
     return 0
 
 
@@ -190,12 +166,6 @@ async def _raw(call: Call, panel: Panel) -> AsyncIterator[bytes]:
         packed = unpack.unconsumed_tail
 
 
-FAMILY: dict[str, Command] = {
-    "uiautomator": uiautomator,
-    "screencap": screencap,
-}
-
-
 _BETWEEN_MS = 33.0
 _LONGEST_S = 180
 _OPTIONS = {
@@ -207,22 +177,18 @@ _SCREENRECORD_USAGE = "Usage: screenrecord [options] <filename>"
 
 
 async def screenrecord(call: Call) -> int:
-    """`screenrecord [--size WxH] [--time-limit S] [--output-format mp4|h264] FILE`."""
     options = read_getopt(call.args, "vh", _OPTIONS, 2)
     if "h" in options:
-        await call.line(_SCREENRECORD_USAGE)
-        return 0
+        return await call.line(_SCREENRECORD_USAGE)
     try:
         name, size, limit_ms, bare = _recording(options)
     except ValueError as wrong:
-        await call.err(str(wrong))
-        return 2
+        return await call.err(str(wrong), 2)
     phone, clock = call.phone, call.phone.clock
     try:
         video = Video(*(size or (phone.display.width, phone.display.height)), bare=bare)
     except NoEncoder:
-        await call.err("ERROR: unable to create video/avc codec instance")
-        return 1
+        return await call.err("ERROR: unable to create video/avc codec instance")
     began, last = clock.monotonic_ms(), None
     try:
         while (passed := clock.monotonic_ms() - began) < limit_ms:
@@ -276,17 +242,8 @@ def _recording(options: Options) -> tuple[str, tuple[int, int] | None, float, bo
     return names[0], wanted, int(seconds) * 1000.0, form == "h264"
 
 
-FAMILY |= {"screenrecord": screenrecord}
-
-
 BUGREPORTS = "/data/user_de/0/com.android.shell/files/bugreports"
-_BUGREPORTZ = """usage: bugreportz [-hpsv]
-  -h: to display this help message
-  -p: display progress
-  -s: stream content to standard output
-  -v: to display the version
-  or no arguments to generate a zipped bugreport
-"""
+_BUGREPORTZ = resources.text("shell/usage/bugreportz.txt")
 
 
 async def _output(call: Call, command: Command, argv: list[str]) -> bytes:
@@ -321,17 +278,14 @@ async def bugreportz(call: Call) -> int:
     """`bugreportz [-hpsv]`: the way of the file, behind OK."""
     options = read_getopt(call.args, "hpsv")
     if "h" in options:
-        await call.out(_BUGREPORTZ)
-        return 0
+        return await call.out(_BUGREPORTZ)
     if "v" in options:
-        await call.err("1.2")
-        return 0
+        return await call.err("1.2", 0)
     now = datetime.fromtimestamp(call.phone.clock.now_ms() / 1000, UTC)
     device = re.sub(r"\W", "_", call.phone.props.get("ro.product.name", "phone"))
     name = f"bugreport-{device}-{now:%Y-%m-%d-%H-%M-%S}"
     if "s" in options:
-        await call.out(await _report(call, name))
-        return 0
+        return await call.out(await _report(call, name))
     path = f"{BUGREPORTS}/{name}.zip"
     if "p" in options:
         await call.line(f"BEGIN:{path}")
@@ -341,14 +295,12 @@ async def bugreportz(call: Call) -> int:
     files.write(path, await _report(call, name))
     if "p" in options:
         await call.line("PROGRESS:100/100")
-    await call.line(f"OK:{path}")
-    return 0
+    return await call.line(f"OK:{path}")
 
 
 async def bugreport(call: Call) -> int:
     """The flat report is gone from Android since 7; this is what it says."""
-    await call.line("Flat bugreports are deprecated, use 'adb bugreport' instead.")
-    return 1
+    return await call.line("Flat bugreports are deprecated, use 'adb bugreport' instead.", 1)
 
 
 _BMGR = """usage: bmgr [--user <userId>] [backup|restore|list|transport|run]
@@ -364,10 +316,8 @@ _BMGR = """usage: bmgr [--user <userId>] [backup|restore|list|transport|run]
 async def bmgr(call: Call) -> int:
     """No backup service runs for the user, so that Android refuses all but the help."""
     if not call.args or call.args[0] in {"help", "-h", "--help"}:
-        await call.err(_BMGR)
-        return 0
-    await call.err("Error: Backup Manager is not activated for user 0")
-    return 1
+        return await call.err(_BMGR, 0)
+    return await call.err("Error: Backup Manager is not activated for user 0")
 
 
 _SM = """usage: sm list-disks [adoptable]
@@ -392,23 +342,21 @@ async def sm(call: Call) -> int:
         case ["get-primary-storage-uuid", _]:
             await call.line("null")
         case _:
-            await call.err(_SM)
-            return 1
+            return await call.err(_SM)
     return 0
 
 
 async def atrace(call: Call) -> int:
-    await call.err("No trace folder found")
-    return 255
+    return await call.err("No trace folder found", 255)
 
 
 async def perfetto(call: Call) -> int:
     uptime = call.phone.clock.monotonic_ms() / 1000
     if call.args[:1] in (["--version"], ["-h"], ["--help"]):
-        await call.out("Perfetto v34.0\n" if call.args[0] == "--version" else "Usage: perfetto [options]\n")
-        return 0
-    await call.err(f"[{uptime:07.3f}] perfetto_cmd.cc Disconnected from the Perfetto traced service")
-    return 1
+        return await call.out(
+            "Perfetto v34.0\n" if call.args[0] == "--version" else "Usage: perfetto [options]\n"
+        )
+    return await call.err(f"[{uptime:07.3f}] perfetto_cmd.cc Disconnected from the Perfetto traced service")
 
 
 def _short(verbs: Verbs) -> Command:
@@ -420,13 +368,7 @@ def _short(verbs: Verbs) -> Command:
     return run
 
 
-FAMILY |= {
-    "bugreportz": bugreportz,
-    "bugreport": bugreport,
-    "bmgr": bmgr,
-    "sm": sm,
-    "atrace": atrace,
-    "perfetto": perfetto,
+FAMILY = by_name(uiautomator, screencap, screenrecord, bugreportz, bugreport, bmgr, sm, atrace, perfetto) | {
     "device_config": _short(policy_services.DEVICE_CONFIG),
     "dpm": _short(policy_services.DEVICE_POLICY),
     "locksettings": _short(policy_services.LOCK_SETTINGS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from itertools import pairwise
 
+from handrail_sim.resources import table
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.run import SERVICES
 from handrail_sim.shell.system import (
@@ -19,8 +20,7 @@ from handrail_sim.shell.system import (
     radio,
     screen_services,
 )
-from handrail_sim.shell.system.screen_services import does
-from handrail_sim.shell.system.verbs import Handler, Verbs
+from handrail_sim.shell.system.verbs import Handler, Verbs, does
 
 _VALUED = {
     "-t": "title",
@@ -42,18 +42,15 @@ async def _post(call: Call, args: list[str]) -> int:
         elif not arg.startswith("-"):
             words.append(arg)
         elif arg not in {"-v", "--verbose"}:
-            await call.err(f"error: unknown option {arg}\n{_USAGE}")
-            return 255
+            return await call.err(f"error: unknown option {arg}\n{_USAGE}", 255)
     if len(words) < 2:
-        await call.err(_USAGE)
-        return 255
+        return await call.err(_USAGE, 255)
     tag, text = words[0], " ".join(words[1:])
     notification = call.phone.notify("com.android.shell", values.get("title", tag), text, key=tag)
-    await call.line(
+    return await call.line(
         "posting:\n  Notification(channel=shell_cmd shortcut=null contentView=null flags=0x0 "
         f"id={notification.number})"
     )
-    return 0
 
 
 _USAGE = "usage: cmd notification post [flags] <tag> <text>"
@@ -80,10 +77,8 @@ _DND = {"off": "0", "all": "0", "on": "1", "priority": "1", "none": "2", "alarms
 
 
 async def _set_dnd(call: Call, args: list[str]) -> int:
-    """`cmd notification set_dnd MODE`."""
     if args[0] not in _DND:
-        await call.err(f"Unknown option: {args[0]}")
-        return 255
+        return await call.err(f"Unknown option: {args[0]}", 255)
     call.phone.put_setting("global", "zen_mode", _DND[args[0]])
     return 0
 
@@ -126,15 +121,13 @@ async def clipboard(call: Call, args: list[str]) -> int:
     elif verb in {"clear", "clear-primary-clip"}:
         call.phone.clipboard = ""
     else:
-        await call.line(f"Unknown command: {verb}")
-        return 255
+        return await call.line(f"Unknown command: {verb}", 255)
     return 0
 
 
 async def no_shell(call: Call, _: list[str]) -> int:
     """What Binder says for a Java service without a shell command."""
-    await call.err("No shell command implementation.")
-    return 0
+    return await call.err("No shell command implementation.", 0)
 
 
 async def native(_: Call, __: list[str]) -> int:
@@ -197,8 +190,7 @@ async def run(call: Call) -> int:
     if args[:1] == ["-w"]:
         args = args[1:]
     if args[:1] == ["-l"]:
-        await call.out("Currently running services:\n" + "".join(f"  {name}\n" for name in services()))
-        return 0
+        return await call.out("Currently running services:\n" + "".join(f"  {name}\n" for name in services()))
     if not args:
         await call.err(
             "cmd: No service specified; use -l to list all running services. Use -w to start and wait."
@@ -215,42 +207,7 @@ async def run(call: Call) -> int:
     return NOT_FOUND
 
 
-_INTERFACES = {
-    "SurfaceFlinger": "android.ui.ISurfaceComposer",
-    "accessibility": "android.view.accessibility.IAccessibilityManager",
-    "account": "android.accounts.IAccountManager",
-    "activity": "android.app.IActivityManager",
-    "alarm": "android.app.IAlarmManager",
-    "appops": "com.android.internal.app.IAppOpsService",
-    "audio": "android.media.IAudioService",
-    "bluetooth_manager": "android.bluetooth.IBluetoothManager",
-    "clipboard": "android.content.IClipboard",
-    "connectivity": "android.net.IConnectivityManager",
-    "device_policy": "android.app.admin.IDevicePolicyManager",
-    "deviceidle": "android.os.IDeviceIdleController",
-    "display": "android.hardware.display.IDisplayManager",
-    "input": "android.hardware.input.IInputManager",
-    "input_method": "com.android.internal.view.IInputMethodManager",
-    "location": "android.location.ILocationManager",
-    "lock_settings": "com.android.internal.widget.ILockSettings",
-    "media_session": "android.media.session.ISessionManager",
-    "mount": "android.os.storage.IStorageManager",
-    "netpolicy": "android.net.INetworkPolicyManager",
-    "notification": "android.app.INotificationManager",
-    "overlay": "android.content.om.IOverlayManager",
-    "package": "android.content.pm.IPackageManager",
-    "power": "android.os.IPowerManager",
-    "role": "android.app.role.IRoleManager",
-    "statusbar": "com.android.internal.statusbar.IStatusBarService",
-    "telephony.registry": "com.android.internal.telephony.ITelephonyRegistry",
-    "thermalservice": "android.os.IThermalService",
-    "trust": "android.app.trust.ITrustManager",
-    "uimode": "android.app.IUiModeManager",
-    "usagestats": "android.app.usage.IUsageStatsManager",
-    "user": "android.os.IUserManager",
-    "wifi": "android.net.wifi.IWifiManager",
-    "window": "android.view.IWindowManager",
-}
+_INTERFACES: dict[str, str] = table("shell/system/interfaces.toml")
 SERVICE_USAGE = """Usage: service [-h|-?]
        service list
        service check SERVICE
@@ -270,42 +227,34 @@ async def service(call: Call) -> int:
     if verb == "list":
         await call.line(f"Found {len(names)} services:")
         rows = [f"{at}\t{word}: [{_INTERFACES.get(word, '')}]\n" for at, word in enumerate(names)]
-        await call.out("".join(rows))
-        return 0
+        return await call.out("".join(rows))
     if verb == "check" and name:
-        await call.line(f"Service {name}: {'found' if name in names else 'not found'}")
-        return 0
+        return await call.line(f"Service {name}: {'found' if name in names else 'not found'}")
     if verb == "call" and name:
         return await _call(call, name, code)
     if verb in {"-h", "-?"}:
-        await call.line(SERVICE_USAGE)
-        return 0
+        return await call.line(SERVICE_USAGE)
     label = (
         f"service: Unknown command {verb}"
         if verb not in {"", "check", "call"}
         else "service: No service specified"
     )
     await call.err(label if verb else "service: No action specified")
-    await call.line(SERVICE_USAGE)
-    return 10
+    return await call.line(SERVICE_USAGE, 10)
 
 
 async def _call(call: Call, name: str, code: str) -> int:
     """A transaction: the few that shells use are known, the others answer as Binder does when none is."""
     if not code:
-        await call.err(f"service: No code specified for {name}")
-        return 10
+        return await call.err(f"service: No code specified for {name}", 10)
     if name not in services():
-        await call.err(f"service: Service {name} does not exist")
-        return 10
+        return await call.err(f"service: Service {name} does not exist", 10)
     act = _TRANSACTIONS.get((name, code))
     if act is None:
-        await call.line('Result: Parcel(Error: 0xffffffffffffffb6 "Not a data message")')
-        return 0
+        return await call.line('Result: Parcel(Error: 0xffffffffffffffb6 "Not a data message")')
     strings = [text for kind, text in pairwise(call.args[3:]) if kind == "s16"]
     wrong = act(call, strings)
-    await call.line("Result: Parcel(00000000    '....')" if not wrong else thrown(wrong))
-    return 0
+    return await call.line("Result: Parcel(00000000    '....')" if not wrong else thrown(wrong))
 
 
 def _expand(call: Call, _: list[str]) -> str:

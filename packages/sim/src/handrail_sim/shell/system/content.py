@@ -76,20 +76,17 @@ def _bind(text: str) -> tuple[str, Value]:
 
 
 async def run(call: Call) -> int:
-    """`content VERB --uri URI …`."""
     verb = call.args[0] if call.args else ""
     if verb not in VERBS:
-        await call.err(
+        return await call.err(
             f"[ERROR] Unsupported operation: {verb}"
             if verb
             else "usage: adb shell content [subcommand] [options]"
         )
-        return 1
     try:
         args = _read(call.args[1:])
     except _Bad as error:
-        await call.err(f"[ERROR] {error}")
-        return 1
+        return await call.err(f"[ERROR] {error}")
     folder, _, table = args.address.partition("/")
     if verb == "call":
         return await _method(call, args, folder, table)
@@ -160,8 +157,7 @@ async def _method(call: Call, args: _Args, folder: str, table: str) -> int:
     """`content call --method NAME --arg VALUE`: scanning a file, reading a setting; other names give null."""
     method, argument = args.values.get("--method", ""), args.values.get("--arg", "")
     if not method:
-        await call.err("[ERROR] Method not specified. Did you specify --method argument?")
-        return 1
+        return await call.err("[ERROR] Method not specified. Did you specify --method argument?")
     if folder not in {*routes.AUTHORITIES, "settings"} and _app_provider(call, args.address) is None:
         return await _missing(call, args)
     result = "null"
@@ -170,8 +166,7 @@ async def _method(call: Call, args: _Args, folder: str, table: str) -> int:
         result = f"Bundle[{{uri={uri}}}]"
     elif folder == "settings" and method == f"GET_{table}" and table in TABLES:
         result = f"Bundle[{{value={call.phone.settings[table].get(argument, 'null')}}}]"
-    await call.line(f"Result: {result}")
-    return 0
+    return await call.line(f"Result: {result}")
 
 
 async def _settings(call: Call, verb: str, args: _Args, table: str) -> int:
@@ -263,8 +258,7 @@ def _chosen(rows: list[Row], columns: list[str], where: str, sort: str) -> list[
 
 async def _refuse(call: Call, args: _Args, kind: str, text: str) -> int:
     provider = args.address.partition("/")[0]
-    await call.err(f"Error while accessing provider:{provider}\n{kind}: {text}")
-    return 1
+    return await call.err(f"Error while accessing provider:{provider}\n{kind}: {text}")
 
 
 async def _show(call: Call, rows: list[Row]) -> None:

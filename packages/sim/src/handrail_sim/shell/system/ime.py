@@ -42,30 +42,25 @@ async def _list(call: Call, args: list[str]) -> int:
 
 
 async def _reset(call: Call, _: list[str]) -> int:
-    """`ime reset`."""
     _store(call, [BUILT_IN])
     call.phone.put_setting("secure", "default_input_method", BUILT_IN)
-    await call.line(
+    return await call.line(
         f"Reset current and enabled IMEs for user #0\n  Selected: {BUILT_IN}\n  Enabled: {BUILT_IN}"
     )
-    return 0
 
 
 async def _change(call: Call, verb: str, method: str) -> int:
     words = {"enable": "enabled", "disable": "disabled", "set": "selected"}[verb]
     current = enabled(call)
     if method not in available(call) or (verb == "set" and method not in current):
-        await call.err(f"Unknown input method {method} cannot be {words} for user #0")
-        return 255
+        return await call.err(f"Unknown input method {method} cannot be {words} for user #0", 255)
     if verb == "set":
         call.phone.put_setting("secure", "default_input_method", method)
-        await call.line(f"Input method {method} selected for user #0")
-        return 0
+        return await call.line(f"Input method {method} selected for user #0")
     before = method in current
     _store(call, [name for name in current if name != method] + ([method] if verb == "enable" else []))
     state = "already" if before == (verb == "enable") else "now"
-    await call.line(f"Input method {method}: {state} {words} for user #0")
-    return 0
+    return await call.line(f"Input method {method}: {state} {words} for user #0")
 
 
 _USER = "[--user USER_ID]"
@@ -82,7 +77,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`ime list|enable|disable|set|reset`."""
     return await VERBS.run(call, call.args)
 
 

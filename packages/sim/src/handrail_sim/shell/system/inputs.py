@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+from handrail_sim import resources
 from handrail_sim.handset import Handset
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.shell.call import Call, Command
@@ -16,47 +17,7 @@ from handrail_sim.shell.options import BadUsage, Options, read_getopt
 from handrail_sim.shell.system.java import SECURITY, JavaError, integer, number, show
 from handrail_sim.system.releases import release_of
 
-_KEYS = """
-UNKNOWN SOFT_LEFT SOFT_RIGHT HOME BACK CALL ENDCALL 0 1 2 3 4 5 6 7 8 9 STAR POUND DPAD_UP DPAD_DOWN
-DPAD_LEFT DPAD_RIGHT DPAD_CENTER VOLUME_UP VOLUME_DOWN POWER CAMERA CLEAR A B C D E F G H I J K L M
-N O P Q R S T U V W X Y Z COMMA PERIOD ALT_LEFT ALT_RIGHT SHIFT_LEFT SHIFT_RIGHT TAB SPACE SYM
-EXPLORER ENVELOPE ENTER DEL GRAVE MINUS EQUALS LEFT_BRACKET RIGHT_BRACKET BACKSLASH SEMICOLON
-APOSTROPHE SLASH AT NUM HEADSETHOOK FOCUS PLUS MENU NOTIFICATION SEARCH MEDIA_PLAY_PAUSE MEDIA_STOP
-MEDIA_NEXT MEDIA_PREVIOUS MEDIA_REWIND MEDIA_FAST_FORWARD MUTE PAGE_UP PAGE_DOWN PICTSYMBOLS
-SWITCH_CHARSET BUTTON_A BUTTON_B BUTTON_C BUTTON_X BUTTON_Y BUTTON_Z BUTTON_L1 BUTTON_R1 BUTTON_L2
-BUTTON_R2 BUTTON_THUMBL BUTTON_THUMBR BUTTON_START BUTTON_SELECT BUTTON_MODE ESCAPE FORWARD_DEL
-CTRL_LEFT CTRL_RIGHT CAPS_LOCK SCROLL_LOCK META_LEFT META_RIGHT FUNCTION SYSRQ BREAK MOVE_HOME
-MOVE_END INSERT FORWARD MEDIA_PLAY MEDIA_PAUSE MEDIA_CLOSE MEDIA_EJECT MEDIA_RECORD F1 F2 F3 F4 F5
-F6 F7 F8 F9 F10 F11 F12 NUM_LOCK NUMPAD_0 NUMPAD_1 NUMPAD_2 NUMPAD_3 NUMPAD_4 NUMPAD_5 NUMPAD_6
-NUMPAD_7 NUMPAD_8 NUMPAD_9 NUMPAD_DIVIDE NUMPAD_MULTIPLY NUMPAD_SUBTRACT NUMPAD_ADD NUMPAD_DOT
-NUMPAD_COMMA NUMPAD_ENTER NUMPAD_EQUALS NUMPAD_LEFT_PAREN NUMPAD_RIGHT_PAREN VOLUME_MUTE INFO
-CHANNEL_UP CHANNEL_DOWN ZOOM_IN ZOOM_OUT TV WINDOW GUIDE DVR BOOKMARK CAPTIONS SETTINGS TV_POWER
-TV_INPUT STB_POWER STB_INPUT AVR_POWER AVR_INPUT PROG_RED PROG_GREEN PROG_YELLOW PROG_BLUE
-APP_SWITCH BUTTON_1 BUTTON_2 BUTTON_3 BUTTON_4 BUTTON_5 BUTTON_6 BUTTON_7 BUTTON_8 BUTTON_9
-BUTTON_10 BUTTON_11 BUTTON_12 BUTTON_13 BUTTON_14 BUTTON_15 BUTTON_16 LANGUAGE_SWITCH MANNER_MODE
-3D_MODE CONTACTS CALENDAR MUSIC CALCULATOR ZENKAKU_HANKAKU EISU MUHENKAN HENKAN KATAKANA_HIRAGANA
-YEN RO KANA ASSIST BRIGHTNESS_DOWN BRIGHTNESS_UP MEDIA_AUDIO_TRACK SLEEP WAKEUP PAIRING
-MEDIA_TOP_MENU 11 12 LAST_CHANNEL TV_DATA_SERVICE VOICE_ASSIST
-"""
-_NAMES = _KEYS.split()
-
-KEYCODES: dict[str, int] = {name: code_number for code_number, name in enumerate(_NAMES)}
-KEYCODES |= {
-    "HELP": 259,
-    "NAVIGATE_PREVIOUS": 260,
-    "NAVIGATE_NEXT": 261,
-    "NAVIGATE_IN": 262,
-    "NAVIGATE_OUT": 263,
-}
-KEYCODES |= {
-    "MEDIA_SKIP_FORWARD": 272,
-    "MEDIA_SKIP_BACKWARD": 273,
-    "SOFT_SLEEP": 276,
-    "CUT": 277,
-    "COPY": 278,
-}
-KEYCODES |= {"PASTE": 279, "SYSTEM_NAVIGATION_UP": 280, "SYSTEM_NAVIGATION_DOWN": 281, "ALL_APPS": 284}
-KEYCODES |= {"SYSTEM_NAVIGATION_LEFT": 282, "SYSTEM_NAVIGATION_RIGHT": 283, "REFRESH": 285}
+KEYCODES = {name: int(code) for code, name in resources.rows("shell/system/keycodes.txt")}
 
 META = {57: 0x12, 58: 0x22, 59: 0x41, 60: 0x81, 113: 0x3000, 114: 0x5000, 117: 0x30000, 118: 0x50000}
 """Meta state bits of the modifier keys."""
@@ -74,37 +35,7 @@ dpad keyboard mouse touchpad gamepad touchnavigation joystick touchscreen stylus
 rotaryencoder
 """
 SOURCES = frozenset(_SOURCES.split())
-USAGE = """Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
-
-The sources are:
-      touchnavigation
-      touchscreen
-      joystick
-      stylus
-      touchpad
-      gamepad
-      dpad
-      mouse
-      keyboard
-      trackball
-      rotaryencoder
-
-[-d DISPLAY_ID]: specify the display ID.
-      (Default: -1 for key event, 0 for motion event if not specified.)
-The commands and default sources are:
-      text <string> (Default: keyboard)
-      keyevent [--longpress|--doubletap|--async|--delay <duration between keycodes in ms>]\
- <key code number or name> ... (Default: keyboard)
-      tap <x> <y> (Default: touchscreen)
-      swipe <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
-      draganddrop <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
-      press (Default: trackball)
-      roll <dx> <dy> (Default: trackball)
-      motionevent <DOWN|UP|MOVE|CANCEL> <x> <y> (Default: touchscreen)
-      keycombination [-t duration(ms)] <key code 1> <key code 2> ...\
- (Default: keyboard, the key order is important here.)
-      scroll <x> <y> [--axis <axis>,<value>] (Default: rotaryencoder)
-"""
+USAGE = resources.text("shell/usage/input.txt")
 INJECTED_AT = (
     "com.android.server.input.InputManagerService.injectInputEventToTarget(InputManagerService.java:694)"
 )
@@ -117,7 +48,6 @@ LONG_PRESS_MS = 500
 
 
 async def tap(call: Call, args: list[str]) -> None:
-    """`input tap X Y`."""
     x, y = _points(args, 2)
     await call.phone.tap(x, y)
 
@@ -152,7 +82,6 @@ async def text(call: Call, args: list[str]) -> None:
 
 
 async def keyevent(call: Call, args: list[str]) -> None:
-    """`input keyevent [--longpress|--doubletap] KEY…`."""
     long_press = double = False
     while args and args[0] in {"--longpress", "--doubletap", "--async", "--delay"}:
         option = args.pop(0)
@@ -180,7 +109,6 @@ async def roll(call: Call, args: list[str]) -> None:
 
 
 async def motionevent(call: Call, args: list[str]) -> None:
-    """`input motionevent DOWN|MOVE|UP|CANCEL X Y`."""
     if not args:
         raise JavaError("java.lang.IllegalArgumentException", 'Argument expected after "motionevent"')
     x, y = _points(args[1:], 2)
@@ -243,7 +171,6 @@ HANDLERS: dict[str, Handler] = {
 
 
 async def run(call: Call) -> int:
-    """`input [SOURCE] [-d DISPLAY] COMMAND …`."""
     args = call.args
     if args and args[0] in SOURCES:
         args = args[1:]
@@ -255,8 +182,7 @@ async def run(call: Call) -> int:
         return 0 if args else 255
     handler = HANDLERS.get(args[0])
     if handler is None:
-        await call.err(f"Error: Unknown command: {args[0]}\n{USAGE}")
-        return 255
+        return await call.err(f"Error: Unknown command: {args[0]}\n{USAGE}", 255)
     if call.phone.faults.get("input_refused", args[0]) is not None:
         return await _refused(call, args[0])
     if display not in {"0", "-1"}:
@@ -271,16 +197,14 @@ async def _refused(call: Call, name: str) -> int:
     error = JavaError(SECURITY, release.input_refused, INJECTED_AT)
     if not release.input_is_a_program:
         return await show(call, name, error)
-    await call.err(f"{error}\n{PROGRAM_TRACE}")
-    return 1
+    return await call.err(f"{error}\n{PROGRAM_TRACE}")
 
 
 async def _inject(call: Call, name: str, handler: Handler, args: list[str]) -> int:
     try:
         await handler(call, args)
     except IndexError:
-        await call.err(f"Error: Invalid arguments for command: {name}\n{USAGE}")
-        return 255
+        return await call.err(f"Error: Invalid arguments for command: {name}\n{USAGE}", 255)
     except JavaError as error:
         return await show(call, name, error)
     return 0
@@ -394,15 +318,7 @@ class Evdev:
 
 
 _ALL: WeakKeyDictionary[Handset, Evdev] = WeakKeyDictionary()
-_USAGE = """Usage: getevent [-t] [-n] [-d] [-p] [-i] [-l] [-q] [-c count] [device]
-    -t: show time stamps
-    -n: don't print newlines
-    -p: show possible events (errs, dev, name, pos. events)
-    -i: show all device info and possible events
-    -l: label event types and names in plain text
-    -q: quiet (clear verbosity mask)
-    -c: print given number of events then exit
-"""
+_USAGE = resources.text("shell/usage/getevent.txt")
 
 
 def evdev_of(phone: Handset) -> Evdev:
@@ -464,12 +380,10 @@ async def getevent(call: Call) -> int:
     """`getevent [-tlpiq] [-c COUNT] [DEVICE]`: lists with -p and -i, watches otherwise."""
     options = read_getopt(call.args, "tnpilqdhc:")
     if "h" in options:
-        await call.err(_USAGE)
-        return 1
+        return await call.err(_USAGE)
     chosen = [device for device in DEVICES if not options.rest or device.path == options.rest[0]]
     if not chosen:
-        await call.err(f"could not open {options.rest[0]}, No such file or directory")
-        return 1
+        return await call.err(f"could not open {options.rest[0]}, No such file or directory")
     if (not options.rest and "q" not in options) or options.flags & {"p", "i"}:
         await _list(call, chosen, options)
     if not options.flags & {"p", "i"}:
@@ -500,10 +414,8 @@ async def _watch(call: Call, chosen: list[Device], options: Options) -> None:
 
 
 async def sendevent(call: Call) -> int:
-    """`sendevent DEVICE TYPE CODE VALUE`."""
     if len(call.args) != 4:
-        await call.err("use: sendevent DEVICE TYPE CODE VALUE")
-        return 1
+        return await call.err("use: sendevent DEVICE TYPE CODE VALUE")
     path, *numbers = call.args
     if not call.session.files.exists(call.path(path)):
         return await call.fail(f"{path}: No such file or directory")

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from handrail_sim.handset import Handset
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.processes import processes_of
 from handrail_sim.system.intents import short_component, split_component
 from handrail_sim.waiting import first
-
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
 
 _VALUED = frozenset({"--user", "--abi", "-p", "-P"})
 _CRASHED = "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0"
@@ -91,8 +88,7 @@ async def _refuse(call: Call, args: list[str], wanted: Wanted) -> int:
             "INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS_CODE: -1\n"
         )
     await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {wanted.component_text}")
-    await call.err("\tat com.android.commands.am.Instrument.run(Instrument.java:543)")
-    return 1
+    return await call.err("\tat com.android.commands.am.Instrument.run(Instrument.java:543)")
 
 
 async def _run(call: Call, args: list[str], wanted: Wanted) -> int:
@@ -103,8 +99,7 @@ async def _run(call: Call, args: list[str], wanted: Wanted) -> int:
     if runner is None:
         _class_missing(call, wanted)
         phone.packages.end_process(wanted.target)
-        await call.line(_CRASHED)
-        return 0
+        return await call.line(_CRASHED)
     phone.packages.exits.setdefault(wanted.target, []).append(ended.set)
     inner = Call(phone, ["am", "instrument", *args], call.session, call.stdin, call.stdout, call.stderr)
     try:
@@ -112,8 +107,7 @@ async def _run(call: Call, args: list[str], wanted: Wanted) -> int:
     finally:
         phone.packages.end_process(wanted.target)
     if served.cancelled():
-        await call.line(_CRASHED)
-        return 0
+        return await call.line(_CRASHED)
     return int(served.result())
 
 

@@ -23,8 +23,7 @@ async def show(call: Call, command: str, error: JavaError) -> int:
     )
     release = release_of(call.phone)
     shape = release.security_exception if error.kind == SECURITY else release.exception
-    await call.err(shape.format(command=command, message=error.message, error=error, frame=frame))
-    return 255
+    return await call.err(shape.format(command=command, message=error.message, error=error, frame=frame), 255)
 
 
 def number(text: str) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
+from handrail_sim import resources
 from handrail_sim.shell.call import Call, Command, encode
 from handrail_sim.shell.io import Sink, Streams
 from handrail_sim.shell.options import BadUsage, Options, read_getopt
@@ -223,27 +224,7 @@ _LETTERS = "BDScdgst:T:b:e:f:m:v:G:"
 _LONG = {"clear": "c", "dump": "d", "buffer-size": "g", "max-count": "m", "format": "v", "buffer": "b"}
 _LONG |= {"regex": "e", "file": "f", "dividers": "D", "statistics": "S", "binary": "B", "pid": "pid:"}
 _LONG |= {"uid": "uid:", "help": "help"}
-_USAGE = """Usage: logcat [options] [filterspecs]
-
-General options:
-  -b, --buffer=<buffer>  Request alternate ring buffer(s): main system crash all default
-  -c, --clear            Clear (flush) the entire log and exit
-  -d                     Dump the log and then exit (don't block)
-  -g, --buffer-size      Get the size of the ring buffers within logd
-  -G, --buffer-size=N    Set the size of a ring buffer in logd
-  -S, --statistics       Output statistics
-  -B, --binary           Output the log in binary
-  -D, --dividers         Print dividers between each log buffer
-  -f, --file=<file>      Log to file instead of stdout
-  -e, --regex=<expr>     Only print lines where the log message matches <expr>
-  -m, --max-count=<n>    Quit after printing <n> lines
-  -t <count|time>        Print only the most recent lines, and exit
-  -T <count|time>        Print only the most recent lines, and go on
-  --pid=<pid>            Only print logs from the given pid
-  --uid=<uids>           Only print logs from the given uids
-  -v, --format=<format>  brief process tag thread raw time threadtime long, and modifiers
-  -s                     Set default filter to silent
-"""
+_USAGE = resources.text("shell/usage/logcat.txt")
 KIB = 1024
 
 
@@ -286,7 +267,6 @@ async def _about(call: Call, options: Options) -> bool:
 
 
 async def logcat(call: Call) -> int:
-    """`logcat [-dc] [-v FORMAT] [-t N|TIME] [-s] [--pid=N] [-e REGEX] [-m N] [TAG:LEVEL…]`."""
     options = read_getopt(call.args, _LETTERS, _LONG)
     call.phone.catch_up()
     if await _about(call, options):
@@ -350,7 +330,6 @@ async def _follow(call: Call, wanted: Filter, printer: _Printer) -> None:
 
 
 async def log(call: Call) -> int:
-    """`log [-p LEVEL] [-t TAG] TEXT`."""
     options = read_getopt(call.args, "p:t:")
     if not options.rest:
         await call.err("USAGE: log [-p priorityChar] [-t tag] message\n\tpriorityChar should be one of:\n"

@@ -14,8 +14,7 @@ async def battery_set(call: Call, args: list[str]) -> int:
     """`cmd battery set KEY VALUE`: the real battery is not listened to until `reset`."""
     key, value = plain(args)[:2]
     if key not in BATTERY_KEYS:
-        await call.line(f"Unknown set option: {key}")
-        return 255
+        return await call.line(f"Unknown set option: {key}", 255)
     text = str(integer(value))
     if key == "level":
         call.phone.battery = max(0, min(100, int(text)))
@@ -25,13 +24,10 @@ async def battery_set(call: Call, args: list[str]) -> int:
 
 
 async def battery_get(call: Call, args: list[str]) -> int:
-    """`cmd battery get KEY`."""
     key = plain(args)[0]
     if key not in BATTERY_KEYS:
-        await call.line(f"Unknown get option: {key}")
-        return 255
-    await call.line(battery_value(call, key))
-    return 0
+        return await call.line(f"Unknown get option: {key}", 255)
+    return await call.line(battery_value(call, key))
 
 
 async def battery_unplug(call: Call, _: list[str]) -> int:
@@ -92,7 +88,6 @@ POWER = Verbs("Power manager (power) commands:", {"set-mode": ("0|1", power_mode
 
 
 async def set_time(call: Call, args: list[str]) -> int:
-    """`cmd alarm set-time MILLISECONDS`."""
     if call.session.user.uid != 0:
         who = f"Neither user {call.session.user.uid} nor current process"
         text = f"setTime: {who} has android.permission.SET_TIME."
@@ -102,7 +97,6 @@ async def set_time(call: Call, args: list[str]) -> int:
 
 
 async def set_timezone(call: Call, args: list[str]) -> int:
-    """`cmd alarm set-timezone ZONE`."""
     name = plain(args)[0]
     if not call.phone.set_zone(name):
         raise JavaError("java.lang.IllegalArgumentException", f"not a valid zone ID: {name}")
@@ -123,49 +117,38 @@ def _doze(call: Call) -> dict[str, str]:
 
 
 async def doze_get(call: Call, args: list[str]) -> int:
-    """`cmd deviceidle get KEY`."""
     state = _doze(call).get("state", "ACTIVE")
     existing = {"light": state, "deep": state, "force": str(state == "IDLE").lower()}
     existing |= {"screen": str(call.phone.awake).lower(), "charging": "true", "network": "true"}
     if args[0] not in existing:
-        await call.line(f"Unknown get option: {args[0]}")
-        return 255
-    await call.line(existing[args[0]])
-    return 0
+        return await call.line(f"Unknown get option: {args[0]}", 255)
+    return await call.line(existing[args[0]])
 
 
 async def doze_force(call: Call, args: list[str]) -> int:
-    """`cmd deviceidle force-idle [light|deep]`."""
     _doze(call)["state"] = "IDLE"
-    await call.line(f"Now forced in to {args[0] if args else 'deep'} idle mode")
-    return 0
+    return await call.line(f"Now forced in to {args[0] if args else 'deep'} idle mode")
 
 
 async def doze_unforce(call: Call, _: list[str]) -> int:
-    """`cmd deviceidle unforce`."""
     _doze(call).pop("state", None)
-    await call.line("Light state: ACTIVE, deep state: ACTIVE")
-    return 0
+    return await call.line("Light state: ACTIVE, deep state: ACTIVE")
 
 
 async def doze_step(call: Call, args: list[str]) -> int:
-    """`cmd deviceidle step [light|deep]`."""
     order = ["ACTIVE", "INACTIVE", "IDLE_PENDING", "SENSING", "LOCATING", "IDLE", "IDLE_MAINTENANCE"]
     at = order.index(_doze(call).get("state", "ACTIVE"))
     _doze(call)["state"] = order[at + 1] if at + 1 < len(order) else "IDLE"
-    await call.line(f"Stepped to {args[0] if args else 'deep'}: {_doze(call)['state']}")
-    return 0
+    return await call.line(f"Stepped to {args[0] if args else 'deep'}: {_doze(call)['state']}")
 
 
 async def doze_whitelist(call: Call, args: list[str]) -> int:
-    """`cmd deviceidle whitelist [+PACKAGE|-PACKAGE]`."""
     held = _doze(call)
     names = [word for word in held.get("whitelist", "").split(",") if word]
     for arg in args:
         package = arg[1:]
         if arg[0] not in "+-" or package not in call.phone.packages.installed:
-            await call.line(f"Unknown package: {package}")
-            return 255
+            return await call.line(f"Unknown package: {package}", 255)
         names = [word for word in names if word != package] + ([package] if arg[0] == "+" else [])
         await call.line(f"{'Added' if arg[0] == '+' else 'Removed'}: {package}")
     held["whitelist"] = ",".join(names)
@@ -190,17 +173,14 @@ DEVICEIDLE = Verbs(
 
 
 async def heat(call: Call, args: list[str]) -> int:
-    """`cmd thermalservice override-status STATUS`."""
     status = integer(args[0])
     if not 0 <= status <= 6:
-        await call.err(f"Error: Invalid status. {status}")
-        return 255
+        return await call.err(f"Error: Invalid status. {status}", 255)
     call.phone.service_state("thermal")["status"] = str(status)
     return 0
 
 
 async def cool(call: Call, _: list[str]) -> int:
-    """`cmd thermalservice reset`."""
     call.phone.service_state("thermal").clear()
     return 0
 
@@ -217,24 +197,19 @@ _AT = frozenset({"--location", "--accuracy", "--time", "--user"})
 
 
 async def location_enabled(call: Call, _: list[str]) -> int:
-    """`cmd location is-location-enabled`."""
-    await call.line(str(call.phone.settings["secure"].get("location_mode", "0") != "0").lower())
-    return 0
+    return await call.line(str(call.phone.settings["secure"].get("location_mode", "0") != "0").lower())
 
 
 async def enable_location(call: Call, args: list[str]) -> int:
-    """`cmd location set-location-enabled true|false`."""
     call.phone.put_setting("secure", "location_mode", "3" if plain(args)[0] == "true" else "0")
     return 0
 
 
 async def providers(call: Call, args: list[str]) -> int:
-    """`cmd location providers add-test-provider|set-test-provider-location|…`."""
     verb, *names = plain(args, _AT)
     held, name = call.phone.service_state("location"), names[0] if names else ""
     if verb not in PROVIDER_VERBS:
-        await call.line(f"Unknown command: {verb}")
-        return 255
+        return await call.line(f"Unknown command: {verb}", 255)
     if not name:
         raise JavaError("java.lang.IllegalArgumentException", f'Argument expected after "{verb}"')
     if verb == "add-test-provider":

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from handrail_sim import resources
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.system.inputs import key_code
@@ -114,8 +115,7 @@ async def listen(call: Call, port: int) -> int:
     """Serve the port until a client says `quit`; `done` and a hang-up end that client only."""
     name, over = f"tcp:{port}", asyncio.Event()
     if name in call.phone.ports:
-        await call.err("Error binding to network socket.")
-        return 251
+        return await call.err("Error binding to network socket.", 251)
 
     async def serve(stream: Stream) -> None:
         held = b""
@@ -153,19 +153,7 @@ _FLAGS = """
 """
 FLAGS = frozenset(_FLAGS.split())
 LAUNCHER = "android.intent.category.LAUNCHER"
-USAGE = """usage: monkey [-p ALLOWED_PACKAGE [-p ALLOWED_PACKAGE] ...]
-              [-c MAIN_CATEGORY [-c MAIN_CATEGORY] ...]
-              [--ignore-crashes] [--ignore-timeouts]
-              [--ignore-security-exceptions]
-              [--pct-touch PERCENT] [--pct-motion PERCENT]
-              [--pct-trackball PERCENT] [--pct-syskeys PERCENT]
-              [--pct-nav PERCENT] [--pct-majornav PERCENT]
-              [--pct-appswitch PERCENT] [--pct-flip PERCENT]
-              [--pct-anyevent PERCENT] [--pct-pinchzoom PERCENT]
-              [--port port]
-              [-s SEED] [-v [-v] ...]
-              [--throttle MILLISEC]
-              COUNT"""
+USAGE = resources.text("shell/usage/monkey.txt").rstrip("\n")
 
 
 class Wrong(Exception):
@@ -236,7 +224,6 @@ def _integer(text: str) -> int:
 
 
 async def run(call: Call) -> int:
-    """`monkey [-p PACKAGE] [-c CATEGORY] [-s SEED] [-v] [--port PORT] COUNT`."""
     await call.out("".join(f"  bash arg: {arg}\n" for arg in call.args))
     try:
         args = Args.read(call.args)

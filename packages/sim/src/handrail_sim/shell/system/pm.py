@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from handrail_sim import resources
+from handrail_sim.handset import Handset
+from handrail_sim.resources import table
 from handrail_sim.shell.apk import ApkFacts, BadApk, read_apk
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import package as package_dump
@@ -21,10 +23,6 @@ from handrail_sim.system.packages import DANGEROUS, Package
 from handrail_sim.system.users import ALL, PER_USER, User, user_argument
 from handrail_sim.system.users import users as all_users
 
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
-
 MAX_APK = 256 << 20
 USAGE = (
     "[-r] [-R] [-t] [-d] [-g] [-f] [-l] [-s] [-k] [-i PACKAGE] [-S BYTES] [-p PACKAGE] [--user USER_ID] "
@@ -36,24 +34,7 @@ USAGE = (
     "[--rollback-strategy NUMBER] [--update-ownership] [--multi-package] [--ignore-dexopt-profile] [FILE]"
 )
 FIRST_SESSION = 1_000_001
-_INSTALL_VALUED = frozenset(
-    [
-        "-i",
-        "--user",
-        "-S",
-        "--abi",
-        "--pkg",
-        "--install-location",
-        "--install-reason",
-        "--originating-uri",
-        "--referrer",
-        "--inherit",
-        "-p",
-        "--force-uuid",
-        "--package-source",
-        "--rollback-strategy",
-    ]
-)
+_INSTALL_VALUED = usage_of(USAGE).valued
 
 
 @dataclass(slots=True)
@@ -113,10 +94,10 @@ async def install(call: Call, args: list[str]) -> int:
     try:
         data = await _data(call, options, options.rest[0] if options.rest else "-")
     except FileNotFoundError:
-        await call.err(
-            f"Error: Unable to open file: {options.rest[0]}\nConsider using a file under /data/local/tmp/"
+        return await call.err(
+            f"Error: Unable to open file: {options.rest[0]}\nConsider using a file under /data/local/tmp/",
+            255,
         )
-        return 255
     return await _finish(call, [data], options)
 
 
@@ -151,10 +132,8 @@ async def _finish(call: Call, parts: list[bytes], options: Options) -> int:
             if facts.split:
                 _put_split(call, facts, data)
     except BadApk as problem:
-        await call.line(f"Failure [{problem}]")
-        return 1
-    await call.line("Success")
-    return 0
+        return await call.line(f"Failure [{problem}]", 1)
+    return await call.line("Success")
 
 
 def _check(call: Call, apks: list[ApkFacts], options: Options) -> None:
@@ -223,10 +202,8 @@ def _put(call: Call, facts: ApkFacts, data: bytes, options: Options) -> None:
 
 
 async def create(call: Call, args: list[str]) -> int:
-    """`pm install-create`."""
     number = sessions_of(call.phone).create(install_options(args))
-    await call.line(f"Success: created install session [{number}]")
-    return 0
+    return await call.line(f"Success: created install session [{number}]")
 
 
 def _session(call: Call, text: str) -> InstallSession:
@@ -237,7 +214,6 @@ def _session(call: Call, text: str) -> InstallSession:
 
 
 async def write(call: Call, args: list[str]) -> int:
-    """`pm install-write -S SIZE SESSION NAME [FILE|-]`."""
     options = install_options(args)
     if len(options.rest) < 2:
         raise JavaError("java.lang.IllegalArgumentException", 'Argument expected after "install-write"')
@@ -245,15 +221,12 @@ async def write(call: Call, args: list[str]) -> int:
     try:
         data = await _data(call, options, options.rest[2] if options.rest[2:] else "-")
     except FileNotFoundError:
-        await call.err(f"Error: Unable to open file: {options.rest[2]}")
-        return 255
+        return await call.err(f"Error: Unable to open file: {options.rest[2]}", 255)
     session.parts[options.rest[1]] = data
-    await call.line(f"Success: streamed {len(data)} bytes")
-    return 0
+    return await call.line(f"Success: streamed {len(data)} bytes")
 
 
 async def commit(call: Call, args: list[str]) -> int:
-    """`pm install-commit SESSION`."""
     number = next((arg for arg in args if arg.isdigit()), "")
     session = _session(call, number)
     del sessions_of(call.phone).opened[int(number)]
@@ -261,31 +234,26 @@ async def commit(call: Call, args: list[str]) -> int:
 
 
 async def abandon(call: Call, args: list[str]) -> int:
-    """`pm install-abandon SESSION`."""
     number = next((arg for arg in args if arg.isdigit()), "")
     _session(call, number)
     del sessions_of(call.phone).opened[int(number)]
-    await call.line("Success")
-    return 0
+    return await call.line("Success")
 
 
 async def uninstall(call: Call, args: list[str]) -> int:
-    """`pm uninstall [-k] PACKAGE`."""
     options = install_options(args)
     phone, name = call.phone, options.rest[0] if options.rest else ""
     package = phone.packages.installed.get(name)
     if package is None or package.system:
         missing = "not installed for 0" if "--user" in options.values else "DELETE_FAILED_INTERNAL_ERROR"
-        await call.line(f"Failure [{missing}]")
-        return 1
+        return await call.line(f"Failure [{missing}]", 1)
     phone.force_stop(name)
     phone.packages.uninstall(name)
     for folder in (f"/data/app/{name}", *([] if "-k" in options else [f"/data/data/{name}"])):
         if phone.files.exists(folder):
             phone.files.remove_tree(folder)
     phone.touched_app()
-    await call.line("Success")
-    return 0
+    return await call.line("Success")
 
 
 _QUERY_VALUED = frozenset({"--user", "--query-flags"})
@@ -306,45 +274,23 @@ def _matching_components(call: Call, arguments: IntentArgs) -> list[str]:
     return packages.resolve(intent)
 
 
+_ACTIVITY_INFO = resources.text("shell/system/activity_info.txt")
+
+
 def _details(call: Call, component: str, indent: str) -> str:
     package, name = split_component(component)
     existing = all_packages(call.phone)[package]
-    lines = [
-        "ActivityInfo:",
-        f"  name={name}",
-        f"  packageName={package}",
-        f"  labelRes=0x0 nonLocalizedLabel={existing.label} icon=0x0 banner=0x0",
-    ]
-    lines += [
-        "  enabled=true exported=true directBootAware=false",
-        f"  taskAffinity={package} targetActivity=null persistableMode=PERSIST_ROOT_ONLY",
-    ]
-    lines += [
-        "  launchMode=0 flags=0x0 privateFlags=0x0 theme=0x0",
-        "  ApplicationInfo:",
-        f"    name={package}.App",
-        f"    packageName={package}",
-    ]
-    lines += [
-        f"    processName={package}",
-        f"    taskAffinity={package}",
-        f"    uid={existing.uid} flags=0x0 privateFlags=0x0 theme=0x0",
-    ]
-    lines += [
-        f"    sourceDir={existing.path}",
-        f"    dataDir=/data/user/0/{package}",
-        "    enabled=true minSdkVersion=24 targetSdkVersion=34",
-    ]
-    return "".join(f"{indent}{line}\n" for line in lines)
+    text = _ACTIVITY_INFO.format(
+        name=name, package=package, label=existing.label, uid=existing.uid, path=existing.path
+    )
+    return "".join(f"{indent}{line}\n" for line in text.splitlines())
 
 
 async def resolve(call: Call, args: list[str]) -> int:
-    """`resolve-activity [--brief] INTENT`."""
     content = IntentArgs(args, valued=_QUERY_VALUED, flags=_FLAGS)
     names = _matching_components(call, content)
     if not names:
-        await call.line("No activity found")
-        return 0
+        return await call.line("No activity found")
     component = names[0] if len(names) == 1 else "android/com.android.internal.app.ResolverActivity"
     match = MATCH.format("true" if len(names) == 1 else "false")
     if "--components" in content.options:
@@ -357,15 +303,12 @@ async def resolve(call: Call, args: list[str]) -> int:
 
 
 async def query(call: Call, args: list[str]) -> int:
-    """`query-activities [--brief|--components] INTENT`."""
     content = IntentArgs(args, valued=_QUERY_VALUED, flags=_FLAGS)
     names = _matching_components(call, content)
     if not names:
-        await call.line("No activities found")
-        return 0
+        return await call.line("No activities found")
     if "--components" in content.options:
-        await call.out("".join(f"{short_component(name)}\n" for name in names))
-        return 0
+        return await call.out("".join(f"{short_component(name)}\n" for name in names))
     await call.line(f"{len(names)} activities found:")
     for number, component in enumerate(names):
         await call.line(f"  Activity #{number}:\n    {MATCH.format('false')}")
@@ -376,40 +319,10 @@ async def query(call: Call, args: list[str]) -> int:
     return 0
 
 
-_FEATURES = """
-android.hardware.audio.output android.hardware.bluetooth android.hardware.bluetooth_le
-android.hardware.camera android.hardware.camera.any android.hardware.camera.autofocus
-android.hardware.camera.flash android.hardware.camera.front android.hardware.faketouch
-android.hardware.fingerprint android.hardware.location android.hardware.location.gps
-android.hardware.location.network android.hardware.microphone android.hardware.nfc
-android.hardware.ram.normal android.hardware.screen.landscape android.hardware.screen.portrait
-android.hardware.sensor.accelerometer android.hardware.sensor.gyroscope android.hardware.telephony
-android.hardware.telephony.gsm android.hardware.touchscreen android.hardware.touchscreen.multitouch
-android.hardware.touchscreen.multitouch.distinct android.hardware.touchscreen.multitouch.jazzhand
-android.hardware.usb.accessory android.hardware.wifi android.hardware.wifi.direct
-android.software.app_widgets android.software.autofill android.software.backup
-android.software.home_screen android.software.input_methods android.software.live_wallpaper
-android.software.picture_in_picture android.software.print android.software.webview
-"""
-FEATURES = _FEATURES.split()
-_GROUPS = (
-    "CALENDAR",
-    "CAMERA",
-    "CONTACTS",
-    "LOCATION",
-    "MICROPHONE",
-    "NOTIFICATIONS",
-    "PHONE",
-    "SENSORS",
-    "SMS",
-)
-LIBRARIES = (
-    "android.ext.shared",
-    "android.test.base",
-    "android.test.mock",
-    "android.test.runner",
-    "org.apache.http.legacy",
-)
+_LISTED = table("shell/system/device.toml")
+FEATURES: list[str] = _LISTED["features"]
+_GROUPS: list[str] = _LISTED["groups"]
+LIBRARIES: list[str] = _LISTED["libraries"]
 
 
 _PACKAGES = "[-f] [-d] [-e] [-s] [-3] [-i] [-l] [-u] [-U] [-a] [-q] [--show-versioncode] [--apex-only]"
@@ -426,8 +339,7 @@ async def packages(call: Call, args: list[str]) -> int:
     uid = value_of(args, "--uid")
     match = [entry for entry in match if not uid or str(entry.uid) == uid]
     match = [entry for entry in match if "apex-only" not in flags]
-    await call.out("".join(_line(entry, flags, chosen) + "\n" for entry in match))
-    return 0
+    return await call.out("".join(_line(entry, flags, chosen) + "\n" for entry in match))
 
 
 def _users(call: Call, args: list[str]) -> list[User]:
@@ -476,14 +388,12 @@ async def permissions(call: Call, args: list[str]) -> int:
 
 
 async def permission_groups(call: Call, _: list[str]) -> int:
-    """`pm list permission-groups`."""
     for name in _GROUPS:
         await call.line(f"permission group:android.permission-group.{name}")
     return 0
 
 
 async def features(call: Call, _: list[str]) -> int:
-    """`pm list features`."""
     await call.line("feature:reqGlEsVersion=0x30002")
     for name in FEATURES:
         await call.line(f"feature:{name}")
@@ -491,14 +401,12 @@ async def features(call: Call, _: list[str]) -> int:
 
 
 async def libraries(call: Call, _: list[str]) -> int:
-    """`pm list libraries`."""
     for name in LIBRARIES:
         await call.line(f"library:{name}")
     return 0
 
 
 async def users(call: Call, _: list[str]) -> int:
-    """`pm list users`."""
     await call.line("Users:")
     for user in all_users(call.phone):
         await call.line(f"\tUserInfo{{{user.number}:{user.name}:{user.flags:x}}} running")
@@ -524,24 +432,19 @@ LISTS: dict[str, tuple[str, Handler]] = {
 
 
 async def list_packages(call: Call, args: list[str]) -> int:
-    """`pm list WHAT`."""
     if not args:
-        await call.err("Error: didn't specify type of data to list")
-        return 255
+        return await call.err("Error: didn't specify type of data to list", 255)
     kind = args[0]
     if kind not in LISTS:
-        await call.err(f"Error: unknown list type '{kind}'")
-        return 255
+        return await call.err(f"Error: unknown list type '{kind}'", 255)
     usage, handler = LISTS[kind]
     wrong = check(kind, usage_of(usage), args[1:])
     if wrong is not None:
-        await call.err(f"Error: Unknown option: {wrong}")
-        return 255
+        return await call.err(f"Error: Unknown option: {wrong}", 255)
     return await handler(call, args[1:])
 
 
 async def path(call: Call, args: list[str]) -> int:
-    """`pm path PACKAGE`."""
     package = all_packages(call.phone).get(plain(args)[0]) if plain(args) else None
     if package is None:
         return 1
@@ -551,7 +454,6 @@ async def path(call: Call, args: list[str]) -> int:
 
 
 async def clear(call: Call, args: list[str]) -> int:
-    """`pm clear PACKAGE`."""
     names = plain(args)
     done = bool(names) and call.phone.clear_data(names[0])
     await call.line("Success" if done else "Failed")
@@ -588,7 +490,6 @@ async def change_permission(call: Call, args: list[str], granted: bool) -> int:
 
 
 async def grant(call: Call, args: list[str]) -> int:
-    """`pm grant PACKAGE PERMISSION`."""
     return await change_permission(call, args, granted=True)
 
 
@@ -598,7 +499,6 @@ async def revoke(call: Call, args: list[str]) -> int:
 
 
 async def reset_permissions(call: Call, args: list[str]) -> int:
-    """`pm reset-permissions`."""
     for name in plain(args) or list(call.phone.packages.installed):
         if name in call.phone.packages.installed:
             call.phone.packages.reset_permissions(name)
@@ -606,19 +506,16 @@ async def reset_permissions(call: Call, args: list[str]) -> int:
 
 
 async def has_feature(call: Call, args: list[str]) -> int:
-    """`pm has-feature NAME`."""
     exists = bool(args) and args[0] in FEATURES
     await call.line("true" if exists else "false")
     return 0 if exists else 1
 
 
 async def dump(call: Call, args: list[str]) -> int:
-    """`pm dump PACKAGE`."""
     return await package_dump.run(call, args)
 
 
 async def enable(call: Call, args: list[str], verb: str) -> int:
-    """`pm enable|disable|disable-user PACKAGE`."""
     names = plain(args)
     package = call.phone.packages.installed.get(names[0].partition("/")[0]) if names else None
     if package is None:
@@ -628,8 +525,7 @@ async def enable(call: Call, args: list[str], verb: str) -> int:
     if not package.enabled:
         call.phone.force_stop(package.name)
     state = {"enable": "enabled", "disable": "disabled"}.get(verb, "disabled-user")
-    await call.line(f"Package {package.name} new state: {state}")
-    return 0
+    return await call.line(f"Package {package.name} new state: {state}")
 
 
 async def trim_caches(call: Call, _: list[str]) -> int:
@@ -655,21 +551,18 @@ async def default_state(call: Call, args: list[str]) -> int:
 
 def _says(text: str) -> Handler:
     async def answer(call: Call, _: list[str]) -> int:
-        await call.line(text)
-        return 0
+        return await call.line(text)
 
     return answer
 
 
 async def set_installer(call: Call, args: list[str]) -> int:
-    """`pm set-installer PACKAGE INSTALLER`."""
     name, installer = plain(args)[:2]
     package = call.phone.packages.installed.get(name)
     if package is None:
         raise JavaError("java.lang.IllegalArgumentException", f"Unknown target package: {name}")
     package.installer = installer
-    await call.line("Success")
-    return 0
+    return await call.line("Success")
 
 
 async def compiled(call: Call, args: list[str]) -> int:
@@ -677,10 +570,8 @@ async def compiled(call: Call, args: list[str]) -> int:
     names = plain(args, frozenset({"-m", "-r", "--user", "--split", "--compile-filter"}))
     existing = all_packages(call.phone)
     if any(name not in existing for name in names):
-        await call.line(f"Failure: package {names[0]} not found")
-        return 1
-    await call.line("Success")
-    return 0
+        return await call.line(f"Failure: package {names[0]} not found", 1)
+    return await call.line("Success")
 
 
 _USER = "[--user USER_ID]"
@@ -727,7 +618,6 @@ VERBS = Verbs(
 
 
 async def run(call: Call) -> int:
-    """`pm COMMAND …`."""
     return await VERBS.run(call, call.args)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.system import pm
 from handrail_sim.shell.system.java import JavaError
-from handrail_sim.shell.system.screen_services import does, says
-from handrail_sim.shell.system.verbs import Verbs, missing, plain
+from handrail_sim.shell.system.verbs import Verbs, does, missing, plain, says
 
 _USER = "[--user USER_ID]"
 
@@ -19,21 +18,16 @@ def _flag(args: list[str]) -> str:
 
 
 async def flag_get(call: Call, args: list[str]) -> int:
-    """`device_config get NAMESPACE KEY`."""
-    await call.line(call.phone.service_state("device_config").get(_flag(plain(args)), "null"))
-    return 0
+    return await call.line(call.phone.service_state("device_config").get(_flag(plain(args)), "null"))
 
 
 async def flag_delete(call: Call, args: list[str]) -> int:
-    """`device_config delete NAMESPACE KEY`."""
     space, name = plain(args)[:2]
     removed = call.phone.service_state("device_config").pop(f"{space}/{name}", None) is not None
-    await call.line(f"{'Successfully deleted' if removed else 'Failed to delete'} {name} from {space}")
-    return 0
+    return await call.line(f"{'Successfully deleted' if removed else 'Failed to delete'} {name} from {space}")
 
 
 async def flag_list(call: Call, args: list[str]) -> int:
-    """`device_config list [NAMESPACE]`."""
     held, space = call.phone.service_state("device_config"), plain(args)[:1]
     for name in sorted(held):
         folder, _, rest = name.partition("/")
@@ -43,7 +37,6 @@ async def flag_list(call: Call, args: list[str]) -> int:
 
 
 async def flag_reset(call: Call, args: list[str]) -> int:
-    """`device_config reset MODE [NAMESPACE]`."""
     mode, *space = plain(args)
     if mode not in {"untrusted_defaults", "untrusted_clear", "trusted_defaults"}:
         raise JavaError("java.lang.IllegalArgumentException", f"Invalid reset mode: {mode}")
@@ -58,13 +51,10 @@ def _sync(call: Call, args: list[str]) -> None:
 
 
 async def flag_sync(call: Call, _: list[str]) -> int:
-    """`device_config get_sync_disabled_for_tests`."""
-    await call.line(call.phone.service_state("device_config_sync").get("mode", "none"))
-    return 0
+    return await call.line(call.phone.service_state("device_config_sync").get("mode", "none"))
 
 
 async def flag_put(call: Call, args: list[str]) -> int:
-    """`device_config put NAMESPACE KEY VALUE`."""
     words = plain(args)
     call.phone.service_state("device_config")[_flag(words)] = words[2]
     return 0
@@ -89,23 +79,18 @@ DEVICE_CONFIG = Verbs(
 
 
 async def role_get(call: Call, args: list[str]) -> int:
-    """`cmd role get-role-holders ROLE`."""
-    await call.line(call.phone.service_state("role").get(plain(args)[0], ""))
-    return 0
+    return await call.line(call.phone.service_state("role").get(plain(args)[0], ""))
 
 
 async def role_add(call: Call, args: list[str]) -> int:
-    """`cmd role add-role-holder ROLE PACKAGE`."""
     role, package = plain(args)[:2]
     if package not in call.phone.packages.installed:
-        await call.err("Error: see logcat for details.")
-        return 255
+        return await call.err("Error: see logcat for details.", 255)
     call.phone.service_state("role")[role] = package
     return 0
 
 
 async def role_remove(call: Call, args: list[str]) -> int:
-    """`cmd role remove-role-holder ROLE [PACKAGE]`."""
     call.phone.service_state("role").pop(plain(args)[0], None)
     return 0
 
@@ -149,17 +134,13 @@ DEVICE_POLICY = Verbs(
 
 
 async def lock_disabled(call: Call, args: list[str]) -> int:
-    """`locksettings set-disabled BOOL`."""
     value = str(args[0] == "true").lower()
     call.phone.service_state("lock_settings")["disabled"] = value
-    await call.line(f"Lock screen disabled set to {value}")
-    return 0
+    return await call.line(f"Lock screen disabled set to {value}")
 
 
 async def lock_is_disabled(call: Call, _: list[str]) -> int:
-    """`locksettings get-disabled`."""
-    await call.line(call.phone.service_state("lock_settings").get("disabled", "false"))
-    return 0
+    return await call.line(call.phone.service_state("lock_settings").get("disabled", "false"))
 
 
 LOCK_SETTINGS = Verbs(
@@ -176,18 +157,15 @@ LOCK_SETTINGS = Verbs(
 
 
 async def data_saver(call: Call, args: list[str], verb: str) -> int:
-    """`cmd netpolicy get|set restrict-background`."""
     held = call.phone.service_state("netpolicy")
     if args[0] != "restrict-background":
-        await call.line(f"Error: unknown {verb} type '{args[0]}'")
-        return 255
+        return await call.line(f"Error: unknown {verb} type '{args[0]}'", 255)
     if verb == "set":
         if not args[1:]:
             raise missing("restrict-background")
         held["restrict"] = "enabled" if args[1] == "true" else "disabled"
         return 0
-    await call.line(f"Restrict background status: {held.get('restrict', 'disabled')}")
-    return 0
+    return await call.line(f"Restrict background status: {held.get('restrict', 'disabled')}")
 
 
 NETPOLICY = Verbs(

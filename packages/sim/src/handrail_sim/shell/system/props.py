@@ -16,11 +16,9 @@ TABLES = ("system", "secure", "global")
 
 
 async def getprop(call: Call) -> int:
-    """`getprop [NAME [DEFAULT]]`."""
     options, props = call.options, call.phone.props
     if options.rest:
-        await call.line(props.get(options.rest[0], options.rest[1] if options.rest[1:] else ""))
-        return 0
+        return await call.line(props.get(options.rest[0], options.rest[1] if options.rest[1:] else ""))
     if props:
         await call.out("".join(f"[{name}]: [{props[name]}]\n" for name in sorted(props)))
     return 0
@@ -49,8 +47,7 @@ async def _table(call: Call, args: list[str], verb: str) -> int:
     words = _words(args)
     table = words[0].lower()
     if table not in TABLES:
-        await call.err(f"Invalid namespace '{words[0]}'")
-        return 255
+        return await call.err(f"Invalid namespace '{words[0]}'", 255)
     values = call.phone.settings[table]
     before = values.get(words[1]) if words[1:] else None
     if verb == "list":
@@ -113,17 +110,14 @@ SETTINGS_VERBS = Verbs(
 
 
 async def settings(call: Call) -> int:
-    """`settings get|put|delete|list NAMESPACE …`."""
     return await SETTINGS_VERBS.run(call, call.args)
 
 
 async def _fixed(call: Call, args: list[str]) -> int:
-    """`wm fixed-to-user-rotation [enabled|disabled|default]`."""
     return await _stored(call, args, "fixed_to_user_rotation", ("default", "enabled", "disabled"))
 
 
 async def _ignore(call: Call, args: list[str]) -> int:
-    """`wm set-ignore-orientation-request [true|false]`."""
     words = [{"1": "true", "0": "false"}.get(word, word) for word in plain(args)]
     return await _stored(call, words, "ignore_orientation_request", ("false", "true"))
 
@@ -131,19 +125,16 @@ async def _ignore(call: Call, args: list[str]) -> int:
 async def _stored(call: Call, args: list[str], name: str, allowed: tuple[str, ...]) -> int:
     held, words = call.phone.service_state("window"), plain(args)
     if not words:
-        await call.line(held.get(name, allowed[0]))
-        return 0
+        return await call.line(held.get(name, allowed[0]))
     if words[0] not in allowed:
-        await call.err(f"Error: expecting {', '.join(allowed)}, but we get {words[0]}")
-        return 255
+        return await call.err(f"Error: expecting {', '.join(allowed)}, but we get {words[0]}", 255)
     held[name] = words[0]
     return 0
 
 
 async def _ignored(call: Call, _: list[str]) -> int:
     held = call.phone.service_state("window").get("ignore_orientation_request", "false")
-    await call.line(f"ignoreOrientationRequest {held} for displayId=0")
-    return 0
+    return await call.line(f"ignoreOrientationRequest {held} for displayId=0")
 
 
 async def _dismiss(call: Call, _: list[str]) -> int:
@@ -168,8 +159,7 @@ def _measured(verb: str, handler: Handler) -> Handler:
         if other is None or plain(args, frozenset({"-d"})):
             return await own(call, args)
         value = f"{other.width}x{other.height}" if verb == "size" else str(other.density)
-        await call.line(f"Physical {verb}: {value}")
-        return 0
+        return await call.line(f"Physical {verb}: {value}")
 
     return run
 
@@ -186,8 +176,7 @@ async def _size(call: Call, args: list[str]) -> int:
         return 0
     match = re.fullmatch(r"(\d{2,5})x(\d{2,5})", args[0])
     if args[0] != "reset" and not match:
-        await call.err(f"Error: bad size {args[0]}")
-        return 255
+        return await call.err(f"Error: bad size {args[0]}", 255)
     if match:
         call.phone.set_size(int(match[1]), int(match[2]))
     else:
@@ -203,12 +192,10 @@ async def _density(call: Call, args: list[str]) -> int:
             await call.line(f"Override density: {display.density}")
         return 0
     if args[0] != "reset" and not args[0].isdigit():
-        await call.err(f"Error: bad number {args[0]}")
-        return 255
+        return await call.err(f"Error: bad number {args[0]}", 255)
     density = display.physical_density if args[0] == "reset" else int(args[0])
     if not 72 <= density <= 2000:
-        await call.err("Error: density must be >= 72")
-        return 255
+        return await call.err("Error: density must be >= 72", 255)
     call.phone.set_density(density)
     return 0
 
@@ -218,14 +205,12 @@ async def _rotation(call: Call, args: list[str]) -> int:
     phone = call.phone
     if not args:
         free = phone.settings["system"].get("accelerometer_rotation", "1") == "1"
-        await call.line("free" if free else f"lock {phone.display.rotation}")
-        return 0
+        return await call.line("free" if free else f"lock {phone.display.rotation}")
     if args[0] == "free":
         phone.settings["system"]["accelerometer_rotation"] = "1"
         return 0
     if args[0] != "lock" or (args[1:] and args[1] not in {"0", "1", "2", "3"}):
-        await call.err(f"Error: expecting rotation lock 0-3 or free, but we get {' '.join(args)}")
-        return 255
+        return await call.err(f"Error: expecting rotation lock 0-3 or free, but we get {' '.join(args)}", 255)
     rotation = int(args[1]) if args[1:] else phone.display.rotation
     phone.settings["system"] |= {"accelerometer_rotation": "0", "user_rotation": str(rotation)}
     phone.set_rotation(rotation)
@@ -249,7 +234,6 @@ WM = Verbs(
 
 
 async def wm(call: Call) -> int:
-    """`wm size|density|user-rotation`."""
     return await WM.run(call, call.args)
 
 

@@ -53,7 +53,6 @@ async def svc(call: Call) -> int:
 
 
 async def airplane(call: Call, args: list[str]) -> int:
-    """`cmd connectivity airplane-mode [enable|disable]`."""
     if not args:
         await call.line("enabled" if is_on(call, "airplane_mode_on") else "disabled")
     elif args[0] in {"enable", "disable"}:
@@ -69,8 +68,7 @@ CONNECTIVITY = Verbs("Connectivity service commands:", {"airplane-mode": ("[enab
 
 async def _wifi_enabled(call: Call, args: list[str]) -> int:
     if args[0] not in {"enabled", "disabled"}:
-        await call.line("Invalid args to set-wifi-enabled - should be 'enabled' or 'disabled'")
-        return 255
+        return await call.line("Invalid args to set-wifi-enabled - should be 'enabled' or 'disabled'", 255)
     switch(call, "wifi_on", args[0] == "enabled")
     return 0
 
@@ -85,20 +83,19 @@ async def _wifi_status(call: Call, _: list[str]) -> int:
 
 
 async def _networks(call: Call, _: list[str]) -> int:
-    await call.line(
+    return await call.line(
         f"Network Id      SSID                         Security type\n0            {SSID:<33}wpa2-psk"
     )
-    return 0
 
 
 async def _scanned(call: Call, _: list[str]) -> int:
     if not is_on(call, "wifi_on"):
-        await call.line("No scan results")
-        return 0
+        return await call.line("No scan results")
     title = f"    BSSID              Frequency      RSSI           Age(sec)     {'SSID':<32}     Flags"
     flags = "[WPA2-PSK-CCMP][RSN-PSK-CCMP][ESS]"
-    await call.line(f"{title}\n  {BSSID}       5180    -45                1.000    {SSID:<32}  {flags}")
-    return 0
+    return await call.line(
+        f"{title}\n  {BSSID}       5180    -45                1.000    {SSID:<32}  {flags}"
+    )
 
 
 BSSID = "02:00:00:00:01:00"
@@ -115,8 +112,7 @@ WIFI = Verbs(
 
 async def _bluetooth(call: Call, on: bool) -> int:
     switch(call, "bluetooth_on", on)
-    await call.line(f"{'Enable' if on else 'Disable'}: Success")
-    return 0
+    return await call.line(f"{'Enable' if on else 'Disable'}: Success")
 
 
 BLUETOOTH = Verbs(

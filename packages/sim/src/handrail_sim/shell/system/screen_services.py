@@ -5,48 +5,25 @@ Each verb does what it says to the phone's own state, or is not in the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.window import info
 from handrail_sim.shell.system.inputs import key_code
 from handrail_sim.shell.system.java import integer
-from handrail_sim.shell.system.verbs import Handler, Verbs, plain, value_of
+from handrail_sim.shell.system.verbs import Verbs, does, plain, says, value_of
 
 _USER = "[--user USER_ID]"
-
-
-def says(text: str, status: int = 0) -> Handler:
-    async def answer(call: Call, _: list[str]) -> int:
-        await call.line(text)
-        return status
-
-    return answer
-
-
-def does(act: Callable[[Call, list[str]], object]) -> Handler:
-    """A change that Android answers with silence."""
-
-    async def run(call: Call, args: list[str]) -> int:
-        act(call, plain(args))
-        return 0
-
-    return run
 
 
 # appearance
 
 
 async def night(call: Call, args: list[str]) -> int:
-    """`cmd uimode night [yes|no|auto]`."""
     modes = {"yes", "no", "auto", "custom_schedule", "custom_bedtime"}
     if args and args[0] not in modes:
-        await call.err("Error: mode must be 'yes', 'no', or 'auto'")
-        return 255
+        return await call.err("Error: mode must be 'yes', 'no', or 'auto'", 255)
     if args:
         call.phone.set_dark(args[0] == "yes")
-    await call.line(f"Night mode: {'yes' if call.phone.display.dark else 'no'}")
-    return 0
+    return await call.line(f"Night mode: {'yes' if call.phone.display.dark else 'no'}")
 
 
 UIMODE = Verbs("UiModeManager service (uimode) commands:", {"night": ("[yes|no|auto]", night)})
@@ -87,7 +64,6 @@ STATUSBAR = Verbs(
 
 
 async def displays(call: Call, _: list[str]) -> int:
-    """`cmd display get-displays`."""
     await call.line("Displays:")
     for panel in call.phone.displays.logical():
         await call.line(f"Display id {panel.number}: {info(call, panel)}, isValid=true")
@@ -95,14 +71,12 @@ async def displays(call: Call, _: list[str]) -> int:
 
 
 async def brightness(call: Call, args: list[str]) -> int:
-    """`cmd display set-brightness 0.5`."""
     try:
         level = float(args[0])
     except ValueError:
         level = -1.0
     if not 0 <= level <= 1:
-        await call.err("Error: brightness should be a number between 0 and 1")
-        return 1
+        return await call.err("Error: brightness should be a number between 0 and 1")
     call.phone.put_setting("system", "screen_brightness", str(round(level * 255)))
     return 0
 
@@ -122,26 +96,21 @@ DISPLAY = Verbs(
 
 
 async def volume(call: Call, args: list[str]) -> int:
-    """`cmd media_session volume [--stream N] [--set N] [--adj DIRECTION] [--get]`."""
     phone, stream = call.phone, value_of(args, "--stream", "3")
     names = {"0": "VOICE_CALL", "1": "SYSTEM", "2": "RING", "3": "MUSIC", "4": "ALARM", "5": "NOTIFICATION"}
     if stream not in names:
-        await call.err("Error: invalid stream")
-        return 1
+        return await call.err("Error: invalid stream")
     await call.line(f"[V] will control stream={stream} (STREAM_{names[stream]})")
     if stream != "3":
-        await call.line("Error: only STREAM_MUSIC has a volume on this phone")
-        return 1
+        return await call.line("Error: only STREAM_MUSIC has a volume on this phone", 1)
     if "--set" in args:
         phone.volume = max(0, min(15, integer(value_of(args, "--set"))))
         await call.line(f"[V] will set volume to index={phone.volume}")
     step = {"raise": 1, "lower": -1, "same": 0}.get(value_of(args, "--adj", "same"))
     if step is None:
-        await call.err(f"Error: invalid direction {value_of(args, '--adj')}")
-        return 1
+        return await call.err(f"Error: invalid direction {value_of(args, '--adj')}")
     phone.volume = max(0, min(15, phone.volume + step))
-    await call.line(f"[V] will get volume\n[V] volume is {phone.volume} in range [0..15]")
-    return 0
+    return await call.line(f"[V] will get volume\n[V] volume is {phone.volume} in range [0..15]")
 
 
 MEDIA_KEYS = {"play": 126, "pause": 127, "play-pause": 85, "mute": 91, "headsethook": 79, "stop": 86}
@@ -149,10 +118,8 @@ MEDIA_KEYS |= {"next": 87, "previous": 88, "rewind": 89, "record": 130, "fast-fo
 
 
 async def dispatch(call: Call, args: list[str]) -> int:
-    """`cmd media_session dispatch KEY`."""
     if args[0] not in MEDIA_KEYS:
-        await call.err(f"Error: unknown dispatch code '{args[0]}'")
-        return 1
+        return await call.err(f"Error: unknown dispatch code '{args[0]}'")
     call.phone.key(key_code(str(MEDIA_KEYS[args[0]])))
     return 0
 
@@ -176,19 +143,15 @@ _NAVBARS = {
 
 
 async def overlays(call: Call, _: list[str]) -> int:
-    """`cmd overlay list`."""
     mode = call.phone.settings["secure"].get("navigation_mode", "0")
     rows = [f"[{'x' if mode == value else ' '}] {name}" for name, value in _NAVBARS.items()]
-    await call.line("\n".join(["android", *rows]))
-    return 0
+    return await call.line("\n".join(["android", *rows]))
 
 
 async def overlay(call: Call, args: list[str], verb: str) -> int:
-    """`cmd overlay enable|enable-exclusive|disable PACKAGE`."""
     name = plain(args)[0]
     if name not in _NAVBARS:
-        await call.err(f"Error: Failed to {verb} overlay {name}")
-        return 1
+        return await call.err(f"Error: Failed to {verb} overlay {name}")
     call.phone.put_setting("secure", "navigation_mode", "0" if verb == "disable" else _NAVBARS[name])
     return 0
 
@@ -211,19 +174,15 @@ OVERLAY = Verbs(
 
 
 async def get_locales(call: Call, args: list[str]) -> int:
-    """`cmd locale get-app-locales PACKAGE`."""
     package = plain(args)[0]
     held = call.phone.service_state("locale").get(package, "")
-    await call.line(f"Locales for {package} for user 0 are [{held}]")
-    return 0
+    return await call.line(f"Locales for {package} for user 0 are [{held}]")
 
 
 async def set_locales(call: Call, args: list[str]) -> int:
-    """`cmd locale set-app-locales PACKAGE --locales TAGS`."""
     package = plain(args, frozenset({"--user", "--locales", "--delegate"}))[0]
     if package not in call.phone.packages.installed:
-        await call.err(f"Unknown package {package} for userId 0")
-        return 255
+        return await call.err(f"Unknown package {package} for userId 0", 255)
     call.phone.service_state("locale")[package] = value_of(args, "--locales")
     return 0
 

@@ -117,3 +117,22 @@ def plain(args: list[str], valued: frozenset[str] = frozenset({"--user"})) -> li
 
 def value_of(args: list[str], option: str, default: str = "") -> str:
     return args[args.index(option) + 1] if option in args and args[-1] != option else default
+
+
+def says(text: str, status: int = 0) -> Handler:
+    return lambda call, _: call.line(text, status)
+
+
+def tells(text: Callable[[Call, list[str]], str]) -> Handler:
+    """An answer of one line; the function gets the arguments without options."""
+    return lambda call, args: call.line(text(call, plain(args)))
+
+
+def does(act: Callable[[Call, list[str]], object]) -> Handler:
+    """A change that Android answers with silence; the function gets the arguments without options."""
+
+    async def run(call: Call, args: list[str]) -> int:
+        act(call, plain(args))
+        return 0
+
+    return run

@@ -6,21 +6,16 @@ import posixpath
 import re
 import stat as modes
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
 
-from handrail_sim.disk.lookup import CAPACITY
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.disk.files import Files
+from handrail_sim.disk.lookup import CAPACITY, Stat
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.io import CHUNK, Bytes, Source, Streams
 from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.redirect import FileSink, RedirectFailed, open_sink, open_source
 from handrail_sim.shell.tools.dates import parse_time
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.shell.tools.read_files import content
-
-if TYPE_CHECKING:
-    from handrail_sim.disk.files import Files
-    from handrail_sim.disk.lookup import Stat
-
 
 _UNITS = {"": 1, "c": 1, "w": 2, "b": 512, "k": 1024, "K": 1024, "m": 1 << 20, "M": 1 << 20, "g": 1 << 30}
 _UNITS |= {"G": 1 << 30}
@@ -29,7 +24,6 @@ _DD = frozenset({"if", "of", "bs", "ibs", "obs", "count", "skip", "status"})
 
 
 async def rm(call: Call) -> int:
-    """`rm [-rf] FILE…`."""
     options, files, status = call.options, call.session.files, 0
     if not options.rest and "f" not in options:
         raise BadUsage("Needs 1 argument")
@@ -54,7 +48,6 @@ async def rm(call: Call) -> int:
 
 
 async def mkdir(call: Call) -> int:
-    """`mkdir [-p] [-m MODE] DIR…`."""
     options, status = call.options, 0
     mode = new_mode(options.values.get("m", "755"), 0o755)
     for name in options.rest:
@@ -68,7 +61,6 @@ async def mkdir(call: Call) -> int:
 
 
 async def rmdir(call: Call) -> int:
-    """`rmdir DIR…`."""
     status = 0
     for name in call.options.rest:
         try:
@@ -106,7 +98,6 @@ def _targets(call: Call, options: Options) -> list[tuple[str, str, str]]:
 
 
 async def cp(call: Call) -> int:
-    """`cp [-rpa] FILE… TARGET`."""
     options, status = call.options, 0
     for name, source, target in _targets(call, options):
         try:
@@ -138,7 +129,6 @@ async def _copy(call: Call, name: str, source: str, target: str, options: Option
 
 
 async def mv(call: Call) -> int:
-    """`mv [-n] FILE… TARGET`."""
     options, status = call.options, 0
     for name, source, target in _targets(call, options):
         try:
@@ -152,7 +142,6 @@ async def mv(call: Call) -> int:
 
 
 async def ln(call: Call) -> int:
-    """`ln [-sf] TARGET NAME`."""
     options, files = call.options, call.session.files
     for name, source, target in _targets(call, options):
         if "f" in options and files.exists(target):
@@ -170,7 +159,6 @@ async def ln(call: Call) -> int:
 
 
 async def touch(call: Call) -> int:
-    """`touch [-c] [-d|-t TIME] [-r FILE] FILE…`."""
     options, status, mtime = call.options, 0, None
     if "r" in options:
         mtime = call.session.files.stat(call.path(options.values["r"])).mtime
@@ -232,7 +220,6 @@ async def chown(call: Call) -> int:
 
 
 async def tee(call: Call) -> int:
-    """`tee [-a] FILE…`."""
     options, sinks, status = call.options, [], 0
     streams = Streams(call.stdin, call.stdout, call.stderr)
     for name in options.rest:
@@ -258,7 +245,6 @@ def size_of(text: str) -> int:
 
 
 async def dd(call: Call) -> int:
-    """`dd if= of= bs= count= skip=`."""
     wrong = [arg for arg in call.args if arg.partition("=")[0] not in _DD or "=" not in arg]
     if wrong:
         raise BadUsage(f"bad arg '{wrong[0]}'")
@@ -295,7 +281,6 @@ async def _take(source: Source, skip: int, limit: int) -> bytes:
 
 
 async def truncate(call: Call) -> int:
-    """`truncate -s SIZE FILE…`."""
     options, files = call.options, call.session.files
     if "s" not in options:
         raise BadUsage("Needs -s")
@@ -316,23 +301,6 @@ async def sync(call: Call) -> int:
         if not call.session.files.exists(call.path(name)):
             status = await call.fail(f"{name}: No such file or directory")
     return status
-
-
-FAMILY: dict[str, Command] = {
-    "rm": rm,
-    "mkdir": mkdir,
-    "rmdir": rmdir,
-    "mv": mv,
-    "cp": cp,
-    "ln": ln,
-    "touch": touch,
-    "chmod": chmod,
-    "chown": chown,
-    "tee": tee,
-    "dd": dd,
-    "truncate": truncate,
-    "sync": sync,
-}
 
 
 BLOCK = 512
@@ -457,9 +425,6 @@ def human(size: int) -> str:
     return f"{value:.1f}{unit}" if unit and value < 10 else f"{int(value)}{unit}"
 
 
-FAMILY |= {"ls": ls}
-
-
 _KINDS = {modes.S_IFDIR: "directory", modes.S_IFLNK: "symbolic link", modes.S_IFCHR: "character device"}
 
 
@@ -519,7 +484,6 @@ Change: %z"""
 
 
 async def stat(call: Call) -> int:
-    """`stat [-L] [-c FORMAT] FILE…`."""
     options, status = call.options, 0
     for name in options.rest:
         try:
@@ -532,7 +496,6 @@ async def stat(call: Call) -> int:
 
 
 async def du(call: Call) -> int:
-    """`du [-acshkm] [-d DEPTH] [FILE…]`."""
     options, status, total = call.options, 0, 0
     deep = 0 if "s" in options else options.number("d", 1 << 30)
     for name in options.rest or ["."]:
@@ -561,7 +524,6 @@ def _amount(size: int, options: Options) -> str:
 
 
 async def df(call: Call) -> int:
-    """`df [-h] [FILE…]`."""
     options = call.options
     total, used = CAPACITY * 128 // 1024, call.session.files.used // 1024 + 8_200_000
     rows = [("/dev/block/dm-5", 906440, 903856, "/"), ("tmpfs", 1012448, 1200, "/dev")]
@@ -603,7 +565,6 @@ async def readlink(call: Call) -> int:
 
 
 async def basename(call: Call) -> int:
-    """`basename [-a] [-s SUFFIX] PATH [SUFFIX]`."""
     options = call.options
     many, suffix, paths = bool(options.flags & {"a", "s"}), options.values.get("s", ""), options.rest
     if not many:
@@ -617,17 +578,30 @@ async def basename(call: Call) -> int:
 
 
 async def dirname(call: Call) -> int:
-    """`dirname PATH`."""
-    await call.line(posixpath.dirname(call.args[0].rstrip("/")) or ("/" if call.args[0][:1] == "/" else "."))
-    return 0
+    return await call.line(
+        posixpath.dirname(call.args[0].rstrip("/")) or ("/" if call.args[0][:1] == "/" else ".")
+    )
 
 
-FAMILY |= {
-    "stat": stat,
-    "du": du,
-    "df": df,
-    "readlink": readlink,
-    "realpath": readlink,
-    "basename": basename,
-    "dirname": dirname,
-}
+FAMILY = by_name(
+    rm,
+    mkdir,
+    rmdir,
+    mv,
+    cp,
+    ln,
+    touch,
+    chmod,
+    chown,
+    tee,
+    dd,
+    truncate,
+    sync,
+    ls,
+    stat,
+    du,
+    df,
+    readlink,
+    basename,
+    dirname,
+) | {"realpath": readlink}

@@ -7,16 +7,13 @@ import stat as modes
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from handrail_sim.disk.lookup import Stat
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.io import Streams
 from handrail_sim.shell.options import BadUsage
 from handrail_sim.shell.start import start
 from handrail_sim.shell.tools.names import user_name
-
-if TYPE_CHECKING:
-    from handrail_sim.disk.lookup import Stat
 
 _TYPES = {"f": modes.S_IFREG, "d": modes.S_IFDIR, "l": modes.S_IFLNK, "c": modes.S_IFCHR}
 _UNITS = {"c": 1, "k": 1024, "M": 1 << 20, "G": 1 << 30}
@@ -258,7 +255,6 @@ _VALUED: dict[str, Callable[[Call, File, str], bool]] = {
 
 
 async def find(call: Call) -> int:
-    """`find [PLACE…] [EXPRESSION]`."""
     args = call.args
     places: list[str] = []
     while args and not args[0].startswith(("-", "!", "(")):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from handrail_sim import resources
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.radio import ADDRESS, is_on
 from handrail_sim.shell.io import CHUNK
@@ -20,48 +21,42 @@ KERNEL = "5.15.123-android14-11"
 
 
 async def identity(call: Call) -> int:
-    """`id [-ugnG]`."""
     options, user = call.options, call.session.user
     shown = user_name(user.uid)
     context = "u:r:shell:s0" if user.package is None else "u:r:runas_app:s0:c100,c256,c512,c768"
     context = "u:r:su:s0" if user.uid == 0 else context
     if "Z" in options:
-        await call.line(context)
-        return 0
+        return await call.line(context)
     if options.flags & {"u", "g"}:
-        await call.line(shown if "n" in options else str(user.uid))
-        return 0
+        return await call.line(shown if "n" in options else str(user.uid))
     numbers = GROUPS if user.package is None else (user.uid, 3003, 9997, user.uid + 10000, user.uid + 40000)
     if "G" in options:
-        await call.line(" ".join(user_name(index) if "n" in options else str(index) for index in numbers))
-        return 0
+        return await call.line(
+            " ".join(user_name(index) if "n" in options else str(index) for index in numbers)
+        )
     groups = ",".join(f"{number}({user_name(number)})" for number in numbers)
-    await call.line(f"uid={user.uid}({shown}) gid={user.uid}({shown}) groups={groups} context={context}")
-    return 0
+    return await call.line(
+        f"uid={user.uid}({shown}) gid={user.uid}({shown}) groups={groups} context={context}"
+    )
 
 
 async def pwd(call: Call) -> int:
     """`pwd` as a program, for those who start it without a shell."""
-    await call.line(call.cwd)
-    return 0
+    return await call.line(call.cwd)
 
 
 async def whoami(call: Call) -> int:
-    """`whoami`."""
-    await call.line(user_name(call.session.user.uid))
-    return 0
+    return await call.line(user_name(call.session.user.uid))
 
 
 async def uname(call: Call) -> int:
-    """`uname [-asnrvmo]`."""
     options = call.options
     version = "#1 SMP PREEMPT Wed Jan 10 00:00:00 UTC 2024"
     fields = {"s": "Linux", "n": "localhost", "r": KERNEL, "v": version, "m": "aarch64", "o": "Toybox"}
     chosen = (
         list("snrvmo") if "a" in options else [letter for letter in "snrvmo" if letter in options] or ["s"]
     )
-    await call.line(" ".join(fields[letter] for letter in chosen))
-    return 0
+    return await call.line(" ".join(fields[letter] for letter in chosen))
 
 
 async def uptime(call: Call) -> int:
@@ -70,24 +65,19 @@ async def uptime(call: Call) -> int:
     seconds = call.phone.wall_ms() // 1000 % 86400
     clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     up = f"{minutes // 60}:{minutes % 60:02}" if minutes >= 60 else f"{minutes} min"
-    await call.line(f" {clock} up {up},  0 users,  load average: 0.10, 0.08, 0.05")
-    return 0
+    return await call.line(f" {clock} up {up},  0 users,  load average: 0.10, 0.08, 0.05")
 
 
 async def getenforce(call: Call) -> int:
-    await call.line("Enforcing")
-    return 0
+    return await call.line("Enforcing")
 
 
 async def nproc(call: Call) -> int:
-    await call.line("8")
-    return 0
+    return await call.line("8")
 
 
 async def hostname(call: Call) -> int:
-    """`hostname`."""
-    await call.line("localhost")
-    return 0
+    return await call.line("localhost")
 
 
 _MEMORY = (
@@ -109,12 +99,10 @@ async def free(call: Call) -> int:
 
 
 async def clear(call: Call) -> int:
-    await call.out("\x1b[2J\x1b[H")
-    return 0
+    return await call.out("\x1b[2J\x1b[H")
 
 
 async def reboot(call: Call) -> int:
-    """`reboot`."""
     call.phone.reboot()
     return 0
 
@@ -158,7 +146,6 @@ _IP_OPTIONS = frozenset({"-f", "-4", "-6", "-o", "-oneline", "-family", "-detail
 
 
 async def ip(call: Call) -> int:
-    """`ip addr|link|route`."""
     words = [
         arg
         for at, arg in enumerate(call.args)
@@ -167,14 +154,12 @@ async def ip(call: Call) -> int:
     kind = words[0] if words else ""
     wrong = [arg for arg in call.args if arg.startswith("-") and arg not in _IP_OPTIONS]
     if wrong:
-        await call.err(f'Option "{wrong[0]}" is unknown, try "ip -help".')
-        return 255
+        return await call.err(f'Option "{wrong[0]}" is unknown, try "ip -help".', 255)
     existing = _interfaces(call)
     if "addr".startswith(kind) or "address".startswith(kind) or "link".startswith(kind):
         requested = [word for word in words[1:] if word not in {"show", "dev", "list", "ls"}]
         if requested and requested[0] not in existing:
-            await call.err(f'Device "{requested[0]}" does not exist.')
-            return 1
+            return await call.err(f'Device "{requested[0]}" does not exist.')
         for number, name in enumerate(existing, 1):
             if not requested or name == requested[0]:
                 await call.out(_address(number if name == "lo" else 21, name))
@@ -189,12 +174,10 @@ async def ip(call: Call) -> int:
             else:
                 await call.line(f"192.168.1.0/24 dev wlan0 proto kernel scope link src {ADDRESS} ")
         return 0
-    await call.err(f'Object "{kind}" is unknown, try "ip help".')
-    return 1
+    return await call.err(f'Object "{kind}" is unknown, try "ip help".')
 
 
 async def ifconfig(call: Call) -> int:
-    """`ifconfig [INTERFACE]`."""
     names = [arg for arg in call.args if not arg.startswith("-")]
     existing = _interfaces(call)
     if names and names[0] not in existing:
@@ -226,8 +209,7 @@ async def ping(call: Call) -> int:
     """Only this phone and its gateway answer: there is no net behind it."""
     options = read_getopt(call.args, "46bnqc:i:I:s:t:w:W:", code=2)
     if not options.rest:
-        await call.err("ping: usage error: Destination address required")
-        return 2
+        return await call.err("ping: usage error: Destination address required", 2)
     host = options.rest[0]
     count = min(options.number("c", 4), 100)
     literal = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host)
@@ -264,29 +246,15 @@ FAMILY |= {"ip": ip, "ifconfig": ifconfig, "ping": ping, "netstat": netstat}
 
 
 _SIZE = (24, 80)  # rows, columns
-MOUNTS = (
-    ("/dev/block/dm-5", "/", "ext4", "ro,seclabel,relatime"),
-    ("tmpfs", "/dev", "tmpfs", "rw,seclabel,nosuid,relatime,mode=755"),
-    ("proc", "/proc", "proc", "rw,relatime,gid=3009,hidepid=invisible"),
-    ("sysfs", "/sys", "sysfs", "rw,seclabel,relatime"),
-    ("/dev/block/dm-39", "/data", "f2fs", "rw,lazytime,seclabel,nosuid,nodev,noatime"),
-    (
-        "/dev/fuse",
-        "/storage/emulated",
-        "fuse",
-        "rw,nosuid,nodev,noexec,noatime,user_id=0,group_id=0",
-    ),
-)
+MOUNTS = resources.rows("shell/tools/mounts.txt")
 """Device, place, kind and options, as /proc/mounts lists them too."""
 
 
 async def tty(call: Call) -> int:
-    """`tty [-s]`."""
     if not call.session.tty:
         await call.out("" if "s" in call.options else "not a tty\n")
         return 1
-    await call.out("" if "s" in call.options else "/dev/pts/0\n")
-    return 0
+    return await call.out("" if "s" in call.options else "/dev/pts/0\n")
 
 
 async def stty(call: Call) -> int:
@@ -297,8 +265,7 @@ async def stty(call: Call) -> int:
     rows, columns = held.get("rows", str(_SIZE[0])), held.get("cols", str(_SIZE[1]))
     if words[:1] in ([], ["-a"], ["-g"]):
         echo = "echo" if call.session.echo else "-echo"
-        await call.line(f"speed 38400 baud; rows {rows}; columns {columns};\nisig icanon {echo}")
-        return 0
+        return await call.line(f"speed 38400 baud; rows {rows}; columns {columns};\nisig icanon {echo}")
     while words:
         word = words.pop(0)
         if word == "size":
@@ -332,7 +299,6 @@ async def umount(call: Call) -> int:
 
 
 async def mktemp(call: Call) -> int:
-    """`mktemp [-d] [-p DIR] [TEMPLATE]`."""
     options, files = call.options, call.session.files
     template = options.rest[0] if options.rest else "tmp.XXXXXXXXXX"
     if not template.endswith("XX"):
@@ -346,8 +312,7 @@ async def mktemp(call: Call) -> int:
         files.mkdir(path, 0o700) if "d" in options else files.write(path, b"", mode=0o600)
     except OSError as problem:
         return await call.fail(f"Failed to create {path}: {problem.strerror}")
-    await call.line(path if folder else name)
-    return 0
+    return await call.line(path if folder else name)
 
 
 async def nc(call: Call) -> int:

@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-_SYSTEM_USERS = {
-    0: "root",
-    1000: "system",
-    1001: "radio",
-    1004: "input",
-    1007: "log",
-    1011: "adb",
-    1013: "media",
-}
-_SYSTEM_USERS |= {
-    1015: "sdcard_rw",
-    1023: "media_rw",
-    1028: "sdcard_r",
-    1041: "audioserver",
-    1078: "ext_data_rw",
-}
-_SYSTEM_USERS |= {1079: "ext_obb_rw", 2000: "shell", 3001: "net_bt_admin", 3002: "net_bt", 3003: "inet"}
-_SYSTEM_USERS |= {3006: "net_bw_stats", 3009: "readproc", 3011: "uhid", 9997: "everybody", 9998: "misc"}
+from handrail_sim import resources
+
+_SYSTEM_USERS = {int(uid): name for uid, name in resources.rows("shell/tools/users.txt")}
 
 
 def user_number(name: str) -> int:

@@ -8,11 +8,12 @@ import stat as modes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from handrail_sim.disk.blobs import intern
 from handrail_sim.disk.lookup import Node
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.handset import Handset
+from handrail_sim.resources import table
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.options import BadUsage, Options, read_options
 from handrail_sim.shell.processes import SIGNALS, Process, processes_of, signal_number
 from handrail_sim.shell.session import SHELL
@@ -20,23 +21,7 @@ from handrail_sim.shell.tools.machine import KERNEL, MOUNTS
 from handrail_sim.shell.tools.names import user_name, user_number
 from handrail_sim.shell.tools.text import compile_pattern
 
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
-
-NATIVE = (
-    (1, 0, 0, "init", "/system/bin/init second_stage"),
-    (2, 0, 0, "[kthreadd]", "[kthreadd]"),
-    (158, 1, 1000, "servicemanager", "/system/bin/servicemanager"),
-    (160, 1, 1036, "logd", "/system/bin/logd"),
-    (271, 1, 0, "zygote64", "zygote64"),
-    (301, 1, 1000, "surfaceflinger", "/system/bin/surfaceflinger"),
-    (355, 1, 2000, "adbd", "/apex/com.android.adbd/bin/adbd --root_seclabel=u:r:su:s0"),
-    (371, 1, 0, "netd", "/system/bin/netd"),
-    (543, 271, 1000, "system_server", "system_server"),
-    (812, 271, 10098, "com.android.systemui", "com.android.systemui"),
-    (934, 271, 1001, "com.android.phone", "com.android.phone"),
-)
+NATIVE: list[tuple[int, int, int, str, str]] = table("shell/tools/processes.toml")["native"]
 """pid, parent, uid, name, command line of what always runs."""
 
 
@@ -80,7 +65,6 @@ def visible(call: Call) -> list[Row]:
 
 
 async def pidof(call: Call) -> int:
-    """`pidof [-s] [-o PID] NAME…`."""
     options = call.options
     left_out = options.values.get("o", "").split(",")
     rows, own = [row for row in visible(call) if str(row.pid) not in left_out], call.session.pid
@@ -114,7 +98,6 @@ def _picked(rows: list[Row], options: Options) -> list[Row]:
 
 
 async def pgrep(call: Call) -> int:
-    """`pgrep [-aclfnovx] [-P PID] [-u USER] PATTERN`."""
     options = call.options
     rows = _picked(_matching(call, options), options)
     if "c" in options:
@@ -130,7 +113,6 @@ async def pgrep(call: Call) -> int:
 
 
 async def pkill(call: Call) -> int:
-    """`pkill [-SIGNAL] [-fx] PATTERN`."""
     args, signal = _signal_of(call.args)
     options = read_options(args, "fxnov", "lPuU")
     if not options.rest:
@@ -145,7 +127,6 @@ async def pkill(call: Call) -> int:
 
 
 async def killall(call: Call) -> int:
-    """`killall [-SIGNAL] NAME…`."""
     args, signal = _signal_of(call.args)
     options, status = read_options(args, "q"), 0
     names = options.rest
@@ -201,15 +182,13 @@ def _send_group(call: Call, group: int, signal: int) -> bool:
 async def kill(call: Call) -> int:
     """`kill [-SIGNAL] PID…`; a negative number is a process group."""
     if call.args[:1] == ["-l"]:
-        await call.line(" ".join(SIGNALS))
-        return 0
+        return await call.line(" ".join(SIGNALS))
     args, signal = _signal_of(call.args)
     args = args[1:] if args[:1] == ["--"] else args
     if not args:
-        await call.err(
+        return await call.err(
             f"{SHELL}: kill: usage: kill [-s signame | -signum | -signame] {{ job | pid | pgrp }} ..."
         )
-        return 1
     rows, status = {row.pid: row for row in all_rows(call)}, 0
     for arg in args:
         if re.fullmatch(r"-\d{1,9}", arg) and _send_group(call, -int(arg), signal):
@@ -227,15 +206,6 @@ async def kill(call: Call) -> int:
             status = 1
     await asyncio.sleep(0)
     return status
-
-
-FAMILY: dict[str, Command] = {
-    "pidof": pidof,
-    "pgrep": pgrep,
-    "pkill": pkill,
-    "kill": kill,
-    "killall": killall,
-}
 
 
 APP_KB, NATIVE_KB = (14680064, 98304), (10782724, 6144)  # VSZ and RSS
@@ -326,7 +296,6 @@ def _chosen(call: Call, options: Options) -> list[Row]:
 
 
 async def ps(call: Call) -> int:
-    """`ps [-AefTnwZ] [-o COLUMNS] [-k COLUMNS] [-p PIDS] [-P PARENTS] [-u USERS]`."""
     options = call.options
     rows = _chosen(call, options)
     text = ",".join(options.many["o"]) if "o" in options else PLAIN
@@ -412,9 +381,6 @@ async def _round(
         await call.line(
             f"{row.pid:>5} {row.user:<12} 20   0  14G  80M  60M S  0.0   4.0   0:00.10 {row.command}"
         )
-
-
-FAMILY |= {"ps": ps, "top": top}
 
 
 TICKS = 100  # per second, as CLK_TCK
@@ -549,3 +515,6 @@ def proc(phone: Handset) -> Node:
 
 def mount_proc(phone: Handset) -> None:
     phone.files.mount("proc", lambda: proc(phone))
+
+
+FAMILY = by_name(pidof, pgrep, pkill, kill, killall, ps, top)

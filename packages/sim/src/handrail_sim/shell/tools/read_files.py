@@ -6,7 +6,7 @@ import base64 as b64
 import hashlib
 from collections.abc import AsyncIterator
 
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.io import CHUNK, Source, Streams
 from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.redirect import RedirectFailed, open_source
@@ -46,7 +46,6 @@ async def content(source: Source) -> bytes:
 
 
 async def cat(call: Call) -> int:
-    """`cat [-uvet] [FILE…]`."""
     options, failed = call.options, list[str]()
     async for _, source in open_all(call, options.rest, failed):
         while part := await source.read(CHUNK):
@@ -71,7 +70,6 @@ def _visible(data: bytes, options: Options) -> bytes:
 
 
 async def head(call: Call) -> int:
-    """`head [-n N] [-c N] [FILE…]`."""
     options, failed = call.options, list[str]()
     async for name, source in open_all(call, options.rest, failed):
         if (len(options.rest) > 1 and "q" not in options) or "v" in options:
@@ -101,7 +99,6 @@ async def _first_lines(call: Call, source: Source, left: int) -> None:
 
 
 async def tail(call: Call) -> int:
-    """`tail [-n N|+N] [-c N] [FILE…]`."""
     options, failed = call.options, list[str]()
     async for name, source in open_all(call, options.rest, failed):
         if len(options.rest) > 1 and "q" not in options:
@@ -141,7 +138,6 @@ def _last(data: bytes, count: str, *, complete: bool) -> bytes:
 
 
 async def wc(call: Call) -> int:
-    """`wc [-lwcm] [FILE…]`."""
     options, failed = call.options, list[str]()
     shown = [letter for letter in "lwmcL" if letter in options] or list("lwc")
     totals: list[list[int]] = []
@@ -187,7 +183,6 @@ async def _check(call: Call, names: list[str]) -> int:
 
 
 async def base64(call: Call) -> int:
-    """`base64 [-d] [-w N] [FILE…]`."""
     options, failed = call.options, list[str]()
     async for _, source in open_all(call, options.rest, failed):
         data = await content(source)
@@ -201,7 +196,6 @@ async def base64(call: Call) -> int:
 
 
 async def xxd(call: Call) -> int:
-    """`xxd [-p] [-r] [-c N] [-l N] [-s N] [FILE…]`."""
     options, failed = call.options, list[str]()
     async for _, source in open_all(call, options.rest, failed):
         data = await content(source)
@@ -230,16 +224,10 @@ def _from_hex(text: str, *, plain: bool) -> bytes:
         raise BadUsage("bad hex") from None
 
 
-FAMILY: dict[str, Command] = {
-    "cat": cat,
-    "head": head,
-    "tail": tail,
-    "wc": wc,
+FAMILY = by_name(cat, head, tail, wc, base64, xxd) | {
     "md5sum": checksum,
     "sha1sum": checksum,
     "sha224sum": checksum,
     "sha256sum": checksum,
     "sha512sum": checksum,
-    "base64": base64,
-    "xxd": xxd,
 }

@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import replace
 
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.io import Nothing, Source, Streams
 from handrail_sim.shell.options import BadUsage
 from handrail_sim.shell.session import Session, User
@@ -47,8 +47,7 @@ async def sh(call: Call) -> int:
         option = args.pop(0)
         wrong = next((letter for letter in option[1:] if letter not in _SH), None)
         if wrong is not None:
-            await call.err(f"{call.argv[0]}: -{wrong}: unknown option")
-            return 1
+            return await call.err(f"{call.argv[0]}: -{wrong}: unknown option")
         if option.endswith("c"):
             if not args:
                 return await call.fail("-c requires an argument")
@@ -56,8 +55,7 @@ async def sh(call: Call) -> int:
     if args and args[0] != "-":
         path = call.path(args[0])
         if not call.session.files.exists(path):
-            await call.err(f"{call.argv[0]}: {args[0]}: No such file or directory")
-            return 127
+            return await call.err(f"{call.argv[0]}: {args[0]}: No such file or directory", 127)
         text = call.session.files.read(path).decode("utf-8", "surrogateescape")
         return await run_text(call, streams, text, args[0], args[1:])
     text = (await call.read()).decode("utf-8", "surrogateescape")
@@ -68,12 +66,10 @@ async def toybox(call: Call) -> int:
     """`toybox NAME …` runs a tool; without a name it lists them."""
     names = sorted(name for name in COMMANDS if name not in ANDROID_ONLY and name != "toybox")
     if not call.args:
-        await call.line(" ".join(names))
-        return 0
+        return await call.line(" ".join(names))
     name = call.args[0]
     if name == "--version":
-        await call.line("toybox 0.8.9-android")
-        return 0
+        return await call.line("toybox 0.8.9-android")
     if name not in names:
         return await call.fail(f"Unknown command {name}", 127)
     return await run_argv(call, call.args, execs=True)
@@ -84,7 +80,6 @@ async def nohup(call: Call) -> int:
 
 
 async def xargs(call: Call) -> int:
-    """`xargs [-0r] [-n N] [-I X] COMMAND…`."""
     options = call.options
     text = (await call.read()).decode("utf-8", "surrogateescape")
     words = (
@@ -145,7 +140,6 @@ async def time(call: Call) -> int:
 
 
 async def env(call: Call) -> int:
-    """`env [-i] [NAME=VALUE…] [COMMAND…]`."""
     args, session = list(call.options.rest), call.session.subshell(forks=False)
     if "i" in call.options:
         session.exported.clear()
@@ -176,8 +170,7 @@ async def printenv(call: Call) -> int:
 async def run_as(call: Call) -> int:
     args = call.args
     if not args:
-        await call.err("run-as: usage: run-as <package-name> [--user <uid>] [<command>] [<args>]")
-        return 1
+        return await call.err("run-as: usage: run-as <package-name> [--user <uid>] [<command>] [<args>]")
     package = call.phone.packages.installed.get(args.pop(0))
     if package is None:
         return await call.fail(f"unknown package: {call.args[0]}")
@@ -194,7 +187,6 @@ async def run_as(call: Call) -> int:
 
 
 async def which(call: Call) -> int:
-    """`which NAME…`."""
     options, status = call.options, 0
     for name in options.rest:
         if name in COMMANDS:
@@ -204,16 +196,4 @@ async def which(call: Call) -> int:
     return status
 
 
-FAMILY: dict[str, Command] = {
-    "sh": sh,
-    "toybox": toybox,
-    "nohup": nohup,
-    "setsid": nohup,
-    "xargs": xargs,
-    "timeout": timeout,
-    "time": time,
-    "env": env,
-    "printenv": printenv,
-    "run-as": run_as,
-    "which": which,
-}
+FAMILY = by_name(sh, toybox, nohup, xargs, timeout, time, env, printenv, run_as, which) | {"setsid": nohup}

@@ -11,16 +11,12 @@ import tarfile
 import zlib
 from dataclasses import dataclass, field
 from stat import filemode
-from typing import TYPE_CHECKING
 
-from handrail_sim.shell.call import Call, Command
+from handrail_sim.disk.lookup import Stat
+from handrail_sim.shell.call import Call, by_name
 from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.shell.tools.read_files import content, open_all
-
-if TYPE_CHECKING:
-    from handrail_sim.disk.lookup import Stat
-
 
 GZIP = b"\x1f\x8b"
 
@@ -179,7 +175,6 @@ def _od_cell(kind: str, part: bytes) -> str:
 
 
 async def od(call: Call) -> int:
-    """`od [-bcdox] [-A RADIX] [-j SKIP] [-N COUNT] [-t TYPE] [-w WIDTH] [-v] [FILE…]`."""
     options, failed, data = call.options, list[str](), b""
     async for _, source in open_all(call, options.rest, failed):
         data += await content(source)
@@ -229,9 +224,6 @@ async def cmp(call: Call) -> int:
     if not differing and len(chunk) != len(other) and "s" not in options:
         await call.fail(f"EOF on {first if len(chunk) < len(other) else second}")
     return int(chunk != other)
-
-
-FAMILY: dict[str, Command] = {"tar": tar, "gzip": gzip, "gunzip": gzip, "zcat": gzip, "od": od, "cmp": cmp}
 
 
 MAX_STEPS = 1_500
@@ -304,8 +296,7 @@ async def run(call: Call) -> int:
     """`sqlite3 [OPTIONS] FILE [SQL…]`; without SQL a script on stdin."""
     settings = _read(call.args)
     if "-version" in call.args or "--version" in call.args:
-        await call.line("3.39.2 2022-07-21 15:24:47")
-        return 0
+        return await call.line("3.39.2 2022-07-21 15:24:47")
     files, path = call.session.files, call.path(settings.words[0]) if settings.words else ""
     before = b""
     if path and path != call.path(":memory:"):
@@ -313,10 +304,9 @@ async def run(call: Call) -> int:
             before = files.read(path) if files.exists(path) else b""
             files.list(path.rpartition("/")[0] or "/")
         except OSError:
-            await call.err(
+            return await call.err(
                 f'Error: unable to open database "{settings.words[0]}": unable to open database file'
             )
-            return 1
     words = "\n".join(settings.words[1:]).encode("utf-8", "surrogateescape")
     script = (words or await call.read()).decode("utf-8", "replace")
     try:
@@ -358,8 +348,7 @@ async def _statement(call: Call, connection: sqlite3.Connection, sql: str, setti
         names = [column[0] for column in cursor.description or ()]
         await call.out(_shown(names, cursor.fetchall(), settings))
     except (sqlite3.Error, sqlite3.Warning) as problem:
-        await call.err(f"Error: in prepare, {problem}")
-        return 1
+        return await call.err(f"Error: in prepare, {problem}")
     return 0
 
 
@@ -448,11 +437,10 @@ async def _dot(call: Call, connection: sqlite3.Connection, words: list[str], set
         case ".quit" | ".exit" | ".timeout":
             return 0
         case _:
-            await call.err(
+            return await call.err(
                 f'Error: unknown command or invalid arguments:  "{words[0][1:]}". Enter ".help" for help'
             )
-            return 1
     return 0
 
 
-FAMILY |= {"sqlite3": run}
+FAMILY = by_name(tar, gzip, od, cmp) | {"gunzip": gzip, "zcat": gzip, "sqlite3": run}

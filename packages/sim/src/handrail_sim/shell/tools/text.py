@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from handrail_sim.shell.call import Call, Command, encode
+from handrail_sim.shell.call import Call, by_name, encode
 from handrail_sim.shell.io import CHUNK, Nothing, Source
 from handrail_sim.shell.options import BadUsage, Options, read_options
 from handrail_sim.shell.tools.read_files import content, open_all
@@ -76,8 +76,7 @@ async def echo(call: Call) -> int:
     if escapes and "\\" in text:
         text, cut = unescape(text)
         newline = "" if cut else newline
-    await call.out(text + newline)
-    return 0
+    return await call.out(text + newline)
 
 
 async def printf(call: Call) -> int:
@@ -90,8 +89,7 @@ async def printf(call: Call) -> int:
         values = values[used:]
         more, used = _format(form, values)
         text += more
-    await call.out(text)
-    return 0
+    return await call.out(text)
 
 
 def _format(form: str, values: list[str]) -> tuple[str, int]:
@@ -133,7 +131,6 @@ def _integer(value: str) -> int:
 
 
 async def seq(call: Call) -> int:
-    """`seq [FIRST [STEP]] LAST`."""
     numbers = [arg for arg in call.args if arg not in {"-w", "-s"}]
     between = "\n"
     if "-s" in call.args and call.args[-1] != "-s":
@@ -146,8 +143,7 @@ async def seq(call: Call) -> int:
     step = values[1] if len(values) == 3 else 1
     shown = [str(number) for number in range(first, last + (1 if step > 0 else -1), step or 1)]
     width = max(map(len, shown), default=0) if "-w" in call.args else 0
-    await call.out(between.join(text.zfill(width) for text in shown) + ("\n" if shown else ""))
-    return 0
+    return await call.out(between.join(text.zfill(width) for text in shown) + ("\n" if shown else ""))
 
 
 async def yes(call: Call) -> int:
@@ -180,17 +176,6 @@ async def sleep(call: Call) -> int:
     return 0
 
 
-FAMILY: dict[str, Command] = {
-    "echo": echo,
-    "printf": printf,
-    "seq": seq,
-    "yes": yes,
-    "true": true,
-    "false": false,
-    "sleep": sleep,
-}
-
-
 _RANGE = re.compile(r"(\d*)(-?)(\d*)")
 _TR_CLASSES = {"[:upper:]": "A-Z", "[:lower:]": "a-z", "[:digit:]": "0-9", "[:alpha:]": "A-Za-z"}
 _TR_CLASSES |= {"[:space:]": " \t\n\r\f\v", "[:alnum:]": "A-Za-z0-9", "[:blank:]": " \t"}
@@ -210,7 +195,6 @@ async def _write(call: Call, lines: list[str]) -> int:
 
 
 async def sort(call: Call) -> int:
-    """`sort [-Vbcfgnrsu] [-k N] [-t C] [-o FILE] [FILE…]`."""
     options = call.options
     lines = await lines_of(call, options.rest)
     keyed = sorted(lines, key=lambda line: _sort_key(line, options), reverse="r" in options)
@@ -243,7 +227,6 @@ def _sort_key(line: str, options: Options) -> tuple[float, str]:
 
 
 async def uniq(call: Call) -> int:
-    """`uniq [-cdu] [FILE]`."""
     options = call.options
     groups: list[tuple[str, int]] = []
     same = str.lower if "i" in options else str
@@ -297,7 +280,6 @@ def _chosen(spec: str, size: int) -> list[int]:
 
 
 async def tr(call: Call) -> int:
-    """`tr [-dsc] SET [SET]`."""
     options = call.options
     if not options.rest:
         raise BadUsage("Needs 1 argument")
@@ -305,14 +287,12 @@ async def tr(call: Call) -> int:
     text = (await call.read()).decode("utf-8", "surrogateescape")
     inside = (lambda char: char not in first) if options.flags & {"c", "C"} else first.__contains__
     if "d" in options:
-        await call.out("".join(char for char in text if not inside(char)))
-        return 0
+        return await call.out("".join(char for char in text if not inside(char)))
     second = _set(options.rest[1]) if len(options.rest) > 1 else first
     table = {char: second[min(at, len(second) - 1)] for at, char in enumerate(first)} if second else {}
     fallback = second[-1:] if options.flags & {"c", "C"} else ""
     out = [(fallback or table.get(char, char)) if inside(char) else char for char in text]
-    await call.out("".join(_squeezed(out, second)) if "s" in options else "".join(out))
-    return 0
+    return await call.out("".join(_squeezed(out, second)) if "s" in options else "".join(out))
 
 
 def _set(text: str) -> str:
@@ -452,19 +432,6 @@ def _awk_value(word: str, line: str, fields: list[str]) -> str:
     return out
 
 
-FAMILY |= {
-    "sort": sort,
-    "uniq": uniq,
-    "cut": cut,
-    "tr": tr,
-    "sed": sed,
-    "tac": tac,
-    "nl": nl,
-    "rev": rev,
-    "awk": awk,
-}
-
-
 @dataclass(slots=True)
 class _Search:
     """One run of grep."""
@@ -537,7 +504,6 @@ async def _lines(source: Source) -> AsyncIterator[str]:
 
 
 async def grep(call: Call) -> int:
-    """`grep [-EFivcnoqlLwxrHh] [-e PATTERN] [-m N] [-A N] [-B N] [-C N] PATTERN [FILE…]`."""
     options = call.options
     program = call.argv[0].rpartition("/")[2]
     patterns = list(options.many.get("e", []))
@@ -597,4 +563,6 @@ def _below(call: Call, names: list[str]) -> list[str]:
     return matches
 
 
-FAMILY |= {"grep": grep, "egrep": grep, "fgrep": grep}
+FAMILY = by_name(
+    echo, printf, seq, yes, true, false, sleep, sort, uniq, cut, tr, sed, tac, nl, rev, awk, grep
+) | {"egrep": grep, "fgrep": grep}

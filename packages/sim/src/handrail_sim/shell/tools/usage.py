@@ -1,4 +1,4 @@
-"""What each tool takes, as one table: its letters, its long options and its operands.
+"""What each tool takes, as one table (`usage.txt`): its letters, its long options and its operands.
 
 The shell reads a tool's options by this table before the tool runs. So an option that a tool does not have
 is refused by every tool alike, `--help` prints what is there, and no tool can swallow a flag.
@@ -10,92 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from handrail_sim import resources
 from handrail_sim.shell.options import BadUsage, Options, read_options
-
-_TABLE = """
-base64      diw:                 [FILE...]
-basename    as:                  PATH...
-cat         etuv                 [FILE...]
-chmod       Rfv                  MODE FILE...
-chown       Rfh                  OWNER FILE...
-clear       -                    -
-cmp         ls                   FILE1 FILE2
-cp          RTafnprvt:           SOURCE... DEST
-cut         sb:c:d:f:F:          [FILE...]
-date        ud:r:                [+FORMAT] [SET]
-df          ahk                  [FILE...]
-dirname     -                    PATH
-du          acd:hkms             [FILE...]
-egrep       {grep}               [REGEX] [FILE...]
-env         +iu:                 [NAME=VALUE...] [COMMAND...]
-fgrep       {grep}               [REGEX] [FILE...]
-free        bghkm                -
-getenforce  -                    -
-getprop     -                    [NAME] [DEFAULT]
-grep        {grep}               [REGEX] [FILE...]
-gunzip      cfk                  [FILE...]
-gzip        cdfk123456789        [FILE...]
-head        #qvc:n:              [FILE...]
-hostname    -                    -
-id          GZgnru               -
-ifconfig    a                    [INTERFACE]
-ln          Tfnsvt:              SOURCE... DEST
-ls          1AFHLRSZacdfghiklnoprstu,--color   [FILE...]
-md5sum      bc                   [FILE...]
-mkdir       pvm:                 DIRECTORY...
-mktemp      dp:                  [TEMPLATE]
-mount       t:                   [DEVICE] [DIRECTORY]
-mv          Tfnvt:               SOURCE... DEST
-nc          +lp:                 [HOST] [PORT]
-netstat     alntu                -
-nl          -                    [FILE...]
-nohup       +-                   COMMAND...
-nproc       ,--all               -
-od          bcdoxA:N:j:t:w:v     [FILE...]
-pgrep       aclfnovxP:U:d:u:     PATTERN
-pidof       so:                  NAME...
-printenv    -                    [NAME...]
-ps          AefTnwZk:o:p:P:u:U:  [PID...]
-pwd         -                    -
-readlink    efmnq                FILE...
-realpath    -                    FILE...
-reboot      p                    [REASON]
-rev         -                    [FILE...]
-rm          Rfrv                 [FILE...]
-rmdir       p                    DIRECTORY...
-sed         +Einre:              [SCRIPT] [FILE...]
-setprop     -                    NAME VALUE
-setsid      +-                   COMMAND...
-sha1sum     bc                   [FILE...]
-sha224sum   bc                   [FILE...]
-sha256sum   bc                   [FILE...]
-sha512sum   bc                   [FILE...]
-sleep       -                    SECONDS...
-sort        Vbcfgnrsuk:o:t:      [FILE...]
-stat        Lc:                  FILE...
-sync        -                    [FILE...]
-tac         -                    [FILE...]
-tail        #Ffqc:n:             [FILE...]
-tar         &ctxvzOkf:C:          [FILE...]
-tee         ai                   [FILE...]
-time        +p                   COMMAND...
-timeout     +k:s:                SECONDS COMMAND...
-touch       acmd:r:t:            FILE...
-tr          Ccds                 SET1 [SET2]
-truncate    cs:                  FILE...
-tty         s                    -
-umount      -                    MOUNTPOINT...
-uname       amnorsv              -
-uniq        cdiu                 [INPUT]
-uptime      -                    -
-wc          Lclmw                [FILE...]
-which       a                    NAME...
-whoami      -                    -
-xargs       +0rtn:I:L:P:         [COMMAND...]
-xxd         prc:l:s:             [FILE...]
-zcat        -                    [FILE...]
-"""
-
 
 _GREP = "EFHLRachilnoqrsvwxA:B:C:e:f:m:,--color,--include,--exclude"
 
@@ -165,4 +81,4 @@ def _tool(line: str) -> Tool:
     return Tool(name, letters.replace(":", ""), valued, frozenset(long), text, stops, digits, bare)
 
 
-TOOLS = {tool.name: tool for tool in map(_tool, _TABLE.strip().splitlines())}
+TOOLS = {tool.name: tool for tool in map(_tool, resources.text("shell/tools/usage.txt").splitlines())}
