@@ -177,8 +177,7 @@ class FrameworkSyncs:
         sync = app.live if app is not None else None
         if app is None or sync is None:
             return None
-        named = {"hermes": sync.has_hermes, "dart_vm": sync.has_dart_vm, "idling": sync.has_idling_bridge}
-        channels = tuple(name for name, is_there in named.items() if is_there)
+        channels = sync.channels
         left = max(1.0, began_ms + timeout_ms - self._clock.monotonic_ms())
         idle = await sync.wait_for_sync(left)
         refreshed = await self._refresh(app, screen)

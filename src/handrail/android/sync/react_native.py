@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from handrail.adb.device import AdbDevice
 from handrail.android.dumpsys import read_display
 from handrail.android.http_over_adb import HttpPort, Opens
-from handrail.android.sync.debugger import Cdp, ChannelLost, IdleOutcome, Metro, open_cdp
+from handrail.android.sync.debugger import Cdp, ChannelLost, IdleOutcome, Metro
 from handrail.clock import Clock
 from handrail.errors import DeviceError, Timeout
 from handrail.screen.elements import elements
@@ -46,7 +46,7 @@ SCRIPT = "JavaScript"
 async def open_hermes(device: AdbDevice, package: str, clock: Clock, metro: Metro) -> Hermes:
     """Raises `DeviceError` or `Timeout`."""
     way, target = await find_target(device, package, clock, metro)
-    cdp = await open_cdp(way.opens, way.service, way.uri(target), clock)
+    cdp = await Cdp.open(way.opens, way.service, way.uri(target), clock)
     hermes = Hermes(cdp, clock, target.title or target.description or package)
     try:
         await hermes.install()
@@ -104,7 +104,7 @@ class Hermes:
     async def close(self) -> None:
         """Restores every replaced function, then closes the connection."""
         try:
-            if self.cdp.lost is None:
+            if self.cdp.is_open:
                 await self.cdp.evaluate(REMOVE, timeout_ms=REMOVE_MS)
         finally:
             await self.cdp.close()
@@ -389,7 +389,7 @@ class FiberLabels:
     def __init__(
         self, cdp: Cdp, device: AdbDevice, package: str, clock: Clock, say: Callable[[str], None]
     ) -> None:
-        self._cdp = cdp
+        self.cdp = cdp
         self._device = device
         self._package = package
         self._clock = clock
@@ -405,7 +405,7 @@ class FiberLabels:
         if not wanting:
             return {}
         places = tuple((node.id, node.bounds) for node in wanting)
-        key = (self._cdp.generation, screen_fingerprint(screen), places)
+        key = (self.cdp.generation, screen_fingerprint(screen), places)
         if key in self._labels:
             return dict(self._labels[key])
         listing = await self._list()
@@ -426,7 +426,7 @@ class FiberLabels:
         """Waits until all are measured or the time is up."""
         # JSON of all host components; those that are not measured at once are stored in the app.
         listing = read_listing(
-            await self._cdp.evaluate(_called("fibers.js", FIBERS_KEY, MOST_FIBERS), timeout_ms=FIBERS_MS)
+            await self.cdp.evaluate(_called("fibers.js", FIBERS_KEY, MOST_FIBERS), timeout_ms=FIBERS_MS)
         )
         if not listing.left:
             return listing
@@ -434,11 +434,11 @@ class FiberLabels:
         try:
             while listing.left and self._clock.monotonic_ms() < end:
                 await self._clock.sleep_ms(MEASURE_PAUSE_MS)
-                listing = read_listing(await self._cdp.evaluate(READ_BAG, timeout_ms=FIBERS_MS))
+                listing = read_listing(await self.cdp.evaluate(READ_BAG, timeout_ms=FIBERS_MS))
             return listing
         finally:
-            if self._cdp.lost is None:
-                await self._cdp.evaluate(DROP_BAG, timeout_ms=DROP_MS)
+            if self.cdp.is_open:
+                await self.cdp.evaluate(DROP_BAG, timeout_ms=DROP_MS)
 
 
 JITTER_PX = 8
