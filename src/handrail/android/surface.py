@@ -23,7 +23,7 @@ from handrail.android.packages import (
     require_changeable_permission,
     revoke,
 )
-from handrail.android.text_methods import readable
+from handrail.android.text_field import readable
 from handrail.android.video import ScreenVideo
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
