@@ -63,7 +63,9 @@ class AdbChannel(Channel):
         await touch.send_input(self.shell, touch.key_command(code))
 
     async def chord(self, keys: Sequence[str]) -> None:
-        await touch.send_input(self.shell, touch.chord_command([key_code(key) for key in keys]))
+        """`keycombination` exists since Android 12."""
+        codes = [str(key_code(key)) for key in keys]
+        await touch.send_input(self.shell, ("input", "keycombination", *codes))
 
     async def close(self) -> None:
         await self._dumper.tidy()

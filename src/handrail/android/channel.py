@@ -122,16 +122,8 @@ class Channel:
         raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
 
-OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - {
-    "name",
-    "gestures",
-    "perform",
-    "can",
-    "close",
-    "stop",
-}
-
-
+_COMMON = {"name", "gestures", "perform", "can", "close", "stop"}
+OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - _COMMON
 Say = Callable[[str], None]
 Opener = Callable[[Say], Awaitable[Channel | None]]
 """Opens the channel, or reports in one line why it can't."""

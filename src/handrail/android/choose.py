@@ -53,13 +53,10 @@ def _named(devices: Sequence[DiscoveredDevice], wanted: str, source: str) -> Dis
         serials = [device.serial for device in devices]
         near = difflib.get_close_matches(wanted, serials, 1)
         listed = f"connected: {_list(devices)}" if devices else "no device is connected"
+        otherwise = "See `handrail devices`." if devices else NOTHING_HINT
         raise AdbConnectionError(
             f"no device {wanted!r} ({source}); {listed}",
-            hint=f"Did you mean {near[0]}?"
-            if near
-            else "See `handrail devices`."
-            if devices
-            else NOTHING_HINT,
+            hint=f"Did you mean {near[0]}?" if near else otherwise,
             devices=[device.to_dict() for device in devices],
         )
     if len(matches) > 1:

@@ -27,7 +27,7 @@ from handrail.errors import DeviceError, SecureScreen, Timeout, Unsupported
 from handrail.screen.node import Screen, ScreenPoint
 from handrail.screen.windows import has_web_view
 from handrail.surface.gesture import Gesture, GestureKind
-from handrail.surface.values import Activated, Display, Facts, Foreground, IdleResult
+from handrail.surface.values import Activated, IdleResult
 
 if TYPE_CHECKING:
     from handrail.android.web_views import WebViews
@@ -70,6 +70,9 @@ class Driver:
         self._shows_web = False
         self.shell: DeviceShell = adb.shell
         self.serial = adb.serial
+        self.facts = adb.facts
+        self.display = adb.display
+        self.foreground = adb.foreground
         self.doors = doors
         self._lines = lines
         self.text = TextEntry(adb.shell, self.look, clock, self.in_use, lines.append)
@@ -89,20 +92,10 @@ class Driver:
         """Open channels, the best first."""
         return [door.channel for door in self.doors if door.channel is not None]
 
-    async def facts(self) -> Facts:
-        return await self.adb.facts()
-
-    async def display(self) -> Display:
-        return await self.adb.display()
-
-    async def foreground(self) -> Foreground:
-        return await self.adb.foreground()
-
     async def look(self) -> Screen:
         screen = await self._route("look", lambda channel: channel.look(), repeatable=True)
         self._shows_web = has_web_view(screen)
-        webs = self.webs if self._shows_web else None
-        return await webs.fill(screen) if webs is not None else screen
+        return await self.webs.fill(screen) if self._shows_web and self.webs is not None else screen
 
     async def screenshot(self) -> bytes:
         def shot(channel: Channel) -> Awaitable[bytes]:

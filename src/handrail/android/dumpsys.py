@@ -324,7 +324,7 @@ TABLET_WIDTH_DP = 600
 Ringer = Literal["normal", "vibrate", "silent"]
 _RINGERS: dict[str, Ringer] = {"NORMAL": "normal", "VIBRATE": "vibrate", "SILENT": "silent"}
 _RINGERS |= {"2": "normal", "1": "vibrate", "0": "silent"}
-_GENERIC = set("android app apps mobile client main ui activity beta debug release".split())
+_GENERIC = re.compile("android|apps?|mobile|client|main|ui|activity|beta|debug|release", re.IGNORECASE)
 
 
 def sections(text: str) -> dict[str, str]:
@@ -352,6 +352,10 @@ def configuration(text: str) -> Configuration:
         form = "tablet" if width >= TABLET_WIDTH_DP else "phone"
     dark = None if "?night" in words else "night" in words
     return Configuration(form, dark, _number(words[0]))
+
+
+def settings(text: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
 def switch(values: dict[str, str], name: str) -> bool | None:
@@ -439,7 +443,7 @@ def call(text: str) -> Literal["idle", "ringing", "active"] | None:
 
 def app_name_from_package(package: str) -> str:
     """The last meaningful part of a package's name: com.instagram.android → Instagram."""
-    words = [word for word in package.split(".")[1:] if word.lower() not in _GENERIC]
+    words = [word for word in package.split(".")[1:] if not _GENERIC.fullmatch(word)]
     word = words[-1] if words else package
     return word[:1].upper() + word[1:]
 
@@ -480,7 +484,7 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
     with suppress(AdbCommandError):
         display = parse_display(dumps["display"])
     look = configuration(dumps["focus"])
-    values = dict(line.split("=", 1) for line in dumps["settings"].splitlines() if "=" in line)
+    values = settings(dumps["settings"])
     is_locked = locked(dumps["policy"])
     volume, volume_max = music_volume(dumps["audio"])
     percent, charging = battery(dumps["battery"])

@@ -14,7 +14,7 @@ import re
 import secrets
 import string
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -165,12 +165,9 @@ class RememberedPhone:
 
     def fits(self, wanted: str) -> bool:
         """By name, announced name, address, or the adb server's form of them."""
-        service = self.guid and wanted.startswith(f"{self.guid}.")
-        return bool(service) or wanted.casefold() in (
-            self.name.casefold(),
-            self.guid.casefold(),
-            self.address,
-        )
+        if self.guid and wanted.startswith(f"{self.guid}."):
+            return True
+        return wanted.casefold() in (self.name.casefold(), self.guid.casefold(), self.address)
 
 
 class RememberedPhones:
@@ -189,9 +186,9 @@ class RememberedPhones:
     def keep(self, phone: RememberedPhone) -> None:
         """Replaces the entry with its name or guid."""
         others = [
-            remembered
-            for remembered in self.all()
-            if remembered.name != phone.name and (remembered.guid or remembered.name) != phone.guid
+            other
+            for other in self.all()
+            if other.name != phone.name and (other.guid or other.name) != phone.guid
         ]
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = json.dumps([asdict(other) for other in [*others, phone][-MOST:]], ensure_ascii=False, indent=1)
@@ -210,14 +207,10 @@ async def reach(
 ) -> str | None:
     """Connects the phone; its serial at the adb server, or None if it is not there."""
     # The server finds paired phones by itself and names them after their announcement.
-    usable = [device.serial for device in await server.devices() if device.state == "device"]
-    own_serials = [
-        serial
-        for serial in usable
-        if serial == phone.address or (phone.guid and serial.startswith(f"{phone.guid}."))
-    ]
-    if serial := (own_serials[0] if own_serials else None):
-        return serial
+    for device in await server.devices():
+        is_own = device.serial == phone.address or (phone.guid and device.serial.startswith(f"{phone.guid}."))
+        if is_own and device.state == "device":
+            return device.serial
     if await _connects(server, phone.address):
         return phone.address
     announced = await find_announced(phone.guid, clock, FIND_MS) if phone.guid else None
@@ -241,16 +234,11 @@ async def reconnect_remembered(
 ) -> str | None:
     """Serial of a remembered phone that can be used now; tried only if no other device was found."""
     known_phones = RememberedPhones(config.home)
-    phones: Sequence[RememberedPhone] = known_phones.named(wanted)
-    if not phones:
-        return None
     server = Server(config.adb_host, config.adb_port, env=env, clock=clock)
-    for phone in phones:
-        try:
+    with suppress(DeviceError):  # no server
+        for phone in known_phones.named(wanted):
             if serial := await reach(phone, known_phones, server, clock):
                 return serial
-        except DeviceError:  # no server
-            return None
     return None
 
 
