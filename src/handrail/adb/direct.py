@@ -211,8 +211,7 @@ FEATURES = ("shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "sendrecv
 
 
 class AdbdConnection(asyncio.Protocol):
-    """A connection from its CNXN to the end of its socket. `welcome` resolves when the device has
-    answered."""
+    """A connection from its CNXN to the end of its socket; `welcome` resolves with the device's answer."""
 
     def __init__(self, name: str, keys: Callable[[], Sequence[PrivateKey]]) -> None:
         self.name = name

@@ -348,6 +348,12 @@ async def query(
 
 async def _pull(shell: DeviceShell, package: str, name: str, folder: Path) -> Path:
     there = await list_files(shell, package, "databases")
+
+    async def beside(end: str) -> bytes:
+        if f"{name}{end}" not in there:
+            return b""
+        return await read_file(shell, package, "databases", f"{name}{end}") or b""
+
     if name not in there:
         databases = [file_name for file_name in there if not file_name.endswith(_BESIDE)]
         raise InvalidAction(
@@ -357,10 +363,9 @@ async def _pull(shell: DeviceShell, package: str, name: str, folder: Path) -> Pa
             known=databases,
         )
     for _ in range(_ATTEMPTS):
-        before = await _beside(shell, package, name, "-wal", there)
+        before = await beside("-wal")
         data = await read_file(shell, package, "databases", name)
-        journal = await _beside(shell, package, name, "-journal", there)
-        wal = await _beside(shell, package, name, "-wal", there)
+        journal, wal = await beside("-journal"), await beside("-wal")
         if data is not None and before[:_WAL_HEADER] == wal[:_WAL_HEADER]:
             copy = folder / "copy.db"
             for path, content in (
@@ -376,12 +381,6 @@ async def _pull(shell: DeviceShell, package: str, name: str, folder: Path) -> Pa
         hint="Stop the app, or ask again.",
         command=["run-as", "cat"],
     )
-
-
-async def _beside(shell: DeviceShell, package: str, name: str, end: str, there: list[str]) -> bytes:
-    if f"{name}{end}" not in there:
-        return b""
-    return await read_file(shell, package, "databases", f"{name}{end}") or b""
 
 
 async def _write(shell: DeviceShell, package: str, name: str, sql: str) -> int:

@@ -139,8 +139,7 @@ class NotStarted(Exception):
 
 
 def read_started(text: str) -> str:
-    """The component that `am start -W` reports; may be empty. Old versions exit with 0 even after a
-    failure."""
+    """The component that `am start -W` reports; may be empty. Old versions exit with 0 after a failure."""
     if problem := _PROBLEM.search(text):
         was_refused()
         raise NotStarted(" ".join(text[problem.start() :].split()))

@@ -72,8 +72,7 @@ def _named(devices: Sequence[DiscoveredDevice], wanted: str, source: str) -> Dis
 
 
 def match(devices: Sequence[DiscoveredDevice], wanted: str) -> list[DiscoveredDevice]:
-    """Matches by the strictest rule that matches any device: serial, address, start or end of serial,
-    model."""
+    """By the strictest rule that matches any device: serial, address, start or end of serial, model."""
     name = wanted.casefold()
     model = _plain(wanted)
     rules: tuple[Callable[[DiscoveredDevice], bool], ...] = (

@@ -125,9 +125,7 @@ def parse_display_manager(text: str) -> ShownDisplay:
 def parse_window_manager(text: str) -> ShownDisplay:
     """From the block of display 0; output without blocks is about display 0."""
     blocks = _blocks(_WINDOWS, text)
-    own = next((block for number, block in blocks if number == "0"), None if blocks else text)
-    if own is None:
-        return ShownDisplay()
+    own = next((block for number, block in blocks if number == "0"), "" if blocks else text)
     turned = next((match for pattern in _TURNS if (match := pattern.search(own))), None)
     rotation = None
     if turned is not None:  # 0 to 3, or ROTATION_0 to ROTATION_270
@@ -220,22 +218,16 @@ def window_title(text: str) -> str | None:
 
 def focused_titles(text: str) -> list[str]:
     """Titles of focused windows, each once; only display 0's if it has one."""
-    titles = [(line.display, window_title(line.value)) for line in _lines(text, ("mCurrentFocus",))]
+    titles = [(display, window_title(shown)) for display, shown in _lines(text, "mCurrentFocus")]
     return _on_shown([(display, title) for display, title in titles if title])
 
 
-class _DumpLine(NamedTuple):
-    display: str | None
-    word: str
-    value: str
-
-
-def _lines(text: str, words: tuple[str, ...]) -> list[_DumpLine]:
-    """Lines that start with these words, with the display whose header precedes them."""
+def _lines(text: str, *words: str) -> list[tuple[str | None, str]]:
+    """What follows these words at the start of a line, with the display whose header precedes it."""
     before, *parts = _DISPLAY.split(text)
     blocks = [(None, before), *zip(parts[::2], parts[1::2], strict=True)]
     return [
-        _DumpLine(display, match[1], match[2])
+        (display, match[2])
         for display, block in blocks
         for match in _LINE.finditer(block)
         if match[1] in words
@@ -244,11 +236,9 @@ def _lines(text: str, words: tuple[str, ...]) -> list[_DumpLine]:
 
 def _resumed_activity(text: str) -> Foreground | None:
     """From ActivityManager. If another display has the focus, the app on display 0 still counts."""
-    phone_wide = next(
-        (activity for line in _lines(text, _WHOLE_PHONE) if (activity := _recorded(line.value))), None
-    )
-    tasks = next((lines for word in _PER_TASK if (lines := _lines(text, (word,)))), [])
-    named = [(line.display, activity) for line in tasks if (activity := _recorded(line.value))]
+    phone_wide = next((app for _, line in _lines(text, *_WHOLE_PHONE) if (app := _recorded(line))), None)
+    tasks = next((lines for word in _PER_TASK if (lines := _lines(text, word))), [])
+    named = [(display, activity) for display, line in tasks if (activity := _recorded(line))]
     here = {activity for display, activity in named if display == "0"}
     if phone_wide is not None and (phone_wide in here or len(here) != 1):
         return phone_wide
@@ -259,8 +249,8 @@ def _resumed_activity(text: str) -> Foreground | None:
 def _focused_window(text: str) -> Foreground | None:
     """A focused window without an activity (a shade, a menu) covers the focused app."""
     titles = focused_titles(text)
-    recorded = [(line.display, _recorded(line.value)) for line in _lines(text, ("mFocusedApp",))]
-    apps = _on_shown([(display, activity) for display, activity in recorded if activity])
+    focused = _lines(text, "mFocusedApp")
+    apps = _on_shown([(display, app) for display, line in focused if (app := _recorded(line))])
     if len(titles) > 1:
         return None
     title = titles[0] if titles else ""
@@ -333,25 +323,19 @@ def sections(text: str) -> dict[str, str]:
     return dict.fromkeys(_SECTIONS, "") | dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
 
-class Configuration(NamedTuple):
-    """Android's global configuration."""
+def configuration(text: str) -> tuple[Literal["phone", "tablet"] | None, bool | None, float | None]:
+    """Form, dark theme and font scale of Android's global configuration.
 
-    form: Literal["phone", "tablet"] | None = None
-    dark: bool | None = None
-    font_scale: float | None = None
-
-
-def configuration(text: str) -> Configuration:
-    """`mGlobalConfiguration={1.0 … sw411dp … port night …}`; a light theme has no `night`."""
+    `mGlobalConfiguration={1.0 … sw411dp … port night …}`; a light theme has no `night`.
+    """
     words = (_first(r"m(?:Global|Cur)Configuration=\{(.*)", text) or "").partition("winConfig")[0].split()
     if not words:
-        return Configuration()
+        return None, None, None
     width = next((int(word[2:-2]) for word in words if re.fullmatch(r"sw\d+dp", word)), None)
     form: Literal["phone", "tablet"] | None = None
     if width is not None:
         form = "tablet" if width >= TABLET_WIDTH_DP else "phone"
-    dark = None if "?night" in words else "night" in words
-    return Configuration(form, dark, _number(words[0]))
+    return form, None if "?night" in words else "night" in words, _number(words[0])
 
 
 def settings(text: str) -> dict[str, str]:
@@ -483,7 +467,7 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
     display = None
     with suppress(AdbCommandError):
         display = parse_display(dumps["display"])
-    look = configuration(dumps["focus"])
+    form, is_dark, font_scale = configuration(dumps["focus"])
     values = settings(dumps["settings"])
     is_locked = locked(dumps["policy"])
     volume, volume_max = music_volume(dumps["audio"])
@@ -492,7 +476,7 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
         "package": front.package if front else None,
         "activity": front.activity if front else None,
         "app_name": app_name_from_package(front.package) if front else None,
-        "form": look.form,
+        "form": form,
         "orientation": orientation_of(display) if display else None,
         "width": display.width if display else None,
         "height": display.height if display else None,
@@ -513,9 +497,9 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
         "clipboard": clipboard,
         "call": call(dumps["call"]),
         "shade_open": shade_open(dumps["focus"], is_locked),
-        "dark_mode": look.dark,
+        "dark_mode": is_dark,
         "animation_scale": scale(values, "animator_duration_scale"),
-        "font_scale": look.font_scale or scale(values, "font_scale"),
+        "font_scale": font_scale or scale(values, "font_scale"),
     }
     return cast("DeviceStateFacts", {name: fact for name, fact in facts.items() if fact is not None})
 

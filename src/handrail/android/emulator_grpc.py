@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,6 +107,18 @@ class EmulatorClient:
 
 SERVICE = "android.emulation.control.EmulatorController"
 KEY_PRESS = 2
+
+
+def touch_event(points: Iterable[Point], pressure: int) -> bytes:
+    """One point per finger. Fingers that are not named stay as they are; pressure 0 lifts."""
+    fingers = [encode((1, x), (2, y), (3, finger), (4, pressure)) for finger, (x, y) in enumerate(points)]
+    return encode(*((1, touch) for touch in fingers))
+
+
+def read_image(answer: bytes) -> bytes:
+    if image := last_bytes(decode(answer), 4):
+        return image
+    raise ValueError("an image without a picture")
 
 
 Value = int | bytes
@@ -242,11 +254,6 @@ class EmulatorChannel(Channel):
         self._display = display
 
     async def screenshot(self) -> bytes:
-        def read_image(answer: bytes) -> bytes:
-            if image := last_bytes(decode(answer), 4):
-                return image
-            raise ValueError("an image without a picture")
-
         return await self.client.ask("getScreenshot", b"", read_image)
 
     async def get_clipboard(self) -> str:
@@ -304,10 +311,7 @@ class EmulatorChannel(Channel):
             raise
 
     async def _touch(self, frame: Frame, pressure: int, timeout_ms: float = GRPC_RPC_TIMEOUT_MS) -> None:
-        """Fingers that are not named stay as they are; pressure 0 lifts."""
-        fingers = [encode((1, x), (2, y), (3, finger), (4, pressure)) for finger, (x, y) in enumerate(frame)]
-        event = encode(*((1, finger) for finger in fingers))
-        await self.client.call("sendTouch", event, timeout_ms=timeout_ms)
+        await self.client.call("sendTouch", touch_event(frame, pressure), timeout_ms=timeout_ms)
 
 
 Point = tuple[int, int]

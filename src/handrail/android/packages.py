@@ -90,13 +90,14 @@ async def _find(shell: DeviceShell, name: str, user: int | None) -> tuple[Packag
     """
     check_package(name)
     who = await current_user(shell, name) if user is None else user
-    for package in await _list(shell, who, name):
-        if package.name == name:
-            return package, []
-    others = await _list(shell, who)
+    others: list[Package] = []
+    for part in ((name,), ()):
+        others = await _list(shell, who, *part)
+        if package := next((other for other in others if other.name == name), None):
+            return package, others
     if not others:
         raise _refused(who, "it listed none at all")
-    return next((other for other in others if other.name == name), None), others
+    return None, others
 
 
 async def is_installed(shell: DeviceShell, name: str) -> bool:
@@ -184,8 +185,7 @@ async def grant(shell: DeviceShell, package: str, permission: str) -> str:
 
 
 async def revoke(shell: DeviceShell, package: str, permission: str) -> str:
-    """Android ends the app's process if it had the permission. `all` revokes every one that can be
-    revoked."""
+    """Android ends the app's process if it had the permission. `all` revokes every one that it can."""
     return await _change(shell, "revoke", package, permission)
 
 

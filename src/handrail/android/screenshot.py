@@ -66,8 +66,7 @@ async def take_screenshot(shell: DeviceShell, timeout_ms: float) -> bytes:
 async def guarded_screenshot(
     shell: DeviceShell, capture: Callable[[], Awaitable[bytes]], timeout_ms: float
 ) -> bytes:
-    """Refuses secure windows. A black picture is checked again, because a window may have opened
-    meanwhile."""
+    """Refuses secure windows. After a black picture it asks again: a window may have opened meanwhile."""
     secure = await require_visible(shell, timeout_ms)
     data = await capture()
     if await asyncio.to_thread(is_black, data):

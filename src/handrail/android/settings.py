@@ -147,9 +147,9 @@ async def set_network(shell: DeviceShell, serial: str, change: NetworkChange, cl
             for name, value in (("speed", wanted.speed), ("delay", wanted.delay)):
                 if value is not None:
                     await console.say(f"network {name} {value}")
-            now = read_status(await console.say("network status"))
-        _compare("speed", wanted.speed, 1_000, (now.up_bps, now.down_bps), done)
-        _compare("delay", wanted.delay, 1, (now.least_ms, now.most_ms), done)
+            speed_bps, delay_ms = read_status(await console.say("network status"))
+        _compare("speed", wanted.speed, 1_000, speed_bps, done)
+        _compare("delay", wanted.delay, 1, delay_ms, done)
     elif unlimited:
         done.notes.append("a phone's speed is not limited")
     return done
@@ -160,14 +160,10 @@ def _compare(what: str, wanted: str | None, unit: int, actual: tuple[int, int], 
     if wanted is None:
         return
     first, colon, second = wanted.partition(":")
-    if colon:
-        holds = actual == (int(first) * unit, int(second) * unit)
-    else:
-        holds = (actual == (0, 0)) == (wanted in UNLIMITED)
-    if not holds:
-        raise VerificationFailed(
-            f"the emulator's {what} is {in_words(actual)}", expected=wanted, observed=list(actual)
-        )
+    is_named = (actual == (0, 0)) == (wanted in UNLIMITED)
+    if not (actual == (int(first) * unit, int(second) * unit) if colon else is_named):
+        reason = f"the emulator's {what} is {in_words(actual)}"
+        raise VerificationFailed(reason, expected=wanted, observed=list(actual))
     done.applied[what] = wanted
 
 

@@ -6,7 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeVar
 
 from handrail.adb.shell import DeviceShell
@@ -166,25 +166,12 @@ _BOUND = re.compile(r"mCurId=(\S+).*?m(?:HaveConnection|HasMainConnection)=true"
 _RESULT = re.compile(r"result=(-?\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Keyboard:
-    """An app that types the text of a broadcast."""
-
-    method: str
-    action: str
-    extra: str
-    answers: bool
-    """Its broadcast returns -1 once the text is typed; others return 0."""
-
-    @property
-    def package(self) -> str:
-        return self.method.partition("/")[0]
-
-
-KEYBOARDS = (
-    Keyboard("com.github.uiautomator/.AdbKeyboard", "ADB_KEYBOARD_INPUT_TEXT", "text", True),
-    Keyboard("com.android.adbkeyboard/.AdbIME", "ADB_INPUT_B64", "msg", False),
-)
+KEYBOARDS = {
+    "com.github.uiautomator/.AdbKeyboard": ("ADB_KEYBOARD_INPUT_TEXT", "text", True),
+    "com.android.adbkeyboard/.AdbIME": ("ADB_INPUT_B64", "msg", False),
+}
+"""Apps that type the text of a broadcast: its action, its extra, and whether it returns -1 once that is done;
+others return 0."""
 
 
 class KeyboardApp(TextMethod):
@@ -198,9 +185,9 @@ class KeyboardApp(TextMethod):
         self._undo: list[tuple[str, ...]] = []
 
     async def can(self, text: str, field: TextField | None) -> str | None:
-        return needs_lines(text, field) or (
-            None if await self._installed() else "no ADB keyboard is installed"
-        )
+        if reason := needs_lines(text, field):
+            return reason
+        return None if await self._installed() else "no ADB keyboard is installed"
 
     async def send(self, text: str) -> None:
         with preparing():
@@ -208,13 +195,14 @@ class KeyboardApp(TextMethod):
             if keyboard is None:
                 raise Unsupported("the ADB keyboard is no longer installed")
             await self._choose(keyboard)
+        action, extra, answers = KEYBOARDS[keyboard]
         for start in range(0, len(text), PIECE):
             coded = b64encode(text[start : start + PIECE].encode()).decode()
-            words = ("-a", keyboard.action, "-p", keyboard.package, "--es", keyboard.extra, coded)
+            words = ("-a", action, "-p", keyboard.partition("/")[0], "--es", extra, coded)
             answer = _RESULT.search((await self._shell.run(("am", "broadcast", *words))).text)
-            if keyboard.answers and (answer is None or answer[1] != "-1"):
+            if answers and (answer is None or answer[1] != "-1"):
                 delivery = "unknown" if start else "not_delivered"
-                reason = f"{keyboard.method} did not take the text"
+                reason = f"{keyboard} did not take the text"
                 raise AdbCommandError(reason, command="am broadcast", delivery=delivery, answered=True)
 
     async def restore(self) -> None:
@@ -223,29 +211,29 @@ class KeyboardApp(TextMethod):
         if not all(output.ok for output in done):
             raise AdbCommandError("the former keyboard could not be chosen again", command="ime")
 
-    async def _installed(self) -> Keyboard | None:
+    async def _installed(self) -> str | None:
         methods = (await self._shell.run(("ime", "list", "-s", "-a"), check=False)).text.split()
-        return next((keyboard for keyboard in KEYBOARDS if keyboard.method in methods), None)
+        return next((keyboard for keyboard in KEYBOARDS if keyboard in methods), None)
 
-    async def _choose(self, keyboard: Keyboard) -> None:
+    async def _choose(self, keyboard: str) -> None:
         former = (await self._shell.run(("settings", "get", "secure", "default_input_method"))).text.strip()
         enabled = (await self._shell.run(("ime", "list", "-s"))).text.split()
-        if former == keyboard.method:
+        if former == keyboard:
             return
         if "/" in former:
             self._undo.append(("ime", "set", former))
-        if keyboard.method not in enabled:
-            self._undo.append(("ime", "disable", keyboard.method))
-            await self._shell.run(("ime", "enable", keyboard.method))
-        await self._shell.run(("ime", "set", keyboard.method))
+        if keyboard not in enabled:
+            self._undo.append(("ime", "disable", keyboard))
+            await self._shell.run(("ime", "enable", keyboard))
+        await self._shell.run(("ime", "set", keyboard))
         # An earlier broadcast would be lost silently.
         deadline = self._clock.monotonic_ms() + BIND_MS
         while True:
             match = _BOUND.search((await self._shell.run(("dumpsys", "input_method"))).text)
-            if match is not None and match[1] == keyboard.method:
+            if match is not None and match[1] == keyboard:
                 return
             if self._clock.monotonic_ms() >= deadline:
-                raise Unsupported(f"{keyboard.method} did not come up")
+                raise Unsupported(f"{keyboard} did not come up")
             await self._clock.sleep_ms(BIND_POLL_MS)
 
 

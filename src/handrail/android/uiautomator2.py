@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,8 +32,7 @@ STEP_MS = 5
 TAP_STEPS = 2
 """Down, a pause of 5 ms, up. Android's own `input tap` has no pause."""
 MAX_DEPTH, SAFE_DEPTH = 100, 50
-"""Levels of a dump. Cross-platform toolkits nest deeper than 50; on some phones Java's stack does not allow
-it."""
+"""Levels of a dump. Cross-platform toolkits nest deeper than 50, which some phones' Java stack can't hold."""
 RESTART_TIMEOUT_MS = 10_000
 
 
@@ -56,13 +56,13 @@ class U2Channel(Channel):
 
     async def _look(self, turn: int) -> Screen:
         try:
-            dump = str(await self._read("dumpWindowHierarchy", False, self._depth, turn=turn))
+            dump = await self._read("dumpWindowHierarchy", False, self._depth, turn=turn)
         except AdbCommandError as error:
             if "StackOverflowError" not in error.message or self._depth == SAFE_DEPTH:
                 raise
             self._depth = SAFE_DEPTH
-            dump = str(await self._read("dumpWindowHierarchy", False, self._depth, turn=turn))
-        screen = await self._last.read(dump.encode("utf-8", "replace"))
+            dump = await self._read("dumpWindowHierarchy", False, self._depth, turn=turn)
+        screen = await self._last.read(str(dump).encode("utf-8", "replace"))
         if STACK_GUESSED in screen.warnings:
             # The dump does not show which of two windows of equal size is on top, so the server is asked.
             if self._settled is None or self._settled[0] is not screen:
@@ -126,8 +126,7 @@ class U2Channel(Channel):
         self._server.leave()
 
     async def _read(self, method: str, *params: Any, turn: int | None = None) -> Any:
-        """`turn` is the server's when the read began: the read starts at most one server, and none
-        after `close`."""
+        """`turn` is the server's when the read began: it starts at most one, and none after `close`."""
         turn = self._server.turns if turn is None else turn
         try:
             return await self._server.rpc.call(method, *params)
@@ -326,10 +325,9 @@ class Rpc:
 
     async def ping(self) -> bool:
         """Whether the server is up."""
-        try:
+        with suppress(HandrailError):
             return (await self.http.get("/ping", timeout_ms=PING_TIMEOUT_MS)).body == b"pong"
-        except HandrailError:
-            return False
+        return False
 
     async def call(self, method: str, *params: Any, timeout_ms: float = CALL_TIMEOUT_MS) -> Any:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": list(params) or {}}

@@ -101,17 +101,27 @@ def check_place(place: str) -> str:
 async def listen_mdns(kinds: Sequence[Kind] = tuple(KINDS)) -> AsyncIterator[asyncio.Queue[Announced]]:
     """Announcements on every network of this machine."""
     from zeroconf import InterfaceChoice, IPVersion  # noqa: PLC0415  (only a first contact needs it)
-    from zeroconf.asyncio import AsyncServiceBrowser, AsyncZeroconf  # noqa: PLC0415
+    from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf  # noqa: PLC0415
 
     announcements: asyncio.Queue[Announced] = asyncio.Queue()
     ears = AsyncZeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.V4Only)
+
+    async def resolve(zeroconf: Zeroconf, service_type: str, name: str) -> None:
+        info = AsyncServiceInfo(service_type, name)
+        if not await info.async_request(zeroconf, _RESOLVE_MS):
+            return
+        kind = next(kind for kind, full in KINDS.items() if full == service_type)
+        for host in info.parsed_addresses(IPVersion.V4Only):
+            phone = Announced(kind, name.removesuffix(f".{service_type}"), f"{host}:{info.port}")
+            announcements.put_nowait(phone)
+
     async with Background() as asking:
 
         def notice(
             zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
         ) -> None:
             if state_change.name != "Removed":
-                asking.start(_resolve(zeroconf, service_type, name, announcements), f"where {name} is")
+                asking.start(resolve(zeroconf, service_type, name), f"where {name} is")
 
         browser = AsyncServiceBrowser(ears.zeroconf, [KINDS[kind] for kind in kinds], handlers=[notice])
         try:
@@ -120,22 +130,6 @@ async def listen_mdns(kinds: Sequence[Kind] = tuple(KINDS)) -> AsyncIterator[asy
             await browser.async_cancel()
             await asking.close()
             await ears.async_close()
-
-
-async def _resolve(
-    zeroconf: Zeroconf, service_type: str, name: str, announcements: asyncio.Queue[Announced]
-) -> None:
-    from zeroconf import IPVersion  # noqa: PLC0415
-    from zeroconf.asyncio import AsyncServiceInfo  # noqa: PLC0415
-
-    info = AsyncServiceInfo(service_type, name)
-    if not await info.async_request(zeroconf, _RESOLVE_MS):
-        return
-    kind = next(kind for kind, full in KINDS.items() if full == service_type)
-    for host in info.parsed_addresses(IPVersion.V4Only):
-        announcements.put_nowait(
-            Announced(kind, name.removesuffix(f".{service_type}"), f"{host}:{info.port}")
-        )
 
 
 async def find_announced(name: str, clock: Clock, patience_ms: float) -> Announced | None:

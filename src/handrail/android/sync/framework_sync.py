@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Container, Iterable, Mapping, MutableMapping
+from collections.abc import Container, Iterable, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from handrail.adb.device import AdbDevice
@@ -94,12 +94,8 @@ class FrameworkSync:
         if switch(self._env, DISABLE_SYNC):
             self._say(f"not in use: {DISABLE_SYNC}=1")
             return
-        openers = {BRIDGE: self._open_bridge}
-        if self.kind == "react_native":
-            openers[HERMES] = self._open_hermes
-        if self.kind == "flutter":
-            openers[DART] = self._open_dart
-        await asyncio.gather(*(self._attempt(name, opener()) for name, opener in openers.items()))
+        names = [BRIDGE, *{"react_native": [HERMES], "flutter": [DART]}.get(self.kind, [])]
+        await asyncio.gather(*map(self._open, names))
 
     async def wait_for_sync(self, timeout_ms: float = WAIT_MS) -> bool:
         """Waits until every channel is idle. False only if one was still busy after its time."""
@@ -159,26 +155,22 @@ class FrameworkSync:
 
     # channels
 
-    async def _attempt(self, name: str, opening: Awaitable[str]) -> None:
+    async def _open(self, name: str) -> None:
+        device, package, clock = self._device, self.package, self._clock
         try:
-            self._say(f"{name}: {await opening}")
+            if name == HERMES:
+                hermes = await open_hermes(device, package, clock, self._metro)
+                self._channels[HERMES] = hermes
+                self._labels = FiberLabels(hermes.cdp, device, package, clock, self._say)
+                outcome = f"attached to {hermes.title}"
+            elif name == DART:
+                self._channels[DART] = self._dart = await open_dart(device, package, clock)
+                outcome = f"attached to isolate {self._dart.isolate_name}"
+            else:
+                self._channels[BRIDGE], outcome = await open_bridge(device.shell, package, clock)
+            self._say(f"{name}: {outcome}")
         except (DeviceError, Timeout) as error:
             self._say(f"{name}: not there: {error.message}")
-
-    async def _open_hermes(self) -> str:
-        hermes = await open_hermes(self._device, self.package, self._clock, self._metro)
-        self._channels[HERMES] = hermes
-        self._labels = FiberLabels(hermes.cdp, self._device, self.package, self._clock, self._say)
-        return f"attached to {hermes.title}"
-
-    async def _open_dart(self) -> str:
-        dart = await open_dart(self._device, self.package, self._clock)
-        self._channels[DART] = self._dart = dart
-        return f"attached to isolate {dart.isolate_name}"
-
-    async def _open_bridge(self) -> str:
-        self._channels[BRIDGE], problem = await open_bridge(self._device.shell, self.package, self._clock)
-        return problem
 
     async def _lose(self, name: str, error: DeviceError | Timeout) -> None:
         self._say(f"{name}: lost: {error.message}")
@@ -273,9 +265,7 @@ class IdlingState:
     @property
     def busy_names(self) -> tuple[str, ...]:
         """A count if the app gives no names."""
-        if not self.busy:
-            return ()
-        return self.names or (f"{self.busy} idling resources",)
+        return (self.names or (f"{self.busy} idling resources",)) if self.busy else ()
 
 
 def read_state(text: str) -> IdlingState | None:
@@ -289,13 +279,10 @@ def read_state(text: str) -> IdlingState | None:
     columns = {mark["name"]: row[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)}
     if not columns.get("idle_count", "").isdigit():
         return None
-    names = [] if columns.get("idle_names") in (None, "NULL") else columns["idle_names"].split(",")
+    listed = columns.get("idle_names", "NULL")
+    names = () if listed == "NULL" else tuple(filter(None, map(str.strip, listed.split(","))))
     version = columns.get("version", "")
-    return IdlingState(
-        int(columns["idle_count"]),
-        tuple(name.strip() for name in names if name.strip()),
-        int(version) if version.isdigit() else 0,
-    )
+    return IdlingState(int(columns["idle_count"]), names, int(version) if version.isdigit() else 0)
 
 
 async def open_bridge(shell: DeviceShell, package: str, clock: Clock) -> tuple[IdlingBridge, str]:
@@ -380,17 +367,6 @@ async def open_dart(device: AdbDevice, package: str, clock: Clock) -> DartVm:
     return await DartVm.open(device, address.service, address.uri, clock)
 
 
-@dataclass(frozen=True, slots=True)
-class Isolate:
-    """The needed part of an isolate's description."""
-
-    id: str = ""
-    name: str = ""
-    extensions: frozenset[str] = frozenset()
-    libraries: dict[str, str] = field(default_factory=dict)
-    """Ids by URI."""
-
-
 class DartVm(AppConnection):
     """A Flutter app's VM service: idle when its UI isolate answers and no frame was drawn for a while."""
 
@@ -398,15 +374,19 @@ class DartVm(AppConnection):
 
     def __init__(self, wire: StreamWire, clock: Clock) -> None:
         super().__init__(wire, clock)
-        self._isolate = Isolate()
+        self.isolate_name = ""
+        self._isolate_id = ""
+        self._extensions = frozenset[str]()
+        self._libraries: dict[str, str] = {}  # ids by URI
         self._last_frame_ms = clock.monotonic_ms()
 
-    @property
-    def isolate_name(self) -> str:
-        return self._isolate.name
-
     async def begin(self) -> None:
-        self.root.on("streamNotify", self._hear)
+        def note_frame(params: Answer) -> None:
+            event = params.get("event")
+            if isinstance(event, dict) and event.get("extensionKind") == "Flutter.Frame":
+                self._last_frame_ms = self._clock.monotonic_ms()
+
+        self.root.on("streamNotify", note_frame)
         await self._call("streamListen", streamId="Extension")
         await self._find_isolate()
 
@@ -428,10 +408,21 @@ class DartVm(AppConnection):
             await self._clock.sleep_ms(min(quiet_in, end - now))
 
     async def build_semantics(self) -> tuple[bool, str]:
-        """Whether there is a semantics tree, and how it came about."""
+        """Whether there is a semantics tree, and how it came about.
+
+        Evaluates in the framework's library, which debug builds allow and profile builds do not.
+        """
         if await self._has_semantics():
             return True, "they were there"
-        how = await self._ensure_semantics()
+        how = "the app has no Flutter binding that can be asked"
+        uri = next((uri for uri in _BINDINGS if uri in self._libraries), None)
+        if uri is not None:
+            target = {"isolateId": self._isolate_id, "targetId": self._libraries[uri]}
+            try:
+                reply = await self._call("evaluate", **target, expression=_BINDINGS[uri])
+                how = "asked for" if reply.get("type") != "@Error" else str(reply.get("message"))[:120]
+            except AdbCommandError as error:
+                how = error.message
         for _ in range(SEMANTICS_TRIES):
             if await self._has_semantics():
                 return True, how
@@ -441,29 +432,28 @@ class DartVm(AppConnection):
     # the isolate
 
     async def _find_isolate(self) -> None:
-        """The isolate named main that has Flutter's extensions, which are registered shortly after its
-        start."""
+        """The isolate named main with Flutter's extensions, which are registered shortly after its start."""
         for _ in range(ISOLATE_TRIES):
             vm = await self._call("getVM")
             for ref in sorted(_dicts(vm.get("isolates")), key=lambda entry: entry.get("name") != "main"):
                 described = await self._call("getIsolate", isolateId=str(ref.get("id")))
                 offered = described.get("extensionRPCs")
-                extensions = frozenset(map(str, offered)) if isinstance(offered, list) else frozenset[str]()
-                if any(name.startswith("ext.flutter.") for name in extensions):
+                self._extensions = frozenset(map(str, offered if isinstance(offered, list) else ()))
+                if any(name.startswith("ext.flutter.") for name in self._extensions):
+                    self._isolate_id, self.isolate_name = str(ref.get("id")), str(ref.get("name"))
                     libraries = _dicts(described.get("libraries"))
-                    ids = {str(library.get("uri")): str(library.get("id")) for library in libraries}
-                    self._isolate = Isolate(str(ref.get("id")), str(ref.get("name")), extensions, ids)
+                    self._libraries = {str(entry.get("uri")): str(entry.get("id")) for entry in libraries}
                     return
             await self._clock.sleep_ms(ISOLATE_PAUSE_MS)
         raise ChannelLost("the Dart VM has no isolate with Flutter's extensions")
 
     async def _ping(self, timeout_ms: float) -> None:
         """After a hot restart the isolate is another one; the VM reports that in one of two ways."""
-        method = next((name for name in HARMLESS if name in self._isolate.extensions), None)
+        method = next((name for name in HARMLESS if name in self._extensions), None)
         if method is None:
             return
         try:
-            reply = await self._call(method, timeout_ms, isolateId=self._isolate.id)
+            reply = await self._call(method, timeout_ms, isolateId=self._isolate_id)
             is_gone = reply.get("type") == "Sentinel"
         except AdbCommandError:
             is_gone = True
@@ -471,30 +461,13 @@ class DartVm(AppConnection):
             await self._find_isolate()
 
     async def _has_semantics(self) -> bool:
-        if DUMP not in self._isolate.extensions:
+        if DUMP not in self._extensions:
             return False
-        reply = await self._call(DUMP, isolateId=self._isolate.id)
+        reply = await self._call(DUMP, isolateId=self._isolate_id)
         return "SemanticsNode#" in str(reply.get("data", reply))
-
-    async def _ensure_semantics(self) -> str:
-        """Evaluates in the framework's library, which debug builds allow and profile builds do not."""
-        for uri, expression in _BINDINGS.items():
-            if library := self._isolate.libraries.get(uri):
-                target = {"isolateId": self._isolate.id, "targetId": library}
-                try:
-                    reply = await self._call("evaluate", **target, expression=expression)
-                except AdbCommandError as error:
-                    return error.message
-                return "asked for" if reply.get("type") != "@Error" else str(reply.get("message"))[:120]
-        return "the app has no Flutter binding that can be asked"
 
     async def _call(self, method: str, timeout_ms: float = CALL_MS, **params: Any) -> Answer:
         return await self.root.call(method, params, timeout_ms=timeout_ms)
-
-    def _hear(self, params: Answer) -> None:
-        event = params.get("event")
-        if isinstance(event, dict) and event.get("extensionKind") == "Flutter.Frame":
-            self._last_frame_ms = self._clock.monotonic_ms()
 
 
 def _dicts(value: Any) -> list[Answer]:

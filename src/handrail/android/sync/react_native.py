@@ -256,8 +256,7 @@ async def list_targets(way: MetroRoute, clock: Clock) -> list[Target]:
 
 
 def candidates(targets: Iterable[Target], package: str) -> list[Target]:
-    """Targets of the app by the first rule that matches any; a target that names another app never
-    matches."""
+    """Targets of the app by the first rule that matches any; one that names another app never matches."""
     usable = [
         entry for entry in targets if entry.vm != "don't use" or "Improved Chrome Reloads" in entry.title
     ]
