@@ -408,8 +408,9 @@ def music_volume(text: str) -> tuple[int | None, int | None]:
         by_device = dict(re.findall(r"\(([\w -]+)\): *(\d+)", _first(r"Current: *(.*)", block) or ""))
         playing = _first(r"Devices: *(.+)", block)
         names = list(by_device) if playing is None else re.findall(r"[A-Za-z]\w*", playing)
-        volumes = {by_device.get(name, by_device.get("default")) for name in names} - {None}
-        volume = int(volumes.pop()) if len(volumes) == 1 else None
+        volumes = {by_device.get(name, by_device.get("default")) for name in names}
+        only = volumes.pop() if len(volumes) == 1 else None
+        volume = None if only is None else int(only)
     return (None, None) if highest is None or volume is None else (volume, highest)
 
 

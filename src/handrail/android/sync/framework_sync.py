@@ -417,9 +417,11 @@ class DartVm(AppConnection):
         how = "the app has no Flutter binding that can be asked"
         uri = next((uri for uri in _BINDINGS if uri in self._libraries), None)
         if uri is not None:
-            target = {"isolateId": self._isolate_id, "targetId": self._libraries[uri]}
+            isolate, library = self._isolate_id, self._libraries[uri]
             try:
-                reply = await self._call("evaluate", **target, expression=_BINDINGS[uri])
+                reply = await self._call(
+                    "evaluate", isolateId=isolate, targetId=library, expression=_BINDINGS[uri]
+                )
                 how = "asked for" if reply.get("type") != "@Error" else str(reply.get("message"))[:120]
             except AdbCommandError as error:
                 how = error.message
