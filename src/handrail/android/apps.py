@@ -73,17 +73,12 @@ async def start(
 
 def _carried(extras: Mapping[str, bool | float | str]) -> list[str]:
     """Passes each extra with its own type."""
+    flags = {bool: "--ez", int: "--ei", float: "--ef"}
     words: list[str] = []
-    for name, value in extras.items():
-        match value:
-            case bool():
-                words += ["--ez", name, str(value).lower()]
-            case int():
-                words += ["--ei" if abs(value) < 1 << 31 else "--el", name, str(value)]
-            case float():
-                words += ["--ef", name, str(value)]
-            case _:
-                words += ["--es", name, value]
+    for name, extra in extras.items():
+        is_long = isinstance(extra, int) and abs(extra) >= 1 << 31
+        text = str(extra).lower() if isinstance(extra, bool) else str(extra)
+        words += ["--el" if is_long else flags.get(type(extra), "--es"), name, text]
     return words
 
 

@@ -71,8 +71,8 @@ async def _wanted(shell: DeviceShell, package: str | None) -> Wanted:
     started = re.compile(rf"Start proc (\d+):{re.escape(package)}[:/]")
 
     def wanted(line: LogLine) -> bool:
-        if line.tag == "ActivityManager" and (started_line := started.match(line.text)):
-            pids.add(int(started_line[1]))
+        if line.tag == "ActivityManager" and (start := started.match(line.text)):
+            pids.add(int(start[1]))
         return line.pid in pids
 
     return wanted

@@ -174,7 +174,7 @@ class WebViews:
                 app.put_off(self._clock.monotonic_ms())
                 return
             app.has_failed = False
-            for listed in match_pages(_boxes(views), await self._listed(app)).values():
+            for listed in (await self._matched(app, views)).values():
                 if listed.id not in self._pages or not self._pages[listed.id].connection.is_open:
                     page = _Page(listed, await self._sockets.connect(listed))
                     try:
@@ -202,9 +202,11 @@ class WebViews:
         if page is not None:
             await page.connection.close()
 
-    async def _listed(self, app: _App) -> list[ListedPage]:
+    async def _matched(self, app: _App, views: Sequence[Node]) -> dict[int, ListedPage]:
+        """The page of each view, by the view's number."""
         listings = await asyncio.gather(*(self._sockets.pages(socket) for socket in app.sockets))
-        return list({page.id: page for some in listings for page in some}.values())
+        pages = {page.id: page for listing in listings for page in listing}
+        return match_pages([(view.bounds, title_of(view)) for view in views], list(pages.values()))
 
     async def _read_pages(
         self, screen: Screen, app: _App, package: str, views: Sequence[Node]
@@ -213,7 +215,7 @@ class WebViews:
         pages: dict[int, _Page] = {}
         try:
             async with Deadline(self._clock, self.look_ms):
-                for number, listed in match_pages(_boxes(views), await self._listed(app)).items():
+                for number, listed in (await self._matched(app, views)).items():
                     page = self._pages.get(listed.id)
                     if page is None or not page.connection.is_open:
                         return None
@@ -221,9 +223,8 @@ class WebViews:
                         pages[number] = page
                 answers = await asyncio.gather(*(page.read() for page in pages.values()))
         except (Expired, Timeout):
-            self._tell(
-                package, f"web: {package} is read by accessibility: no answer within {self.look_ms:g} ms"
-            )
+            reason = f"no answer within {self.look_ms:g} ms"
+            self._tell(package, f"web: {package} is read by accessibility: {reason}")
             for page in pages.values():
                 page.is_busy = True
                 self._tasks.start(self._wait_for(page), "a busy page")
@@ -300,17 +301,11 @@ class WebViews:
         """Raises `ActionRejected` unless a field of this origin has the focus, according to its page."""
         for page, _, _ in self._shown:
             for frame in list(page.reader.main.worlds):
-                try:
-                    aim = await page.reader.evaluate(
-                        "document.hasFocus() ? handrail.aim() : null",
-                        page.reader.main,
-                        frame,
-                        timeout_ms=self.look_ms,
-                    )
-                except HandrailError:
-                    continue
-                if aim is not None and aim.get("origin") == place:
-                    return
+                script = "document.hasFocus() ? handrail.aim() : null"
+                with suppress(HandrailError):
+                    aim = await page.reader.evaluate(script, page.reader.main, frame, timeout_ms=self.look_ms)
+                    if aim is not None and aim.get("origin") == place:
+                        return
         raise ActionRejected(
             f"The focus is not in a field of {place}",
             hint="Tap the field again: the page may have changed.",
@@ -327,10 +322,6 @@ class WebViews:
         await self._tasks.close()
         for page_id in list(self._pages):
             await self._drop(page_id)
-
-
-def _boxes(views: Sequence[Node]) -> list[tuple[Bounds, str]]:
-    return [(view.bounds, title_of(view)) for view in views]
 
 
 LIST_COMMAND = ["cat", "/proc/net/unix"]

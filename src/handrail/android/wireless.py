@@ -83,17 +83,15 @@ def check_code(code: str) -> str:
     """The six digits that a phone shows; spaces are ignored."""
     plain = "".join(code.split())
     if not _CODE.fullmatch(plain):
-        raise InvalidAction(
-            "the pairing code is six digits", path="code", hint="Read it from the phone again."
-        )
+        hint = "Read it from the phone again."
+        raise InvalidAction("the pairing code is six digits", path="code", hint=hint)
     return plain
 
 
 def check_place(place: str) -> str:
     if host_port(place) is None:
-        raise InvalidAction(
-            f"{place!r} is not a valid address", path="address", hint="Give host:port, as the phone shows it."
-        )
+        hint = "Give host:port, as the phone shows it."
+        raise InvalidAction(f"{place!r} is not a valid address", path="address", hint=hint)
     return place
 
 

@@ -26,7 +26,7 @@ CALL_MS = 10_000.0
 """Default deadline of a call."""
 Params = Mapping[str, Any]
 Answer = dict[str, Any]
-Handler = Callable[[Answer], None]
+Handler = Callable[[Answer], object]
 
 _log = logging.getLogger("handrail.cdp")
 
