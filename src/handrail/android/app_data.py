@@ -154,20 +154,20 @@ def _query(database: sqlite3.Connection, sql: str, write: bool, max_rows: int, m
             database.execute(f"EXPLAIN {sql}").close()
         database.set_authorizer(judge)
         cursor = database.execute(sql)
-        kept: list[tuple[Cell, ...]] = []
+        collected: list[tuple[Cell, ...]] = []
         count, room = 0, max_bytes
         for row in cursor:
             count += 1
             room -= sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
-            if len(kept) == count - 1 < max_rows and room >= 0:
-                kept.append(row)
+            if len(collected) == count - 1 < max_rows and room >= 0:
+                collected.append(row)
     except (sqlite3.Error, sqlite3.Warning, UnicodeEncodeError) as problem:
         raise _wrong(problem, judge) from None
     if judge.changes:
         return Rows((), (), 0, max(0, cursor.rowcount))
     if cursor.description is None:
         raise InvalidAction("the query is empty", path="query")
-    return Rows(tuple(column[0] for column in cursor.description), tuple(kept), count)
+    return Rows(tuple(column[0] for column in cursor.description), tuple(collected), count)
 
 
 def _wrong(problem: Exception, judge: StatementAuthorizer) -> InvalidAction:

@@ -65,7 +65,7 @@ class LabelMemory:
 
     def keep(self, app: Launchable, labels: Labels) -> None:
         """Replaces the labels of older versions."""
-        others = {key: kept for key, kept in self._labels.items() if key.partition("@")[0] != app.package}
+        others = {key: names for key, names in self._labels.items() if key.partition("@")[0] != app.package}
         self._labels = others | {app.key: dict(labels)}
 
     def write(self) -> None:
