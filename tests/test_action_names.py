@@ -22,7 +22,7 @@ OUTSIDE = {
     "android/input.py": "kinds of gestures and primitives of a channel, which share the words",
     "android/uiautomator2.py": "kinds of gestures and primitives of a channel, which share the words",
     "android/emulator_grpc.py": "kinds of gestures and primitives of a channel, which share the words",
-    "android/text_methods.py": "kinds of gestures and primitives of a channel, which share the words",
+    "android/text_entry.py": "kinds of gestures and primitives of a channel, which share the words",
     "android/http_helper.py": "kinds of gestures and primitives of a channel, which share the words",
     "browser/input.py": "kinds of gestures and primitives of a channel, which share the words",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.browser.text_entry import PageTextInput
+from handrail.browser.input import PageTextInput
 from handrail.errors import AppCrashed
 from handrail.surface.capabilities import TextInput
 from tests.browser.conftest import Play

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from handrail.android.text_entry import TextEntry
-from handrail.android.text_methods import TextMethod
+from handrail.android.text_entry import TextEntry, TextMethod
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction, Unsupported
 from handrail.surface.values import Typed

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from handrail.android.apps import install
-from handrail.android.text_entry import TextEntry
-from handrail.android.text_methods import Deletes, Eraser
+from handrail.android.text_entry import Deletes, Eraser, TextEntry
 from handrail.clock import SystemClock
 from handrail.errors import HandrailError, Unsupported
 from handrail.screen.node import Screen

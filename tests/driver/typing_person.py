@@ -12,8 +12,7 @@ from typing import Any
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.android.driver import Driver, Helper, connect
-from handrail.android.text_entry import TextEntry
-from handrail.android.text_methods import TextMethod
+from handrail.android.text_entry import TextEntry, TextMethod
 from handrail.clock import SystemClock
 from handrail.screen.node import Screen
 from handrail.surface.values import Typed

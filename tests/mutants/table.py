@@ -90,7 +90,7 @@ MODULES = (
     Module("reach", "screen/reach.py", "unit/screen/test_reach*.py unit/screen/test_select.py"),
     Module(
         "adb streams",
-        "adb/connection.py adb/stream.py adb/direct.py adb/wire.py",
+        "adb/direct.py adb/wire.py",
         "unit/adb/test_*.py",
     ),
     Module(

@@ -65,12 +65,12 @@ def _focus(case: Case) -> Told:
 
 
 def _windows(case: Case) -> Told:
-    configuration = state_parts.configuration(as_cut(state_parts.COMMAND, "window", case.text))
+    form, dark, font_scale = state_parts.configuration(as_cut(state_parts.COMMAND, "window", case.text))
     return {
         "secure": tuple(find_secure(as_cut(picture.COMMAND, "window windows", case.text))),
-        "form": configuration.form,
-        "dark": configuration.dark,
-        "font_scale": configuration.font_scale,
+        "form": form,
+        "dark": dark,
+        "font_scale": font_scale,
         "rotation": displays.parse_window_manager(case.text).rotation,
     }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handrail.android.sync.debugger import Cdp, open_cdp
+from handrail.android.sync.debugger import Cdp
 from handrail.android.sync.framework_sync import FrameworkSync
 from handrail.android.sync.react_native import SCRIPT, HostTcp, MetroRoute, list_targets
 from handrail.clock import SystemClock
@@ -111,7 +111,7 @@ async def scene(port: int) -> AsyncIterator[Scene]:
         held.port = server.sockets[0].getsockname()[1]
         way = MetroRoute(HostTcp("127.0.0.1", port), port)
         [target] = await list_targets(way, SystemClock())
-        driver = await open_cdp(way.opens, way.service, way.uri(target), SystemClock())
+        driver = await Cdp.open(way.opens, way.service, way.uri(target), SystemClock())
         try:
             made = Scene(port, driver, phone, held)
             await made.until("typeof lab === 'object' && lab.ready")

@@ -16,8 +16,7 @@ class Stream(Protocol):
     """One open service: bytes both ways. Concurrent writers are serialised, and so are readers."""
 
     async def read(self) -> bytes:
-        """The next bytes; b"" once the other side has closed. Raises `DeviceError` if the connection
-        broke."""
+        """The next bytes; b"" once the other side has closed. A broken connection raises `DeviceError`."""
 
     async def write(self, data: bytes) -> None:
         """Waits until the other side has taken what was written before.

@@ -17,9 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar, cast
 
-from handrail.adb.connection import too_long
+from handrail.adb.direct import UNREAD_MAX, ByteQueue, too_long
 from handrail.adb.link import ACCEPT_HINT
-from handrail.adb.stream import UNREAD_MAX, ByteQueue
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
 from handrail.waiting import Deadline, Expired

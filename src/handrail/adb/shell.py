@@ -62,6 +62,11 @@ class Output:
         return self.stdout.decode("utf-8", "replace")
 
     @property
+    def complaint(self) -> str:
+        """Standard error as text."""
+        return self.stderr.decode("utf-8", "replace")
+
+    @property
     def ok(self) -> bool:
         return self.exit_code in (0, None)
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from secrets import token_hex
-from typing import NamedTuple
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import DeviceShell, Output, Script
@@ -63,7 +62,9 @@ class AdbChannel(Channel):
         await touch.send_input(self.shell, touch.key_command(code))
 
     async def chord(self, keys: Sequence[str]) -> None:
-        await touch.send_input(self.shell, touch.chord_command([key_code(key) for key in keys]))
+        """`keycombination` exists since Android 12."""
+        codes = [str(key_code(key)) for key in keys]
+        await touch.send_input(self.shell, ("input", "keycombination", *codes))
 
     async def close(self) -> None:
         await self._dumper.tidy()
@@ -136,15 +137,15 @@ class Dumper:
         self._unfinished = True
         output = await self._shell.run(self.command(), timeout_ms=timeout_ms, check=False)
         self._unfinished = False
-        dump = split_dump(output)
-        if not dump.xml:
+        xml, words, is_complete = split_dump(output)
+        if not xml:
             # `--windows` came with Android 11; older ones ignore it. A phone that stumbles goes without.
-            self._all_windows &= not _STUMBLED.search(dump.words)
+            self._all_windows &= not _STUMBLED.search(words)
             # It reports success, but the file is missing: the folder is not writable.
-            if "dumped to" in dump.words and self._folder != SECOND_DUMP_FOLDER:
+            if "dumped to" in words and self._folder != SECOND_DUMP_FOLDER:
                 self._folder = SECOND_DUMP_FOLDER
                 note_fallback(self._shell, f"dump: {DUMP_FOLDER} can't be written; {self._folder} is used")
-            answer = re.sub(r"(?m)^(?:Physical|Override) size: .*$", "", dump.words).strip() or "nothing"
+            answer = re.sub(r"(?m)^(?:Physical|Override) size: .*$", "", words).strip() or "nothing"
             hint = next((hint for part, hint in _HINTS if part in answer), None)
             raise AdbCommandError(
                 f"`uiautomator dump` gave no tree (exit code {output.exit_code}); "
@@ -152,12 +153,10 @@ class Dumper:
                 hint=hint or "Look again; if it fails again, wake and unlock the phone.",
                 command="uiautomator dump",
             )
-        if not dump.is_complete:
-            end = dump.xml[-60:].decode("utf-8", "replace")
-            raise TreeParseError(
-                f"The dump is cut short after {len(dump.xml)} bytes: …{end!r}", offset=len(dump.xml)
-            )
-        return await self._last.read(dump.xml, natural_size(dump.words))
+        if not is_complete:
+            end = xml[-60:].decode("utf-8", "replace")
+            raise TreeParseError(f"The dump is cut short after {len(xml)} bytes: …{end!r}", offset=len(xml))
+        return await self._last.read(xml, natural_size(words))
 
     async def tidy(self) -> None:
         """Removes the file that a broken connection may have left behind."""
@@ -168,24 +167,16 @@ class Dumper:
                 )
 
 
-class Dump(NamedTuple):
-    """The XML, all other output, and whether the XML is complete."""
-
-    xml: bytes
-    words: str
-    is_complete: bool
-
-
-def split_dump(output: Output) -> Dump:
-    """Old shells mix XML and messages on one stream."""
+def split_dump(output: Output) -> tuple[bytes, str, bool]:
+    """The XML, all other output, and whether the XML is complete. Old shells mix both on one stream."""
     raw = output.stdout
     match = _START.search(raw)
     if match is None:
-        return Dump(b"", (raw + output.stderr).decode("utf-8", "replace").strip(), is_complete=False)
+        return b"", (raw + output.stderr).decode("utf-8", "replace").strip(), False
     start = match.start()
     # A dump of several windows ends each of them with </hierarchy>.
     mark = b"</displays>" if b"<displays" in raw[start : start + _HEAD_BYTES] else b"</hierarchy>"
     at = raw.rfind(mark)
     end = at + len(mark) if at >= 0 else len(raw)
     words = raw[:start] + raw[end:] + output.stderr
-    return Dump(raw[start:end], words.decode("utf-8", "replace").strip(), is_complete=at >= 0)
+    return raw[start:end], words.decode("utf-8", "replace").strip(), at >= 0

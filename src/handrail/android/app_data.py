@@ -7,11 +7,12 @@ import base64
 import re
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from lxml import etree
 
@@ -75,20 +76,14 @@ class Rows:
 
     def to_dict(self) -> dict[str, Any]:
         """Bytes become base64."""
-        rows = [
-            [
-                ({"base64": base64.b64encode(cell).decode()} if isinstance(cell, bytes) else cell)
-                for cell in row
-            ]
-            for row in self.rows
-        ]
-        fields = {
-            "columns": list(self.columns),
-            "rows": rows,
-            "count": self.count,
-            "truncated": self.truncated,
-        }
-        return fields if self.changed is None else fields | {"changed": self.changed}
+
+        def plain(cell: Cell) -> Any:
+            return {"base64": base64.b64encode(cell).decode()} if isinstance(cell, bytes) else cell
+
+        rows = [[plain(cell) for cell in row] for row in self.rows]
+        fields = {"columns": list(self.columns), "rows": rows, "count": self.count}
+        changed = {} if self.changed is None else {"changed": self.changed}
+        return fields | {"truncated": self.truncated} | changed
 
 
 @dataclass(slots=True)
@@ -100,19 +95,19 @@ class StatementAuthorizer:
     changes: bool = False
 
     def __call__(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
-        if self._allows(action, first or "", second):
+        if action == sqlite3.SQLITE_FUNCTION:
+            allowed = (second or "").lower() not in _FUNCTIONS
+        elif action == sqlite3.SQLITE_PRAGMA:
+            pragma = (first or "").lower()
+            allowed = pragma in READ_ONLY_PRAGMAS or (pragma in READ_PRAGMAS and second is None)
+        else:
+            allowed = action in _READS or (self.write and action not in _OUTSIDE)
+        if allowed:
             self.changes |= action not in _READS | {sqlite3.SQLITE_PRAGMA}
             return sqlite3.SQLITE_OK
         words = [_NAMES.get(action, f"action {action}"), first, second]
         self.refused.append(" ".join(word for word in words if word))
         return sqlite3.SQLITE_DENY
-
-    def _allows(self, action: int, first: str, second: str | None) -> bool:
-        if action == sqlite3.SQLITE_FUNCTION:
-            return (second or "").lower() not in _FUNCTIONS
-        if action == sqlite3.SQLITE_PRAGMA:
-            return first.lower() in READ_ONLY_PRAGMAS or (first.lower() in READ_PRAGMAS and second is None)
-        return action in _READS or (self.write and action not in _OUTSIDE)
 
 
 class QueryBudget:
@@ -159,26 +154,19 @@ def _query(database: sqlite3.Connection, sql: str, write: bool, max_rows: int, m
             database.execute(f"EXPLAIN {sql}").close()
         database.set_authorizer(judge)
         cursor = database.execute(sql)
-        rows = _collect(cursor, max_rows, max_bytes)
+        collected: list[tuple[Cell, ...]] = []
+        count, room = 0, max_bytes
+        for row in cursor:
+            count += 1
+            room -= sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
+            if len(collected) == count - 1 < max_rows and room >= 0:
+                collected.append(row)
     except (sqlite3.Error, sqlite3.Warning, UnicodeEncodeError) as problem:
         raise _wrong(problem, judge) from None
     if judge.changes:
         return Rows((), (), 0, max(0, cursor.rowcount))
     if cursor.description is None:
         raise InvalidAction("the query is empty", path="query")
-    return rows
-
-
-def _collect(cursor: sqlite3.Cursor, max_rows: int, max_bytes: int) -> Rows:
-    if cursor.description is None:
-        return Rows((), (), 0)
-    collected: list[tuple[Cell, ...]] = []
-    count, room = 0, max_bytes
-    for row in cursor:
-        count += 1
-        room -= sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
-        if len(collected) == count - 1 < max_rows and room >= 0:
-            collected.append(row)
     return Rows(tuple(column[0] for column in cursor.description), tuple(collected), count)
 
 
@@ -217,7 +205,7 @@ async def run_as(shell: DeviceShell, package: str, command: list[str], *, limit:
     """Runs a command as the app's own user in its data folder. The caller checks the exit code."""
     argv = ["run-as", check_package(package), *command]
     answer = await shell.run(argv, limit=limit, check=False)
-    complaint = answer.stderr.decode("utf-8", "replace") or ("" if answer.ok else answer.text)
+    complaint = answer.complaint or ("" if answer.ok else answer.text)
     if "run-as:" not in complaint or "exec failed" in complaint:
         return answer
     if any(words in complaint for words in _UNKNOWN):
@@ -252,10 +240,9 @@ def _is_missing(answer: Output, what: str) -> bool:
     """Any failure other than a missing file raises."""
     if answer.ok:
         return False
-    complaint = answer.stderr.decode("utf-8", "replace").strip()
-    if "No such file" in complaint:
+    if "No such file" in answer.complaint:
         return True
-    raise AdbCommandError(f"{what} can't be read: {complaint}", command=["run-as"])
+    raise AdbCommandError(f"{what} can't be read: {answer.complaint.strip()}", command=["run-as"])
 
 
 Kind = Literal["string", "int", "long", "float", "boolean", "set", "null"]
@@ -278,12 +265,11 @@ class Prefs:
     xml: str
 
     def to_dict(self) -> dict[str, Any]:
-        shown = {name: {"type": pref.kind, "value": _plain(pref.value)} for name, pref in self.values.items()}
+        shown = {
+            name: {"type": kind, "value": sorted(value) if isinstance(value, frozenset) else value}
+            for name, (kind, value) in self.values.items()
+        }
         return {"file": self.file, "values": shown, "xml": self.xml}
-
-
-def _plain(value: Any) -> Any:
-    return sorted(value) if isinstance(value, frozenset) else value
 
 
 async def list_prefs(shell: DeviceShell, package: str) -> list[str]:
@@ -311,32 +297,26 @@ def read_values(data: bytes, name: str) -> dict[str, Pref]:
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     try:
         root = etree.fromstring(data, parser)
-        return {entry.get("name", ""): _read(entry) for entry in root if isinstance(entry.tag, str)}
-    except (etree.XMLSyntaxError, ValueError) as problem:
+        entries = [entry for entry in root if isinstance(entry.tag, str)]
+        return {
+            entry.get("name", ""): Pref(cast("Kind", entry.tag), _READERS[cast("Kind", entry.tag)](entry))
+            for entry in entries
+        }
+    except (etree.XMLSyntaxError, ValueError, KeyError) as problem:
         raise AdbCommandError(
             f"{name} is not a preferences file: {problem}", hint="Read it again.", command=["run-as", "cat"]
         ) from None
 
 
-def _read(entry: etree._Element) -> Pref:
-    text = entry.get("value", "")
-    match entry.tag:
-        case "string":
-            return Pref("string", entry.text or "")
-        case "int":
-            return Pref("int", int(text))
-        case "long":
-            return Pref("long", int(text))
-        case "float":
-            return Pref("float", float(text))
-        case "boolean":
-            return Pref("boolean", text == "true")
-        case "set":
-            return Pref("set", frozenset(child.text or "" for child in entry))
-        case "null":
-            return Pref("null", None)
-        case _:
-            raise ValueError(f"unknown type {entry.tag!r}")
+_READERS: dict[Kind, Callable[[etree._Element], Any]] = {
+    "string": lambda entry: entry.text or "",
+    "int": lambda entry: int(entry.get("value", "")),
+    "long": lambda entry: int(entry.get("value", "")),
+    "float": lambda entry: float(entry.get("value", "")),
+    "boolean": lambda entry: entry.get("value") == "true",
+    "set": lambda entry: frozenset(child.text or "" for child in entry),
+    "null": lambda _: None,
+}
 
 
 _BESIDE = ("-wal", "-shm", "-journal")
@@ -368,6 +348,12 @@ async def query(
 
 async def _pull(shell: DeviceShell, package: str, name: str, folder: Path) -> Path:
     there = await list_files(shell, package, "databases")
+
+    async def beside(end: str) -> bytes:
+        if f"{name}{end}" not in there:
+            return b""
+        return await read_file(shell, package, "databases", f"{name}{end}") or b""
+
     if name not in there:
         databases = [file_name for file_name in there if not file_name.endswith(_BESIDE)]
         raise InvalidAction(
@@ -377,32 +363,24 @@ async def _pull(shell: DeviceShell, package: str, name: str, folder: Path) -> Pa
             known=databases,
         )
     for _ in range(_ATTEMPTS):
-        before = await _beside(shell, package, name, "-wal", there)
+        before = await beside("-wal")
         data = await read_file(shell, package, "databases", name)
-        journal = await _beside(shell, package, name, "-journal", there)
-        wal = await _beside(shell, package, name, "-wal", there)
+        journal, wal = await beside("-journal"), await beside("-wal")
         if data is not None and before[:_WAL_HEADER] == wal[:_WAL_HEADER]:
-            return await asyncio.to_thread(_lay_out, folder, data, wal, journal)
+            copy = folder / "copy.db"
+            for path, content in (
+                (copy, data),
+                (Path(f"{copy}-wal"), wal),
+                (Path(f"{copy}-journal"), journal),
+            ):
+                if content or path == copy:
+                    await asyncio.to_thread(path.write_bytes, content)
+            return copy
     raise AdbCommandError(
         f"{name} of {package} changes faster than it can be read",
         hint="Stop the app, or ask again.",
         command=["run-as", "cat"],
     )
-
-
-async def _beside(shell: DeviceShell, package: str, name: str, end: str, there: list[str]) -> bytes:
-    if f"{name}{end}" not in there:
-        return b""
-    return await read_file(shell, package, "databases", f"{name}{end}") or b""
-
-
-def _lay_out(folder: Path, data: bytes, wal: bytes, journal: bytes) -> Path:
-    copy = folder / "copy.db"
-    copy.write_bytes(data)
-    for end, beside in (("-wal", wal), ("-journal", journal)):
-        if beside:
-            copy.with_name(copy.name + end).write_bytes(beside)
-    return copy
 
 
 async def _write(shell: DeviceShell, package: str, name: str, sql: str) -> int:
@@ -413,7 +391,7 @@ async def _write(shell: DeviceShell, package: str, name: str, sql: str) -> int:
     """
     statement = f" {sql}\n;"
     answer = await run_as(shell, package, ["sqlite3", f"databases/{name}", statement, "SELECT changes();"])
-    complaint = (answer.stderr.decode("utf-8", "replace") or answer.text).strip()
+    complaint = (answer.complaint or answer.text).strip()
     if not answer.ok:
         if "sqlite3" in complaint and any(words in complaint for words in _MISSING):
             raise Unsupported(

@@ -65,10 +65,8 @@ class LabelMemory:
 
     def keep(self, app: Launchable, labels: Labels) -> None:
         """Replaces the labels of older versions."""
-        old = [key for key in self._labels if key.partition("@")[0] == app.package]
-        for key in old:
-            del self._labels[key]
-        self._labels[app.key] = dict(labels)
+        others = {key: names for key, names in self._labels.items() if key.partition("@")[0] != app.package}
+        self._labels = others | {app.key: dict(labels)}
 
     def write(self) -> None:
         """A failed write is ignored: the next process reads the labels again."""
@@ -108,17 +106,15 @@ async def installed_apps(shell: DeviceShell, memory: LabelMemory) -> list[Instal
     if unread:
         memory.write()
     language = await _language(shell)
-    return [_named(launchable, memory.get(launchable) or {}, language) for launchable in apps]
-
-
-def _named(app: Launchable, labels: Labels, language: str) -> InstalledApp:
-    """Chooses the language as Android does: with country, without country, default."""
+    # Chooses the language as Android does: with country, without country, default.
     order = (language, language.partition("-")[0], "", "en")
-    label = next((labels[candidate] for candidate in order if labels.get(candidate)), "") or next(
-        iter(labels.values()), ""
-    )
-    others = tuple(dict.fromkeys(text for text in labels.values() if text and text != label))
-    return InstalledApp(app.package, label or app.package, others)
+    installed = []
+    for app in apps:
+        labels = memory.get(app) or {}
+        label = next(filter(None, (*map(labels.get, order), *labels.values())), app.package)
+        others = tuple(dict.fromkeys(text for text in labels.values() if text and text != label))
+        installed.append(InstalledApp(app.package, label, others))
+    return installed
 
 
 async def _language(shell: DeviceShell) -> str:
@@ -299,7 +295,16 @@ def _value_language(config: bytes) -> str:
 def _entry(table: bytes, at: int, head: int, wanted: int) -> tuple[int, int] | None:
     flags = table[at + 9]
     count, start = struct.unpack_from("<2I", table, at + 12)
-    offset = _offset(table, at + head, flags, count, wanted)
+    at_offsets, offset = at + head, None
+    if flags & _SPARSE:  # pairs of number and offset
+        pairs = (struct.unpack_from("<2H", table, at_offsets + 4 * index) for index in range(count))
+        offset = next((int(place) * 4 for number, place in pairs if number == wanted), None)
+    elif wanted < count and flags & _SHORT_OFFSETS:
+        (short,) = struct.unpack_from("<H", table, at_offsets + 2 * wanted)
+        offset = None if short == 0xFFFF else int(short) * 4
+    elif wanted < count:
+        (long,) = struct.unpack_from("<I", table, at_offsets + 4 * wanted)
+        offset = None if long == _NOWHERE else int(long)
     if offset is None:
         return None
     place = at + start + offset
@@ -309,19 +314,6 @@ def _entry(table: bytes, at: int, head: int, wanted: int) -> tuple[int, int] | N
     if marks & _COMPLEX:
         return None
     return table[place + 11], int(struct.unpack_from("<I", table, place + 12)[0])
-
-
-def _offset(table: bytes, at: int, flags: int, count: int, wanted: int) -> int | None:
-    if flags & _SPARSE:  # pairs of number and offset
-        pairs = (struct.unpack_from("<2H", table, at + 4 * index) for index in range(count))
-        return next((int(place) * 4 for number, place in pairs if number == wanted), None)
-    if wanted >= count:
-        return None
-    if flags & _SHORT_OFFSETS:
-        (short,) = struct.unpack_from("<H", table, at + 2 * wanted)
-        return None if short == 0xFFFF else int(short) * 4
-    (offset,) = struct.unpack_from("<I", table, at + 4 * wanted)
-    return None if offset == _NOWHERE else int(offset)
 
 
 def _chunks(data: bytes, at: int, end: int) -> Iterator[Chunk]:
@@ -371,23 +363,15 @@ def _string_at(data: bytes, at: int, number: int) -> str:
     if number >= count:
         raise ValueError(f"string {number} of {count}")
     (offset,) = struct.unpack_from("<I", data, at + 28 + 4 * number)
-    return (_utf8 if flags & _UTF8 else _utf16)(data, at + start + offset)
-
-
-def _utf8(data: bytes, at: int) -> str:
-    """The number of characters, then the number of bytes; each takes one byte, or two with the top bit
-    set."""
-    at += 2 if data[at] & 0x80 else 1
-    size = data[at]
-    if size & 0x80:
-        return data[at + 2 : at + 2 + ((size & 0x7F) << 8 | data[at + 1])].decode("utf-8", "replace")
-    return data[at + 1 : at + 1 + size].decode("utf-8", "replace")
-
-
-def _utf16(data: bytes, at: int) -> str:
-    (size,) = struct.unpack_from("<H", data, at)
-    at += 2
+    at += start + offset
+    if flags & _UTF8:
+        # The number of characters, then the number of bytes; each takes one byte, or two with the top bit.
+        at += 2 if data[at] & 0x80 else 1
+        size, at = data[at], at + 1
+        if size & 0x80:
+            size, at = (size & 0x7F) << 8 | data[at], at + 1
+        return data[at : at + size].decode("utf-8", "replace")
+    size, at = struct.unpack_from("<H", data, at)[0], at + 2
     if size & 0x8000:
-        size = (size & 0x7FFF) << 16 | struct.unpack_from("<H", data, at)[0]
-        at += 2
+        size, at = (size & 0x7FFF) << 16 | struct.unpack_from("<H", data, at)[0], at + 2
     return data[at : at + size * 2].decode("utf-16-le", "replace")

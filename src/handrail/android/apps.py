@@ -36,7 +36,13 @@ async def start(
     """Starts an app or brings it to the front; `AppNotInstalled` names similar packages."""
     named = component(package, activity) if activity else None
     user = await current_user(shell, package)
-    target = named or await _launcher_activity(shell, package, user)
+    target = named
+    if target is None:
+        resolve = ["cmd", "package", "resolve-activity", "--brief", "--user", str(user)]
+        answer = await shell.run([*resolve, "-a", MAIN, "-c", LAUNCHER, "-p", package], check=False)
+        last = answer.text.strip().rpartition("\n")[2].strip()
+        # If there are several icons, only the system can choose; the chooser's own activity does not count.
+        target = last if last.startswith(f"{package}/") else None
     if target is None:
         # `monkey` also chooses among several icons, but only for the current user.
         await require_package(shell, package, user)
@@ -67,27 +73,13 @@ async def start(
 
 def _carried(extras: Mapping[str, bool | float | str]) -> list[str]:
     """Passes each extra with its own type."""
+    flags = {bool: "--ez", int: "--ei", float: "--ef"}
     words: list[str] = []
-    for name, value in extras.items():
-        match value:
-            case bool():
-                words += ["--ez", name, str(value).lower()]
-            case int():
-                words += ["--ei" if abs(value) < 1 << 31 else "--el", name, str(value)]
-            case float():
-                words += ["--ef", name, str(value)]
-            case _:
-                words += ["--es", name, value]
+    for name, extra in extras.items():
+        is_long = isinstance(extra, int) and abs(extra) >= 1 << 31
+        text = str(extra).lower() if isinstance(extra, bool) else str(extra)
+        words += ["--el" if is_long else flags.get(type(extra), "--es"), name, text]
     return words
-
-
-async def _launcher_activity(shell: DeviceShell, package: str, user: int) -> str | None:
-    """The activity of the icon; None if there is none or several, because only the system can choose."""
-    check_package(package)
-    resolve = ["cmd", "package", "resolve-activity", "--brief", "--user", str(user)]
-    answer = await shell.run([*resolve, "-a", MAIN, "-c", LAUNCHER, "-p", package], check=False)
-    last = answer.text.strip().rpartition("\n")[2].strip()
-    return last if last.startswith(f"{package}/") else None  # the chooser's own activity does not count
 
 
 async def stop(shell: DeviceShell, package: str) -> int:
@@ -110,7 +102,7 @@ async def reset(shell: DeviceShell, package: str) -> None:
     await require_package(shell, package, user)
     command = ["pm", "clear", "--user", str(user), package]
     answer = await shell.run(command, check=False)
-    output = (answer.text + answer.stderr.decode("utf-8", "replace")).strip()
+    output = (answer.text + answer.complaint).strip()
     if not answer.ok or "Success" not in output:
         was_refused()
         raise AdbCommandError(
@@ -136,22 +128,14 @@ class NotStarted(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
-
-    @property
-    def missing(self) -> bool:
+        self.missing = "does not exist" in text or "unable to resolve" in text
         """True if there is no such activity, or none that handles the intent."""
-        return "does not exist" in self.text or "unable to resolve" in self.text
-
-    @property
-    def private(self) -> bool:
-        return "Permission Denial" in self.text or "not exported" in self.text
+        self.private = "Permission Denial" in text or "not exported" in text
 
 
 def read_started(text: str) -> str:
-    """The component that `am start -W` reports; may be empty. Old versions exit with 0 even after a
-    failure."""
-    problem = _PROBLEM.search(text)
-    if problem:
+    """The component that `am start -W` reports; may be empty. Old versions exit with 0 after a failure."""
+    if problem := _PROBLEM.search(text):
         was_refused()
         raise NotStarted(" ".join(text[problem.start() :].split()))
     started = _STARTED.search(text)
@@ -162,7 +146,7 @@ async def start_intent(shell: DeviceShell, intent: Sequence[str], user: int) -> 
     """Raises `NotStarted` with the device's message."""
     command = ["am", "start", "-W", "--user", str(user), *intent]
     answer = await shell.run(command, check=False)
-    text = answer.text + "\n" + answer.stderr.decode("utf-8", "replace")
+    text = f"{answer.text}\n{answer.complaint}"
     started = read_started(text)
     if not answer.ok:
         raise AdbCommandError(f"am start ended with {answer.exit_code}: {text.strip()}", command=command)
@@ -220,6 +204,7 @@ async def install(device: Opens, path: Path) -> None:
 
 async def _stream_apk(device: Opens, service: str, path: Path, clock: Clock) -> bytes:
     stream = await device.open(service)
+    answer = b""
     try:
         with path.open("rb") as file:
             while part := await asyncio.to_thread(file.read, CHUNK):
@@ -229,10 +214,9 @@ async def _stream_apk(device: Opens, service: str, path: Path, clock: Clock) -> 
                 except AdbCommandError:
                     break  # an installer that refuses stops reading; its reason can be read
         async with Deadline(clock, ANSWER_MS):
-            parts: list[bytes] = []
             while part := await stream.read():
-                parts.append(part)
-            return b"".join(parts)
+                answer += part
+        return answer
     except Expired:
         raise Timeout(
             f"the installer was silent for {ANSWER_MS // 1000} s",
@@ -280,4 +264,4 @@ async def uninstall(shell: DeviceShell, package: str) -> None:
     """Removes a package; one of the system stays, and the error says so."""
     await require_package(shell, check_package(package))
     answer = await shell.run(["cmd", "package", "uninstall", package], check=False)
-    check_answer(answer.text + answer.stderr.decode("utf-8", "replace"), package)
+    check_answer(answer.text + answer.complaint, package)

@@ -47,8 +47,7 @@ class Channel:
         self._refuse("look")
 
     async def screenshot(self) -> bytes:
-        """PNG, upright. FLAG_SECURE windows are black or even visible, so the caller checks for them
-        first."""
+        """PNG, upright. The caller checks first for FLAG_SECURE windows, which are black or even visible."""
         self._refuse("screenshot")
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult:
@@ -75,8 +74,7 @@ class Channel:
     # text
 
     async def type_ascii(self, text: str) -> None:
-        """Sends key events at the cursor. Raises `Unsupported`, before anything is sent, for more than
-        ASCII."""
+        """Sends key events at the cursor. More than ASCII raises `Unsupported` before anything is sent."""
         self._refuse("type_ascii", text)
 
     async def set_text(self, text: str) -> None:
@@ -102,8 +100,7 @@ class Channel:
 
     def _need_keys(self, text: str) -> None:
         """Refuses characters without a key, because the phone would drop them silently."""
-        lost = sum(not " " <= character <= "~" for character in text)
-        if lost:
+        if lost := sum(not " " <= character <= "~" for character in text):
             reason = f"the {self.name} channel types by keys, and {lost} of {len(text)} characters have none"
             raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
@@ -122,16 +119,8 @@ class Channel:
         raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
 
-OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - {
-    "name",
-    "gestures",
-    "perform",
-    "can",
-    "close",
-    "stop",
-}
-
-
+_COMMON = {"name", "gestures", "perform", "can", "close", "stop"}
+OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - _COMMON
 Say = Callable[[str], None]
 Opener = Callable[[Say], Awaitable[Channel | None]]
 """Opens the channel, or reports in one line why it can't."""
@@ -253,8 +242,7 @@ class LastScreen:
 
 
 def fit(screen: Screen, size: tuple[int, int]) -> None:
-    """Sets the display's size: a dump has windows, and a dialog is smaller. The virtual root spans the
-    display."""
+    """Sets the display's size, which the virtual root spans: a dump has windows, and a dialog is smaller."""
     screen.width, screen.height, screen.memo = *size, {}
     screen.warnings = [warning for warning in screen.warnings if not warning.startswith(SIZE_GUESSED)]
     root = screen.root

@@ -53,13 +53,10 @@ def _named(devices: Sequence[DiscoveredDevice], wanted: str, source: str) -> Dis
         serials = [device.serial for device in devices]
         near = difflib.get_close_matches(wanted, serials, 1)
         listed = f"connected: {_list(devices)}" if devices else "no device is connected"
+        otherwise = "See `handrail devices`." if devices else NOTHING_HINT
         raise AdbConnectionError(
             f"no device {wanted!r} ({source}); {listed}",
-            hint=f"Did you mean {near[0]}?"
-            if near
-            else "See `handrail devices`."
-            if devices
-            else NOTHING_HINT,
+            hint=f"Did you mean {near[0]}?" if near else otherwise,
             devices=[device.to_dict() for device in devices],
         )
     if len(matches) > 1:
@@ -75,8 +72,7 @@ def _named(devices: Sequence[DiscoveredDevice], wanted: str, source: str) -> Dis
 
 
 def match(devices: Sequence[DiscoveredDevice], wanted: str) -> list[DiscoveredDevice]:
-    """Matches by the strictest rule that matches any device: serial, address, start or end of serial,
-    model."""
+    """By the strictest rule that matches any device: serial, address, start or end of serial, model."""
     name = wanted.casefold()
     model = _plain(wanted)
     rules: tuple[Callable[[DiscoveredDevice], bool], ...] = (

@@ -67,9 +67,8 @@ async def list_server(server: Server) -> Listing:
 
 
 def from_server(listed: Listed) -> DiscoveredDevice:
-    state = state_of(listed.state)
-    props = listed.props
-    return DiscoveredDevice(listed.serial, state, "server", props.get("model", ""), props.get("product", ""))
+    model, product = (listed.props.get(name, "") for name in ("model", "product"))
+    return DiscoveredDevice(listed.serial, state_of(listed.state), "server", model, product)
 
 
 async def probe_all(config: Config, clock: Clock) -> list[DiscoveredDevice]:
@@ -95,28 +94,23 @@ async def probe(serial: str, clock: Clock) -> DiscoveredDevice:
         await link.features()
         output = await AdbDevice(link, clock).shell.run(PROPERTIES, timeout_ms=PROBE_MS, check=False)
     except (DeviceError, OutcomeError) as error:
-        state = str(error.details.get("state", "offline"))
-        return DiscoveredDevice(serial, state, "direct", reason=error.message, remedy=_remedy(place, error))
+        state, remedy = str(error.details.get("state", "offline")), error.hint
+        if isinstance(error, AdbConnectionError):
+            host, port = place
+            if host.lower() not in LOOPBACK:
+                remedy = f"With the phone on a cable, run `adb tcpip {port}`; both must be on one network."
+            elif port in EMULATED:
+                remedy = f"Start the emulator, or run `handrail sim --emulator --port {port}`."
+            else:
+                remedy = f"Run `handrail sim --port {port}`, or take the address out of HANDRAIL_DEVICES."
+        return DiscoveredDevice(serial, state, "direct", reason=error.message, remedy=remedy)
     finally:
         await link.close()
     model, product = (*output.text.splitlines(), "", "")[:2]
     return DiscoveredDevice(serial, "device", "direct", model.strip(), product.strip())
 
 
-def _remedy(place: tuple[str, int], error: DeviceError | OutcomeError) -> str:
-    if not isinstance(error, AdbConnectionError):
-        return error.hint
-    host, port = place
-    if host.lower() not in LOOPBACK:
-        return f"With the phone on a cable, run `adb tcpip {port}`; both must be on one network."
-    if port in EMULATED:
-        return f"Start the emulator, or run `handrail sim --emulator --port {port}`."
-    return f"Run `handrail sim --port {port}`, or take the address out of HANDRAIL_DEVICES."
-
-
 USABLE = "device"
-
-
 STATES = {
     "offline": (
         "it does not answer; it may be booting",
@@ -173,15 +167,11 @@ class DiscoveredDevice:
 
     @property
     def problem(self) -> str:
-        if self.usable:
-            return ""
-        return self.reason or STATES.get(self.state, UNKNOWN)[0]
+        return "" if self.usable else self.reason or STATES.get(self.state, UNKNOWN)[0]
 
     @property
     def what_to_do(self) -> str:
-        if self.usable:
-            return ""
-        return self.remedy or STATES.get(self.state, UNKNOWN)[1]
+        return "" if self.usable else self.remedy or STATES.get(self.state, UNKNOWN)[1]
 
     def __str__(self) -> str:
         model = f" ({self.model})" if self.model else ""
@@ -196,9 +186,7 @@ class DiscoveredDevice:
 
 def state_of(words: str) -> str:
     """Some versions append an explanation to the state."""
-    return next(
-        (state for state in (USABLE, *STATES) if words == state or words.startswith(f"{state} ")), words
-    )
+    return next((state for state in (USABLE, *STATES) if f"{words} ".startswith(f"{state} ")), words)
 
 
 EVERY_MS = 2_000.0

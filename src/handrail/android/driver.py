@@ -17,17 +17,20 @@ from handrail.android.channel import Channel, ManagedChannel, Opener, Say
 from handrail.android.constants import READ_DEADLINE_MS
 from handrail.android.dumpsys import take_fallback_notes
 from handrail.android.emulator_console import console_port
+from handrail.android.emulator_grpc import open_emulator
+from handrail.android.http_helper import open_helper
 from handrail.android.input import key_code
 from handrail.android.screenshot import guarded_screenshot
 from handrail.android.sync import FrameworkSyncs
 from handrail.android.text_entry import TextEntry
+from handrail.android.uiautomator2 import open_u2
 from handrail.clock import Clock
 from handrail.config import switch
 from handrail.errors import DeviceError, SecureScreen, Timeout, Unsupported
 from handrail.screen.node import Screen, ScreenPoint
 from handrail.screen.windows import has_web_view
 from handrail.surface.gesture import Gesture, GestureKind
-from handrail.surface.values import Activated, Display, Facts, Foreground, IdleResult
+from handrail.surface.values import Activated, IdleResult
 
 if TYPE_CHECKING:
     from handrail.android.web_views import WebViews
@@ -70,6 +73,9 @@ class Driver:
         self._shows_web = False
         self.shell: DeviceShell = adb.shell
         self.serial = adb.serial
+        self.facts = adb.facts
+        self.display = adb.display
+        self.foreground = adb.foreground
         self.doors = doors
         self._lines = lines
         self.text = TextEntry(adb.shell, self.look, clock, self.in_use, lines.append)
@@ -89,20 +95,10 @@ class Driver:
         """Open channels, the best first."""
         return [door.channel for door in self.doors if door.channel is not None]
 
-    async def facts(self) -> Facts:
-        return await self.adb.facts()
-
-    async def display(self) -> Display:
-        return await self.adb.display()
-
-    async def foreground(self) -> Foreground:
-        return await self.adb.foreground()
-
     async def look(self) -> Screen:
         screen = await self._route("look", lambda channel: channel.look(), repeatable=True)
         self._shows_web = has_web_view(screen)
-        webs = self.webs if self._shows_web else None
-        return await webs.fill(screen) if webs is not None else screen
+        return await self.webs.fill(screen) if self._shows_web and self.webs is not None else screen
 
     async def screenshot(self) -> bytes:
         def shot(channel: Channel) -> Awaitable[bytes]:
@@ -235,27 +231,17 @@ def _doors(
 ) -> list[ManagedChannel]:
     """gRPC for an emulator's serial; at most one helper, because UiAutomation has one user."""
 
-    # Imported on demand, because many commands need only adb.
-    async def grpc(report: Say) -> Channel | None:
-        from handrail.android.emulator_grpc import open_emulator  # noqa: PLC0415
+    async def either(say: Say) -> Channel | None:
+        helper_channel = await open_helper(device, env=env, clock=clock, say=say)
+        return helper_channel or await open_u2(device, clock=clock, say=say)
 
-        return await open_emulator(adb.serial, env=env, clock=clock, display=adb.display, say=report)
-
-    async def http(report: Say) -> Channel | None:
-        from handrail.android.http_helper import open_helper  # noqa: PLC0415
-
-        return await open_helper(device, env=env, clock=clock, say=report)
-
-    async def u2(report: Say) -> Channel | None:
-        from handrail.android.uiautomator2 import open_u2  # noqa: PLC0415
-
-        return await open_u2(device, clock=clock, say=report)
-
-    async def either(report: Say) -> Channel | None:
-        return await http(report) or await u2(report)
-
-    openers: dict[str, Opener] = {"http": http, "u2": u2, "auto": either}
-    doors = [] if console_port(adb.serial) is None else [ManagedChannel("grpc", grpc, clock, say)]
+    openers: dict[str, Opener] = {
+        "grpc": lambda say: open_emulator(adb.serial, env=env, clock=clock, display=adb.display, say=say),
+        "http": lambda say: open_helper(device, env=env, clock=clock, say=say),
+        "u2": lambda say: open_u2(device, clock=clock, say=say),
+        "auto": either,
+    }
+    doors = [] if console_port(adb.serial) is None else [ManagedChannel("grpc", openers["grpc"], clock, say)]
     if helper != "none":
         doors.append(ManagedChannel("u2" if helper == "u2" else "helper", openers[helper], clock, say))
     return doors

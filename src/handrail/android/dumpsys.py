@@ -59,7 +59,7 @@ class ShownDisplay(NamedTuple):
 async def read_display(shell: DeviceShell, timeout_ms: float) -> Display:
     """Asks WindowManager only if DisplayManager does not report the rotation."""
     output = await shell.run(DISPLAY_COMMAND, timeout_ms=timeout_ms, check=False)
-    text = output.text + output.stderr.decode("utf-8", "replace")
+    text = output.text + output.complaint
     if parse_display_manager(text).rotation is None:
         more = await shell.run(WINDOW_COMMAND, timeout_ms=timeout_ms, check=False)
         text += "\n" + more.text
@@ -80,9 +80,8 @@ def parse_display(text: str) -> Display:
         (reading.rotation for reading in (first, second, port) if reading.rotation is not None), None
     )
     size = first.size or second.size or port.size
-    if natural is not None and rotation is None:
-        rotation = int(size == natural[::-1] != natural)
     if natural is not None:
+        rotation = int(size == natural[::-1] != natural) if rotation is None else rotation
         size = turned_size(natural, rotation or 0)
     if size is None:
         raise AdbCommandError(
@@ -92,10 +91,8 @@ def parse_display(text: str) -> Display:
         )
     # Dots per inch from `wm density`; an override wins.
     densities = {kind: int(number) for kind, number in _DENSITY.findall(text)}
-    density = (
-        (densities.get("Override") or densities.get("Physical")) or first.density or second.density or 160
-    )
-    return Display(size[0], size[1], density, rotation or 0)
+    density = densities.get("Override") or densities.get("Physical") or first.density or second.density
+    return Display(*size, density or 160, rotation or 0)
 
 
 def natural_size(text: str) -> tuple[int, int] | None:
@@ -116,14 +113,11 @@ def parse_display_manager(text: str) -> ShownDisplay:
         if override is None or (own[1] if own else number) != "0":
             continue
         info = override[1]
-        size = re.search(r"\breal (\d+) x (\d+)", info)
-        rotation = re.search(r"\brotation ([0-3])\b", info)
-        density = re.search(r"\bdensity (\d+)", info)
         return ShownDisplay(
-            _pair(size),
-            int(rotation[1]) if rotation else None,
-            int(density[1]) if density else None,
-            _panel(re.search(r'\buniqueId "local:(\d+)"', info)),
+            _pair(r"\breal (\d+) x (\d+)", info),
+            _integer(r"\brotation ([0-3])\b", info),
+            _integer(r"\bdensity (\d+)", info),
+            _first(r'\buniqueId "local:(\d+)"', info),
         )
     return ShownDisplay()
 
@@ -131,38 +125,26 @@ def parse_display_manager(text: str) -> ShownDisplay:
 def parse_window_manager(text: str) -> ShownDisplay:
     """From the block of display 0; output without blocks is about display 0."""
     blocks = _blocks(_WINDOWS, text)
-    own = next((block for number, block in blocks if number == "0"), None if blocks else text)
-    if own is None:
-        return ShownDisplay()
-    turns = (match for pattern in _TURNS if (match := pattern.search(own)))
-    turned = next(turns, None)
+    own = next((block for number, block in blocks if number == "0"), "" if blocks else text)
+    turned = next((match for pattern in _TURNS if (match := pattern.search(own))), None)
     rotation = None
     if turned is not None:  # 0 to 3, or ROTATION_0 to ROTATION_270
         rotation = int(turned[1]) // (90 if "ROTATION_" in turned[0] else 1) % 4
-    density = re.search(r"\bbase=\d+x\d+ (\d+)dpi", own) or re.search(r"\binit=\d+x\d+ (\d+)dpi", own)
-    return ShownDisplay(
-        _pair(re.search(r"\bcur=(\d+)x(\d+)", own)),
-        rotation,
-        int(density[1]) if density else None,
-    )
+    density = _integer(r"\bbase=\d+x\d+ (\d+)dpi", own) or _integer(r"\binit=\d+x\d+ (\d+)dpi", own)
+    return ShownDisplay(_pair(r"\bcur=(\d+)x(\d+)", own), rotation, density)
 
 
 def parse_viewport(text: str) -> ShownDisplay:
     """Where touches are mapped to. Its rotation includes how the panel is mounted, so it is asked last."""
-    ports = (_fields(match[1]) for match in _VIEWPORT.finditer(text))
-    own = next(
-        (port for port in ports if port.get("displayId") == "0" and port.get("valid") != "false"), None
-    )
-    if own is None:
-        return ShownDisplay()
-    frame = re.search(r"logicalFrame=Rect\(0, 0 - (\d+), (\d+)\)", own["all"])
-    turn = own.get("orientation", "")
-    return ShownDisplay(
-        _pair(frame),
-        int(turn) if turn in {"0", "1", "2", "3"} else None,
-        None,
-        _panel(re.search(r"\buniqueId='local:(\d+)'", own["all"])),
-    )
+    for port in _VIEWPORT.findall(text):
+        fields = dict(re.findall(r"(\w+)='?([\w:.-]+)", port))
+        if fields.get("displayId") == "0" and fields.get("valid") != "false":
+            return ShownDisplay(
+                _pair(r"logicalFrame=Rect\(0, 0 - (\d+), (\d+)\)", port),
+                _integer(r"^[0-3]$", fields.get("orientation", "")),
+                panel=_first(r"\buniqueId='local:(\d+)'", port),
+            )
+    return ShownDisplay()
 
 
 def shown_panel(text: str) -> str | None:
@@ -175,16 +157,20 @@ def _blocks(header: re.Pattern[str], text: str) -> list[tuple[str, str]]:
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
-def _fields(text: str) -> dict[str, str]:
-    return dict(re.findall(r"(\w+)='?([\w:.-]+)", text)) | {"all": text}
-
-
-def _pair(match: re.Match[str] | None) -> tuple[int, int] | None:
+def _pair(pattern: str, text: str) -> tuple[int, int] | None:
+    match = re.search(pattern, text)
     return (int(match[1]), int(match[2])) if match else None
 
 
-def _panel(match: re.Match[str] | None) -> str | None:
-    return match[1] if match else None
+def _first(pattern: str, text: str) -> str | None:
+    """The first group of the first match, or all of it."""
+    match = re.search(pattern, text)
+    return match[match.lastindex or 0] if match else None
+
+
+def _integer(pattern: str, text: str) -> int | None:
+    digits = _first(pattern, text)
+    return int(digits) if digits else None
 
 
 FRONT_COMMAND = Script(
@@ -221,7 +207,7 @@ async def read_foreground(shell: DeviceShell, timeout_ms: float) -> Foreground:
 
 def parse_foreground(text: str) -> Foreground | None:
     """None if the text names no app, or several without a focus."""
-    return _resumed(text) or _focused(text)
+    return _resumed_activity(text) or _focused_window(text)
 
 
 def window_title(text: str) -> str | None:
@@ -232,35 +218,27 @@ def window_title(text: str) -> str | None:
 
 def focused_titles(text: str) -> list[str]:
     """Titles of focused windows, each once; only display 0's if it has one."""
-    titles = [(line.display, window_title(line.value)) for line in _lines(text, ("mCurrentFocus",))]
+    titles = [(display, window_title(shown)) for display, shown in _lines(text, "mCurrentFocus")]
     return _on_shown([(display, title) for display, title in titles if title])
 
 
-class _DumpLine(NamedTuple):
-    display: str | None
-    word: str
-    value: str
-
-
-def _lines(text: str, words: tuple[str, ...]) -> list[_DumpLine]:
-    """Lines that start with these words, with the display whose header precedes them."""
+def _lines(text: str, *words: str) -> list[tuple[str | None, str]]:
+    """What follows these words at the start of a line, with the display whose header precedes it."""
     before, *parts = _DISPLAY.split(text)
     blocks = [(None, before), *zip(parts[::2], parts[1::2], strict=True)]
     return [
-        _DumpLine(display, match[1], match[2])
+        (display, match[2])
         for display, block in blocks
         for match in _LINE.finditer(block)
         if match[1] in words
     ]
 
 
-def _resumed(text: str) -> Foreground | None:
+def _resumed_activity(text: str) -> Foreground | None:
     """From ActivityManager. If another display has the focus, the app on display 0 still counts."""
-    phone_wide = next(
-        (activity for line in _lines(text, _WHOLE_PHONE) if (activity := _recorded(line.value))), None
-    )
-    tasks = next((lines for word in _PER_TASK if (lines := _lines(text, (word,)))), [])
-    named = [(line.display, activity) for line in tasks if (activity := _recorded(line.value))]
+    phone_wide = next((app for _, line in _lines(text, *_WHOLE_PHONE) if (app := _recorded(line))), None)
+    tasks = next((lines for word in _PER_TASK if (lines := _lines(text, word))), [])
+    named = [(display, activity) for display, line in tasks if (activity := _recorded(line))]
     here = {activity for display, activity in named if display == "0"}
     if phone_wide is not None and (phone_wide in here or len(here) != 1):
         return phone_wide
@@ -268,11 +246,11 @@ def _resumed(text: str) -> Foreground | None:
     return several.pop() if len(several) == 1 else None
 
 
-def _focused(text: str) -> Foreground | None:
+def _focused_window(text: str) -> Foreground | None:
     """A focused window without an activity (a shade, a menu) covers the focused app."""
     titles = focused_titles(text)
-    recorded = [(line.display, _recorded(line.value)) for line in _lines(text, ("mFocusedApp",))]
-    apps = _on_shown([(display, activity) for display, activity in recorded if activity])
+    focused = _lines(text, "mFocusedApp")
+    apps = _on_shown([(display, app) for display, line in focused if (app := _recorded(line))])
     if len(titles) > 1:
         return None
     title = titles[0] if titles else ""
@@ -280,10 +258,8 @@ def _focused(text: str) -> Foreground | None:
         return _named(component)
     if len(apps) == 1:
         return apps[0]
-    own = [app for app in apps if app.package == title]
-    if own:
-        return own[0]
-    return Foreground(title, "") if _PACKAGE.fullmatch(title) else None
+    unnamed = Foreground(title, "") if _PACKAGE.fullmatch(title) else None
+    return next((app for app in apps if app.package == title), unnamed)
 
 
 def _on_shown(by_display: list[tuple[str | None, T]]) -> list[T]:
@@ -338,19 +314,7 @@ TABLET_WIDTH_DP = 600
 Ringer = Literal["normal", "vibrate", "silent"]
 _RINGERS: dict[str, Ringer] = {"NORMAL": "normal", "VIBRATE": "vibrate", "SILENT": "silent"}
 _RINGERS |= {"2": "normal", "1": "vibrate", "0": "silent"}
-_GENERIC = {
-    "android",
-    "app",
-    "apps",
-    "mobile",
-    "client",
-    "main",
-    "ui",
-    "activity",
-    "beta",
-    "debug",
-    "release",
-}
+_GENERIC = re.compile("android|apps?|mobile|client|main|ui|activity|beta|debug|release", re.IGNORECASE)
 
 
 def sections(text: str) -> dict[str, str]:
@@ -359,26 +323,19 @@ def sections(text: str) -> dict[str, str]:
     return dict.fromkeys(_SECTIONS, "") | dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
 
-class Configuration(NamedTuple):
-    """Android's global configuration."""
+def configuration(text: str) -> tuple[Literal["phone", "tablet"] | None, bool | None, float | None]:
+    """Form, dark theme and font scale of Android's global configuration.
 
-    form: Literal["phone", "tablet"] | None = None
-    dark: bool | None = None
-    font_scale: float | None = None
-
-
-def configuration(text: str) -> Configuration:
-    """`mGlobalConfiguration={1.0 … sw411dp … port night …}`; a light theme has no `night`."""
-    match = re.search(r"m(?:Global|Cur)Configuration=\{(.*)", text)
-    if not match:
-        return Configuration()
-    words = match[1].partition("winConfig")[0].split()
+    `mGlobalConfiguration={1.0 … sw411dp … port night …}`; a light theme has no `night`.
+    """
+    words = (_first(r"m(?:Global|Cur)Configuration=\{(.*)", text) or "").partition("winConfig")[0].split()
+    if not words:
+        return None, None, None
     width = next((int(word[2:-2]) for word in words if re.fullmatch(r"sw\d+dp", word)), None)
     form: Literal["phone", "tablet"] | None = None
     if width is not None:
         form = "tablet" if width >= TABLET_WIDTH_DP else "phone"
-    dark = None if "?night" in words else "night" in words
-    return Configuration(form, dark, _number(words[0]) if words else None)
+    return form, None if "?night" in words else "night" in words, _number(words[0])
 
 
 def settings(text: str) -> dict[str, str]:
@@ -429,8 +386,8 @@ def shade_open(text: str, is_locked: bool | None) -> bool | None:
 
 def screen_on(text: str) -> bool | None:
     """Awake, or showing a screen saver."""
-    match = re.search(r"mWakefulness=(\w+)", text)
-    return match[1] in {"Awake", "Dreaming"} if match else None
+    state = _first(r"mWakefulness=(\w+)", text)
+    return None if state is None else state in {"Awake", "Dreaming"}
 
 
 def battery(text: str) -> tuple[int | None, bool | None]:
@@ -441,31 +398,25 @@ def battery(text: str) -> tuple[int | None, bool | None]:
 
 
 def music_volume(text: str) -> tuple[int | None, int | None]:
-    """Index and maximum of the media stream; before Android 9 each output has its own index in `Current`."""
+    """Index and maximum of the media stream; before Android 9 each output has its own index in `Current`.
+
+    That of the output that plays counts: a television's HDMI and speaker differ.
+    """
     block = text.partition("- STREAM_MUSIC:")[2].partition("- STREAM_")[0]
-    highest = re.search(r"Max: *(\d+)", block)
-    index = re.search(r"streamVolume: *(\d+)", block)
-    volume = int(index[1]) if index else _volume_by_device(block)
-    if not highest or volume is None:
-        return None, None
-    return volume, int(highest[1])
-
-
-def _volume_by_device(block: str) -> int | None:
-    """The index of the output that plays: a television's HDMI and speaker differ."""
-    current = re.search(r"Current: *(.*)", block)
-    by_device = dict(re.findall(r"\(([\w -]+)\): *(\d+)", current[1])) if current else {}
-    playing = re.search(r"Devices: *(.+)", block)
-    names = re.findall(r"[A-Za-z]\w*", playing[1]) if playing else list(by_device)
-    volumes = {by_device.get(name, by_device.get("default")) for name in names}
-    only = volumes.pop() if len(volumes) == 1 else None
-    return int(only) if only is not None else None
+    highest, volume = _integer(r"Max: *(\d+)", block), _integer(r"streamVolume: *(\d+)", block)
+    if volume is None:
+        by_device = dict(re.findall(r"\(([\w -]+)\): *(\d+)", _first(r"Current: *(.*)", block) or ""))
+        playing = _first(r"Devices: *(.+)", block)
+        names = list(by_device) if playing is None else re.findall(r"[A-Za-z]\w*", playing)
+        volumes = {by_device.get(name, by_device.get("default")) for name in names}
+        only = volumes.pop() if len(volumes) == 1 else None
+        volume = None if only is None else int(only)
+    return (None, None) if highest is None or volume is None else (volume, highest)
 
 
 def ringer(text: str, values: dict[str, str]) -> Ringer | None:
     """From AudioService, else from the setting."""
-    match = re.search(r"mode .internal. = *(\w+)", text)
-    return _RINGERS.get(match[1] if match else values.get("mode_ringer", ""))
+    return _RINGERS.get(_first(r"mode .internal. = *(\w+)", text) or values.get("mode_ringer", ""))
 
 
 def call(text: str) -> Literal["idle", "ringing", "active"] | None:
@@ -477,7 +428,7 @@ def call(text: str) -> Literal["idle", "ringing", "active"] | None:
 
 def app_name_from_package(package: str) -> str:
     """The last meaningful part of a package's name: com.instagram.android → Instagram."""
-    words = [word for word in package.split(".")[1:] if word.lower() not in _GENERIC]
+    words = [word for word in package.split(".")[1:] if not _GENERIC.fullmatch(word)]
     word = words[-1] if words else package
     return word[:1].upper() + word[1:]
 
@@ -508,8 +459,7 @@ CLIPBOARD_SHOWN = 200
 
 async def read_state(shell: DeviceShell, *, clipboard: str | None = None) -> DeviceStateFacts:
     """One command on the device. The clipboard comes from a channel that can read it."""
-    answer = await shell.run(COMMAND, check=False)
-    return parse_state(answer.text, clipboard)
+    return parse_state((await shell.run(COMMAND, check=False)).text, clipboard)
 
 
 def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
@@ -518,7 +468,7 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
     display = None
     with suppress(AdbCommandError):
         display = parse_display(dumps["display"])
-    look = configuration(dumps["focus"])
+    form, is_dark, font_scale = configuration(dumps["focus"])
     values = settings(dumps["settings"])
     is_locked = locked(dumps["policy"])
     volume, volume_max = music_volume(dumps["audio"])
@@ -527,7 +477,7 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
         "package": front.package if front else None,
         "activity": front.activity if front else None,
         "app_name": app_name_from_package(front.package) if front else None,
-        "form": look.form,
+        "form": form,
         "orientation": orientation_of(display) if display else None,
         "width": display.width if display else None,
         "height": display.height if display else None,
@@ -548,9 +498,9 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
         "clipboard": clipboard,
         "call": call(dumps["call"]),
         "shade_open": shade_open(dumps["focus"], is_locked),
-        "dark_mode": look.dark,
+        "dark_mode": is_dark,
         "animation_scale": scale(values, "animator_duration_scale"),
-        "font_scale": look.font_scale or scale(values, "font_scale"),
+        "font_scale": font_scale or scale(values, "font_scale"),
     }
     return cast("DeviceStateFacts", {name: fact for name, fact in facts.items() if fact is not None})
 
@@ -559,56 +509,47 @@ def paragraph(facts: DeviceStateFacts) -> str:
     """Unknown parts are left out."""
     state = SimpleNamespace(**(dict.fromkeys(DeviceStateFacts.__annotations__) | facts))
     shape = " in ".join(word for word in (state.form or "device", state.orientation) if word)
-    radios = {
-        "Wi-Fi": state.wifi,
-        "Bluetooth": state.bluetooth,
-        "location": state.location,
-        "airplane mode": state.airplane_mode,
-    }
     sound = _join(
-        "",
-        None if state.volume is None else f"volume {state.volume}/{state.volume_max}",
-        f"ringer {state.ringer}" if state.ringer else None,
+        state.volume is not None and f"volume {state.volume}/{state.volume_max}",
+        state.ringer and f"ringer {state.ringer}",
     )
     speed = state.animation_scale
+    power = _join(
+        state.battery_percent is not None and f"{state.battery_percent} %",
+        _word(state.charging, "charging", "not charging"),
+    )
     sentences = [
         state.package and f"{state.app_name} ({state.package}) is in front, activity {state.activity}",
         _join(
-            "",
-            shape.capitalize() if state.form or state.orientation else None,
-            f"{state.width}x{state.height} @{state.density}dpi" if state.width else None,
+            (state.form or state.orientation) and shape.capitalize(),
+            state.width and f"{state.width}x{state.height} @{state.density}dpi",
             _word(state.keyboard_shown, "keyboard shown", "keyboard hidden"),
         ),
+        _join(_word(state.screen_on, "Screen on", "Screen off"), _word(state.locked, "locked", "unlocked")),
+        power and f"Battery {power}",
         _join(
-            "",
-            _word(state.screen_on, "Screen on", "Screen off"),
-            _word(state.locked, "locked", "unlocked"),
+            _word(state.wifi, "Wi-Fi on", "Wi-Fi off"),
+            _word(state.bluetooth, "Bluetooth on", "Bluetooth off"),
+            _word(state.location, "location on", "location off"),
+            _word(state.airplane_mode, "airplane mode on", "airplane mode off"),
         ),
-        _join(
-            "Battery ",
-            None if state.battery_percent is None else f"{state.battery_percent} %",
-            _word(state.charging, "charging", "not charging"),
-        ),
-        _join("", *(_word(value, f"{name} on", f"{name} off") for name, value in radios.items())),
         _word(state.auto_rotate, "Auto-rotate on", "Auto-rotate off"),
-        sound and sound[0].upper() + sound[1:],
-        None if state.clipboard is None else f"Clipboard: {quoted(clean(state.clipboard)[:CLIPBOARD_SHOWN])}",
-        None if state.call is None else {"idle": "No call"}.get(state.call, f"Call {state.call}"),
+        sound[:1].upper() + sound[1:],
+        state.clipboard is not None and f"Clipboard: {quoted(clean(state.clipboard)[:CLIPBOARD_SHOWN])}",
+        state.call and {"idle": "No call"}.get(state.call, f"Call {state.call}"),
         _word(state.shade_open, "Notification shade open", "Notification shade closed"),
         _join(
-            "",
             _word(state.dark_mode, "Dark mode on", "Dark mode off"),
-            None if speed is None else f"animations {f'x{speed:g}' if speed else 'off'}",
-            None if state.font_scale is None else f"font scale {state.font_scale:g}",
+            speed is not None and f"animations {f'x{speed:g}' if speed else 'off'}",
+            state.font_scale is not None and f"font scale {state.font_scale:g}",
         ),
     ]
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
-def _word(value: bool | None, yes: str, no: str) -> str | None:
-    return None if value is None else yes if value else no
+def _word(value: bool | None, yes: str, no: str) -> str:
+    return "" if value is None else yes if value else no
 
 
-def _join(lead: str, *words: str | None) -> str | None:
-    present = [word for word in words if word]
-    return lead + ", ".join(present) if present else None
+def _join(*words: str | Literal[False] | None) -> str:
+    return ", ".join(word for word in words if word)

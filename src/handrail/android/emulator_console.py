@@ -10,7 +10,6 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, AdbConnectionError
@@ -33,25 +32,16 @@ def console_port(serial: str) -> int | None:
     return port if FIRST_PORT <= port <= LAST_PORT and port % 2 == 0 else None
 
 
-class NetworkStatus(NamedTuple):
-    """Current limits of the emulator's network; 0 means no limit."""
-
-    up_bps: int
-    down_bps: int
-    least_ms: int
-    most_ms: int
-
-
-def read_status(lines: list[str]) -> NetworkStatus:
+def read_status(lines: list[str]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Bits per second up and down, least and most milliseconds of delay; 0 means no limit."""
     text = "\n".join(lines)
     rates = {name: int(number) for name, number in _RATE.findall(text)}
     times = {name: int(number) for name, number in _LATENCY.findall(text)}
     try:
-        return NetworkStatus(rates["upload"], rates["download"], times["minimum"], times["maximum"])
+        return (rates["upload"], rates["download"]), (times["minimum"], times["maximum"])
     except KeyError:
-        raise AdbCommandError(
-            f"the console's answer is not understood: {text}", command="network status"
-        ) from None
+        reason = f"the console's answer is not understood: {text}"
+        raise AdbCommandError(reason, command="network status") from None
 
 
 class Console:

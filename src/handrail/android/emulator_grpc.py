@@ -115,16 +115,10 @@ def touch_event(points: Iterable[Point], pressure: int) -> bytes:
     return encode(*((1, touch) for touch in fingers))
 
 
-def read_clip(data: bytes) -> str:
-    return last_bytes(decode(data), 1).decode("utf-8", "replace")
-
-
-def read_image(data: bytes) -> bytes:
-    """An empty image raises."""
-    image = last_bytes(decode(data), 4)
-    if not image:
-        raise ValueError("an image without a picture")
-    return image
+def read_image(answer: bytes) -> bytes:
+    if image := last_bytes(decode(answer), 4):
+        return image
+    raise ValueError("an image without a picture")
 
 
 Value = int | bytes
@@ -229,15 +223,11 @@ def find_endpoint(serial: str, env: Mapping[str, str]) -> Endpoint | None:
 def folders(env: Mapping[str, str]) -> list[Path]:
     """Where emulators announce themselves, by operating system and version."""
     temp = Path(env.get("TMPDIR") or tempfile.gettempdir())
-    paths = [temp / "avd/running", temp / f"android-{env.get('USER', '')}" / "avd/running"]
-    if runtime := env.get("XDG_RUNTIME_DIR"):
-        paths.insert(0, Path(runtime) / "avd/running")
+    roots = [Path(env["XDG_RUNTIME_DIR"])] if env.get("XDG_RUNTIME_DIR") else []
+    roots += [temp, temp / f"android-{env.get('USER', '')}"]
     if home := env.get("HOME"):
-        paths += [
-            Path(home) / "Library/Caches/TemporaryItems/avd/running",
-            Path(home) / ".android/avd/running",
-        ]
-    return paths
+        roots += [Path(home) / "Library/Caches/TemporaryItems", Path(home) / ".android"]
+    return [root / "avd/running" for root in roots]
 
 
 FRAME_MS = 1000 / GRPC_FRAMES_PER_SEC
@@ -267,7 +257,8 @@ class EmulatorChannel(Channel):
         return await self.client.ask("getScreenshot", b"", read_image)
 
     async def get_clipboard(self) -> str:
-        return await self.client.ask("getClipboard", b"", read_clip)
+        clip = await self.client.ask("getClipboard", b"", lambda answer: last_bytes(decode(answer), 1))
+        return clip.decode("utf-8", "replace")
 
     async def set_clipboard(self, text: str) -> None:
         await self.client.call("setClipboard", encode((1, text)))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from handrail.adb.device import AdbDevice
@@ -254,52 +254,37 @@ class FrameworkInfo:
 
 
 Json = Mapping[str, Any]
+T = TypeVar("T")
 
 
 def read_status(reply: Json) -> HelperStatus:
-    return HelperStatus(
-        ok=reply.get("ok") is True,
-        name=_text(reply, "name"),
-        version=_text(reply, "version"),
-        protocol_version=_number(reply, "protocolVersion"),
-        sdk_int=_number(reply, "sdkInt"),
-        device=_text(reply, "device"),
-        manufacturer=_text(reply, "manufacturer"),
+    name, version, device, maker = (
+        _field(reply, key, str) for key in ("name", "version", "device", "manufacturer")
     )
+    protocol_version, sdk_int = (_field(reply, key, int) for key in ("protocolVersion", "sdkInt"))
+    return HelperStatus(reply.get("ok") is True, name, version, protocol_version, sdk_int, device, maker)
 
 
 def read_framework(reply: Json) -> FrameworkInfo:
     return FrameworkInfo(
-        ok=reply.get("ok") is True,
-        package_name=_text(reply, "packageName"),
-        primary=_text(reply, "primary") or "native",
-        frameworks=_texts(reply, "frameworks"),
-        signals=_texts(reply, "signals"),
+        reply.get("ok") is True,
+        _field(reply, "packageName", str),
+        _field(reply, "primary", str) or "native",
+        tuple(map(str, _field(reply, "frameworks", list))),
+        tuple(map(str, _field(reply, "signals", list))),
     )
 
 
 def read_idle(reply: Json) -> IdleResult:
-    return IdleResult(
-        ok=reply.get("ok") is True,
-        idle=reply.get("idle") is True,
-        reason=_text(reply, "reason"),
-        events=_texts(reply, "events"),
-    )
+    events = tuple(map(str, _field(reply, "events", list)))
+    ok, idle = reply.get("ok") is True, reply.get("idle") is True
+    return IdleResult(ok, idle, _field(reply, "reason", str), events)
 
 
-def _text(reply: Json, key: str) -> str:
-    value = reply.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _number(reply: Json, key: str) -> int:
-    value = reply.get(key)
-    return value if isinstance(value, int) else 0
-
-
-def _texts(reply: Json, key: str) -> tuple[str, ...]:
-    value = reply.get(key)
-    return tuple(str(text) for text in value) if isinstance(value, list) else ()
+def _field(reply: Json, key: str, kind: type[T]) -> T:
+    """Empty if it is missing or of another type."""
+    field = reply.get(key)
+    return field if isinstance(field, kind) else kind()
 
 
 MOST_MANIFEST = 16_000_000

@@ -56,10 +56,15 @@ class HttpPort:
     async def _ask(self, method: str, path: str, body: bytes, timeout_ms: float) -> HttpAnswer:
         delivery = "not_delivered"
         exchange = _Exchange(f"{method} {path}", self.max_body)
-        request = exchange.request(method, path, self._host, body)
+        is_number = isinstance(self.port, int)
+        request = exchange.request(method, path, f"localhost:{self.port}" if is_number else "localhost", body)
         try:
             async with Deadline(self.clock, timeout_ms):
-                stream = await self._open()
+                try:
+                    stream = await self.device.open(f"tcp:{self.port}" if is_number else str(self.port))
+                except AdbCommandError:
+                    hint = "The server on the phone is not running; the other channels go on without it."
+                    raise ServerGone(f"nothing listens on port {self.port} of the phone", hint=hint) from None
                 try:
                     delivery = "unknown"
                     await stream.write(request)
@@ -72,18 +77,6 @@ class HttpPort:
         except Expired:
             reason = f"{exchange.what} on port {self.port} of the phone: no answer within {timeout_ms:.0f} ms"
             raise Timeout(reason, retryable=delivery == "not_delivered", delivery=delivery) from None
-
-    @property
-    def _host(self) -> str:
-        return f"localhost:{self.port}" if isinstance(self.port, int) else "localhost"
-
-    async def _open(self) -> Stream:
-        try:
-            named = isinstance(self.port, str)
-            return await self.device.open(str(self.port) if named else f"tcp:{self.port}")
-        except AdbCommandError:
-            hint = "The server on the phone is not running; the other channels go on without it."
-            raise ServerGone(f"nothing listens on port {self.port} of the phone", hint=hint) from None
 
 
 class _Exchange:

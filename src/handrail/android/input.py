@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -88,11 +88,6 @@ def _numbers(*numbers: float) -> list[str]:
     return [str(int(number)) for number in numbers]
 
 
-def chord_command(codes: Sequence[int]) -> Command:
-    """`keycombination` exists since Android 12."""
-    return ("input", "keycombination", *map(str, codes))
-
-
 def key_command(code: int) -> Command:
     return ("input", "keyevent", str(code))
 
@@ -101,16 +96,15 @@ async def send_input(shell: DeviceShell, command: Command, duration_ms: float = 
     """Runs the command once. A failure says in `delivery` whether the phone may have received it."""
     output = await shell.run(command, timeout_ms=SHELL_TIMEOUT_MS + duration_ms, check=False)
     # `input` prints nothing when all went well, its complaints to either stream.
-    words = (output.stderr + b"\n" + output.stdout).decode("utf-8", "replace").strip()
+    words = f"{output.complaint}\n{output.text}".strip()
     if output.ok and not _WENT_WRONG.search(words):
         return
-    refused = _REFUSED.search(words)
     shown = command if isinstance(command, str) else " ".join(command)
     raise AdbCommandError(
         f"`{shown}` failed with exit code {output.exit_code}: {words[:300] or 'no message'}",
         hint=_SECURITY_HINT if "INJECT_EVENTS" in words or "SecurityException" in words else None,
         command=shown,
-        delivery="not_delivered" if refused else "unknown",
+        delivery="not_delivered" if _REFUSED.search(words) else "unknown",
     )
 
 
@@ -152,48 +146,25 @@ def last_line(output: str) -> str:
 
 
 W3C: dict[str, str] = {
-    "KEYCODE_BACK": "GoBack",
-    "KEYCODE_HOME": "GoHome",
-    "KEYCODE_APP_SWITCH": "AppSwitch",
-    "KEYCODE_ENTER": "Enter",
-    "KEYCODE_DEL": "Backspace",
-    "KEYCODE_FORWARD_DEL": "Delete",
-    "KEYCODE_TAB": "Tab",
-    "KEYCODE_ESCAPE": "Escape",
-    "KEYCODE_SPACE": " ",
-    "KEYCODE_DPAD_UP": "ArrowUp",
-    "KEYCODE_DPAD_DOWN": "ArrowDown",
-    "KEYCODE_DPAD_LEFT": "ArrowLeft",
-    "KEYCODE_DPAD_RIGHT": "ArrowRight",
-    "KEYCODE_MOVE_HOME": "Home",
-    "KEYCODE_MOVE_END": "End",
-    "KEYCODE_PAGE_UP": "PageUp",
-    "KEYCODE_PAGE_DOWN": "PageDown",
-    "KEYCODE_POWER": "Power",
-    "KEYCODE_MENU": "ContextMenu",
-    "KEYCODE_SEARCH": "BrowserSearch",
-    "KEYCODE_CAMERA": "Camera",
-    "KEYCODE_CUT": "Cut",
-    "KEYCODE_COPY": "Copy",
-    "KEYCODE_PASTE": "Paste",
-    "KEYCODE_INSERT": "Insert",
-    "KEYCODE_HELP": "Help",
-    "KEYCODE_SLEEP": "Standby",
-    "KEYCODE_WAKEUP": "WakeUp",
-    "KEYCODE_NOTIFICATION": "Notification",
-    "KEYCODE_CALL": "Call",
-    "KEYCODE_ENDCALL": "EndCall",
-    "KEYCODE_VOLUME_UP": "AudioVolumeUp",
-    "KEYCODE_VOLUME_DOWN": "AudioVolumeDown",
-    "KEYCODE_VOLUME_MUTE": "AudioVolumeMute",
-    "KEYCODE_MEDIA_PLAY_PAUSE": "MediaPlayPause",
-    "KEYCODE_MEDIA_STOP": "MediaStop",
-    "KEYCODE_MEDIA_NEXT": "MediaTrackNext",
+    "KEYCODE_BACK": "GoBack", "KEYCODE_HOME": "GoHome", "KEYCODE_APP_SWITCH": "AppSwitch",
+    "KEYCODE_ENTER": "Enter", "KEYCODE_DEL": "Backspace", "KEYCODE_FORWARD_DEL": "Delete",
+    "KEYCODE_TAB": "Tab", "KEYCODE_ESCAPE": "Escape", "KEYCODE_SPACE": " ",
+    "KEYCODE_DPAD_UP": "ArrowUp", "KEYCODE_DPAD_DOWN": "ArrowDown",
+    "KEYCODE_DPAD_LEFT": "ArrowLeft", "KEYCODE_DPAD_RIGHT": "ArrowRight",
+    "KEYCODE_MOVE_HOME": "Home", "KEYCODE_MOVE_END": "End",
+    "KEYCODE_PAGE_UP": "PageUp", "KEYCODE_PAGE_DOWN": "PageDown",
+    "KEYCODE_POWER": "Power", "KEYCODE_SLEEP": "Standby", "KEYCODE_WAKEUP": "WakeUp",
+    "KEYCODE_MENU": "ContextMenu", "KEYCODE_SEARCH": "BrowserSearch", "KEYCODE_CAMERA": "Camera",
+    "KEYCODE_CUT": "Cut", "KEYCODE_COPY": "Copy", "KEYCODE_PASTE": "Paste",
+    "KEYCODE_INSERT": "Insert", "KEYCODE_HELP": "Help", "KEYCODE_NOTIFICATION": "Notification",
+    "KEYCODE_CALL": "Call", "KEYCODE_ENDCALL": "EndCall",
+    "KEYCODE_VOLUME_UP": "AudioVolumeUp", "KEYCODE_VOLUME_DOWN": "AudioVolumeDown",
+    "KEYCODE_VOLUME_MUTE": "AudioVolumeMute", "KEYCODE_MEDIA_PLAY_PAUSE": "MediaPlayPause",
+    "KEYCODE_MEDIA_STOP": "MediaStop", "KEYCODE_MEDIA_NEXT": "MediaTrackNext",
     "KEYCODE_MEDIA_PREVIOUS": "MediaTrackPrevious",
-    "KEYCODE_BRIGHTNESS_UP": "BrightnessUp",
-    "KEYCODE_BRIGHTNESS_DOWN": "BrightnessDown",
+    "KEYCODE_BRIGHTNESS_UP": "BrightnessUp", "KEYCODE_BRIGHTNESS_DOWN": "BrightnessDown",
     **{f"KEYCODE_F{number}": f"F{number}" for number in range(1, 13)},
-}
+}  # fmt: skip
 """`KeyboardEvent.key` values."""
 
 _FROM_W3C = {name: constant for constant, name in W3C.items()} | {"Space": "KEYCODE_SPACE"}

@@ -48,7 +48,7 @@ async def read(
     tail = ["-t", str(max_lines)] if unfiltered else []
     if level is not None and level not in LETTERS:
         raise InvalidAction(f"{level!r} is not a log level", path="level")
-    threshold = [f"*:{LETTERS[level]}"] if level is not None else []
+    threshold = [] if level is None else [f"*:{LETTERS[level]}"]
     command = ["logcat", "-d", *FORMAT, *tail, *start, *threshold]
     answer = await shell.run(command, limit=_LIMIT)
     if answer.dropped:
@@ -57,8 +57,7 @@ async def read(
             hint="Ask for less of it with `since`.",
             command=command,
         )
-    newest = deque((line for line in read_lines(answer.stdout) if wanted(line)), max(1, max_lines))
-    return list(newest)
+    return list(deque(filter(wanted, read_lines(answer.stdout)), max(1, max_lines)))
 
 
 async def _wanted(shell: DeviceShell, package: str | None) -> Wanted:
@@ -72,8 +71,8 @@ async def _wanted(shell: DeviceShell, package: str | None) -> Wanted:
     started = re.compile(rf"Start proc (\d+):{re.escape(package)}[:/]")
 
     def wanted(line: LogLine) -> bool:
-        if line.tag == "ActivityManager" and (started_line := started.match(line.text)):
-            pids.add(int(started_line[1]))
+        if line.tag == "ActivityManager" and (start := started.match(line.text)):
+            pids.add(int(start[1]))
         return line.pid in pids
 
     return wanted
@@ -84,9 +83,8 @@ LETTERS: dict[Level, str] = {
     "verbose": "V", "debug": "D", "info": "I", "warn": "W", "error": "E", "fatal": "F"
 }  # fmt: skip
 FORMAT = ["-v", "threadtime", "-v", "epoch", "-v", "uid"]
-_USERS = (("root", 0), ("shell", 2000), ("radio", 1001), ("media", 1013), ("wifi", 1010), ("nfc", 1027))
+_UIDS = {"root": 0, "shell": 2000, "radio": 1001, "media": 1013, "wifi": 1010, "nfc": 1027}
 """Users that logcat prints by name, cut to five letters."""
-_UIDS = dict(_USERS)
 _LINE = re.compile(
     r" *(?P<seconds>\d+)\.(?P<part>\d{3})\d* +(?:(?P<uid>\w+) +)?(?P<pid>\d+) +(?P<tid>\d+) "
     r"(?P<level>[VDIWEFA]) (?P<tag>.*?) *: ?(?P<text>.*)"
@@ -131,10 +129,8 @@ def read_line(line: str) -> LogLine | None:
 
 
 def read_lines(output: bytes) -> Iterator[LogLine]:
-    for raw in output.split(b"\n"):
-        line = read_line(raw.decode("utf-8", "replace").rstrip("\r"))
-        if line is not None:
-            yield line
+    lines = (read_line(raw.decode("utf-8", "replace").rstrip("\r")) for raw in output.split(b"\n"))
+    return (line for line in lines if line is not None)
 
 
 Wanted = Callable[[LogLine], bool]
@@ -208,8 +204,22 @@ async def crash_lines(shell: DeviceShell, package: str, since_ms: int | None = N
 
 
 def find_crash(lines: Iterable[LogLine], package: str) -> Crash | None:
-    crashes = (_judge(block, package) for block in reversed(_blocks(lines)))
-    return next((crash for crash in crashes if crash), None)
+    name = re.escape(package)
+    for block in reversed(_blocks(lines)):
+        text = "\n".join(line.text for line in block)
+        kind: Literal["exception", "native", "anr"]
+        if re.search(rf"^Process: {name}(?::\w+)?,", text, re.MULTILINE) and "FATAL EXCEPTION" in text:
+            kind = "exception"
+        elif re.search(rf">>> {name}(?::\w+)? <<<", text):
+            kind = "native"
+        elif re.search(rf"^ANR in {name}(?::\w+)?(?: |$)", text, re.MULTILINE):
+            kind = "anr"
+        else:
+            continue
+        shown = tuple(line.text for line in block[:MAX_LINES])
+        dead = re.search(r"^(?:(?:Process: .*)?PID|pid): (\d+)", text, re.MULTILINE)  # not the writer's
+        return Crash(kind, int(dead[1]) if dead else block[0].pid, block[0].time_ms, shown)
+    return None
 
 
 def _blocks(lines: Iterable[LogLine]) -> list[list[LogLine]]:
@@ -228,20 +238,3 @@ def _blocks(lines: Iterable[LogLine]) -> list[list[LogLine]]:
             blocks.append(block)
         block.append(line)
     return blocks
-
-
-def _judge(block: list[LogLine], package: str) -> Crash | None:
-    text = "\n".join(line.text for line in block)
-    name = re.escape(package)
-    kind: Literal["exception", "native", "anr"]
-    if re.search(rf"^Process: {name}(?::\w+)?,", text, re.MULTILINE) and "FATAL EXCEPTION" in text:
-        kind = "exception"
-    elif re.search(rf">>> {name}(?::\w+)? <<<", text):
-        kind = "native"
-    elif re.search(rf"^ANR in {name}(?::\w+)?(?: |$)", text, re.MULTILINE):
-        kind = "anr"
-    else:
-        return None
-    shown = tuple(line.text for line in block[:MAX_LINES])
-    dead = re.search(r"^(?:(?:Process: .*)?PID|pid): (\d+)", text, re.MULTILINE)  # not the writer's
-    return Crash(kind, int(dead[1]) if dead else block[0].pid, block[0].time_ms, shown)

@@ -68,7 +68,7 @@ async def _list(shell: DeviceShell, user: int, *part: str) -> list[Package]:
     """Those whose names contain `part`, else all."""
     command = ["cmd", "package", "list", "packages", "-U", "--user", str(user), *part]
     answer = await shell.run(command, check=False)
-    output = answer.stderr.decode("utf-8", "replace") + answer.text
+    output = answer.complaint + answer.text
     if not answer.ok or _REFUSED.search(output):
         raise _refused(user, read_reason(output))
     return read_packages(answer.text, user)
@@ -90,19 +90,19 @@ async def _find(shell: DeviceShell, name: str, user: int | None) -> tuple[Packag
     """
     check_package(name)
     who = await current_user(shell, name) if user is None else user
-    for package in await _list(shell, who, name):
-        if package.name == name:
-            return package, []
-    others = await _list(shell, who)
+    others: list[Package] = []
+    for part in ((name,), ()):
+        others = await _list(shell, who, *part)
+        if package := next((other for other in others if other.name == name), None):
+            return package, others
     if not others:
         raise _refused(who, "it listed none at all")
-    return next((other for other in others if other.name == name), None), others
+    return None, others
 
 
 async def is_installed(shell: DeviceShell, name: str) -> bool:
     """For the current user."""
-    package, _ = await _find(shell, name, None)
-    return package is not None
+    return (await _find(shell, name, None))[0] is not None
 
 
 async def require_package(shell: DeviceShell, name: str, user: int | None = None) -> Package:
@@ -181,13 +181,12 @@ def full_permission_name(permission: str) -> str:
 
 async def grant(shell: DeviceShell, package: str, permission: str) -> str:
     """Returns the full name. `all` grants every permission that the app declares and that can be granted."""
-    return await (_change_all if permission == ALL else _change)(shell, "grant", package, permission)
+    return await _change(shell, "grant", package, permission)
 
 
 async def revoke(shell: DeviceShell, package: str, permission: str) -> str:
-    """Android ends the app's process if it had the permission. `all` revokes every one that can be
-    revoked."""
-    return await (_change_all if permission == ALL else _change)(shell, "revoke", package, permission)
+    """Android ends the app's process if it had the permission. `all` revokes every one that it can."""
+    return await _change(shell, "revoke", package, permission)
 
 
 async def require_changeable_permission(shell: DeviceShell, package: str, permission: str) -> None:
@@ -213,31 +212,24 @@ async def _requested(shell: DeviceShell, package: str) -> list[str]:
     return sorted({name for line in requested if _NAME.fullmatch(name := line.partition(":")[0].strip())})
 
 
-async def _change_all(shell: DeviceShell, verb: str, package: str, _: str) -> str:
-    """Failures are ignored: most declared permissions were granted at install time."""
-    user = await current_user(shell, package)
-    await require_package(shell, package, user)
-    names = await _requested(shell, package)
-    done = 0
-    for name in names:
-        done += (await shell.run(["pm", verb, "--user", str(user), package, name], check=False)).ok
-    return f"{done} of {len(names)} permissions"
-
-
 async def _change(shell: DeviceShell, verb: str, package: str, permission: str) -> str:
-    name = full_permission_name(permission)
+    name = permission if permission == ALL else full_permission_name(permission)
     user = await current_user(shell, package)
-    command = ["pm", verb, "--user", str(user), package, name]
-    answer = await shell.run(command, check=False)
-    output = (answer.stderr.decode("utf-8", "replace") + answer.text).strip()
+    command = ["pm", verb, "--user", str(user), package]
+    if permission == ALL:
+        await require_package(shell, package, user)
+        names = await _requested(shell, package)
+        # Failures are ignored: most declared permissions were granted at install time.
+        done = [(await shell.run([*command, name], check=False)).ok for name in names]
+        return f"{sum(done)} of {len(names)} permissions"
+    answer = await shell.run([*command, name], check=False)
+    output = (answer.complaint + answer.text).strip()
     if answer.ok and not output:
         return name
     await require_package(shell, package, user)
-    reason = read_reason(output)
     hint = next((hint for words, hint in _HINTS.items() if words in output), None)
-    raise AdbCommandError(
-        f"{verb} {name} for {package} failed: {reason}", hint=hint, command=command, permission=name
-    )
+    reason = f"{verb} {name} for {package} failed: {read_reason(output)}"
+    raise AdbCommandError(reason, hint=hint, command=[*command, name], permission=name)
 
 
 def read_reason(output: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 from weakref import WeakSet
 
-from handrail.adb.shell import DeviceShell, Output, Script
+from handrail.adb.shell import DeviceShell, Script
 from handrail.android.constants import SCREENSHOT_LIMIT_BYTES, TIDY_TIMEOUT_MS
 from handrail.android.dumpsys import (
     FALLBACK,
@@ -30,8 +30,6 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"IEND\xaeB`\x82"
 _BLACK = 8
 """The brightest grey of 255 that counts as black."""
-
-
 _SEVERAL = b"Multiple displays were found"
 """`screencap`'s warning that it may have captured the wrong panel of a foldable."""
 _SEEN_SEVERAL: WeakSet[DeviceShell] = WeakSet()
@@ -40,44 +38,35 @@ _SEEN_SEVERAL: WeakSet[DeviceShell] = WeakSet()
 async def take_screenshot(shell: DeviceShell, timeout_ms: float) -> bytes:
     """Rotated as shown, from the panel that is in use."""
 
-    async def capture() -> bytes:
-        if shell in _SEEN_SEVERAL:
-            return await _of_shown_panel(shell, timeout_ms)
-        output = await _screencap(shell, [], timeout_ms)
+    async def capture(*panel: str) -> bytes:
+        command = ["screencap", "-p", *panel]
+        output = await shell.run(command, timeout_ms=timeout_ms, limit=SCREENSHOT_LIMIT_BYTES, check=False)
         png = check_png(output.stdout, output.stderr)
-        if _SEVERAL in output.stderr or _SEVERAL in output.stdout.partition(SIGNATURE)[0]:
+        if not panel and (_SEVERAL in output.stderr or _SEVERAL in output.stdout.partition(SIGNATURE)[0]):
             _SEEN_SEVERAL.add(shell)
             note_fallback(shell, "picture: the phone has several displays; the shown one's is named")
-            return await _of_shown_panel(shell, timeout_ms)
+            return await capture_shown()
         return png
 
-    return await guarded_screenshot(shell, capture, timeout_ms)
+    async def capture_shown() -> bytes:
+        """Queried each time, because the phone may be folded between two screenshots."""
+        dump = await shell.run(Script(f"{SHOWN_COMMAND}; true"), timeout_ms=timeout_ms, check=False)
+        panel = shown_panel(dump.text)
+        if panel is None:
+            raise AdbCommandError(
+                "The phone has several displays, and does not report which one is in use",
+                hint="Open the phone, or use its helper (u2): it takes pictures of the display in use.",
+                command="dumpsys display",
+            )
+        return await capture("-d", panel)
 
-
-async def _screencap(shell: DeviceShell, which: list[str], timeout_ms: float) -> Output:
-    command = ["screencap", "-p", *which]
-    return await shell.run(command, timeout_ms=timeout_ms, limit=SCREENSHOT_LIMIT_BYTES, check=False)
-
-
-async def _of_shown_panel(shell: DeviceShell, timeout_ms: float) -> bytes:
-    """Queried each time, because the phone may be folded between two screenshots."""
-    dump = await shell.run(Script(f"{SHOWN_COMMAND}; true"), timeout_ms=timeout_ms, check=False)
-    panel = shown_panel(dump.text)
-    if panel is None:
-        raise AdbCommandError(
-            "The phone has several displays, and does not report which one is in use",
-            hint="Open the phone, or use its helper (u2): it takes pictures of the display in use.",
-            command="dumpsys display",
-        )
-    output = await _screencap(shell, ["-d", panel], timeout_ms)
-    return check_png(output.stdout, output.stderr)
+    return await guarded_screenshot(shell, capture_shown if shell in _SEEN_SEVERAL else capture, timeout_ms)
 
 
 async def guarded_screenshot(
     shell: DeviceShell, capture: Callable[[], Awaitable[bytes]], timeout_ms: float
 ) -> bytes:
-    """Refuses secure windows. A black picture is checked again, because a window may have opened
-    meanwhile."""
+    """Refuses secure windows. After a black picture it asks again: a window may have opened meanwhile."""
     secure = await require_visible(shell, timeout_ms)
     data = await capture()
     if await asyncio.to_thread(is_black, data):
@@ -179,11 +168,7 @@ def find_secure(text: str) -> list[SecureWindow]:
 
 
 OFF_HINT = "Press the key `wakeup` to wake it, then look again."
-
-
 LOCKED_HINT = "A person has to unlock it; a locked screen neither shows apps nor accepts input."
-
-
 T = TypeVar("T")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.sending import sending, was_refused
@@ -39,13 +40,7 @@ async def get_setting(shell: DeviceShell, table: Table, name: str) -> str | None
 async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -> None:
     """Reads back, because a vendor's lock ignores writes silently."""
     command = ["settings", "put", table, _check(name), value]
-    answer = await shell.run(command, check=False)
-    if not answer.ok:
-        raise AdbCommandError(
-            f"{table}/{name} was not set: {answer.stderr.decode('utf-8', 'replace').strip()}",
-            hint=VENDOR_SWITCHES,
-            command=command,
-        )
+    await _run_checked(shell, command, f"{table}/{name} was not set", hint=VENDOR_SWITCHES)
     current = await get_setting(shell, table, name)
     if current != value:
         raise VerificationFailed(f"{table}/{name} is {in_words(current)}", expected=value, observed=current)
@@ -54,7 +49,8 @@ async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -
 Orientation = Literal["portrait", "landscape", "auto"]
 TURN_MS = 3_000.0
 """Time that a screen may need to rotate."""
-_LOOK_AGAIN_MS = 100.0
+_READ_AGAIN_MS = 100.0
+T = TypeVar("T")
 
 
 async def set_orientation(
@@ -69,17 +65,13 @@ async def set_orientation(
     rotation = quarter_for(await read_display(shell, TIMEOUT_MS), orientation)
     await put_setting(shell, "system", "accelerometer_rotation", "0")
     await put_setting(shell, "system", "user_rotation", str(rotation))
-    deadline = clock.monotonic_ms() + TURN_MS
-    while (now := orientation_of(await read_display(shell, TIMEOUT_MS))) != orientation:
-        if clock.monotonic_ms() >= deadline:
-            raise VerificationFailed(
-                f"the screen stays {now}",
-                hint="The app in front fixes its orientation; leave it, or turn the screen before it starts.",
-                expected=orientation,
-                observed=now,
-            )
-        await clock.sleep_ms(_LOOK_AGAIN_MS)
-    return now
+
+    async def current() -> Literal["portrait", "landscape"]:
+        return orientation_of(await read_display(shell, TIMEOUT_MS))
+
+    hint = "The app in front fixes its orientation; leave it, or turn the screen before it starts."
+    await _until(current, orientation, TURN_MS, clock, "the screen stays", hint)
+    return orientation
 
 
 def quarter_for(display: Display, orientation: Orientation) -> int:
@@ -106,31 +98,30 @@ UNLIMITED = frozenset({"full", "none"})
 
 def expand_preset(change: NetworkChange) -> NetworkChange:
     """Expands a preset; explicit parts win."""
+
+    def either(explicit: bool | None, otherwise: bool | None) -> bool | None:
+        return otherwise if explicit is None else explicit
+
     if change.preset is None:
         return change
     if change.preset == "offline":
-        return replace(change, preset=None, airplane_mode=_or(change.airplane_mode, True))
+        return replace(change, preset=None, airplane_mode=either(change.airplane_mode, True))
     if change.preset not in NETWORK_PRESETS:
         raise InvalidAction(f"{change.preset!r} is not a kind of network", path="preset")
     speed, delay = NETWORK_PRESETS[change.preset]
     on = True if change.preset == "full" else None
     return NetworkChange(
-        None, change.speed or speed, change.delay or delay, _or(change.wifi, on), _or(change.data, on),
-        _or(change.airplane_mode, False),
+        None, change.speed or speed, change.delay or delay, either(change.wifi, on), either(change.data, on),
+        either(change.airplane_mode, False),
     )  # fmt: skip
-
-
-def _or(value: bool | None, otherwise: bool | None) -> bool | None:
-    return otherwise if value is None else value
 
 
 async def set_network(shell: DeviceShell, serial: str, change: NetworkChange, clock: Clock) -> Applied:
     """Applies all changes, or raises before the first one if any is impossible."""
     wanted = expand_preset(change)
     port = console_port(serial)
-    shaping = wanted.speed is not None or wanted.delay is not None
     unlimited = change.preset == "full" and port is None and change.speed is None and change.delay is None
-    shaping = shaping and not unlimited
+    shaping = (wanted.speed is not None or wanted.delay is not None) and not unlimited
     for limit, names, path in ((wanted.speed, SPEEDS, "speed"), (wanted.delay, DELAYS, "delay")):
         if limit is not None and limit not in names and not re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", limit):
             raise InvalidAction(f"{limit!r} is not a network {path}", path=path)
@@ -156,9 +147,9 @@ async def set_network(shell: DeviceShell, serial: str, change: NetworkChange, cl
             for name, value in (("speed", wanted.speed), ("delay", wanted.delay)):
                 if value is not None:
                     await console.say(f"network {name} {value}")
-            now = read_status(await console.say("network status"))
-        _compare("speed", wanted.speed, 1_000, (now.up_bps, now.down_bps), done)
-        _compare("delay", wanted.delay, 1, (now.least_ms, now.most_ms), done)
+            speed_bps, delay_ms = read_status(await console.say("network status"))
+        _compare("speed", wanted.speed, 1_000, speed_bps, done)
+        _compare("delay", wanted.delay, 1, delay_ms, done)
     elif unlimited:
         done.notes.append("a phone's speed is not limited")
     return done
@@ -169,20 +160,15 @@ def _compare(what: str, wanted: str | None, unit: int, actual: tuple[int, int], 
     if wanted is None:
         return
     first, colon, second = wanted.partition(":")
-    if colon:
-        holds = actual == (int(first) * unit, int(second) * unit)
-    else:
-        holds = (actual == (0, 0)) == (wanted in UNLIMITED)
-    if not holds:
-        raise VerificationFailed(
-            f"the emulator's {what} is {in_words(actual)}", expected=wanted, observed=list(actual)
-        )
+    is_named = (actual == (0, 0)) == (wanted in UNLIMITED)
+    if not (actual == (int(first) * unit, int(second) * unit) if colon else is_named):
+        reason = f"the emulator's {what} is {in_words(actual)}"
+        raise VerificationFailed(reason, expected=wanted, observed=list(actual))
     done.applied[what] = wanted
 
 
 SWITCH_MS = 5_000.0
 """Time that a radio may need to report its state."""
-_RADIO_AGAIN_MS = 100.0
 _SETTINGS = {"wifi": "wifi_on", "data": "mobile_data", "airplane_mode": "airplane_mode_on"}
 """The global setting that holds a radio's state."""
 
@@ -227,10 +213,7 @@ async def is_on(shell: DeviceShell, radio: str) -> bool:
 async def switch_radio(shell: DeviceShell, radio: str, on: bool, clock: Clock, done: Applied) -> None:
     """`wifi` or `data`."""
     command = ["svc", radio, "enable" if on else "disable"]
-    answer = await shell.run(command, check=False)
-    if not answer.ok:
-        complaint = answer.stderr.decode("utf-8", "replace").strip()
-        raise AdbCommandError(f"{radio} was not switched: {complaint}", command=command)
+    await _run_checked(shell, command, f"{radio} was not switched")
     await _until_radio(shell, radio, on, clock)
     done.applied[radio] = on
 
@@ -239,35 +222,39 @@ async def set_airplane_mode(shell: DeviceShell, on: bool, clock: Clock, done: Ap
     """By command from Android 11 on; before, both radios are turned off in its place."""
     command = ["cmd", "connectivity", "airplane-mode", "enable" if on else "disable"]
     answer = await shell.run(command, check=False)
-    has_command = answer.ok and b"Unknown command" not in answer.stderr + answer.stdout
-    if not has_command:
-        was_refused()
-    if has_command:
+    if answer.ok and b"Unknown command" not in answer.stderr + answer.stdout:
         await _until_radio(shell, "airplane_mode", on, clock)
-    elif on:
+        done.applied["airplane_mode"] = on
+        return
+    was_refused()
+    if on:
         done.notes.append("this Android can't set airplane mode by command: Wi-Fi and data are off instead")
         await switch_radio(shell, "wifi", False, clock, done)
         await switch_radio(shell, "data", False, clock, done)
-        return
     elif await is_on(shell, "airplane_mode"):
         raise Unsupported(
             "this Android does not leave airplane mode by command",
             hint="Leave it on the phone, in the quick settings.",
         )
-    done.applied["airplane_mode"] = on
+    else:
+        done.applied["airplane_mode"] = on
 
 
 async def _until_radio(shell: DeviceShell, radio: str, on: bool, clock: Clock) -> None:
-    deadline = clock.monotonic_ms() + SWITCH_MS
-    while await is_on(shell, radio) != on:
+    hint = "A device's owner can forbid it."
+    await _until(lambda: is_on(shell, radio), on, SWITCH_MS, clock, f"{radio} is still", hint)
+
+
+async def _until(
+    read: Callable[[], Awaitable[T]], expected: T, within_ms: float, clock: Clock, message: str, hint: str
+) -> None:
+    """Reads again and again; raises `VerificationFailed` if it is not as expected in time."""
+    deadline = clock.monotonic_ms() + within_ms
+    while (now := await read()) != expected:
         if clock.monotonic_ms() >= deadline:
-            raise VerificationFailed(
-                f"{radio} is still {_on_or_off(not on)}",
-                hint="A device's owner can forbid it.",
-                expected=on,
-                observed=not on,
-            )
-        await clock.sleep_ms(_RADIO_AGAIN_MS)
+            reason = f"{message} {_on_or_off(now)}"
+            raise VerificationFailed(reason, hint=hint, expected=expected, observed=now)
+        await clock.sleep_ms(_READ_AGAIN_MS)
 
 
 _NIGHT = re.compile(r"Night mode:\s*(\w+)")
@@ -311,8 +298,7 @@ async def set_location(shell: DeviceShell, latitude: float, longitude: float) ->
         )
     await _run_checked(shell, [*start, "set-test-provider-enabled", _PROVIDER, "true"])
     await _run_checked(shell, [*start, "set-test-provider-location", _PROVIDER, "--location", place])
-    dump = (await shell.run(["dumpsys", "location"], check=False)).text
-    if place not in dump:
+    if place not in (await shell.run(["dumpsys", "location"], check=False)).text:
         raise VerificationFailed("the phone does not say that it is there", expected=place, observed=None)
     return place
 
@@ -340,9 +326,12 @@ async def add_media(device: AdbDevice, shell: DeviceShell, path: Path) -> str:
     return remote
 
 
-async def _run_checked(shell: DeviceShell, command: list[str]) -> str:
+async def _run_checked(
+    shell: DeviceShell, command: list[str], failure: str | None = None, hint: str | None = None
+) -> str:
     answer = await shell.run(command, check=False)
     if not answer.ok:
-        complaint = answer.stderr.decode("utf-8", "replace").strip() or answer.text.strip()
-        raise AdbCommandError(f"{' '.join(command[:3])}: {complaint[:300]}", command=command)
+        complaint = (answer.complaint.strip() or answer.text.strip())[:300]
+        reason = f"{failure or ' '.join(command[:3])}: {complaint}"
+        raise AdbCommandError(reason, hint=hint, command=command)
     return answer.text

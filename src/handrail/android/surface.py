@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.sending import tells_delivery
@@ -23,7 +24,7 @@ from handrail.android.packages import (
     require_changeable_permission,
     revoke,
 )
-from handrail.android.text_methods import readable
+from handrail.android.text_field import readable
 from handrail.android.video import ScreenVideo
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
@@ -45,7 +46,6 @@ from handrail.surface.capabilities import (
 from handrail.surface.values import (
     CommandOutput,
     Facts,
-    IdleResult,
     InstalledApp,
     LastWords,
     NetworkChange,
@@ -59,6 +59,7 @@ SYSTEM_PACKAGES = SYSTEM_DIALOGS | {SYSTEM_UI}
 _ONE_COMMAND = re.compile(r"[\w. \t-]*")
 """A script that consists of one plain command."""
 _HOME = ["-a", "android.intent.action.MAIN", "-c", "android.intent.category.HOME"]
+T = TypeVar("T")
 
 
 class AndroidSurface:
@@ -110,23 +111,24 @@ class AndroidSurface:
 
 
 class _Apps:
-    """`Apps` of a phone."""
+    """`Apps` of a phone: what takes no more than its shell is bound to it."""
 
     def __init__(self, device: AdbDevice, driver: Driver, labels: Path | None) -> None:
         self._device = device
         self._shell = driver.shell
         self._labels = labels
         self._memory: LabelMemory | None = None
+        self.start = _bound(apps.start, driver)
+        self.restart = _bound(apps.restart, driver)
+        self.reset = _bound(apps.reset, driver)
+        self.uninstall = _bound(apps.uninstall, driver)
+        self.require_changeable_permission = _bound(require_changeable_permission, driver)
+        self.grant = _bound(grant, driver)
+        self.revoke = _bound(revoke, driver)
 
     async def installed(self) -> Sequence[InstalledApp]:
         self._memory = self._memory or LabelMemory(self._labels)
         return await installed_apps(self._shell, self._memory)
-
-    @tells_delivery
-    async def start(
-        self, package: str, activity: str | None, extras: Mapping[str, bool | float | str] | None = None
-    ) -> None:
-        await apps.start(self._shell, package, activity, extras)
 
     @tells_delivery
     async def stop(self, package: str) -> str:
@@ -135,36 +137,17 @@ class _Apps:
         return "stopped" if pid is None else f"process {pid}"
 
     @tells_delivery
-    async def restart(self, package: str) -> None:
-        await apps.restart(self._shell, package)
-
-    @tells_delivery
-    async def reset(self, package: str) -> None:
-        await apps.reset(self._shell, package)
-
-    @tells_delivery
     async def install(self, path: Path) -> None:
         await apps.install(self._device, path.expanduser())
 
     @tells_delivery
-    async def uninstall(self, package: str) -> None:
-        await apps.uninstall(self._shell, package)
-
-    @tells_delivery
-    async def require_changeable_permission(self, package: str, permission: str) -> None:
-        await require_changeable_permission(self._shell, package, permission)
-
-    @tells_delivery
-    async def grant(self, package: str, permission: str) -> str:
-        return await grant(self._shell, package, permission)
-
-    @tells_delivery
-    async def revoke(self, package: str, permission: str) -> str:
-        return await revoke(self._shell, package, permission)
-
-    @tells_delivery
     async def open_url(self, url: str) -> str | None:
         return await apps.open_url(self._shell, url) or None
+
+
+def _bound(function: Callable[..., Awaitable[T]], driver: Driver) -> Callable[..., Awaitable[T]]:
+    """A function over a shell as a method of this phone, whose errors tell what the phone received."""
+    return tells_delivery(partial(function, driver.shell))
 
 
 class _PhoneCapabilities:
@@ -175,8 +158,12 @@ class _PhoneCapabilities:
         self._driver = driver
         self._clock = clock
         self._shell = driver.shell
-
-    # text
+        self.require_way = driver.text.require_way
+        self.clear_text = driver.text.clear_text
+        self.reads_back_as = readable
+        self.set_appearance = _bound(settings.set_appearance, driver)
+        self.set_location = _bound(settings.set_location, driver)
+        self.wait_idle = driver.wait_idle
 
     async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
         if into is not None and "://" in into:  # only pages report whose field it is
@@ -186,15 +173,6 @@ class _PhoneCapabilities:
                 )
             await self._driver.webs.require_focus(into)
         return await self._driver.text.type_text(text, blind=blind)
-
-    async def require_way(self, text: str) -> None:
-        await self._driver.text.require_way(text)
-
-    async def clear_text(self) -> Typed:
-        return await self._driver.text.clear_text()
-
-    def reads_back_as(self, text: str) -> str:
-        return readable(text)
 
     # settings
 
@@ -215,14 +193,6 @@ class _PhoneCapabilities:
         return Told(applied.message, applied.to_dict())
 
     @tells_delivery
-    async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
-        return await settings.set_appearance(self._shell, appearance)
-
-    @tells_delivery
-    async def set_location(self, latitude: float, longitude: float) -> str:
-        return await settings.set_location(self._shell, latitude, longitude)
-
-    @tells_delivery
     async def add_media(self, path: Path) -> str:
         return await settings.add_media(self._device, self._shell, path.expanduser())
 
@@ -240,13 +210,7 @@ class _PhoneCapabilities:
     async def log_lines(
         self, package: str | None, level: str | None, since: str | None, max_lines: int
     ) -> Sequence[str]:
-        lines = await logs.read(
-            self._shell,
-            package=package,
-            level=cast("logs.Level | None", level),
-            since=since,
-            max_lines=max_lines,
-        )
+        lines = await logs.read(self._shell, package, cast("logs.Level | None", level), since, max_lines)
         return [str(line) for line in lines]
 
     def app_in_front(self, screen: Screen) -> str:
@@ -277,9 +241,6 @@ class _PhoneCapabilities:
 
     # idle detection
 
-    async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
-        return await self._driver.wait_idle(timeout_ms)
-
     def notice(self, screen: Screen) -> None:
         if self._driver.syncs is not None:
             self._driver.syncs.notice(screen)
@@ -308,5 +269,5 @@ class _PhoneCapabilities:
 
     async def _run(self, command: Command, words: Sequence[str]) -> CommandOutput:
         output = await self._shell.run(command, check=False)
-        stderr = output.stderr.decode("utf-8", "replace")
-        return CommandOutput(output.exit_code, output.text, stderr, cleared_by(words, output.text))
+        cleared = cleared_by(words, output.text)
+        return CommandOutput(output.exit_code, output.text, output.complaint, cleared)

@@ -1,31 +1,22 @@
-"""Text entry: tries the methods in order, reads the field after each, and reports which one worked."""
+"""Text entry: tries methods to type into or clear the focused field, and reads it after each."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from handrail.adb.shell import DeviceShell
 from handrail.android.channel import Channel
-from handrail.android.text_methods import (
-    ChannelClear,
-    ChannelKeys,
-    Clipboard,
-    Deletes,
-    Eraser,
+from handrail.android.input import key_code, key_command, send_input
+from handrail.android.text_field import (
     FieldReading,
-    InputText,
-    KeyboardApp,
     Look,
-    Paste,
-    SelectAll,
-    SetText,
     TextField,
-    TextMethod,
     arrived,
-    clipboards,
     inserted,
     is_cleared,
     look_after_input,
@@ -35,8 +26,339 @@ from handrail.android.text_methods import (
     units,
 )
 from handrail.clock import Clock
-from handrail.errors import DeviceError, HandrailError, InvalidAction, Timeout, Unsupported
+from handrail.errors import AdbCommandError, DeviceError, HandrailError, InvalidAction, Timeout, Unsupported
 from handrail.surface.values import Typed
+
+
+class TextMethod(Protocol):
+    """A method to type at the cursor of the focused field."""
+
+    name: str
+
+    async def can(self, text: str, field: TextField | None) -> str | None:
+        """None if it can, else why not. Sends nothing."""
+
+    async def send(self, text: str) -> None:
+        """Sends once. Errors have `delivery`, and `answered` if nothing more will arrive."""
+
+    async def restore(self) -> None:
+        """Restores the clipboard or keyboard that `send` changed, also after a failed `send`."""
+        return  # most methods change neither
+
+
+def needs_lines(text: str, field: TextField | None) -> str | None:
+    if "\n" in text and field is not None and field.multiline is False:
+        return "the field has one line and the text has several"
+    return None
+
+
+@contextmanager
+def preparing() -> Iterator[None]:
+    """Errors before the first character mean that the field got nothing."""
+    try:
+        yield
+    except HandrailError as error:
+        error.details["delivery"] = "not_delivered"
+        raise
+
+
+@contextmanager
+def sending(*, begun: bool) -> Iterator[None]:
+    """Wraps one piece of a text. If a later piece is refused, the earlier ones are in the field; after an
+    answer nothing is pending, so a look shows the outcome."""
+    try:
+        yield
+    except HandrailError as error:
+        if begun and error.details.get("delivery") == "not_delivered":
+            error.details["delivery"] = "unknown"
+        if isinstance(error, AdbCommandError):
+            error.details["answered"] = True
+        raise
+
+
+_PASTE = key_code("KEYCODE_PASTE")
+_MISSING = b"No shell command implementation"
+
+
+class ShellClipboard:
+    """`cmd clipboard`, which some vendors have. Android's own prints an error and exits with 0."""
+
+    name = "cmd clipboard"
+
+    def __init__(self, shell: DeviceShell) -> None:
+        self._shell = shell
+
+    async def get_clipboard(self) -> str:
+        return (await self._run("get")).removesuffix("\n")
+
+    async def set_clipboard(self, text: str) -> None:
+        await self._run("set", text)
+
+    async def _run(self, *words: str) -> str:
+        output = await self._shell.run(("cmd", "clipboard", *words), check=False)
+        if not output.ok or _MISSING in output.stderr + output.stdout:
+            raise Unsupported(
+                "this phone's shell has no clipboard",
+                hint="`pip install uiautomator2` lets Handrail start its u2 helper, which has one.",
+                delivery="not_delivered",
+            )
+        return output.text
+
+
+Clipboard = Channel | ShellClipboard
+
+
+class Paste(TextMethod):
+    """Sets the clipboard, verifies it, pastes."""
+
+    def __init__(self, clipboard: Clipboard, shell: DeviceShell) -> None:
+        self.name = f"{clipboard.name} paste"
+        self._clipboard = clipboard
+        self._shell = shell
+        self._former: str | None = None
+        self._is_lost = False
+
+    async def can(self, text: str, field: TextField | None) -> str | None:
+        """The clipboard must be readable, otherwise it could not be restored."""
+        if reason := needs_lines(text, field):
+            return reason
+        try:
+            await self._clipboard.get_clipboard()
+        except (DeviceError, Timeout, Unsupported) as error:
+            return f"the clipboard can't be read ({error.message})"
+        return None
+
+    async def send(self, text: str) -> None:
+        with preparing():
+            former = await self._clipboard.get_clipboard()
+            # Many phones return "" without permission, so it counts only once the text has read back.
+            self._former, self._is_lost = former or None, not former
+            await self._clipboard.set_clipboard(text)
+            if await self._clipboard.get_clipboard() != text:
+                raise Unsupported("the clipboard did not accept the text, or can't be read")
+            self._former, self._is_lost = former, False
+        if isinstance(self._clipboard, Channel) and "paste" in self._clipboard.can:
+            await self._clipboard.paste()
+        else:
+            await send_input(self._shell, key_command(_PASTE))
+
+    async def restore(self) -> None:
+        former, self._former = self._former, None
+        lost, self._is_lost = self._is_lost, False
+        if former is not None:
+            await self._clipboard.set_clipboard(former)
+        elif lost:
+            raise Unsupported("the former clipboard could not be read, so nothing was written back")
+
+
+def clipboards(shell: DeviceShell, channels: Sequence[Channel]) -> list[Clipboard]:
+    """The fastest first."""
+    able = [channel for channel in channels if {"get_clipboard", "set_clipboard"} <= channel.can]
+    return [*able, ShellClipboard(shell)]
+
+
+PIECE = 2_000
+"""Characters in one broadcast: at most 11 kB of base64, below every limit."""
+BIND_MS = 3_000
+"""Time that Android may take to connect a keyboard to the field."""
+BIND_POLL_MS = 50
+_BOUND = re.compile(r"mCurId=(\S+).*?m(?:HaveConnection|HasMainConnection)=true", re.DOTALL)
+_RESULT = re.compile(r"result=(-?\d+)")
+
+
+KEYBOARDS = {
+    "com.github.uiautomator/.AdbKeyboard": ("ADB_KEYBOARD_INPUT_TEXT", "text", True),
+    "com.android.adbkeyboard/.AdbIME": ("ADB_INPUT_B64", "msg", False),
+}
+"""Apps that type the text of a broadcast: its action, its extra, and whether it returns -1 once that is done;
+others return 0."""
+
+
+class KeyboardApp(TextMethod):
+    """Switches to an ADB keyboard, sends, and switches back."""
+
+    name = "keyboard app"
+
+    def __init__(self, shell: DeviceShell, clock: Clock) -> None:
+        self._shell = shell
+        self._clock = clock
+        self._undo: list[tuple[str, ...]] = []
+
+    async def can(self, text: str, field: TextField | None) -> str | None:
+        if reason := needs_lines(text, field):
+            return reason
+        return None if await self._installed() else "no ADB keyboard is installed"
+
+    async def send(self, text: str) -> None:
+        with preparing():
+            keyboard = await self._installed()
+            if keyboard is None:
+                raise Unsupported("the ADB keyboard is no longer installed")
+            await self._choose(keyboard)
+        action, extra, answers = KEYBOARDS[keyboard]
+        for start in range(0, len(text), PIECE):
+            coded = b64encode(text[start : start + PIECE].encode()).decode()
+            words = ("-a", action, "-p", keyboard.partition("/")[0], "--es", extra, coded)
+            answer = _RESULT.search((await self._shell.run(("am", "broadcast", *words))).text)
+            if answers and (answer is None or answer[1] != "-1"):
+                delivery = "unknown" if start else "not_delivered"
+                reason = f"{keyboard} did not take the text"
+                raise AdbCommandError(reason, command="am broadcast", delivery=delivery, answered=True)
+
+    async def restore(self) -> None:
+        commands, self._undo = self._undo, []
+        done = [await self._shell.run(command, check=False) for command in commands]
+        if not all(output.ok for output in done):
+            raise AdbCommandError("the former keyboard could not be chosen again", command="ime")
+
+    async def _installed(self) -> str | None:
+        methods = (await self._shell.run(("ime", "list", "-s", "-a"), check=False)).text.split()
+        return next((keyboard for keyboard in KEYBOARDS if keyboard in methods), None)
+
+    async def _choose(self, keyboard: str) -> None:
+        former = (await self._shell.run(("settings", "get", "secure", "default_input_method"))).text.strip()
+        enabled = (await self._shell.run(("ime", "list", "-s"))).text.split()
+        if former == keyboard:
+            return
+        if "/" in former:
+            self._undo.append(("ime", "set", former))
+        if keyboard not in enabled:
+            self._undo.append(("ime", "disable", keyboard))
+            await self._shell.run(("ime", "enable", keyboard))
+        await self._shell.run(("ime", "set", keyboard))
+        # An earlier broadcast would be lost silently.
+        deadline = self._clock.monotonic_ms() + BIND_MS
+        while True:
+            match = _BOUND.search((await self._shell.run(("dumpsys", "input_method"))).text)
+            if match is not None and match[1] == keyboard:
+                return
+            if self._clock.monotonic_ms() >= deadline:
+                raise Unsupported(f"{keyboard} did not come up")
+            await self._clock.sleep_ms(BIND_POLL_MS)
+
+
+KEYS_PIECE = 500
+"""Characters in one command: each is two to four events of up to 10 ms on a slow phone, far below 30 s."""
+_ENTER = key_code("KEYCODE_ENTER")
+_TYPEABLE = re.compile(r"[ -~\n]")
+
+
+def why_not(text: str, field: TextField | None) -> str | None:
+    """Enter is only pressed if it is known to insert a line break; elsewhere it sends."""
+    if "\t" in text:
+        return "the Tab key moves the focus"
+    if not all(_TYPEABLE.match(character) for character in text):
+        return "it has characters without a key: keys type printable ASCII"
+    if "\n" in text and not (field is not None and field.multiline and field.enter_acts is False):
+        return "Enter may act instead of making a new line in this field"
+    return None
+
+
+class InputText(TextMethod):
+    """`input text` over adb."""
+
+    name = "input text"
+
+    def __init__(self, shell: DeviceShell) -> None:
+        self._shell = shell
+
+    async def can(self, text: str, field: TextField | None) -> str | None:
+        return why_not(text, field)
+
+    async def send(self, text: str) -> None:
+        for number, piece in enumerate(keys_pieces(text)):
+            command = key_command(_ENTER) if piece == "\n" else ("input", "text", piece.replace(" ", "%s"))
+            with sending(begun=number > 0):
+                await send_input(self._shell, command)
+
+
+class ChannelKeys(TextMethod):
+    """The same key events, sent by a helper on the phone."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self.name = f"{channel.name} keys"
+
+    async def can(self, text: str, field: TextField | None) -> str | None:
+        return "its keys have no Enter" if "\n" in text else why_not(text, field)
+
+    async def send(self, text: str) -> None:
+        for start in range(0, len(text), KEYS_PIECE):
+            with sending(begun=start > 0):
+                await self._channel.type_ascii(text[start : start + KEYS_PIECE])
+
+
+class SetText(TextMethod):
+    """ACTION_SET_TEXT: any Unicode without keyboard or clipboard, but it replaces the field's text."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self.name = f"{channel.name} set_text"
+
+    async def can(self, text: str, field: TextField | None) -> str | None:
+        if field is None or not field.vacant:
+            return "it would replace what the field may have"
+        return needs_lines(text, field)
+
+    async def send(self, text: str) -> None:
+        with sending(begun=False):
+            await self._channel.set_text(text)
+
+
+def keys_pieces(text: str) -> Iterator[str]:
+    """Text of each command; a line break stands for the Enter key.
+
+    `input text` reads "%s" as a space, so a literal one is split between two commands.
+    """
+    for line in re.split("(\n)", text):
+        for part in re.split("(?<=%)(?=s)", line):
+            for start in range(0, len(part), KEYS_PIECE):
+                yield part[start : start + KEYS_PIECE]
+
+
+KEYS_AT_ONCE = 250
+"""Key events of one command: a slow phone needs 10 ms for each, and a command has 30 s."""
+_CTRL, _A = key_code("KEYCODE_CTRL_LEFT"), key_code("KEYCODE_A")
+_DELETE, _FORWARD_DELETE = key_code("KEYCODE_DEL"), key_code("KEYCODE_FORWARD_DEL")
+
+
+class Eraser(Protocol):
+    """A method to empty the focused field."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def erase(self, field: TextField | None) -> None: ...
+
+
+class ClearCommand(NamedTuple):
+    """An eraser that works for any length."""
+
+    name: str
+    clear: Callable[[], Awaitable[None]]
+
+    async def erase(self, field: TextField | None) -> None:  # noqa: ARG002
+        await self.clear()
+
+
+class Deletes:
+    """As many deletes as the field has characters, before the cursor, or behind it with `forward`."""
+
+    def __init__(self, shell: DeviceShell, *, forward: bool = False) -> None:
+        self._shell = shell
+        self._code = _FORWARD_DELETE if forward else _DELETE
+        self.name = "forward delete keys" if forward else "delete keys"
+
+    async def erase(self, field: TextField | None) -> None:
+        if field is None:
+            raise Unsupported("the length of the field is unknown", delivery="not_delivered")
+        await self.press(units(field.text))
+
+    async def press(self, times: int) -> None:
+        codes = [str(self._code)] * times
+        for start in range(0, times, KEYS_AT_ONCE):
+            await send_input(self._shell, ("input", "keyevent", *codes[start : start + KEYS_AT_ONCE]))
+
 
 LONG = 200
 """From this many characters on, pasting is faster than key events."""
@@ -83,13 +405,9 @@ class TextEntry:
         field = TextField("", False, "", ("", "", "", 0))
         if "\n" in text:
             field = await self.ask_editor(field)
-        declined = []
-        for way in self.ways(text):
-            reason = await way.can(text, field)
-            if reason is None:
-                return
-            declined.append(f"{way.name}: {reason}")
-        raise no_method(declined)
+        attempt = _Attempt(self, text, FieldReading(field, None))
+        if await anext(attempt.able_ways(), None) is None:
+            raise attempt.no_method()
 
     async def clear_text(self) -> Typed:
         """Tries the erasers until the field reads empty.
@@ -101,9 +419,6 @@ class TextEntry:
         if before.field is not None and before.field.vacant:
             return Typed("none", before.text, before.text, True, before.screen)
 
-        def verdict(after: TextField | None) -> bool | None:
-            return None if before.field is None or after is None else is_cleared(before.field, after)
-
         done, failure, idle = None, None, 0
         now = before.field
         for eraser in self.erasers():
@@ -112,7 +427,9 @@ class TextEntry:
             except (DeviceError, Timeout, Unsupported) as error:
                 failure = error
                 continue
-            after, cleared = await look_until(self.look, self.clock, before, verdict)
+            after, cleared = await look_until(
+                self.look, self.clock, before, lambda after: is_cleared(before.field, after)
+            )
             done = Typed(eraser.name, before.text, after.text, cleared, after.screen)
             now, idle = after.field or now, idle + (cleared is None and after.text == before.text)
             if cleared or before.field is None or idle == ENOUGH:
@@ -158,8 +475,15 @@ class TextEntry:
         return [*first, *second, KeyboardApp(self._shell, self.clock)]
 
     def erasers(self) -> Sequence[Eraser]:
-        able = [ChannelClear(channel) for channel in self._channels() if "clear_field" in channel.can]
-        return [*able, SelectAll(self._shell), Deletes(self._shell), Deletes(self._shell, forward=True)]
+        async def select_all() -> None:
+            """Two commands for any length. `keycombination` exists since Android 12."""
+            await send_input(self._shell, ("input", "keycombination", str(_CTRL), str(_A)))
+            await send_input(self._shell, key_command(_DELETE))
+
+        able = [channel for channel in self._channels() if "clear_field" in channel.can]
+        clears = [ClearCommand(f"{channel.name} clear", channel.clear_field) for channel in able]
+        clears.append(ClearCommand("select all", select_all))
+        return [*clears, Deletes(self._shell), Deletes(self._shell, forward=True)]
 
     async def ask_editor(self, field: TextField) -> TextField:
         """Adds what the input method knows about the field and no dump reports."""
@@ -216,12 +540,25 @@ class _Attempt:
         self._declined: list[str] = []
         self._failure: HandrailError | None = None
 
-    async def through(self) -> Typed:
-        last: Typed | None = None
+    async def able_ways(self) -> AsyncGenerator[TextMethod]:
         for way in self._entry.ways(self._text):
             if reason := await way.can(self._text, self._before.field):
                 self._decline(way, reason)
-                continue
+            else:
+                yield way
+
+    def no_method(self) -> Unsupported:
+        return Unsupported(
+            f"no method can type this text: {'; '.join(self._declined) or 'there is no method to type'}",
+            hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
+            "a single-line field accepts no line breaks.",
+            declined=list(self._declined),
+            delivery="not_delivered",
+        )
+
+    async def through(self) -> Typed:
+        last: Typed | None = None
+        async for way in self.able_ways():
             if last is not None and not await self._is_back_to_before(last):
                 break
             typed = await self._by(way)
@@ -238,15 +575,12 @@ class _Attempt:
         if last is not None and last.arrived is False and self._failure is not None:
             raise self._failure
         if last is None:
-            raise no_method(self._declined)
+            raise self.no_method()
         return last
 
     async def unread(self) -> Typed:
         """Uses the first method that delivers, without reading back."""
-        for way in self._entry.ways(self._text):
-            if reason := await way.can(self._text, self._before.field):
-                self._decline(way, reason)
-                continue
+        async for way in self.able_ways():
             try:
                 failure = await self._send(way)
             finally:
@@ -256,7 +590,7 @@ class _Attempt:
             if failure.details["delivery"] != "not_delivered":
                 raise failure
             self._decline(way, failure.message)
-        raise no_method(self._declined)
+        raise self.no_method()
 
     async def _by(self, way: TextMethod) -> Typed | None:
         """None if this method provably delivered nothing."""
@@ -302,52 +636,36 @@ class _Attempt:
         return None
 
     async def _is_back_to_before(self, wrong: Typed) -> bool:
-        """Whether the next method may start; what can be deleted without loss is deleted first."""
-        field = self._before.field
+        """Whether the next method may start; what can be deleted without loss is deleted first.
+
+        A method may type the text partly, changed, or twice; longer insertions came from elsewhere. The
+        cursor is behind what it inserted.
+        """
+        field, entry = self._before.field, self._entry
         if field is None or wrong.after is None:
             return False
         if wrong.after == wrong.before:
             # Typing may have replaced a selection by the same text.
             return readable(self._text) not in readable(field.text)
-        if await self._is_taken_back(field, wrong.after):
-            return True
+        left = "" if field.password or field.vacant else inserted(field.text, wrong.after)
+        if 0 < units(left) <= 2 * units(self._text):
+            with suppress(HandrailError):
+                await entry.delete(units(left))
+                now, _ = await look_until(
+                    entry.look,
+                    entry.clock,
+                    self._before,
+                    lambda current: current is None or current.text == field.text,
+                )
+                if now.text == field.text:
+                    return True
         if not field.vacant and field.text in wrong.after:
             return False
-        cleared = await self._entry.clear_text()
+        cleared = await entry.clear_text()
         return cleared.arrived is True or cleared.after == field.text
-
-    async def _is_taken_back(self, field: TextField, after: str) -> bool:
-        """Deletes what a method inserted into a field that had text; the cursor is behind it.
-
-        A method may type the text partly, changed, or twice; longer insertions came from elsewhere.
-        """
-        left = "" if field.password or field.vacant else inserted(field.text, after)
-        if not 0 < units(left) <= 2 * units(self._text):
-            return False
-        try:
-            await self._entry.delete(units(left))
-        except HandrailError:
-            return False
-        now, _ = await look_until(
-            self._entry.look,
-            self._entry.clock,
-            self._before,
-            lambda current: current is None or current.text == field.text,
-        )
-        return now.text == field.text
 
     async def _put_back(self, way: TextMethod) -> None:
         try:
             await way.restore()
         except HandrailError as error:
             self._entry.say(f"{way.name}: could not put back what it changed: {error.code}")
-
-
-def no_method(declined: list[str]) -> Unsupported:
-    return Unsupported(
-        f"no method can type this text: {'; '.join(declined) or 'there is no method to type'}",
-        hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
-        "a single-line field accepts no line breaks.",
-        declined=list(declined),
-        delivery="not_delivered",
-    )

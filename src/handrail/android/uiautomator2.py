@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,8 +32,7 @@ STEP_MS = 5
 TAP_STEPS = 2
 """Down, a pause of 5 ms, up. Android's own `input tap` has no pause."""
 MAX_DEPTH, SAFE_DEPTH = 100, 50
-"""Levels of a dump. Cross-platform toolkits nest deeper than 50; on some phones Java's stack does not allow
-it."""
+"""Levels of a dump. Cross-platform toolkits nest deeper than 50, which some phones' Java stack can't hold."""
 RESTART_TIMEOUT_MS = 10_000
 
 
@@ -56,13 +56,13 @@ class U2Channel(Channel):
 
     async def _look(self, turn: int) -> Screen:
         try:
-            dump = str(await self._read("dumpWindowHierarchy", False, self._depth, turn=turn))
+            dump = await self._read("dumpWindowHierarchy", False, self._depth, turn=turn)
         except AdbCommandError as error:
             if "StackOverflowError" not in error.message or self._depth == SAFE_DEPTH:
                 raise
             self._depth = SAFE_DEPTH
-            dump = str(await self._read("dumpWindowHierarchy", False, self._depth, turn=turn))
-        screen = await self._last.read(dump.encode("utf-8", "replace"))
+            dump = await self._read("dumpWindowHierarchy", False, self._depth, turn=turn)
+        screen = await self._last.read(str(dump).encode("utf-8", "replace"))
         if STACK_GUESSED in screen.warnings:
             # The dump does not show which of two windows of equal size is on top, so the server is asked.
             if self._settled is None or self._settled[0] is not screen:
@@ -82,6 +82,7 @@ class U2Channel(Channel):
     async def perform(self, gesture: Gesture) -> None:
         """A tap is a swipe without movement, because the server's click holds the finger for 100 ms."""
         start, end, lasts_ms = gesture.start, gesture.end, gesture.duration_ms
+        steps = max(2, lasts_ms // STEP_MS)
         match gesture.kind:
             case "tap":
                 await self._tap(start)
@@ -90,11 +91,11 @@ class U2Channel(Channel):
             case "long_press":
                 await self._do("click", *start, lasts_ms, lasts_ms=lasts_ms)
             case "swipe" | "drag" as method:
-                await self._do(method, *start, *end, _steps(lasts_ms), lasts_ms=lasts_ms)
+                await self._do(method, *start, *end, steps, lasts_ms=lasts_ms)
             case "pinch":
                 ends = [stroke[at] for at in (0, -1) for stroke in gesture.strokes]
                 points = [{"x": point.x, "y": point.y} for point in ends]
-                await self._do("gesture", ANYTHING, *points, _steps(lasts_ms), lasts_ms=lasts_ms)
+                await self._do("gesture", ANYTHING, *points, steps, lasts_ms=lasts_ms)
             case kind:
                 self._refuse(kind)
 
@@ -125,8 +126,7 @@ class U2Channel(Channel):
         self._server.leave()
 
     async def _read(self, method: str, *params: Any, turn: int | None = None) -> Any:
-        """`turn` is the server's when the read began: the read starts at most one server, and none
-        after `close`."""
+        """`turn` is the server's when the read began: it starts at most one, and none after `close`."""
         turn = self._server.turns if turn is None else turn
         try:
             return await self._server.rpc.call(method, *params)
@@ -140,32 +140,23 @@ class U2Channel(Channel):
             raise AdbCommandError(f"the u2 server could not do {method}", command=method, delivery="unknown")
 
 
-def _steps(duration_ms: int) -> int:
-    return max(2, duration_ms // STEP_MS)
-
-
 def with_active(screen: Screen, alone: Screen) -> Screen:
     """Moves the window that was dumped alone to the front, if exactly one window matches it."""
-    faces = [(window, _face(screen, window)) for window in screen.windows]
-    matches = [window for window, face in faces if face == _face(alone, alone.root)]
+
+    def face(shown: Screen, window: Node) -> list[object]:
+        inside = [(node.class_name, node.text, node.description) for node in shown.inside(window)]
+        return [window.package_name, window.bounds, window.class_name, inside]
+
+    active = face(alone, alone.root)
+    matches = [window for window in screen.windows if face(screen, window) == active]
     return put_in_front(screen, matches[0]) if len(matches) == 1 else screen
 
 
-def _face(screen: Screen, window: Node) -> list[object]:
-    inside = [(node.class_name, node.text, node.description) for node in screen.inside(window)]
-    return [window.package_name, window.bounds, window.class_name, inside]
-
-
 _FOCUSED, _INSTANCE = 0x20000, 0x1000000
-
-
-def _selector(mask: int, **fields: Any) -> dict[str, Any]:
-    return {"mask": mask, "childOrSibling": [], "childOrSiblingSelector": [], **fields}
-
-
-FOCUSED = _selector(_FOCUSED | _INSTANCE, focused=True, instance=0)
+_NO_CHILDREN: dict[str, Any] = {"childOrSibling": [], "childOrSiblingSelector": []}
+FOCUSED = {"mask": _FOCUSED | _INSTANCE, **_NO_CHILDREN, "focused": True, "instance": 0}
 """With an instance the field is searched as it is; without one the server taps it before it types."""
-ANYTHING = _selector(_INSTANCE, instance=0)
+ANYTHING = {"mask": _INSTANCE, **_NO_CHILDREN, "instance": 0}
 """The first node: a two-finger gesture needs an object, but uses our points."""
 
 
@@ -271,17 +262,14 @@ class U2Server:
                 await self._end()
                 await put_jar(self._device, self._jar)
                 if self.turns == turn:
-                    await self._device.shell.run(START)
+                    shell = self._device.shell
+                    await shell.run(START)
                     end = self._clock.monotonic_ms() + timeout_ms
                     try:
                         while not await self.rpc.ping():
-                            if (
-                                self.turns != turn
-                                or "alive" not in (await self._device.shell.run(IS_ALIVE, check=False)).text
-                            ):
-                                log = (
-                                    await self._device.shell.run(["tail", "-c", "4096", LOG], check=False)
-                                ).text
+                            process = await shell.run(IS_ALIVE, check=False)
+                            if self.turns != turn or "alive" not in process.text:
+                                log = (await shell.run(["tail", "-c", "4096", LOG], check=False)).text
                                 raise AdbCommandError(f"the u2 server ended: {last_line(log)}", command=MAIN)
                             if self._clock.monotonic_ms() >= end:
                                 raise Timeout(f"the u2 server did not answer within {timeout_ms:.0f} ms")
@@ -294,7 +282,7 @@ class U2Server:
 
     async def stop(self) -> None:
         """Ends the server that Handrail started, also one that is starting."""
-        self.turns += 1
+        self.leave()
         await self._end()
 
     def leave(self) -> None:
@@ -337,10 +325,9 @@ class Rpc:
 
     async def ping(self) -> bool:
         """Whether the server is up."""
-        try:
+        with suppress(HandrailError):
             return (await self.http.get("/ping", timeout_ms=PING_TIMEOUT_MS)).body == b"pong"
-        except HandrailError:
-            return False
+        return False
 
     async def call(self, method: str, *params: Any, timeout_ms: float = CALL_TIMEOUT_MS) -> Any:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": list(params) or {}}

@@ -89,18 +89,14 @@ def usb_phones(sysfs: Path = SYSFS, bus: Path = BUS) -> list[UsbPhone] | None:
         if tuple(_word(path / name) for name in names) == ADB_INTERFACE
     }
     devices = [path for path in sorted(sysfs.iterdir()) if ":" not in path.name]
-    return [
-        _phone(path, bus, path.name in debugging)
-        for path in devices
-        if path.name in debugging or _word(path / "idVendor") in VENDORS
-    ]
-
-
-def _phone(device: Path, bus: Path, debugging: bool) -> UsbPhone:
-    node = bus / _word(device / "busnum").zfill(3) / _word(device / "devnum").zfill(3)
-    name = _word(device / "product") or device.name
-    vendor = VENDORS.get(_word(device / "idVendor"), ANY)
-    return UsbPhone(name, node, os.access(node, os.R_OK | os.W_OK), debugging, vendor)
+    phones = []
+    for device in devices:
+        vendor = VENDORS.get(_word(device / "idVendor"))
+        if device.name in debugging or vendor:
+            node = bus / _word(device / "busnum").zfill(3) / _word(device / "devnum").zfill(3)
+            name, permitted = _word(device / "product") or device.name, os.access(node, os.R_OK | os.W_OK)
+            phones.append(UsbPhone(name, node, permitted, device.name in debugging, vendor or ANY))
+    return phones
 
 
 def _word(path: Path) -> str:

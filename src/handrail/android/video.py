@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from handrail.adb.shell import DeviceShell, Process
 from handrail.android.constants import READ_DEADLINE_MS
@@ -37,43 +38,35 @@ READ_ON_SEC = 0.002
 _News = tuple[int, VideoUnit | HandrailError | None]
 
 
+@dataclass(frozen=True, slots=True)
 class ScreenVideo:
     """Live video of the screen."""
 
-    def __init__(self, shell: DeviceShell, display: Callable[[], Awaitable[Display]], clock: Clock) -> None:
-        self._shell = shell
-        self._display = display
-        self._clock = clock
+    shell: DeviceShell
+    display: Callable[[], Awaitable[Display]]
+    clock: Clock
 
     async def require_visible(self) -> None:
-        await require_visible(self._shell, READ_DEADLINE_MS)
+        await require_visible(self.shell, READ_DEADLINE_MS)
 
     async def record(self, renew: asyncio.Event) -> AsyncGenerator[VideoUnit]:
-        takes = _Takes(self._shell, self._display, self._clock, renew)
+        takes = _Takes(self, renew)
         async with takes.tasks:
             takes.begin()
             yield await takes.first()
             takes.tasks.start(takes.renewals(), "renewals of a recording")
             while True:
-                unit = await takes.next()
-                if unit is not None:
+                if (unit := await takes.next()) is not None:
                     yield unit
 
 
 class _Takes:
     """Recordings by number. Only pictures of the newest that has begun are used."""
 
-    def __init__(
-        self,
-        shell: DeviceShell,
-        display: Callable[[], Awaitable[Display]],
-        clock: Clock,
-        renew: asyncio.Event,
-    ) -> None:
+    def __init__(self, phone: ScreenVideo, renew: asyncio.Event) -> None:
         self.tasks = Background()
-        self._shell = shell
-        self._display = display
-        self._clock = clock
+        self._phone = phone
+        self._clock = phone.clock
         self._renew = renew
         self._news: asyncio.Queue[_News] = asyncio.Queue()
         self._running: dict[int, asyncio.Task[None]] = {}
@@ -89,9 +82,9 @@ class _Takes:
         """Raises `Unsupported` if none comes."""
         with suppress(Expired):
             async with Deadline(self._clock, FIRST_MS):
-                while True:
-                    if (unit := await self.next()) is not None:
-                        return unit
+                while (unit := await self.next()) is None:
+                    pass
+                return unit
         raise _no_video(f"its first picture took longer than {FIRST_MS / 1000:g} s")
 
     async def next(self) -> VideoUnit | None:
@@ -119,9 +112,11 @@ class _Takes:
     async def _take(self, number: int) -> None:
         problem: HandrailError | None = None
         try:
-            width, height = fitted(await self._display())
+            width, height = fitted(await self._phone.display())
             limits = ["--size", f"{width}x{height}", "--bit-rate", str(BITS), "--time-limit", str(LIMIT_S)]
-            async with self._shell.start(["screenrecord", "--output-format=h264", *limits, "-"]) as process:
+            async with self._phone.shell.start(
+                ["screenrecord", "--output-format=h264", *limits, "-"]
+            ) as process:
                 if not await self._pictures(number, process):
                     ended = await process.wait()
                     complaint = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip()
@@ -168,11 +163,8 @@ class _Takes:
 def fitted(display: Display) -> tuple[int, int]:
     """Size of the video: not enlarged, in multiples of `STEP`."""
     scale = min(1.0, LONG_SIDE / max(display.width, display.height))
-    return _blocks(display.width * scale), _blocks(display.height * scale)
-
-
-def _blocks(side: float) -> int:
-    return max(STEP, round(side / STEP) * STEP)
+    width, height = (max(STEP, round(s * scale / STEP) * STEP) for s in (display.width, display.height))
+    return width, height
 
 
 def _no_video(why: str) -> Unsupported:

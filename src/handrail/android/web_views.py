@@ -9,6 +9,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
@@ -123,18 +124,10 @@ class WebViews:
 
     def _merged(self, screen: Screen, pages: dict[int, PageLooks]) -> Screen:
         """Returns the same object while nothing has changed, because callers compare by identity."""
-        key = {
-            order: (
-                page.is_own,
-                [(frame, look.token, look.rows, look.viewport) for frame, look in page.looks],
-            )
-            for order, page in pages.items()
-        }
-        if self._last is not None and self._last[0] is screen and self._last[1] == key:
-            return self._last[2]
-        merged = graft_pages(screen, pages)
-        self._last = (screen, key, merged)
-        return merged
+        key = {order: page.key for order, page in pages.items()}
+        if self._last is None or self._last[0] is not screen or self._last[1] != key:
+            self._last = (screen, key, graft_pages(screen, pages))
+        return self._last[2]
 
     # one app
 
@@ -153,13 +146,9 @@ class WebViews:
         """Whether its pages can be asked now. Slow or failed attempts continue in the background."""
         if app.contact is None and app.sockets:
             return True
-        if app.contact is None:
-            if self._clock.monotonic_ms() < app.again_at_ms:
-                return False
-            self._begin_contact(app, package, views)
-        task = app.contact
-        if task is None:
+        if app.contact is None and self._clock.monotonic_ms() < app.again_at_ms:
             return False
+        task = app.contact or self._begin_contact(app, package, views)
         if not task.done():
             left = app.began_ms + OPEN_MS - self._clock.monotonic_ms()
             if app.has_failed or left <= 0 or not await wait_for_end(self._clock, task, left):
@@ -167,9 +156,10 @@ class WebViews:
         app.contact = None
         return bool(app.sockets)
 
-    def _begin_contact(self, app: _App, package: str, views: Sequence[Node]) -> None:
+    def _begin_contact(self, app: _App, package: str, views: Sequence[Node]) -> asyncio.Task[None]:
         app.began_ms = self._clock.monotonic_ms()
         app.contact = self._tasks.start(self._contact(app, package, views), f"pages of {package}")
+        return app.contact
 
     async def _contact(self, app: _App, package: str, views: Sequence[Node]) -> None:
         """Finds its sockets and connects to the pages that its views show."""
@@ -184,7 +174,7 @@ class WebViews:
                 app.put_off(self._clock.monotonic_ms())
                 return
             app.has_failed = False
-            for listed in match_pages(_boxes(views), await self._listed(app)).values():
+            for listed in (await self._matched(app, views)).values():
                 if listed.id not in self._pages or not self._pages[listed.id].connection.is_open:
                     page = _Page(listed, await self._sockets.connect(listed))
                     try:
@@ -212,9 +202,11 @@ class WebViews:
         if page is not None:
             await page.connection.close()
 
-    async def _listed(self, app: _App) -> list[ListedPage]:
+    async def _matched(self, app: _App, views: Sequence[Node]) -> dict[int, ListedPage]:
+        """The page of each view, by the view's number."""
         listings = await asyncio.gather(*(self._sockets.pages(socket) for socket in app.sockets))
-        return list({page.id: page for some in listings for page in some}.values())
+        pages = {page.id: page for listing in listings for page in listing}
+        return match_pages([(view.bounds, title_of(view)) for view in views], list(pages.values()))
 
     async def _read_pages(
         self, screen: Screen, app: _App, package: str, views: Sequence[Node]
@@ -223,7 +215,7 @@ class WebViews:
         pages: dict[int, _Page] = {}
         try:
             async with Deadline(self._clock, self.look_ms):
-                for number, listed in match_pages(_boxes(views), await self._listed(app)).items():
+                for number, listed in (await self._matched(app, views)).items():
                     page = self._pages.get(listed.id)
                     if page is None or not page.connection.is_open:
                         return None
@@ -231,9 +223,8 @@ class WebViews:
                         pages[number] = page
                 answers = await asyncio.gather(*(page.read() for page in pages.values()))
         except (Expired, Timeout):
-            self._tell(
-                package, f"web: {package} is read by accessibility: no answer within {self.look_ms:g} ms"
-            )
+            reason = f"no answer within {self.look_ms:g} ms"
+            self._tell(package, f"web: {package} is read by accessibility: {reason}")
             for page in pages.values():
                 page.is_busy = True
                 self._tasks.start(self._wait_for(page), "a busy page")
@@ -246,10 +237,19 @@ class WebViews:
             return {}
         by_view: dict[int, PageLooks] = {}
         for (number, page), answer in zip(pages.items(), answers, strict=True):
-            if answer.is_own or self._believes(screen, views[number], page, answer):
-                by_view[views[number].order] = answer
-                if not answer.is_own and (frame := frame_of(views[number], answer.main)) is not None:
-                    self._shown.append((page, views[number], frame))
+            view = views[number]
+            if answer.is_own:
+                by_view[view.order] = answer
+                continue
+            # Compared once with accessibility: a page of another view would be elsewhere.
+            page.is_trusted = page.is_trusted or is_trusted(screen, view, answer.main)
+            frame = frame_of(view, answer.main)
+            if page.is_trusted and frame is not None:
+                by_view[view.order] = answer
+                self._shown.append((page, view, frame))
+            else:
+                line = f"web: {title_of(view)!r} and the page {answer.main.title!r} do not fit together"
+                self._tell(page.listed.id, line)
         return by_view
 
     async def _wait_for(self, page: _Page) -> None:
@@ -260,25 +260,13 @@ class WebViews:
             await page.connection.close()
         page.is_busy = False
 
-    def _believes(self, screen: Screen, view: Node, page: _Page, answer: PageLooks) -> bool:
-        """Compares once with accessibility: a page of another view would be elsewhere."""
-        if not page.is_trusted:
-            page.is_trusted = is_trusted(screen, view, answer.main)
-        fits = page.is_trusted and frame_of(view, answer.main) is not None
-        if not fits:
-            self._tell(
-                page.listed.id, f"web: {title_of(view)!r} and the page {answer.title!r} do not fit together"
-            )
-        return fits
-
     # what an input would activate
 
     async def by_keys(self, keys: Sequence[str], native_id: str) -> Activated | None:
         """None if no page has the focus."""
         for page, _, _ in self._shown:
-            question = self._question(page)
             try:
-                activated = await question.by_keys(keys, native_id)
+                activated = await self._question(page).by_keys(keys, native_id)
             except HandrailError:
                 activated = Activated(is_unknown=True)  # it is busy
             if activated is not None:
@@ -313,17 +301,11 @@ class WebViews:
         """Raises `ActionRejected` unless a field of this origin has the focus, according to its page."""
         for page, _, _ in self._shown:
             for frame in list(page.reader.main.worlds):
-                try:
-                    aim = await page.reader.evaluate(
-                        "document.hasFocus() ? handrail.aim() : null",
-                        page.reader.main,
-                        frame,
-                        timeout_ms=self.look_ms,
-                    )
-                except HandrailError:
-                    continue
-                if aim is not None and aim.get("origin") == place:
-                    return
+                script = "document.hasFocus() ? handrail.aim() : null"
+                with suppress(HandrailError):
+                    aim = await page.reader.evaluate(script, page.reader.main, frame, timeout_ms=self.look_ms)
+                    if aim is not None and aim.get("origin") == place:
+                        return
         raise ActionRejected(
             f"The focus is not in a field of {place}",
             hint="Tap the field again: the page may have changed.",
@@ -340,10 +322,6 @@ class WebViews:
         await self._tasks.close()
         for page_id in list(self._pages):
             await self._drop(page_id)
-
-
-def _boxes(views: Sequence[Node]) -> list[tuple[Bounds, str]]:
-    return [(view.bounds, title_of(view)) for view in views]
 
 
 LIST_COMMAND = ["cat", "/proc/net/unix"]
@@ -380,25 +358,23 @@ class Sockets:
         self._clock = clock
 
     async def of(self, package: str) -> list[str]:
-        """The sockets of this app's processes. Raises `DeviceError` or `Timeout`."""
+        """The sockets that name this app as theirs. Raises `DeviceError` or `Timeout`."""
         output = await self._device.shell.run(LIST_COMMAND, timeout_ms=ASK_MS, check=False)
-        return [name for name in read_names(output.text) if await self._owner(name) == package]
-
-    async def _owner(self, socket: str) -> str:
-        """The app behind a socket according to itself; "" if it does not say."""
-        try:
-            version = await self._ask(socket, "/json/version")
-        except HandrailError:
-            return ""  # it is not a page, or has just ended
-        return str(version.get("Android-Package", "")) if isinstance(version, dict) else ""
+        sockets = []
+        for name in read_names(output.text):
+            with suppress(HandrailError):  # it is not a page, or has just ended
+                version = await self._ask(name, "/json/version")
+                if isinstance(version, dict) and version.get("Android-Package") == package:
+                    sockets.append(name)
+        return sockets
 
     async def pages(self, socket: str) -> list[ListedPage]:
         """Raises `DeviceError` or `Timeout`."""
         listing = await self._ask(socket, "/json/list")
         if not isinstance(listing, list):
             raise AdbConnectionError(f"{socket} lists no pages")
-        listed_pages = [_listed(socket, entry) for entry in listing[:MOST_LISTED] if isinstance(entry, dict)]
-        return [entry for entry in listed_pages if entry is not None]
+        entries = [entry for entry in listing[:MOST_LISTED] if isinstance(entry, dict)]
+        return [page for entry in entries if (page := _listed(socket, entry)) is not None]
 
     async def _ask(self, socket: str, path: str) -> Any:
         port = HttpPort(self._device, f"localabstract:{socket}", self._clock, MOST_BODY)
@@ -490,8 +466,9 @@ class PageLooks:
         return self.looks[0][1]
 
     @property
-    def title(self) -> str:
-        return self.main.title
+    def key(self) -> object:
+        """Equal for looks that show the same."""
+        return self.is_own, [(frame, look.token, look.rows, look.viewport) for frame, look in self.looks]
 
 
 def web_roots(screen: Screen) -> list[Node]:
@@ -579,12 +556,12 @@ def _copied(screen: Screen, node: Node, parent: Node | None, pages: Mapping[int,
     return copy
 
 
-def _page(root: Node, told_page: PageLooks, has_focus: bool) -> list[Node]:
+def _page(root: Node, looks: PageLooks, has_focus: bool) -> list[Node]:
     """The page's nodes under their WebView, clipped to it; nodes outside are left out."""
-    at = frame_of(root, told_page.main)
+    at = frame_of(root, looks.main)
     if at is None:
         return []
-    nodes = nodes_of(told_page.main, dict(told_page.looks[1:]), at)
+    nodes = nodes_of(looks.main, dict(looks.looks[1:]), at)
     visible: set[int] = set()
     for node in reversed(nodes):
         part = node.bounds.intersect(root.bounds)
@@ -594,12 +571,11 @@ def _page(root: Node, told_page: PageLooks, has_focus: bool) -> list[Node]:
             node.flags &= ~FOCUSED
         if node.touch_at is not None and not root.bounds.holds(*node.touch_at):
             node.touch_at, node.covered_by = None, CLIPPED
-        node.children = [child_node for child_node in node.children if id(child_node) in visible]
+        node.children = [child for child in node.children if id(child) in visible]
         if part.area or node.children or node.focused:
             visible.add(id(node))
             node.bounds = part if part.area else Bounds(*node.bounds[:2], *node.bounds[:2])
         for position, child in enumerate(node.children):
             child.position = child.index = position
-    page = nodes[0]
-    page.parent, page.position, page.index = root, 0, 0
-    return [page]
+    nodes[0].parent, nodes[0].position, nodes[0].index = root, 0, 0
+    return nodes[:1]

@@ -14,7 +14,7 @@ import re
 import secrets
 import string
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -83,17 +83,15 @@ def check_code(code: str) -> str:
     """The six digits that a phone shows; spaces are ignored."""
     plain = "".join(code.split())
     if not _CODE.fullmatch(plain):
-        raise InvalidAction(
-            "the pairing code is six digits", path="code", hint="Read it from the phone again."
-        )
+        hint = "Read it from the phone again."
+        raise InvalidAction("the pairing code is six digits", path="code", hint=hint)
     return plain
 
 
 def check_place(place: str) -> str:
     if host_port(place) is None:
-        raise InvalidAction(
-            f"{place!r} is not a valid address", path="address", hint="Give host:port, as the phone shows it."
-        )
+        hint = "Give host:port, as the phone shows it."
+        raise InvalidAction(f"{place!r} is not a valid address", path="address", hint=hint)
     return place
 
 
@@ -101,17 +99,27 @@ def check_place(place: str) -> str:
 async def listen_mdns(kinds: Sequence[Kind] = tuple(KINDS)) -> AsyncIterator[asyncio.Queue[Announced]]:
     """Announcements on every network of this machine."""
     from zeroconf import InterfaceChoice, IPVersion  # noqa: PLC0415  (only a first contact needs it)
-    from zeroconf.asyncio import AsyncServiceBrowser, AsyncZeroconf  # noqa: PLC0415
+    from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf  # noqa: PLC0415
 
     announcements: asyncio.Queue[Announced] = asyncio.Queue()
     ears = AsyncZeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.V4Only)
+
+    async def resolve(zeroconf: Zeroconf, service_type: str, name: str) -> None:
+        info = AsyncServiceInfo(service_type, name)
+        if not await info.async_request(zeroconf, _RESOLVE_MS):
+            return
+        kind = next(kind for kind, full in KINDS.items() if full == service_type)
+        for host in info.parsed_addresses(IPVersion.V4Only):
+            phone = Announced(kind, name.removesuffix(f".{service_type}"), f"{host}:{info.port}")
+            announcements.put_nowait(phone)
+
     async with Background() as asking:
 
         def notice(
             zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
         ) -> None:
             if state_change.name != "Removed":
-                asking.start(_resolve(zeroconf, service_type, name, announcements), f"where {name} is")
+                asking.start(resolve(zeroconf, service_type, name), f"where {name} is")
 
         browser = AsyncServiceBrowser(ears.zeroconf, [KINDS[kind] for kind in kinds], handlers=[notice])
         try:
@@ -120,22 +128,6 @@ async def listen_mdns(kinds: Sequence[Kind] = tuple(KINDS)) -> AsyncIterator[asy
             await browser.async_cancel()
             await asking.close()
             await ears.async_close()
-
-
-async def _resolve(
-    zeroconf: Zeroconf, service_type: str, name: str, announcements: asyncio.Queue[Announced]
-) -> None:
-    from zeroconf import IPVersion  # noqa: PLC0415
-    from zeroconf.asyncio import AsyncServiceInfo  # noqa: PLC0415
-
-    info = AsyncServiceInfo(service_type, name)
-    if not await info.async_request(zeroconf, _RESOLVE_MS):
-        return
-    kind = next(kind for kind, full in KINDS.items() if full == service_type)
-    for host in info.parsed_addresses(IPVersion.V4Only):
-        announcements.put_nowait(
-            Announced(kind, name.removesuffix(f".{service_type}"), f"{host}:{info.port}")
-        )
 
 
 async def find_announced(name: str, clock: Clock, patience_ms: float) -> Announced | None:
@@ -165,12 +157,9 @@ class RememberedPhone:
 
     def fits(self, wanted: str) -> bool:
         """By name, announced name, address, or the adb server's form of them."""
-        service = self.guid and wanted.startswith(f"{self.guid}.")
-        return bool(service) or wanted.casefold() in (
-            self.name.casefold(),
-            self.guid.casefold(),
-            self.address,
-        )
+        if self.guid and wanted.startswith(f"{self.guid}."):
+            return True
+        return wanted.casefold() in (self.name.casefold(), self.guid.casefold(), self.address)
 
 
 class RememberedPhones:
@@ -189,9 +178,9 @@ class RememberedPhones:
     def keep(self, phone: RememberedPhone) -> None:
         """Replaces the entry with its name or guid."""
         others = [
-            remembered
-            for remembered in self.all()
-            if remembered.name != phone.name and (remembered.guid or remembered.name) != phone.guid
+            other
+            for other in self.all()
+            if other.name != phone.name and (other.guid or other.name) != phone.guid
         ]
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = json.dumps([asdict(other) for other in [*others, phone][-MOST:]], ensure_ascii=False, indent=1)
@@ -210,14 +199,10 @@ async def reach(
 ) -> str | None:
     """Connects the phone; its serial at the adb server, or None if it is not there."""
     # The server finds paired phones by itself and names them after their announcement.
-    usable = [device.serial for device in await server.devices() if device.state == "device"]
-    own_serials = [
-        serial
-        for serial in usable
-        if serial == phone.address or (phone.guid and serial.startswith(f"{phone.guid}."))
-    ]
-    if serial := (own_serials[0] if own_serials else None):
-        return serial
+    for device in await server.devices():
+        is_own = device.serial == phone.address or (phone.guid and device.serial.startswith(f"{phone.guid}."))
+        if is_own and device.state == "device":
+            return device.serial
     if await _connects(server, phone.address):
         return phone.address
     announced = await find_announced(phone.guid, clock, FIND_MS) if phone.guid else None
@@ -241,16 +226,11 @@ async def reconnect_remembered(
 ) -> str | None:
     """Serial of a remembered phone that can be used now; tried only if no other device was found."""
     known_phones = RememberedPhones(config.home)
-    phones: Sequence[RememberedPhone] = known_phones.named(wanted)
-    if not phones:
-        return None
     server = Server(config.adb_host, config.adb_port, env=env, clock=clock)
-    for phone in phones:
-        try:
+    with suppress(DeviceError):  # no server
+        for phone in known_phones.named(wanted):
             if serial := await reach(phone, known_phones, server, clock):
                 return serial
-        except DeviceError:  # no server
-            return None
     return None
 
 

@@ -71,7 +71,7 @@ async def give(page: WebPage, part: PagePart, frame: str, number: int, path: Pat
     if place["objectId"] is None:
         if not page.wanted_files:
             return None
-        place = {"backendNodeId": page.wanted_files[-1].backend_node_id}
+        place = {"backendNodeId": page.wanted_files[-1]}
     files = {"files": [str(path)], **place}
     await unless_dialog(page, part.session.call("DOM.setFileInputFiles", files))
     page.wanted_files.clear()
@@ -109,11 +109,12 @@ class Downloads:
             return
         self._unwanted.add(guid)
         self._say(f"[download] {name!r} from {origin} was refused: it is not under `downloads` in the policy")
-        self._tasks.start(self._cancel(guid), f"refusal of {guid}")
 
-    async def _cancel(self, guid: str) -> None:
-        with suppress(HandrailError):
-            await self._root.call("Browser.cancelDownload", {"guid": guid})
+        async def cancel() -> None:
+            with suppress(HandrailError):
+                await self._root.call("Browser.cancelDownload", {"guid": guid})
+
+        self._tasks.start(cancel(), f"refusal of {guid}")
 
     def _goes_on(self, event: Answer) -> None:
         guid, state = str(event.get("guid", "")), event.get("state")

@@ -18,6 +18,7 @@ QUIET_KINDS = frozenset({"WebSocket", "EventSource", "Ping", "Media", "Prefetch"
 """Requests that do not delay idleness."""
 ANSWER_MS = 2_000.0
 """Time for a page to prove that its script is not in an endless loop."""
+FRAMES_TOO = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True}
 STALE_MS = 10_000.0
 """A longer request no longer counts."""
 
@@ -30,14 +31,6 @@ class OpenDialog:
     message: str
     url: str
     default: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FileWish:
-    """A field of a page that has opened a file chooser."""
-
-    backend_node_id: int
-    takes_several: bool
 
 
 class WebPage(PageReader):
@@ -56,8 +49,8 @@ class WebPage(PageReader):
         self.closed = asyncio.Event()
         """Set when its tab is closed."""
         self.crashed = ""
-        self.wanted_files: list[FileWish] = []
-        """Fields that have asked for a file, the latest last."""
+        self.wanted_files: list[int] = []
+        """Backend node ids of fields that have opened a file chooser, the latest last."""
         self.came_by_post = url.startswith("http")
         """Whether a reload sends a form again. Nobody knows it of a page that was there before."""
         self._methods: dict[str, str] = {}
@@ -98,10 +91,7 @@ class WebPage(PageReader):
             call("Page.addScriptToEvaluateOnNewDocument", {"source": SCRIPT, "worldName": WORLD}),
             call("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
             call("Inspector.enable"),
-            call(
-                "Target.setAutoAttach",
-                {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True},
-            ),
+            call("Target.setAutoAttach", FRAMES_TOO),
         )
 
     def _listen(self, part: PagePart) -> None:
@@ -115,7 +105,7 @@ class WebPage(PageReader):
         on("Network.loadingFailed", self._request_ended)
         on("Inspector.targetCrashed", lambda _: self._crashed(part))
         on("Target.attachedToTarget", self._attached)
-        on("Target.detachedFromTarget", self._detached)
+        on("Target.detachedFromTarget", lambda event: self.parts.pop(str(event.get("sessionId")), None))
 
     def _attached(self, event: Answer) -> None:
         info = event["targetInfo"]
@@ -125,16 +115,14 @@ class WebPage(PageReader):
         part = self.parts[session.id] = PagePart(session, str(info["targetId"]))
         self.follow(part)
         self._listen(part)
-        self._tasks.start(self._enable_quietly(part), f"frame {part.frame}")
 
-    async def _enable_quietly(self, part: PagePart) -> None:
-        try:
-            await self._enable(part)
-        except HandrailError:
-            self.parts.pop(part.session.id, None)  # it ended before it was attached
+        async def enable() -> None:
+            try:
+                await self._enable(part)
+            except HandrailError:
+                self.parts.pop(part.session.id, None)  # it ended before it was attached
 
-    def _detached(self, event: Answer) -> None:
-        self.parts.pop(str(event.get("sessionId")), None)
+        self._tasks.start(enable(), f"frame {part.frame}")
 
     # events
 
@@ -166,21 +154,16 @@ class WebPage(PageReader):
 
     async def answers(self) -> bool:
         """False if a script does not end; the browser reloads a page that has crashed."""
-        if self.crashed:
-            return True
         try:
-            await self.session.call("Runtime.evaluate", {"expression": "1"}, timeout_ms=ANSWER_MS)
-        except Timeout:
-            return False
-        except HandrailError:
-            return True
+            if not self.crashed:
+                await self.session.call("Runtime.evaluate", {"expression": "1"}, timeout_ms=ANSWER_MS)
+        except HandrailError as error:
+            return not isinstance(error, Timeout)
         return True
 
     def _file_chooser_opened(self, event: Answer) -> None:
         """Files come only from the policy, so the browser's own chooser never opens."""
-        self.wanted_files.append(
-            FileWish(int(event.get("backendNodeId", 0)), event.get("mode") == "selectMultiple")
-        )
+        self.wanted_files.append(int(event.get("backendNodeId", 0)))
         del self.wanted_files[:-MOST_WISHES]
         self.lines.append("[files] the page asks for a file: set_value gives one that policy lists")
         del self.lines[:-MOST_WISHES]
@@ -217,15 +200,11 @@ class WebPage(PageReader):
 
         Sent at once, so that it arrives before the input. A page that does not answer reports no noise.
         """
-        calls = [
-            part.session.call(
-                "Runtime.evaluate",
-                {"expression": "handrail.mark()", "contextId": world.context},
-                timeout_ms=1_000.0,
-            )
-            for part in self.parts.values()
-            for world in part.worlds.values()
-        ]
+        calls = []
+        for part in self.parts.values():
+            for world in part.worlds.values():
+                mark = {"expression": "handrail.mark()", "contextId": world.context}
+                calls.append(part.session.call("Runtime.evaluate", mark, timeout_ms=1_000.0))
         await asyncio.gather(*calls, return_exceptions=True)
 
     async def close(self) -> None:

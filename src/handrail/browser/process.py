@@ -284,7 +284,10 @@ async def open_lasting_browser(folder: Path, clock: Clock, *, headless: bool = T
     await _start(folder, clock, headless=headless)
     wire = await _connected(folder)
     if wire is None:
-        raise BrowserConnectionError(f"The browser did not start: {_last_words(folder)}")
+        words = ""
+        with suppress(OSError):
+            words = (folder / "log").read_text("utf-8", "replace").strip()[-300:]
+        raise BrowserConnectionError(f"The browser did not start: {words or 'it ended at once'}")
     return wire
 
 
@@ -311,13 +314,6 @@ async def _start(folder: Path, clock: Clock, *, headless: bool) -> None:
         process.kill()
         await process.wait()
         raise BrowserConnectionError(f"The browser did not start within {START_MS:g} ms")
-
-
-def _last_words(folder: Path) -> str:
-    try:
-        return (folder / "log").read_text("utf-8", "replace").strip()[-300:] or "it ended at once"
-    except OSError:
-        return "it ended at once"
 
 
 def _waited(folder: Path, child: int) -> int:

@@ -6,7 +6,6 @@ import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 from urllib.parse import urlsplit
 
 from handrail.cdp.connection import Answer, Connection
@@ -52,7 +51,9 @@ class RequestFilter:
 
     async def open(self) -> None:
         """From now on every document is checked."""
-        self._root.on("Fetch.requestPaused", self._paused)
+        self._root.on(
+            "Fetch.requestPaused", lambda event: self._tasks.start(self._decide(event), "checking a document")
+        )
         await self._root.call("Fetch.enable", {"patterns": _PATTERNS})
 
     async def close(self) -> None:
@@ -96,22 +97,16 @@ class RequestFilter:
 
     # every document
 
-    def _paused(self, event: Answer) -> None:
-        self._tasks.start(self._decide(event), "checking a document")
-
     async def _decide(self, event: Answer) -> None:
         request, frame = event["requestId"], str(event.get("frameId", ""))
         why = "" if self.is_persons(frame) else await self._why_not(event)
-        if why:
-            self._note(frame, str(event["request"]["url"]), why)
-            step: tuple[str, dict[str, Any]] = (
-                "Fetch.failRequest",
-                {"requestId": request, "errorReason": "Aborted"},
-            )
-        else:
-            step = "Fetch.continueRequest", {"requestId": request}
         with suppress(HandrailError):  # its tab was closed meanwhile
-            await self._root.call(*step)
+            if why:
+                self._note(frame, str(event["request"]["url"]), why)
+                params = {"requestId": request, "errorReason": "Aborted"}
+                await self._root.call("Fetch.failRequest", params)
+            else:
+                await self._root.call("Fetch.continueRequest", {"requestId": request})
 
     async def _why_not(self, event: Answer) -> str:
         url = str(event["request"]["url"])

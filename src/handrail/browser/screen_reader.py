@@ -54,14 +54,10 @@ class PageScreenReader:
             await self._tabs.settled()
             try:
                 return await self._look(self._tabs.front)
-            except OwnPage:
-                await self._leave(self._tabs.front)
-
-    async def _leave(self, page: WebPage) -> None:
-        """Handrail's own page: its tab is hidden from now on."""
-        self._tabs.hide(page)
-        if not self._tabs.pages:
-            await self._tabs.create()
+            except OwnPage:  # its tab is hidden from now on
+                self._tabs.hide(self._tabs.front)
+                if not self._tabs.pages:
+                    await self._tabs.create()
 
     async def _look(self, page: WebPage) -> Screen:
         if page.dialog is None and not page.crashed:

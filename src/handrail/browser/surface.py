@@ -13,13 +13,12 @@ from typing import Literal, cast
 
 from handrail.browser.files import NO_FILES, Downloads, WebFiles
 from handrail.browser.idle import PageIdle
-from handrail.browser.input import INPUT_MS, PageInput
+from handrail.browser.input import INPUT_MS, PageInput, PageTextInput
 from handrail.browser.page import WebPage
 from handrail.browser.process import HEIGHT, WIDTH, open_lasting_browser
 from handrail.browser.request_filter import IsListed, RequestFilter, refusal
 from handrail.browser.screen_reader import PageScreenReader, origin_of, unless_dialog
 from handrail.browser.tabs import Tabs
-from handrail.browser.text_entry import PageTextInput
 from handrail.cdp.connection import CdpSession, Connection, PipeWire, SocketWire, Wire
 from handrail.clock import Clock
 from handrail.config import Config, host_port, switch

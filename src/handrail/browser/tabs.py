@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from handrail.browser.page import WebPage
+from handrail.browser.page import FRAMES_TOO, WebPage
 from handrail.browser.request_filter import SCHEMES, RequestFilter
 from handrail.cdp.connection import Answer, CdpSession, Connection
 from handrail.clock import Clock
@@ -19,12 +19,7 @@ from handrail.waiting import Background, Deadline, Expired, first
 
 BLANK = "about:blank"
 CLOSE_MS = 3_000.0
-HOLD_NEW = {
-    "autoAttach": True,
-    "waitForDebuggerOnStart": True,
-    "flatten": True,
-    "filter": [{"type": "page"}],
-}
+HOLD_NEW = {**FRAMES_TOO, "waitForDebuggerOnStart": True, "filter": [{"type": "page"}]}
 """A pop-up starts once its events are handled."""
 ASK_MS = 2_000.0
 """Time for an existing tab to report whose it is. A tab that does not answer is not shown."""
@@ -32,13 +27,6 @@ ASK_MS = 2_000.0
 FOCUS_MS = 400.0
 """Time for the browser to report the focused tab."""
 POLL_MS = 20.0
-
-
-async def _has_focus(page: WebPage) -> bool:
-    try:
-        return bool(await page.evaluate("document.hasFocus()", timeout_ms=FOCUS_MS))
-    except (Timeout, BrowserCommandError):  # a dialog is open there, or it has crashed
-        return False
 
 
 class Tabs:
@@ -96,12 +84,18 @@ class Tabs:
 
         A browser takes a moment to move the focus, and a window behind others has none.
         """
+
+        async def has_focus(page: WebPage) -> bool:
+            with suppress(Timeout, BrowserCommandError):  # a dialog is open there, or it has crashed
+                return bool(await page.evaluate("document.hasFocus()", timeout_ms=FOCUS_MS))
+            return False
+
         pages = list(self.pages.values())
         await self._emulate_focus(pages, is_on=False)  # otherwise every page reports it
         deadline = self._clock.monotonic_ms() + FOCUS_MS
         while True:
-            answers = await asyncio.gather(*map(_has_focus, pages))
-            focused = [page for page, has_focus in zip(pages, answers, strict=True) if has_focus]
+            answers = await asyncio.gather(*map(has_focus, pages))
+            focused = [page for page, is_focused in zip(pages, answers, strict=True) if is_focused]
             if len(focused) == 1:
                 self._to_front(focused[0].id)
             if len(focused) == 1 or self._clock.monotonic_ms() > deadline:
@@ -243,19 +237,20 @@ class Tabs:
         target = str(info["targetId"])
         if info["type"] != "page" or target in self.pages:
             return
+
+        async def attach() -> None:
+            try:
+                await self._attach(info)
+            except HandrailError as error:
+                self.pages.pop(target, None)
+                self.lines.append(f"[tabs] a page could not be attached to: {error.message}")
+
         # Tabs that a page opens belong to the agent; other tabs only in the agent's own browser.
         is_ours = info.get("openerId") in self.pages or (self._shows is None and not info.get("openerId"))
         if _is_page(info) and is_ours:
-            self._tasks.start(self._attach_quietly(info), f"tab {target}")
+            self._tasks.start(attach(), f"tab {target}")
         else:
             self._persons.add(target)
-
-    async def _attach_quietly(self, info: Answer) -> None:
-        try:
-            await self._attach(info)
-        except HandrailError as error:
-            self.pages.pop(str(info["targetId"]), None)
-            self.lines.append(f"[tabs] a page could not be attached to: {error.message}")
 
     def _destroyed(self, event: Answer) -> None:
         self._persons.discard(str(event.get("targetId")))
@@ -312,7 +307,9 @@ def with_tab_strip(page: Screen, tabs: Sequence[TabTitle]) -> Screen:
     frame = Bounds(0, 0, width, top + HEIGHT)
     root = Node("", "", "", "", page.package, frame, 0, "container", 0)
     strip = Node("tabs", "", "", "", PACKAGE, Bounds(0, top, width, top + HEIGHT), ENABLED, "toolbar", 0)
-    for tab, box in zip(tabs, _boxes(page, len(tabs)), strict=True):
+    wide = max(_CLOSE * 2, min(220, width // max(1, len(tabs))))
+    for number, tab in enumerate(tabs):
+        box = Bounds(number * wide, top, (number + 1) * wide, top + HEIGHT)
         title = cut(tab.title, _TITLE)
         flags = ENABLED | CLICKABLE | (SELECTED if tab.is_front else 0)
         left = box._replace(right=box.right - _CLOSE)
@@ -343,11 +340,6 @@ def with_tab_strip(page: Screen, tabs: Sequence[TabTitle]) -> Screen:
         active=page.root,
         is_exact=True,
     )
-
-
-def _boxes(page: Screen, count: int) -> list[Bounds]:
-    wide = max(_CLOSE * 2, min(220, page.width // max(1, count)))
-    return [Bounds(at * wide, page.height, (at + 1) * wide, page.height + HEIGHT) for at in range(count)]
 
 
 def strip_press(screen: Screen, x: int, y: int) -> TabPress | None:

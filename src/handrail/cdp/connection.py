@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as connect_websocket
@@ -26,7 +26,7 @@ CALL_MS = 10_000.0
 """Default deadline of a call."""
 Params = Mapping[str, Any]
 Answer = dict[str, Any]
-Handler = Callable[[Answer], None]
+Handler = Callable[[Answer], object]
 
 _log = logging.getLogger("handrail.cdp")
 
@@ -62,7 +62,12 @@ class CdpSession:
 
 
 class Connection:
-    """One browser, or one page of a phone."""
+    """One browser, one page of a phone, or the debugger of an app, which speaks alike."""
+
+    common: ClassVar[Params] = {}
+    """Fields of every message."""
+    close_ms: ClassVar[float] = 10_000.0
+    """A peer that accepts no more bytes for longer is left without a farewell."""
 
     def __init__(self, wire: Wire, clock: Clock) -> None:
         self._wire = wire
@@ -91,7 +96,7 @@ class Connection:
     def _detached(self, params: Answer) -> None:
         session = self._sessions.pop(str(params.get("sessionId")), None)
         if session is not None:
-            session.fail(_lost("The page is gone"))
+            session.fail(self.lost("The page is gone"))
 
     async def call(self, session: CdpSession, method: str, params: Params, timeout_ms: float) -> Answer:
         """See `CdpSession.call`."""
@@ -103,17 +108,20 @@ class Connection:
                 **{**session.ended.details, "delivery": "not_delivered"},
             )
         if self._closed:
-            raise _lost(self._closed, delivery="not_delivered")
+            raise self.lost(self._closed, delivery="not_delivered")
         number = next(self._numbers)
-        message: Answer = {"id": number, "method": method, "params": params}
+        message: Answer = {**self.common, "id": number, "method": method, "params": params}
         if session.id:
             message["sessionId"] = session.id
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._pending[number] = (session.id, method, answer)
         try:
             async with Deadline(self._clock, timeout_ms):
-                await self._send(message)
+                text = json.dumps(message, ensure_ascii=False)
+                await self._wire.send(text.encode("utf-8", "surrogatepass"))
                 return await answer
+        except WireClosed as error:
+            raise self.lost(str(error), delivery="not_delivered") from None
         except Expired:
             raise Timeout(
                 f"The page did not answer {method} within {timeout_ms:g} ms",
@@ -124,12 +132,6 @@ class Connection:
             self._pending.pop(number, None)
             if answer.done() and not answer.cancelled():
                 answer.exception()  # marks it as retrieved
-
-    async def _send(self, message: Answer) -> None:
-        try:
-            await self._wire.send(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-        except WireClosed as error:
-            raise _lost(str(error), delivery="not_delivered") from None
 
     async def _read(self) -> None:
         why = "the browser has ended"
@@ -147,14 +149,20 @@ class Connection:
         self._closed = self._closed or why
         for session in list(self._sessions.values()):
             session.dispatch("closed", {"why": why})
-        self.fail(_lost(why), None)
+        self.fail(self.lost(why), None)
 
     def _take(self, data: bytes) -> None:
-        message = json.loads(data)
+        message = json.loads(data.decode("utf-8", "replace"))
         if not isinstance(message, dict):
             raise ValueError("a message is an object")
         if "id" in message:
-            self._answered(message)
+            _, method, answer = self._pending.get(message["id"], ("", "", None))
+            if answer is not None and not answer.done():
+                if "error" in message:
+                    answer.set_exception(self.refused(method, message["error"]))
+                else:
+                    fields = message.get("result")
+                    answer.set_result(fields if isinstance(fields, dict) else {})
             return
         session = self._sessions.get(message.get("sessionId", ""))
         if session is None:
@@ -164,18 +172,6 @@ class Connection:
         except Exception:  # one bad event must not stop the reader
             _log.exception("an event of the browser could not be handled")
 
-    def _answered(self, message: Answer) -> None:
-        _, method, answer = self._pending.get(message["id"], ("", "", None))
-        if answer is None or answer.done():
-            return
-        if "error" in message:
-            reason = message["error"].get("message", "no reason")
-            answer.set_exception(
-                BrowserCommandError(f"{method}: {reason}", method=method, delivery="not_delivered")
-            )
-        else:
-            answer.set_result(message.get("result") or {})
-
     def fail(self, error: HandrailError, session: str | None) -> None:
         """Fails pending calls of one session, or of all."""
         for method, _, answer in list(self._pending.values()):
@@ -184,13 +180,18 @@ class Connection:
 
     async def close(self) -> None:
         self._closed = self._closed or "the connection was closed"
-        await self._wire.close()
+        with suppress(Expired):
+            async with Deadline(self._clock, self.close_ms):
+                await self._wire.close()
         await self._tasks.close()
         self._end(self._closed)
 
+    def lost(self, why: str, delivery: str = "unknown") -> HandrailError:
+        return BrowserConnectionError(f"The browser can't be reached: {why}", delivery=delivery)
 
-def _lost(why: str, delivery: str = "unknown") -> BrowserConnectionError:
-    return BrowserConnectionError(f"The browser can't be reached: {why}", delivery=delivery)
+    def refused(self, method: str, error: Any) -> HandrailError:
+        reason = error.get("message", "no reason") if isinstance(error, dict) else error
+        return BrowserCommandError(f"{method}: {reason}", method=method, delivery="not_delivered")
 
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -344,11 +345,7 @@ class StreamWire:
         except WireClosed:
             pass
         finally:
-            await self.hang_up()
-
-    async def hang_up(self) -> None:
-        """Without a close frame: the other side may accept no more bytes."""
-        await self._stream.close()
+            await self._stream.close()
 
     async def _more(self) -> None:
         """Reads complete messages; pings are answered."""

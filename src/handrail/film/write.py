@@ -8,7 +8,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from PIL import Image as Images
+from PIL import ImageDraw as Draws
+from PIL import ImageFont
+from PIL.Image import Image
+from PIL.ImageDraw import ImageDraw
 
 from handrail.errors import HandrailError, InvalidAction, PictureUnreadable, Unsupported
 from handrail.film.scene import FilmFrame, FilmScene, FilmTone, FilmTouch, Picture, SceneTimes, schedule
@@ -16,12 +22,7 @@ from handrail.screen.node import Bounds
 from handrail.screen.text import clean
 from handrail.surface.picture import opened, size_of
 
-if TYPE_CHECKING:
-    from PIL.ImageFont import FreeTypeFont, ImageFont
-
-    Font = FreeTypeFont | ImageFont
-    from PIL.Image import Image
-    from PIL.ImageDraw import ImageDraw
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 _PLAIN = (
     *("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Roboto-Regular.ttf", "LiberationSans-Regular.ttf"),
@@ -39,8 +40,6 @@ _MISSING = "\U0010ffff"
 @cache
 def fonts(size: int, *, bold: bool) -> tuple[Font, ...]:
     """The installed ones, best first; the last one comes with Pillow."""
-    from PIL import ImageFont  # noqa: PLC0415
-
     loaded: list[Font] = []
     for name in (*(_BOLD if bold else ()), *_PLAIN):
         try:
@@ -135,8 +134,6 @@ class FilmPainter:
         self._decoded = lru_cache(_MAX_DECODED)(self._decode)
 
     def paint(self, frame: FilmFrame) -> Image:
-        from PIL import Image as Images  # noqa: PLC0415  (30 ms that nobody else need pay)
-
         canvas = Images.new("RGB", self.size, _GROUND)
         shown, box = self._shown(frame.picture)
         canvas.paste(shown, box[:2])
@@ -163,8 +160,6 @@ class FilmPainter:
         return image, Bounds(left, top, left + image.width, top + image.height)
 
     def _decode(self, picture: Picture) -> Image | None:
-        from PIL import Image as Images  # noqa: PLC0415
-
         try:
             with opened(picture.png or b"") as read:
                 image = read.convert("RGB")
@@ -177,8 +172,6 @@ class FilmPainter:
     # the caption
 
     def _caption(self, canvas: Image, frame: FilmFrame) -> None:
-        from PIL import ImageDraw as Draws  # noqa: PLC0415
-
         draw, scene = Draws.Draw(canvas), self._scenes[frame.scene]
         top, width = self.screen[1], self.size[0]
         done = (frame.scene + (1.0 if frame.is_over else 0.5)) / len(self._scenes)
@@ -216,9 +209,6 @@ def _clock(ms: float) -> str:
 
 def _card(size: tuple[int, int], words: str) -> Image:
     """Stands for a picture that may not be shown."""
-    from PIL import Image as Images  # noqa: PLC0415
-    from PIL import ImageDraw as Draws  # noqa: PLC0415
-
     card = Images.new("RGB", size, _CARD)
     draw, font = Draws.Draw(card), font_for(words, 20)
     for at, line in enumerate(fitted(words, font, size[0] - 4 * _MARGIN, 6)):
@@ -236,9 +226,6 @@ _ROOM = 32
 
 
 def _draw_touch(canvas: Image, touch: FilmTouch, place: Bounds, device: tuple[int, int]) -> None:
-    from PIL import Image as Images  # noqa: PLC0415
-    from PIL import ImageDraw as Draws  # noqa: PLC0415
-
     across, down = place.width / device[0], place.height / device[1]
     box = (
         (touch.box.left * across, touch.box.top * down, touch.box.right * across, touch.box.bottom * down)

@@ -62,18 +62,14 @@ class PageReader:
 
     def follow(self, part: PagePart) -> None:
         """Worlds end with their documents."""
-        part.session.on("Page.frameNavigated", lambda event: self._forget(part, event["frame"]))
-        part.session.on(
-            "Page.frameDetached", lambda event: self._forget_frame(part, str(event.get("frameId")))
-        )
 
-    def _forget(self, part: PagePart, frame: Answer) -> None:
-        self._forget_frame(part, str(frame["id"]))
-        if "parentId" not in frame:
-            part.worlds.clear()
+        def forget(event: Answer) -> None:
+            part.worlds.pop(str(event["frame"]["id"]), None)
+            if "parentId" not in event["frame"]:
+                part.worlds.clear()
 
-    def _forget_frame(self, part: PagePart, frame: str) -> None:
-        part.worlds.pop(frame, None)
+        part.session.on("Page.frameNavigated", forget)
+        part.session.on("Page.frameDetached", lambda event: part.worlds.pop(str(event.get("frameId")), None))
 
     async def read(self) -> list[tuple[str, PageLook]]:
         """The page's own look first, then those of frames that it can't see into, by their frame's id."""
@@ -322,6 +318,10 @@ class FramePlacement(NamedTuple):
     width: float
     height: float
 
+    def place(self, point: Sequence[float]) -> tuple[float, float]:
+        """The middle of this CSS pixel of the document, in outer pixels."""
+        return self.x + (point[0] + 0.5) * self.scale, self.y + (point[1] + 0.5) * self.scale
+
 
 OWN_PAGE = "handrail.isOwn()"
 """Whether the page is Handrail's own."""
@@ -397,11 +397,7 @@ class PageLook:
 
     def points(self, frame: FramePlacement) -> list[tuple[float, float]]:
         """Where its elements are touched, in pixels of the document that contains its frame."""
-        return [
-            (frame.x + (point[0] + 0.5) * frame.scale, frame.y + (point[1] + 0.5) * frame.scale)
-            for row in self.rows
-            if (point := row[_POINT])
-        ]
+        return [frame.place(row[_POINT]) for row in self.rows if row[_POINT]]
 
     def covered(self, outer_covers: Sequence[Any], outer: PageLook) -> PageLook:
         """With what the outer document has over each of `points`."""
@@ -520,7 +516,7 @@ def _node(look: PageLook, row: Sequence[Any], at: FramePlacement) -> Node:
         tooltip_text=row[_TIP],
         native_id=f"{look.token}.{row[_ID]}",
         covered_by=f"{look.token}.{cover}" if isinstance(cover, int) else cover,
-        touch_at=_point(row[_POINT], at),
+        touch_at=ScreenPoint(*map(int, at.place(row[_POINT]))) if row[_POINT] else None,
         scrolled=ScreenPoint(*map(round, row[_SCROLL][:2])) if row[_SCROLL] else None,
         scrolls_to=ScreenPoint(*map(round, row[_SCROLL][2:])) if row[_SCROLL] else None,
     )
@@ -536,15 +532,11 @@ def _bounds(row: Sequence[Any], at: FramePlacement) -> Bounds:
     )
 
 
-def _point(point: Sequence[float] | None, at: FramePlacement) -> ScreenPoint | None:
-    if not point:
-        return None
-    return ScreenPoint(int(at.x + (point[0] + 0.5) * at.scale), int(at.y + (point[1] + 0.5) * at.scale))
-
-
 def screen_of(nodes: list[Node], viewport: PageViewport, origin: str, warnings: Sequence[str] = ()) -> Screen:
     """In CSS pixels of its viewport."""
-    root = nodes[0] if nodes else _empty(viewport, origin)
+    box = Bounds(0, 0, viewport.width, viewport.height)
+    empty = Node("html", "", "", "", origin, box, ENABLED, "web_view", 0, order=0, end=1)
+    root = nodes[0] if nodes else empty
     return Screen(
         root=root,
         nodes=nodes or [root],
@@ -555,8 +547,3 @@ def screen_of(nodes: list[Node], viewport: PageViewport, origin: str, warnings: 
         active=root,
         is_exact=True,
     )
-
-
-def _empty(viewport: PageViewport, origin: str) -> Node:
-    box = Bounds(0, 0, viewport.width, viewport.height)
-    return Node("html", "", "", "", origin, box, ENABLED, "web_view", 0, order=0, end=1)

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
-from handrail.adb.connection import AdbdConnection
-from handrail.adb.stream import DirectStream
+from handrail.adb.direct import AdbdConnection, DirectStream
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
 from tests.unit.adb.wires import Transport, now, run_without_complaints, turns
 

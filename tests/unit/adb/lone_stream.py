@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from handrail.adb.stream import DirectStream
+from handrail.adb.direct import DirectStream
 from handrail.adb.wire import Command
 from tests.unit.adb.wires import run_without_complaints
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.adb_shell import AdbShell
-from handrail.adb.direct import Direct
+from handrail.adb.device import AdbShell
+from handrail.adb.direct import UNREAD_MAX, Direct
 from handrail.adb.keys import PrivateKey, generate, load_or_make_keys
-from handrail.adb.stream import UNREAD_MAX
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, Timeout
 from handrail_sim.adbd.server import Served, serve

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from handrail.adb.connection import AdbdConnection
+from handrail.adb.direct import AdbdConnection
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Auth, Command, Packet, checksum, encode
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError
 from tests.unit.adb.lone_connection import BANNER, NAME, Key, Lone, with_connection

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.adb.stream import DirectStream
+from handrail.adb.direct import DirectStream
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, encode
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, InvalidAction
 from tests.cases import each

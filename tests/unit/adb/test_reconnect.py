@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.adb.connection import AdbdConnection
-from handrail.adb.direct import Direct
+from handrail.adb.direct import AdbdConnection, Direct
 from handrail.clock import ManualClock
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
 from tests.unit.adb.lone_connection import WELCOME, Lone

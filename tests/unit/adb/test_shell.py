@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.adb.adb_shell import KeptOutput
-from handrail.adb.device import AdbDevice
+from handrail.adb.device import AdbDevice, KeptOutput
 from handrail.adb.shell import Script, quote
 from handrail.errors import AdbCommandError, DeviceOffline, InvalidAction, Timeout
 from handrail_sim.adbd.server import Served

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.adb.stream import DirectStream
+from handrail.adb.direct import DirectStream
 from handrail.adb.wire import Command
 from handrail.errors import AdbCommandError, DeviceOffline
 from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, REMOTE, Recorder, deliver, with_stream

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.adb.stream import ByteQueue, DirectStream
+from handrail.adb.direct import ByteQueue, DirectStream
 from handrail.errors import AdbConnectionError, DeviceOffline
 from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, OKAY, REMOTE, Recorder, deliver, with_stream
 from tests.unit.adb.wires import now, turns

@@ -11,7 +11,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from handrail.android.logs import LogLine
 from handrail.android.sync.debugger import ChannelLost, open_websocket
-from handrail.android.sync.flutter import DUMP, HARMLESS, Address, DartVm, newest_address
+from handrail.android.sync.framework_sync import DUMP, HARMLESS, Address, DartVm, newest_address
 from handrail.android.sync.react_native import HostTcp
 from tests.scenario.world import FastClock
 

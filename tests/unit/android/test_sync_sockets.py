@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from handrail.adb.link import Stream
-from handrail.android.sync.debugger import ChannelLost, open_cdp, open_websocket
+from handrail.android.sync.debugger import Cdp, ChannelLost, open_websocket
 from handrail.android.sync.react_native import HostTcp
 from handrail.errors import Timeout
 from tests.scenario.world import FastClock
@@ -63,7 +63,7 @@ def test_a_peer_that_takes_no_more_bytes_is_left_all_the_same() -> None:
     async def story() -> None:
         opens, clock = Opens(), FastClock()
         async with asyncio.timeout(20), metro(answering(at_rest)) as opens.address:
-            cdp = await open_cdp(opens, "tcp:1", "ws://127.0.0.1/inspector/debug?page=1", clock)
+            cdp = await Cdp.open(opens, "tcp:1", "ws://127.0.0.1/inspector/debug?page=1", clock)
             opens.stream.is_full = True
             with pytest.raises(Timeout):
                 await cdp.evaluate("1", timeout_ms=50)

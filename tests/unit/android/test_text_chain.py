@@ -9,8 +9,8 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from handrail.android.text_entry import TextEntry
-from handrail.android.text_methods import Eraser, TextField, TextMethod
+from handrail.android.text_entry import Eraser, TextEntry, TextMethod
+from handrail.android.text_field import TextField
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, Unsupported
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse

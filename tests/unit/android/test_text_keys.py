@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.android.text_methods import KEYS_PIECE, InputText, TextField, keys_pieces, why_not
+from handrail.android.text_entry import KEYS_PIECE, InputText, keys_pieces, why_not
+from handrail.android.text_field import TextField
 from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.android.text_methods import (
+from handrail.android.text_field import (
     TextField,
     arrived,
     focused_field,

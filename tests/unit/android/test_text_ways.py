@@ -8,16 +8,18 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.channel import Channel
-from handrail.android.text_entry import LONG, TextEntry, read_editor
-from handrail.android.text_methods import (
+from handrail.android.text_entry import (
+    LONG,
     Deletes,
     InputText,
     KeyboardApp,
     Paste,
     SetText,
     ShellClipboard,
-    TextField,
+    TextEntry,
+    read_editor,
 )
+from handrail.android.text_field import TextField
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, Unsupported
 from handrail.screen.node import Screen

@@ -78,8 +78,7 @@ class FrameworkSyncs:
     def notice(self, screen: Screen) -> None:
         """Starts to open the channels of the app in front, if its screen indicates a framework."""
         app = self._apps.get(screen.package)
-        is_known = screen is self._native or (app is not None and not self._is_over(screen.package, app))
-        if is_known or self._is_closed:
+        if self._is_closed or screen is self._native or (app and not self._is_over(screen.package, app)):
             return
         nodes = _own(screen)
         if not class_signals(nodes) and not is_custom_drawn(nodes):
@@ -109,9 +108,9 @@ class FrameworkSyncs:
     async def labels(self, screen: Screen) -> Mapping[str, str] | None:
         """Labels for unnamed elements by node id; None if the app can't be asked."""
         app = await self._ready(screen)
-        sync = app.live if app is not None else None
-        if sync is None or not sync.has_hermes:
+        if app is None or app.live is None or not app.live.has_hermes:
             return None
+        sync = app.live
         names = await sync.snapshot_fiber_labels(screen)
         self._tell(sync)
         return names
@@ -177,8 +176,7 @@ class FrameworkSyncs:
         sync = app.live if app is not None else None
         if app is None or sync is None:
             return None
-        named = {"hermes": sync.has_hermes, "dart_vm": sync.has_dart_vm, "idling": sync.has_idling_bridge}
-        channels = tuple(name for name, is_there in named.items() if is_there)
+        channels = sync.channels
         left = max(1.0, began_ms + timeout_ms - self._clock.monotonic_ms())
         idle = await sync.wait_for_sync(left)
         refreshed = await self._refresh(app, screen)
@@ -193,12 +191,7 @@ class FrameworkSyncs:
     async def _refresh(self, app: _App, screen: Screen) -> bool:
         """Asks a canvas without text for its semantics, once per process."""
         sync = app.live
-        if (
-            sync is None
-            or not sync.has_dart_vm
-            or app.is_refreshed
-            or any(node.text or node.description for node in _own(screen))
-        ):
+        if sync is None or not sync.has_dart_vm or app.is_refreshed or _has_text(_own(screen)):
             return False
         app.is_refreshed = True
         return await sync.refresh_semantics()
@@ -225,6 +218,10 @@ def _own(screen: Screen) -> list[Node]:
     return [node for node in screen.nodes if node.package_name == screen.package and not node.native_id]
 
 
+def _has_text(nodes: Iterable[Node]) -> bool:
+    return any(node.text or node.description for node in nodes)
+
+
 CLASSES: dict[Framework, tuple[str, ...]] = {
     "flutter": ("io.flutter.", "FlutterView", "FlutterSurfaceView", "FlutterTextureView"),
     "react_native": (
@@ -249,10 +246,10 @@ views launchers, system apps and browsers had four or more; frameworks had at mo
 
 def class_signals(nodes: Iterable[Node]) -> dict[Framework, str]:
     """The first matching class name of each framework."""
-    names = {node.class_name for node in nodes}
+    names = sorted({node.class_name for node in nodes})
     signals: dict[Framework, str] = {}
     for kind, marks in CLASSES.items():
-        if hit := next((name for name in sorted(names) if any(mark in name for mark in marks)), None):
+        if hit := next((name for name in names if any(mark in name for mark in marks)), None):
             signals[kind] = f"class:{hit}"
     return signals
 
@@ -263,11 +260,9 @@ def is_custom_drawn(nodes: list[Node]) -> bool:
     The window's own frame has ids of the package android, whatever is drawn inside it.
     """
     ids = {node.resource_id for node in nodes} - {""}
-    own = [
-        resource_id for resource_id in ids if ":id/" in resource_id and not resource_id.startswith("android:")
-    ]
+    own = [name for name in ids if ":id/" in name and not name.startswith("android:")]
     if len(own) > FEW_IDS or not nodes:
         return False
     bare = sum(1 for node in nodes if node.class_name in _BARE)
-    is_silent = not own and not any(node.text or node.description for node in nodes)
-    return is_silent or bare >= MANY_BARE or any(":" not in resource_id for resource_id in ids)
+    is_silent = not own and not _has_text(nodes)
+    return is_silent or bare >= MANY_BARE or any(":" not in name for name in ids)

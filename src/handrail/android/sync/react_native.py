@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 from handrail.adb.device import AdbDevice
 from handrail.android.dumpsys import read_display
 from handrail.android.http_over_adb import HttpPort, Opens
-from handrail.android.sync.debugger import Cdp, ChannelLost, IdleOutcome, Metro, open_cdp
+from handrail.android.sync.debugger import Cdp, ChannelLost, IdleOutcome, Metro
 from handrail.clock import Clock
 from handrail.errors import DeviceError, Timeout
 from handrail.screen.elements import elements
@@ -46,7 +47,7 @@ SCRIPT = "JavaScript"
 async def open_hermes(device: AdbDevice, package: str, clock: Clock, metro: Metro) -> Hermes:
     """Raises `DeviceError` or `Timeout`."""
     way, target = await find_target(device, package, clock, metro)
-    cdp = await open_cdp(way.opens, way.service, way.uri(target), clock)
+    cdp = await Cdp.open(way.opens, way.service, way.uri(target), clock)
     hermes = Hermes(cdp, clock, target.title or target.description or package)
     try:
         await hermes.install()
@@ -69,7 +70,7 @@ class Hermes:
         """Whether turns of the thread can be waited for; None until known."""
 
     async def install(self) -> None:
-        await self.cdp.evaluate(install(), timeout_ms=INSTALL_MS)
+        await self.cdp.evaluate(_called("idle.js", IDLE_KEY, VERSION), timeout_ms=INSTALL_MS)
         self._endless.clear()
 
     async def wait_idle(self, timeout_ms: float) -> IdleOutcome:
@@ -104,7 +105,7 @@ class Hermes:
     async def close(self) -> None:
         """Restores every replaced function, then closes the connection."""
         try:
-            if self.cdp.lost is None:
+            if self.cdp.is_open:
                 await self.cdp.evaluate(REMOVE, timeout_ms=REMOVE_MS)
         finally:
             await self.cdp.close()
@@ -180,16 +181,9 @@ MOST_FIBERS = 20_000
 
 
 @cache
-def _source(name: str) -> str:
-    return Path(__file__).with_name(name).read_text("utf-8").strip()
-
-
 def _called(name: str, *arguments: object) -> str:
-    return f"{_source(name)}({', '.join(map(json.dumps, arguments))})"
-
-
-def install() -> str:
-    return _called("idle.js", IDLE_KEY, VERSION)
+    source = Path(__file__).with_name(name).read_text("utf-8").strip()
+    return f"{source}({', '.join(map(json.dumps, arguments))})"
 
 
 def probe(window_ms: float, beat: int) -> str:
@@ -198,8 +192,6 @@ def probe(window_ms: float, beat: int) -> str:
 
 
 REMOVE = f'globalThis.{IDLE_KEY} ? globalThis.{IDLE_KEY}.remove() : "absent"'
-
-
 READ_BAG = f'JSON.stringify(globalThis.{FIBERS_KEY} || {{"hosts": [], "left": 0}})'
 DROP_BAG = f"delete globalThis.{FIBERS_KEY}"
 
@@ -264,20 +256,19 @@ async def list_targets(way: MetroRoute, clock: Clock) -> list[Target]:
 
 
 def candidates(targets: Iterable[Target], package: str) -> list[Target]:
-    """Targets of the app by the first rule that matches any; a target that names another app never
-    matches."""
+    """Targets of the app by the first rule that matches any; one that names another app never matches."""
     usable = [
-        target for target in targets if target.vm != "don't use" or "Improved Chrome Reloads" in target.title
+        entry for entry in targets if entry.vm != "don't use" or "Improved Chrome Reloads" in entry.title
     ]
-    anonymous = [candidate for candidate in usable if not candidate.app_id]
+    anonymous = [entry for entry in usable if not entry.app_id]
     rules = (
-        [candidate for candidate in usable if candidate.app_id == package],
-        [candidate for candidate in anonymous if package in candidate.description],
-        [candidate for candidate in anonymous if package in candidate.title],
+        [entry for entry in usable if entry.app_id == package],
+        [entry for entry in anonymous if package in entry.description],
+        [entry for entry in anonymous if package in entry.title],
         [
-            candidate
-            for candidate in anonymous
-            if "hermes" in f"{candidate.title} {candidate.vm}".lower() or candidate.type == "node"
+            entry
+            for entry in anonymous
+            if "hermes" in f"{entry.title} {entry.vm}".lower() or entry.type == "node"
         ],
         anonymous if len(usable) == 1 else [],
     )
@@ -337,12 +328,8 @@ class HostTcp:
         self.port = port
 
     async def open(self, service: str) -> TcpStream:
-        try:
-            reader, writer = await asyncio.open_connection(self.host, self.port)
-        except OSError as error:
-            reason = f"{self.host}:{self.port} can't be reached for {service}: {error.strerror or error}"
-            raise ChannelLost(reason) from None
-        return TcpStream(reader, writer)
+        with _lost_if(f"{self.host}:{self.port} can't be reached for {service}"):
+            return TcpStream(*await asyncio.open_connection(self.host, self.port))
 
 
 class TcpStream:
@@ -353,25 +340,27 @@ class TcpStream:
         self._writer = writer
 
     async def read(self) -> bytes:
-        try:
+        with _lost_if("the connection broke"):
             return await self._reader.read(CHUNK)
-        except OSError as error:
-            raise ChannelLost(f"the connection broke: {error}") from None
 
     async def write(self, data: bytes) -> None:
-        try:
+        with _lost_if("the connection broke"):
             self._writer.write(data)
             await self._writer.drain()
-        except OSError as error:
-            raise ChannelLost(f"the connection broke: {error}") from None
 
     async def close(self) -> None:
         """Aborts, because unsent data is not needed."""
         self._writer.transport.abort()
-        try:
+        with suppress(OSError):
             await self._writer.wait_closed()
-        except OSError:
-            return
+
+
+@contextmanager
+def _lost_if(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ChannelLost(f"{what}: {error.strerror or error}") from None
 
 
 FIBERS_MS = 2_000.0
@@ -389,7 +378,7 @@ class FiberLabels:
     def __init__(
         self, cdp: Cdp, device: AdbDevice, package: str, clock: Clock, say: Callable[[str], None]
     ) -> None:
-        self._cdp = cdp
+        self.cdp = cdp
         self._device = device
         self._package = package
         self._clock = clock
@@ -405,14 +394,11 @@ class FiberLabels:
         if not wanting:
             return {}
         places = tuple((node.id, node.bounds) for node in wanting)
-        key = (self._cdp.generation, screen_fingerprint(screen), places)
+        key = (self.cdp.generation, screen_fingerprint(screen), places)
         if key in self._labels:
             return dict(self._labels[key])
         listing = await self._list()
-        if not self._density:
-            self._density = (await read_display(self._device.shell, DISPLAY_MS)).density
-        if not self._density:
-            raise ChannelLost("the phone does not report its density")
+        self._density = self._density or (await read_display(self._device.shell, DISPLAY_MS)).density
         names = merge(listing.hosts, wanting, screen, self._density)
         self._say(f"fibers: {len(listing.hosts)} hosts name {len(names)} of {len(wanting)} elements")
         if not listing.left or key == self._partial:
@@ -426,7 +412,7 @@ class FiberLabels:
         """Waits until all are measured or the time is up."""
         # JSON of all host components; those that are not measured at once are stored in the app.
         listing = read_listing(
-            await self._cdp.evaluate(_called("fibers.js", FIBERS_KEY, MOST_FIBERS), timeout_ms=FIBERS_MS)
+            await self.cdp.evaluate(_called("fibers.js", FIBERS_KEY, MOST_FIBERS), timeout_ms=FIBERS_MS)
         )
         if not listing.left:
             return listing
@@ -434,11 +420,11 @@ class FiberLabels:
         try:
             while listing.left and self._clock.monotonic_ms() < end:
                 await self._clock.sleep_ms(MEASURE_PAUSE_MS)
-                listing = read_listing(await self._cdp.evaluate(READ_BAG, timeout_ms=FIBERS_MS))
+                listing = read_listing(await self.cdp.evaluate(READ_BAG, timeout_ms=FIBERS_MS))
             return listing
         finally:
-            if self._cdp.lost is None:
-                await self._cdp.evaluate(DROP_BAG, timeout_ms=DROP_MS)
+            if self.cdp.is_open:
+                await self.cdp.evaluate(DROP_BAG, timeout_ms=DROP_MS)
 
 
 JITTER_PX = 8
@@ -463,25 +449,19 @@ def merge(hosts: Sequence[Host], wanting: Sequence[Node], screen: Screen, densit
     labels = {host.test_id: host.label for host in named if counted[host.test_id] == 1}
     names = {node.id: labels[node.id_tail] for node in wanting if node.id_tail in labels}
     free = [placed for placed in place(hosts, nodes, density) if placed.host.label]
-    for node in sorted(wanting, key=lambda node: node.bounds.area):
-        if node.id not in names and (tightest := _tightest(free, node.bounds)) is not None:
+    for node in sorted((node for node in wanting if node.id not in names), key=lambda node: node.bounds.area):
+        left, top, right, bottom = node.bounds
+        around = Bounds(left - JITTER_PX, top - JITTER_PX, right + JITTER_PX, bottom + JITTER_PX)
+        inside = [placed for placed in free if around.covers(placed.bounds)]
+        fitting = [placed for placed in inside if placed.bounds.area >= LEAST_PART * node.bounds.area]
+        if fitting:
+            # The largest host inside; among equals one with its own label, then the deeper one.
+            tightest = max(
+                fitting, key=lambda fit: (fit.bounds.area, bool(fit.host.own_label), fit.host.depth)
+            )
             names[node.id] = tightest.host.label
             free.remove(tightest)
     return names
-
-
-def _tightest(free: Iterable[Placed], bounds: Bounds) -> Placed | None:
-    """The largest host inside; among equals one with its own label, then the deeper one."""
-    around = Bounds(
-        bounds.left - JITTER_PX, bounds.top - JITTER_PX, bounds.right + JITTER_PX, bounds.bottom + JITTER_PX
-    )
-    inside = [placed for placed in free if around.covers(placed.bounds)]
-    fitting = [placed for placed in inside if placed.bounds.area >= LEAST_PART * bounds.area]
-    return max(
-        fitting,
-        key=lambda placed: (placed.bounds.area, bool(placed.host.own_label), placed.host.depth),
-        default=None,
-    )
 
 
 SAME_SIZE_PX = 4
@@ -516,58 +496,41 @@ def place(hosts: Iterable[Host], nodes: Sequence[Node], density: int) -> list[Pl
 
 
 def offset(measured: Sequence[Placed], nodes: Sequence[Node]) -> Offset:
-    """Offset between hosts and nodes: from certain matches, else from equal sizes."""
-    return (
-        _agreed(_sure_pairs(measured, nodes), 1)
-        or _agreed(_alike_pairs(measured, nodes), LEAST_VOTES)
-        or (0, 0)
-    )
-
-
-def _sure_pairs(measured: Sequence[Placed], nodes: Sequence[Node]) -> Iterator[Offset]:
-    """A word that exactly one host and one node have."""
+    """Offset between hosts and nodes: from words that exactly one of each has, else from equal sizes."""
     by_word: dict[str, list[Placed]] = defaultdict(list)
     for placed in measured:
-        for word in {
-            placed.host.test_id,
-            placed.host.text,
-            placed.host.props.get("accessibilityLabel", ""),
-        } - {""}:
+        label = placed.host.props.get("accessibilityLabel", "")
+        for word in {placed.host.test_id, placed.host.text, label} - {""}:
             by_word[word].append(placed)
-    counted = Counter(word for node in nodes for word in _words(node))
-    for node in nodes:
-        for word in _words(node):
-            if counted[word] == 1 and len(by_word[word]) == 1:
-                yield from _difference(by_word[word][0], node)
+    words = [(word, node) for node in nodes for word in {node.id_tail, node.text, node.description} - {""}]
+    counted = Counter(word for word, _ in words)
+    sure = [
+        (by_word[word][0], node) for word, node in words if counted[word] == 1 and len(by_word[word]) == 1
+    ]
+    sized = [
+        node
+        for node in nodes
+        if SMALLEST_PX <= node.bounds.width <= WIDEST_PX and SMALLEST_PX <= node.bounds.height <= TALLEST_PX
+    ]
+    alike = ((placed, node) for node in sized for placed in measured)
+    return _agreed(sure, 1) or _agreed(alike, LEAST_VOTES) or (0, 0)
 
 
-def _words(node: Node) -> set[str]:
-    return {node.id_tail, node.text, node.description} - {""}
+def _agreed(pairs: Iterable[tuple[Placed, Node]], least: int) -> Offset | None:
+    """The median of the fullest cell; among equals the one nearest to no offset.
 
-
-def _alike_pairs(measured: Sequence[Placed], nodes: Sequence[Node]) -> Iterator[Offset]:
-    for node in nodes:
-        width, height = node.bounds.width, node.bounds.height
-        if SMALLEST_PX <= width <= WIDEST_PX and SMALLEST_PX <= height <= TALLEST_PX:
-            for placed in measured:
-                yield from _difference(placed, node)
-
-
-def _difference(placed: Placed, node: Node) -> Iterator[Offset]:
-    """Only between boxes of equal size: a clipped node proves nothing."""
-    ours, theirs = placed.bounds, node.bounds
-    if abs(ours.width - theirs.width) <= SAME_SIZE_PX and abs(ours.height - theirs.height) <= SAME_SIZE_PX:
-        yield theirs.left - ours.left, theirs.top - ours.top
-
-
-def _agreed(votes: Iterable[Offset], least: int) -> Offset | None:
-    """The median of the fullest cell; among equals the one nearest to no offset."""
+    Only boxes of equal size vote: a clipped node proves nothing.
+    """
     cells: dict[Offset, list[Offset]] = defaultdict(list)
-    for x, y in votes:
-        cells[round(x / _CELL_PX), round(y / _CELL_PX)].append((x, y))
-    if not cells:
-        return None
-    best = max(cells.values(), key=lambda cell: (len(cell), -abs(cell[0][0]) - abs(cell[0][1])))
+    for placed, node in pairs:
+        ours, theirs = placed.bounds, node.bounds
+        if (
+            abs(ours.width - theirs.width) <= SAME_SIZE_PX
+            and abs(ours.height - theirs.height) <= SAME_SIZE_PX
+        ):
+            x, y = theirs.left - ours.left, theirs.top - ours.top
+            cells[round(x / _CELL_PX), round(y / _CELL_PX)].append((x, y))
+    best = max(cells.values(), key=lambda cell: (len(cell), -abs(cell[0][0]) - abs(cell[0][1])), default=[])
     if len(best) < least:
         return None
     return round(median(x for x, _ in best)), round(median(y for _, y in best))
@@ -626,19 +589,15 @@ def _host(entry: Any) -> Host | None:
         props = {str(name): str(value) for name, value in entry["props"].items()}
         names = tuple(str(name) for name in entry["names"])
         test_id, text, depth = str(entry["testID"]), str(entry["text"]), int(entry["depth"])
-        return Host(names, props, test_id, text, depth, _box(entry["box"]))
+        # Detached views measure as undefined, which JSON turns into null.
+        box, sides = None, entry["box"]
+        is_measured = isinstance(sides, list) and len(sides) == 4
+        if is_measured and all(isinstance(side, int | float) and math.isfinite(side) for side in sides):
+            x, y, width, height = map(float, sides)
+            box = (x, y, width, height) if width > 0 and height > 0 else None
+        return Host(names, props, test_id, text, depth, box)
     except (TypeError, ValueError, KeyError, AttributeError):
         return None
-
-
-def _box(sides: Any) -> tuple[float, float, float, float] | None:
-    """Detached views measure as undefined, which JSON turns into null."""
-    if not isinstance(sides, list) or len(sides) != 4:
-        return None
-    if not all(isinstance(side, int | float) and math.isfinite(side) for side in sides):
-        return None
-    x, y, width, height = map(float, sides)
-    return (x, y, width, height) if width > 0 and height > 0 else None
 
 
 _MATERIAL = re.compile(

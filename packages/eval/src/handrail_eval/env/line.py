@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from handrail.adb.connection import AdbdConnection
-from handrail.adb.direct import Direct
+from handrail.adb.direct import AdbdConnection, Direct
 
 if TYPE_CHECKING:
     from handrail.clock import Clock
