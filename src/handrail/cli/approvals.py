@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -46,8 +46,11 @@ if TYPE_CHECKING:
     from handrail.cli.client import DaemonConnection
     from handrail.flow.progress import FlowProgress
 
-
 T = TypeVar("T")
+_REMEMBER = click.option(
+    "--remember", type=click.Choice(["session", "always"]), help="Let the answer count again."
+)
+_BY = click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
 
 
 @click.command()
@@ -73,7 +76,7 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 
 @click.command()
 @click.argument("id_", metavar="ID")
-@click.option("--remember", type=click.Choice(["session", "always"]), help="Let the answer count again.")
+@_REMEMBER
 @click.option(
     "--data", metavar="TEXT", help="What was asked for, such as a code; - reads it from standard input."
 )
@@ -83,54 +86,33 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 @click.option(
     "--may-change", type=int, multiple=True, metavar="N", help="What the question lists as N may change."
 )
-@click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
+@_BY
 def approve(
-    id_: str,
-    remember: str | None,
-    data: str | None,
-    readable: bool | None,
-    for_: str | None,
-    times: int | None,
-    may_change: tuple[int, ...],
-    by: str | None,
+    id_: str, data: str | None, for_: str | None, times: int | None, by: str | None, **answer: Any
 ) -> None:
     """Say yes to the request ID, or to the only one whose id begins so."""
-    answer = sys.stdin.read().rstrip("\r\n") if data == "-" else data
-    span = cast("Span | None", remember)
+    text = sys.stdin.read().rstrip("\r\n") if data == "-" else data
     allow = GrantTerms.read(None if for_ is None else _milliseconds(for_), times)
     done = with_approvals(
-        lambda desk: desk.answer(
-            id_,
-            True,
-            by or _login(),
-            data=answer,
-            readable=readable,
-            remember=span,
-            allow=allow,
-            may_change=may_change,
-        )
+        lambda desk: desk.answer(id_, True, by or _login(), data=text, allow=allow, **answer)
     )
     click.echo(f"Approved: {done.id} {_what(done)}")
     if allow is not None:
-        [given_now] = [
-            approval
-            for approval in with_approvals(lambda desk: desk.grants.active())
-            if approval.id == grant_id(done.id)
-        ]
-        click.echo(
-            f"{given_now.id}: {clean(str(given_now))}\n`handrail policy revoke {given_now.id}` ends it."
-        )
+        active = with_approvals(lambda desk: desk.grants.active())
+        [grant] = [grant for grant in active if grant.id == grant_id(done.id)]
+        click.echo(f"{grant.id}: {clean(str(grant))}\n`handrail policy revoke {grant.id}` ends it.")
 
 
 @click.command()
 @click.argument("id_", metavar="ID")
 @click.option("--reason", default="", help="Why not; the agent reads it.")
-@click.option("--remember", type=click.Choice(["session", "always"]), help="Let the answer count again.")
-@click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
-def reject(id_: str, reason: str, remember: str | None, by: str | None) -> None:
+@_REMEMBER
+@_BY
+def reject(id_: str, reason: str, remember: Span | None, by: str | None) -> None:
     """Say no to the request ID, or to the only one whose id begins so."""
-    span = cast("Span | None", remember)
-    done = with_approvals(lambda desk: desk.answer(id_, False, by or _login(), note=reason, remember=span))
+    done = with_approvals(
+        lambda desk: desk.answer(id_, False, by or _login(), note=reason, remember=remember)
+    )
     click.echo(f"Rejected: {done.id} {_what(done)}")
 
 
@@ -161,16 +143,8 @@ def _login() -> str:
 def _row(approval: AskedApproval, now: int) -> tuple[str, ...]:
     left = duration(approval.expires_ms - now) if approval.is_open else ""
     why = approval.request.why or approval.request.reason
-    device = clean(phone_words(approval.request.device))
-    return (
-        approval.id,
-        approval.state,
-        duration(now - approval.created_ms),
-        left,
-        device,
-        _what(approval),
-        cut(clean(why), 120),
-    )
+    age, device = duration(now - approval.created_ms), clean(phone_words(approval.request.device))
+    return (approval.id, approval.state, age, left, device, _what(approval), cut(clean(why), 120))
 
 
 def _what(approval: AskedApproval) -> str:
@@ -198,6 +172,7 @@ _ANSWERS: dict[str, tuple[bool, Span | None]] = {
     "n": (False, None),
     "no": (False, None),
 }
+_SPANS: dict[Span, str] = {"session": "[s] yes, for this session", "always": "[a] yes, always"}
 
 
 class TerminalPrompt:
@@ -218,13 +193,12 @@ class TerminalPrompt:
     async def __call__(self, approval: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
         request = approval.request
         label = f' "{cut(clean(request.label), 80)}"' if request.label else ""
-        lines = [
-            f"? {approval.action_type}{label} on {clean(phone_words(request.device))}",
-            f"  {request.shown(300)}",
-        ]
-        lines += [f"  why asked: {cut(clean(request.why), 200)}"] if request.why else []
-        lines += [f"  the agent says: {cut(clean(request.reason), 200)}"] if request.reason else []
-        self._say("\n".join(lines) + "\n")
+        self._say(f"? {approval.action_type}{label} on {clean(phone_words(request.device))}\n")
+        self._say(f"  {request.shown(300)}\n")
+        if request.why:
+            self._say(f"  why asked: {cut(clean(request.why), 200)}\n")
+        if request.reason:
+            self._say(f"  the agent says: {cut(clean(request.reason), 200)}\n")
         if not self.is_possible:
             answers = f"handrail approve {approval.id}  (or: handrail reject {approval.id})"
             self._say(f"  Waiting. Answer with: {answers}\n")
@@ -238,8 +212,9 @@ class TerminalPrompt:
             self._say(f"{error.message}\n")
 
     async def _ask(self, approval: AskedApproval) -> None:
+        offered = [words for span, words in _SPANS.items() if _offers(approval, span)]
         while True:
-            self._say(f"{_choices(approval)} ")
+            self._say(", ".join(["[y] yes, once", *offered, "[n] no: "]))
             line = await self._line()
             if line is None:
                 return  # end of input: somebody else may still answer
@@ -295,12 +270,6 @@ class TerminalPrompt:
 
 def _offers(approval: AskedApproval, span: Span) -> bool:
     return approval.request.remember in ("always", span)
-
-
-def _choices(approval: AskedApproval) -> str:
-    spans: list[tuple[Span, str]] = [("session", "[s] yes, for this session"), ("always", "[a] yes, always")]
-    offered = [words for span, words in spans if _offers(approval, span)]
-    return ", ".join(["[y] yes, once", *offered, "[n] no:"])
 
 
 async def answer_questions(connection: DaemonConnection, first: str) -> int:
@@ -465,7 +434,6 @@ class FlowQuestions:
         self.flow = real_path(flow) if flow else None
 
     async def _notify(self, approval: AskedApproval, token: str | None) -> None:
-
         approvals = self.approvals
         if approvals is None:
             raise AssertionError("questions are heard before anybody listens")

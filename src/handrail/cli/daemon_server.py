@@ -31,14 +31,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 from handrail import __version__
 from handrail.cli.client import LARGEST, fingerprint
 from handrail.cli.local_client import MOST_ASKED, hang_up, send
-from handrail.cli.local_server import LocalRequests, SharedRuntime, ask_whoever_called
+from handrail.cli.local_server import LocalRequests, SharedRuntime, ask_whoever_called, authenticate
 from handrail.cli.output import LOG_FORMAT
 from handrail.cli.program import COMMANDS, run
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import InvalidAction
 from handrail.invocation import Invocation, current
-from handrail.local_socket import forget, is_same_user
+from handrail.local_socket import forget
 from handrail.safety.caller import Caller
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
 from handrail.waiting import beside
@@ -106,7 +106,7 @@ class Daemon:
             with suppress(OSError):
                 self._code[str(file)] = os.stat(str(file)).st_mtime_ns
         self._place = _identity(home)
-        self._door = LocalRequests(lambda: self._runtime)
+        self._door = LocalRequests(lambda: self._runtime, token)
 
     async def serve(self, listener: socket) -> None:
         self.write_note()
@@ -114,7 +114,13 @@ class Daemon:
         with suppress(NotImplementedError):  # on Windows
             loop.add_signal_handler(signal.SIGTERM, self.stop)
         server = await asyncio.start_server(self._serve_connection, sock=listener, limit=MOST_ASKED)
-        async with beside(self._prepare(), "imports"):
+
+        async def prepare() -> None:
+            """Imports what takes a second and may be needed soon."""
+            await asyncio.sleep(2 * TICK_S)
+            await asyncio.to_thread(importlib.import_module, "handrail.mcp_server.server")
+
+        async with beside(prepare(), "imports"):
             while not self._ended.is_set() and self._is_wanted():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ended.wait(), TICK_S)
@@ -132,15 +138,10 @@ class Daemon:
                     invocation.stop()
                 while self.invocations and time.monotonic() < deadline + FINISHING_S:
                     await asyncio.sleep(0.02)
-                await self._door.close()
+                await self._door.visits.close()
                 if self._runtime is not None:
                     await self._runtime.close()
         os._exit(0)  # whatever a thread still waits for
-
-    async def _prepare(self) -> None:
-        """Imports what takes a second and may be needed soon."""
-        await asyncio.sleep(2 * TICK_S)
-        await asyncio.to_thread(importlib.import_module, "handrail.mcp_server.server")
 
     def _is_wanted(self) -> bool:
         if self.invocations:
@@ -157,7 +158,8 @@ class Daemon:
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(FIRST_WORDS_S):
-                letter = await self._authenticate(reader, writer)
+                is_known = await authenticate(reader, writer, self._token)
+                letter = await reader.readexactly(1) if is_known else b""
                 if letter == b"C":
                     request = CommandRequest.read((await read_message(reader, letter))[1])
             if letter == b"{":
@@ -168,16 +170,6 @@ class Daemon:
             pass  # it is not one of ours, or it went away
         finally:
             await hang_up(writer)
-
-    async def _authenticate(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-        """Empty where the other end is not the same user."""
-        if self._token:
-            if await reader.readexactly(len(self._token)) != self._token:
-                return b""
-        elif not is_same_user(writer.get_extra_info("socket")):
-            return b""
-        await send(writer, {"handrail": __version__})
-        return await reader.readexactly(1)
 
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = json.loads(b"{" + await reader.readline())

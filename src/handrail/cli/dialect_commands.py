@@ -302,7 +302,7 @@ class _Doing:
         if self._own is None:
             reply = await by_running_server(action.to_dict(), self._target, config, os.environ)
             if reply is not None:
-                return reply.envelope, reply.text
+                return reply
             self._own = await self._ends.enter_async_context(own_session(self._target, config))
         done: tuple[Mapping[str, Any], str] = await self._own(action)
         return done

@@ -24,8 +24,7 @@ from handrail.satellites import load
 from handrail.system import ANYWHERE, need_posix
 
 if TYPE_CHECKING:
-    from handrail.cli.action_commands import _ActionCommands
-
+    from handrail.cli.action_commands import ActionCommand
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
@@ -111,15 +110,17 @@ class LazyGroup(click.Group):
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        from handrail.protocol.describe import summary  # noqa: PLC0415
+
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in (COMMANDS | SATELLITE_COMMANDS).items()])
         with formatter.section("Actions on a device"):
-            formatter.write_dl(_actions().summaries())
+            formatter.write_dl([(name, summary(command.act)) for name, command in _actions().items()])
         with formatter.section("Short for"):
             formatter.write_dl([(name, f"handrail {command}") for name, command in ALIASES.items()])
 
 
-def _actions() -> _ActionCommands:
+def _actions() -> dict[str, ActionCommand]:
     """Imported only where it is needed: the vocabulary takes most of a command's start."""
     from handrail.cli.action_commands import ACTION_COMMANDS  # noqa: PLC0415
 
@@ -136,24 +137,20 @@ def _suggestion(word: str) -> str:
     return f" Did you mean {near[0]}?" if near else ""
 
 
-def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         commit = built_from(PACKAGE) or checked_out(PACKAGE)
         click.echo(f"handrail {__version__}" + (f" ({commit})" if commit else ""))
         ctx.exit()
 
 
+_EAGER: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
+
+
 @click.group(
     cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_version,
-    help="Show the version and leave.",
-)
+@click.option("--version", callback=_print_version, help="Show the version and leave.", **_EAGER)
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
     is_alone = current.get().daemon is None  # the daemon's log knows its clients
@@ -171,18 +168,12 @@ def cli() -> None:
         click.get_current_context().with_resource(within_trace(read_traceparent(traceparent)))
 
 
-def _end_as_by_ctrl_c() -> None:
-    """Python handles signals only in its main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
-        if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
-            signal.signal(number, _as_ctrl_c)
-
-
 def run(words: Sequence[str] | None = None) -> NoReturn:
     """Every failure ends with a message, a hint and its family's exit code."""
-    _end_as_by_ctrl_c()
+    if threading.current_thread() is threading.main_thread():  # Python handles signals nowhere else
+        for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
+            if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
+                signal.signal(number, _as_ctrl_c)
     words = sys.argv[1:] if words is None else words
     try:
         ended = cli(list(words), prog_name="handrail", standalone_mode=False)
@@ -192,8 +183,6 @@ def run(words: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         _fail(InvalidAction(error.format_message()), words, quiet=True)
-    except HandrailError as error:
-        _fail(error, words)
     except Exception as error:
         _fail(_unforeseen(error), words)
 
@@ -247,29 +236,24 @@ def _fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) ->
     sys.exit(error.exits.exit_code)
 
 
-def _is_nowhere() -> bool:
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return True
-    return False
-
-
 def _unforeseen(error: Exception) -> HandrailError:
     """Names a disk failure; for anything else the log has the traceback."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # as servers raise them
+        error = error.exceptions[0]
+    if isinstance(error, HandrailError):
+        return error
     import logging  # noqa: PLC0415  (what most commands do not need)
 
     from handrail.config import Config  # noqa: PLC0415
     from handrail.store import disk_failure, store_error  # noqa: PLC0415
 
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # as servers raise them
-        error = error.exceptions[0]
-    if isinstance(error, HandrailError):
-        return error
     if named := disk_failure(error):
         return named
-    if isinstance(error, FileNotFoundError) and _is_nowhere():
-        return InvalidAction("the working directory is gone", hint="Go to one that exists.", path="")
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return InvalidAction("the working directory is gone", hint="Go to one that exists.", path="")
     if isinstance(error, OSError) and error.filename is not None:
         place, home = Path(os.fsdecode(error.filename)), Config.from_env(os.environ).home
         if place == home or home in place.parents:
