@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from handrail.android.choose import pick
-from handrail.cli.options import DeviceOptions, awaited, chosen_browser, json_option
+from handrail.cli.options import DeviceOptions, awaited, chosen_browser, json_option, phone_option
 from handrail.cli.output import own_command, phone_words, print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config, canonical
@@ -513,9 +513,6 @@ def _lines(record: Mapping[str, Any], entry: list[str]) -> list[str]:
     return lines
 
 
-_DEVICE = click.option("--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port.")
-
-
 @dataclass(frozen=True, slots=True)
 class Home:
     """What these commands need of it."""
@@ -558,7 +555,7 @@ async def person_at_home() -> AsyncIterator[Home]:
 
 
 @click.command("take-over")
-@_DEVICE
+@phone_option
 @awaited
 async def take_over(device: str | None) -> None:
     """Take a phone for yourself: agents get DEVICE_BUSY until you hand it back."""
@@ -576,7 +573,7 @@ async def take_over(device: str | None) -> None:
 
 
 @click.command("hand-back")
-@_DEVICE
+@phone_option
 @awaited
 async def hand_back(device: str | None) -> None:
     """Give a phone that was taken over or stopped back; without --device every phone that was stopped."""
@@ -602,7 +599,7 @@ async def hand_back(device: str | None) -> None:
 
 
 @click.command()
-@_DEVICE
+@phone_option
 @awaited
 async def stop(device: str | None) -> None:
     """End what is being done on a phone, and hold it until `hand-back`; without --device every phone."""

@@ -23,8 +23,8 @@ from handrail.bind import check_bind, listen, pages_apart, public_host, read_cer
 from handrail.cli.local_client import LocalDesk
 from handrail.cli.local_server import runtime_for, serve_local
 from handrail.cli.options import (
-    FILE,
     FOLDER,
+    PEM,
     PORT,
     callers_path,
     command_options,
@@ -78,12 +78,8 @@ class ServeOptions:
         "The bearer token of programs; @FILE reads it.  [default: one is made and kept]",
         metavar="TOKEN|@FILE", callback=read_token,
     )  # fmt: skip
-    cert: Path | None = option(
-        "For TLS: the certificate with its chain, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
-    )
-    key: Path | None = option(
-        "For TLS: the certificate's key, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
-    )
+    cert: Path | None = option("For TLS: the certificate with its chain, as PEM.", **PEM)
+    key: Path | None = option("For TLS: the certificate's key, as PEM.", **PEM)
     public: str | None = option("Where a tunnel shows the desk: https://NAME.", metavar="URL")
     open_: bool = option("Show the desk in a browser.", "--open")
     with_mcp: bool = option("Serve MCP at /mcp, too.", "--mcp/--no-mcp", default=True, show_default=True)
@@ -113,9 +109,8 @@ def serve(options: ServeOptions) -> None:
 
 
 async def serve_desk(options: ServeOptions) -> None:
-    check_bind(
-        options.host, options.token, read_certificate(options.cert, options.key), is_plain=options.is_plain
-    )
+    certificate = read_certificate(options.cert, options.key)
+    check_bind(options.host, options.token, certificate, is_plain=options.is_plain)
     read_public(options.public)
     config = Config.from_env(os.environ)
     bound = listen(options.host, options.port)
@@ -215,31 +210,26 @@ async def _routes(options: ServeOptions, runtime: Runtime, stack: AsyncExitStack
         counts = runtime.telemetry.prometheus() if runtime.telemetry else ""
         return PlainTextResponse(counts, media_type="text/plain; version=0.0.4")
 
-    routes: list[BaseRoute] = []
+    routes: list[BaseRoute] = [Route("/metrics", metrics)] if options.metrics else []
     if options.with_mcp:
         folder = options.flows[0] if options.flows else None
-        routes += await mcp_routes(runtime, options.profile, folder, stack)
-    if options.metrics:
-        routes.append(Route("/metrics", metrics))
+        routes[:0] = await mcp_routes(runtime, options.profile, folder, stack)
     return routes
 
 
 def _print_addresses(
-    address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime, lines: Sequence[str]
+    address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime, more: Sequence[str]
 ) -> None:
-    click.echo(f"The desk is at {address}")
-    click.echo(f"Log one browser in:  {link}")
-    click.echo(f"Another one:         {own_command('desk', 'link')}")
-    if public:
-        click.echo(f"Other devices:       https://{public}  (log them in by the QR code in Settings)")
     names = DeviceNames(runtime.config.home)
+    lines = [f"The desk is at {address}", f"Log one browser in:  {link}"]
+    lines += [f"Another one:         {own_command('desk', 'link')}"]
+    if public:
+        lines += [f"Other devices:       https://{public}  (log them in by the QR code in Settings)"]
     for serial, session in runtime.sessions.items():
-        click.echo(f"Phone:               {serial} ({names.get(serial) or session.facts.model})")
+        lines += [f"Phone:               {serial} ({names.get(serial) or session.facts.model})"]
     if options.with_mcp:
-        click.echo(f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})")
-    for line in lines:
-        click.echo(line)
-    click.echo("Ctrl-C stops it.")
+        lines += [f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})"]
+    click.echo("\n".join([*lines, *more, "Ctrl-C stops it."]))
 
 
 @asynccontextmanager

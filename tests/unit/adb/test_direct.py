@@ -14,9 +14,10 @@ from handrail.adb.adb_shell import AdbShell
 from handrail.adb.direct import Direct
 from handrail.adb.keys import PrivateKey, generate, load_or_make_keys
 from handrail.adb.stream import UNREAD_MAX
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, Timeout
 from handrail_sim.adbd.server import Served, serve
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from tests.driver.conftest import free_port
 from tests.unit.adb.phones import running, until

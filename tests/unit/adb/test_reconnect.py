@@ -8,8 +8,8 @@ import pytest
 
 from handrail.adb.connection import AdbdConnection
 from handrail.adb.direct import Direct
-from handrail.clock import ManualClock
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
+from handrail_sim.clock import ManualClock
 from tests.unit.adb.lone_connection import WELCOME, Lone
 from tests.unit.adb.wires import now, run_without_complaints, turns
 
