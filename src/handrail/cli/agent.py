@@ -20,6 +20,7 @@ from rich.text import Text
 from handrail.agent.budget import Budget
 from handrail.agent.computer import ComputerSpeech
 from handrail.agent.desk_windows import Presenter, spent_text
+from handrail.agent.filming import agent_scenes
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel, ToolSet
 from handrail.agent.models import open_model
@@ -30,13 +31,14 @@ from handrail.agent.task import Task
 from handrail.cli.approvals import TerminalPrompt
 from handrail.cli.local_client import LocalDesk
 from handrail.cli.options import DeviceOptions, command_options, device_options, option, session_from
-from handrail.cli.output import film_agent, need_films
+from handrail.cli.output import save_film
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.dialects.frame import unit_from
 from handrail.dialects.registry import dialect
 from handrail.engine.session import Session
 from handrail.errors import ERRORS, FAMILIES, InvalidAction
+from handrail.film.write import need_encoder
 from handrail.invocation import current
 from handrail.runtime import Runtime
 from handrail.safety.approval_store import AskedApproval
@@ -101,7 +103,7 @@ def agent(options: AgentOptions) -> None:
 
 async def _main(options: AgentOptions) -> int:
     if options.video:
-        need_films()
+        need_encoder()
     config = Config.from_env(os.environ)
     if options.resume is None:
         folder = new_folder(config.runs, SystemClock())
@@ -115,8 +117,9 @@ async def _main(options: AgentOptions) -> int:
         stack.push_async_callback(plan.model.close)
         session = await session_from(plan.target, config, runtime, stack, "none" if plan.target.sim else None)
         result = await _run(plan, options, runtime, session)
-        if options.video:
-            film_agent(result, runtime.journal, to_stderr=options.as_json)
+        if options.video and result.folder is not None and result.steps:
+            scenes = agent_scenes(result.steps, result.folder, runtime.journal)
+            save_film(scenes, result.folder / "video.mp4", result.task, to_stderr=options.as_json)
     if result.outcome == "failed" and result.code in ERRORS:
         family = ERRORS[result.code].family
         return FAMILIES[family].exit_code if family in ("device", "model") else result.exit_code

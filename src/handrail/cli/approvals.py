@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -314,16 +313,6 @@ _HIDDEN = "${secret:"
 """Stands in a label for what nobody may read: two labels that differ could look the same."""
 
 
-class Answers(Enum):
-    """Where they come from."""
-
-    TERMINAL = None
-    """A person who sits there is asked; where nobody does, it waits."""
-    WAIT = "wait"
-    FAIL = "fail"
-    FILE = "file"
-
-
 @dataclass(slots=True)
 class Allowed:
     """One yes that a person wrote down before the run. `times` counts down."""
@@ -410,7 +399,8 @@ class FlowQuestions:
 
     progress: FlowProgress
     as_json: bool
-    answers: Answers = Answers.TERMINAL
+    answers: str = "terminal"
+    """`wait`, `fail`, `file`; or a person at the terminal is asked, and where nobody sits there, it waits."""
     allowed: list[Allowed] = field(default_factory=list)
     source: Path | None = None
     flow: Path | None = None
@@ -421,10 +411,9 @@ class FlowQuestions:
     @classmethod
     def of(cls, option: str | None, progress: FlowProgress, as_json: bool) -> FlowQuestions:
         """`option` is the value of --approvals: fail, wait or a file."""
-        if option in (None, Answers.WAIT.value, Answers.FAIL.value):
-            return cls(progress, as_json, Answers(option))
-        path = Path(option or "")
-        return cls(progress, as_json, Answers.FILE, read_allowances(path), path)
+        if option is None or option in ("wait", "fail"):
+            return cls(progress, as_json, option or "terminal")
+        return cls(progress, as_json, "file", read_allowances(Path(option)), Path(option))
 
     def listen(self, approvals: Approvals) -> None:
         self.approvals = approvals
@@ -438,14 +427,14 @@ class FlowQuestions:
         if approvals is None:
             raise AssertionError("questions are heard before anybody listens")
         prompt = TerminalPrompt(approvals)
-        if self.answers is Answers.TERMINAL and prompt.is_possible:
+        if self.answers == "terminal" and prompt.is_possible:
             with self.progress.paused():
                 await prompt(approval, token)
             return
         yes = next((entry for entry in self.allowed if entry.covers(approval, self.flow)), None)
         if yes is not None:
             yes.times -= 1  # before anything is awaited: two questions at once can't share the last one
-        waits = self.answers in (Answers.TERMINAL, Answers.WAIT)
+        waits = self.answers in ("terminal", "wait")
         answer = "waits" if waits else "approved" if yes else "rejected"
         record = self._record(approval, answer)
         self.answered.append(record)

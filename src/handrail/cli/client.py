@@ -74,10 +74,10 @@ def hand_over(*, starts: bool) -> None:
         return
     try:
         connection, note = _accepted(home, request, starts)
-    except KeyboardInterrupt:
-        from handrail.cli.program import stopped_early  # noqa: PLC0415
+    except KeyboardInterrupt:  # before anything began
+        from handrail.cli.program import Cancelled, fail  # noqa: PLC0415
 
-        stopped_early()
+        fail(Cancelled("it was stopped"), sys.argv[1:], quiet=True)
     if connection is not None:
         connection.follow()
     if note:

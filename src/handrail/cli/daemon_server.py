@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 from handrail import __version__
 from handrail.cli.client import LARGEST, fingerprint
 from handrail.cli.local_client import MOST_ASKED, hang_up, send
-from handrail.cli.local_server import LocalRequests, SharedRuntime, ask_whoever_called, authenticate
+from handrail.cli.local_server import SharedRuntime, ask_whoever_called, authenticate, visit
 from handrail.cli.output import LOG_FORMAT
 from handrail.cli.program import COMMANDS, run
 from handrail.clock import SystemClock
@@ -106,7 +106,6 @@ class Daemon:
             with suppress(OSError):
                 self._code[str(file)] = os.stat(str(file)).st_mtime_ns
         self._place = _identity(home)
-        self._door = LocalRequests(lambda: self._runtime, token)
 
     async def serve(self, listener: socket) -> None:
         self.write_note()
@@ -138,7 +137,6 @@ class Daemon:
                     invocation.stop()
                 while self.invocations and time.monotonic() < deadline + FINISHING_S:
                     await asyncio.sleep(0.02)
-                await self._door.visits.close()
                 if self._runtime is not None:
                     await self._runtime.close()
         os._exit(0)  # whatever a thread still waits for
@@ -181,7 +179,7 @@ class Daemon:
         else:
             visitor = Invocation()
             current.set(visitor)
-            await self._door.visit(request, reader, writer)
+            await visit(self._runtime, request, reader, writer)
             if self._runtime is not None:
                 await self._runtime.release(visitor)
 
@@ -222,16 +220,15 @@ class Daemon:
 
     def _run(self, invocation: HostedInvocation) -> int:
         """Runs in the command's thread. Devices are released before the client gets the exit code."""
+        code: object = 1
         try:
             run(invocation.request.words)
-            code: object = 0
         except SystemExit as end:
             code = end.code
         except KeyboardInterrupt:
             code = 130
         except BaseException:
             sys.excepthook(*sys.exc_info())
-            code = 1
         if self._runtime is not None:
             releasing = self._runtime.release(invocation)
             asyncio.run_coroutine_threadsafe(releasing, invocation.loop).result()
@@ -302,7 +299,6 @@ class CommandRequest:
     fingerprint: str
     folder: str
     is_terminal: tuple[bool, bool, bool]
-    size: tuple[int, int]
     session: int
     errors: tuple[str, str]
     words: list[str]
@@ -326,16 +322,9 @@ class CommandRequest:
         if width:
             env = {"COLUMNS": str(width), "LINES": str(height)} | env
         out_errors, err_errors = errors.split()
-        return cls(
-            fingerprint,
-            folder,
-            (bool(stdin), bool(stdout), bool(stderr)),
-            (width, height),
-            session,
-            (out_errors, err_errors),
-            rest[: int(count)],
-            env,
-        )
+        terminals = (bool(stdin), bool(stdout), bool(stderr))
+        words = rest[: int(count)]
+        return cls(fingerprint, folder, terminals, session, (out_errors, err_errors), words, env)
 
 
 async def read_message(reader: asyncio.StreamReader, begun: bytes = b"") -> tuple[bytes, bytes]:
@@ -591,14 +580,8 @@ def _open_stream(invocation: HostedInvocation, number: int) -> TextIO:
         return io.TextIOWrapper(io.BufferedReader(raw, 1 << 20), encoding="utf-8")
     is_unbuffered = bool(invocation.env.get("PYTHONUNBUFFERED"))
     below = cast("BinaryIO", raw if is_unbuffered else io.BufferedWriter(raw, 1 << 16))
-    return io.TextIOWrapper(
-        below,
-        encoding="utf-8",
-        errors=invocation.request.errors[number - 1],
-        newline="\n",
-        line_buffering=number == 2,
-        write_through=is_unbuffered,
-    )
+    errors = invocation.request.errors[number - 1]
+    return io.TextIOWrapper(below, "utf-8", errors, "\n", number == 2, write_through=is_unbuffered)
 
 
 class CallersStream:

@@ -20,11 +20,13 @@ from rich.table import Table
 from rich.text import Text
 
 from handrail.cli.options import FILE, json_option
-from handrail.cli.output import film_journal, need_films, print_json, read_input, video_option
+from handrail.cli.output import print_json, read_input
 from handrail.clock import SystemClock, iso_time
 from handrail.config import Config, canonical
 from handrail.device_names import DeviceNames
 from handrail.errors import InvalidAction, VerificationFailed
+from handrail.film.write import need_encoder, write_film
+from handrail.flow.filming import journal_scenes
 from handrail.flow.recording import flow_text
 from handrail.journal import Journal, merkle
 from handrail.journal.checkpoint_file import LEAVES, RememberedCheckpoint, replace_durably
@@ -147,7 +149,7 @@ def show(action: str, as_json: bool) -> None:
 @since_option
 @click.option("--action", metavar="ID", help="Only the events of this action.")
 @click.option("--flow", "as_flow", is_flag=True, help="A flow that does it all again, instead of events.")
-@video_option("A film of it as MP4, instead of events; needs --output.")
+@click.option("--video", is_flag=True, help="A film of it as MP4, instead of events; needs --output.")
 @click.option("--session", metavar="ID", help="With --flow or --video: only what was done in this session.")
 @click.option("--name", default="recorded", show_default=True, help="With --flow: what it is called.")
 def export(*, output: str, action: str | None, as_flow: bool, video: bool, name: str, **others: Any) -> None:
@@ -160,9 +162,14 @@ def export(*, output: str, action: str | None, as_flow: bool, video: bool, name:
                 path="video",
                 hint="For example: handrail journal export --video -o monday.mp4 --since 2026-01-31",
             )
-        need_films()
+        need_encoder()
         with opened_journal() as opened:
-            film_journal(opened, Path(output), **wanted)
+            try:
+                write_film(journal_scenes(opened, **wanted), Path(output), "Handrail")
+            except OSError as error:
+                why = f"{output} can't be written: {error.strerror or error}"
+                raise InvalidAction(why, path="output") from None
+        click.echo(f"video: {output}", err=True)
         return
     with opened_journal() as opened, click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
         if as_flow:

@@ -90,9 +90,23 @@ async def serve_local(runtime: Runtime, name: DoorName = "daemon") -> AsyncItera
         if not runtime.is_shared:
             runtime.approvals.notify = notify
             ends.callback(setattr, runtime.approvals, "notify", before)
-        door = LocalRequests(lambda: runtime, token)
-        ends.push_async_callback(door.visits.close)
-        server = await asyncio.start_server(door.welcome, sock=socket(fileno=line.detach()), limit=MOST_ASKED)
+        visits = await ends.enter_async_context(Background())
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                with suppress(OSError, asyncio.IncompleteReadError):
+                    if await authenticate(reader, writer, token):
+                        if (request := await receive(reader)) is not None:
+                            await visit(runtime, request, reader, writer)
+                        else:
+                            writer.write(RUN_IT_YOURSELF)
+            finally:
+                await hang_up(writer)
+
+        def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            visits.start(serve(reader, writer), "local door")
+
+        server = await asyncio.start_server(welcome, sock=socket(fileno=line.detach()), limit=MOST_ASKED)
         ends.callback(server.close)
         yield socket_path(runtime.config.home, name)
 
@@ -108,70 +122,43 @@ async def authenticate(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     return is_known
 
 
-class LocalRequests:
-    """All connections of one server."""
+async def visit(
+    runtime: Runtime | None, request: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Handles one request. The answer to a client that has gone is in the journal."""
 
-    def __init__(self, runtime: Callable[[], Runtime | None], token: bytes) -> None:
-        self._runtime = runtime
-        self._token = token
-        self.visits = Background()
+    async def ask(approval_id: str) -> None:
+        await send(writer, {"question": approval_id})
 
-    def welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.visits.start(self._serve(reader, writer), "local door")
+    ask_at_terminal.set(ask)
+    with suppress(OSError):
+        await send(writer, await _answer(runtime, request, reader))
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with suppress(OSError, asyncio.IncompleteReadError):
-                if await authenticate(reader, writer, self._token):
-                    if (request := await receive(reader)) is not None:
-                        await self.visit(request, reader, writer)
-                    else:
-                        writer.write(RUN_IT_YOURSELF)
-        finally:
-            await hang_up(writer)
 
-    async def visit(
-        self, request: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """Handles one request. The answer to a client that has gone is in the journal."""
-
-        async def ask(approval_id: str) -> None:
-            await send(writer, {"question": approval_id})
-
-        ask_at_terminal.set(ask)
-        with suppress(OSError):
-            await send(writer, await self._answer(request, reader))
-
-    async def _answer(self, request: Message, reader: asyncio.StreamReader) -> Message:
-        try:
-            if (runtime := self._runtime()) is None:
-                return {"phones": []} if "phones" in request else {"elsewhere": True}
-            if "phones" in request:
-                return {
-                    "phones": [
-                        {
-                            "serial": session.serial,
-                            "model": session.facts.model,
-                            "android": session.facts.android_version,
-                            "channels": session.surface.channels(),
-                        }
-                        for session in runtime.sessions.values()
-                    ]
-                }
-            if "action" not in request:
-                return await _about_desk(runtime, request, reader)
-            device = request.get("device")
-            if (session := runtime.opened(device if isinstance(device, str) else None)) is None:
-                return {"elsewhere": True}
-            action, who = action_from(_object(request, "action")), _object(request, "caller")
-            terminal = who["terminal"] if isinstance(who.get("terminal"), int) else None
-            caller = Caller.of_terminal(str(who.get("id", "")), terminal)  # a person with a login session
-            with within_trace(read_traceparent(request.get("trace"))):
-                envelope = await _while_connected(run_until_stopped(session, action, caller), reader)
-        except HandrailError as error:
-            return {"error": error.to_dict()}
-        screen = runtime.secrets.redact(session.screens.registry.text)
-        return {"envelope": envelope.to_dict(), "text": envelope_text(action, envelope, screen)}
+async def _answer(runtime: Runtime | None, request: Message, reader: asyncio.StreamReader) -> Message:
+    try:
+        if "phones" in request:
+            phones = []
+            for session in runtime.sessions.values() if runtime else ():
+                about = {"serial": session.serial, "model": session.facts.model}
+                about["android"] = session.facts.android_version
+                phones.append({**about, "channels": session.surface.channels()})
+            return {"phones": phones}
+        if runtime is not None and "action" not in request:
+            return await _about_desk(runtime, request, reader)
+        device = request.get("device")
+        opened = runtime.opened(device if isinstance(device, str) else None) if runtime else None
+        if runtime is None or opened is None:
+            return {"elsewhere": True}
+        action, who = action_from(_object(request, "action")), _object(request, "caller")
+        terminal = who["terminal"] if isinstance(who.get("terminal"), int) else None
+        caller = Caller.of_terminal(str(who.get("id", "")), terminal)  # a person with a login session
+        with within_trace(read_traceparent(request.get("trace"))):
+            envelope = await _while_connected(run_until_stopped(opened, action, caller), reader)
+    except HandrailError as error:
+        return {"error": error.to_dict()}
+    screen = runtime.secrets.redact(opened.screens.registry.text)
+    return {"envelope": envelope.to_dict(), "text": envelope_text(action, envelope, screen)}
 
 
 async def _about_desk(runtime: Runtime, request: Message, reader: asyncio.StreamReader) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
 import os
 import signal
 import subprocess
@@ -17,6 +18,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from handrail import __version__
+from handrail.cli.output import log_to_stderr, print_json, show_progress
+from handrail.config import Config
 from handrail.errors import Cancelled, HandrailError, InvalidAction
 from handrail.invocation import current
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
@@ -154,13 +157,9 @@ _EAGER: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": Fal
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
     is_alone = current.get().daemon is None  # the daemon's log knows its clients
-    if is_alone and sys.stderr.isatty():
-        from handrail.cli.output import show_progress  # noqa: PLC0415
-
+    if is_alone:
         show_progress()
     if is_alone and (level := os.environ.get("HANDRAIL_LOG")):
-        from handrail.cli.output import log_to_stderr  # noqa: PLC0415
-
         log_to_stderr(level)
     if os.environ.get("HANDRAIL_OTLP_ENDPOINT") and (traceparent := os.environ.get("TRACEPARENT")):
         from handrail.engine.tracing import read_traceparent, within_trace  # noqa: PLC0415
@@ -179,17 +178,12 @@ def run(words: Sequence[str] | None = None) -> NoReturn:
         ended = cli(list(words), prog_name="handrail", standalone_mode=False)
         sys.exit(ended if isinstance(ended, int) else 0)  # click returns the code of `ctx.exit(code)`
     except (click.Abort, KeyboardInterrupt):
-        _fail(Cancelled("it was stopped"), words, quiet=True)
+        fail(Cancelled("it was stopped"), words, quiet=True)
     except click.ClickException as error:
         error.show()
-        _fail(InvalidAction(error.format_message()), words, quiet=True)
+        fail(InvalidAction(error.format_message()), words, quiet=True)
     except Exception as error:
-        _fail(_unforeseen(error), words)
-
-
-def stopped_early() -> NoReturn:
-    """Ctrl-C before anything began."""
-    _fail(Cancelled("it was stopped"), sys.argv[1:], quiet=True)
+        fail(_unforeseen(error), words)
 
 
 def lost(*, has_written: bool) -> NoReturn:
@@ -206,12 +200,11 @@ def lost(*, has_written: bool) -> NoReturn:
         sys.exit(error.exits.exit_code)
     words = sys.argv[1:]
     if name in _actions() and _wants_json(words):
-        from handrail.cli.output import print_json  # noqa: PLC0415
         from handrail.cli.perform import as_answer  # noqa: PLC0415
 
         print_json(as_answer(name.replace("-", "_"), error))
         sys.exit(error.exits.exit_code)
-    _fail(error, words)
+    fail(error, words)
 
 
 def _wants_json(words: Sequence[str]) -> bool:
@@ -225,11 +218,9 @@ def _as_ctrl_c(*_: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def _fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) -> NoReturn:
+def fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) -> NoReturn:
     """Prints it, with --json as one object. `quiet`: the message has been printed already."""
     if _wants_json(words):
-        from handrail.cli.output import print_json  # noqa: PLC0415
-
         print_json(error.to_dict())
     elif not quiet:
         click.echo(f"{error.code}: {error.message}\n{error.hint}", err=True)
@@ -242,10 +233,7 @@ def _unforeseen(error: Exception) -> HandrailError:
         error = error.exceptions[0]
     if isinstance(error, HandrailError):
         return error
-    import logging  # noqa: PLC0415  (what most commands do not need)
-
-    from handrail.config import Config  # noqa: PLC0415
-    from handrail.store import disk_failure, store_error  # noqa: PLC0415
+    from handrail.store import disk_failure, store_error  # noqa: PLC0415  (sqlite3)
 
     if named := disk_failure(error):
         return named

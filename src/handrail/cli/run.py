@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from handrail.cli.approvals import Answers, FlowQuestions
+from handrail.cli.approvals import FlowQuestions
 from handrail.cli.options import (
     EXISTING_FILE,
     FILE,
@@ -28,14 +29,16 @@ from handrail.cli.options import (
     session_from,
     simulated_devices,
 )
-from handrail.cli.output import film_flows, need_films, print_json
+from handrail.cli.output import print_json, save_film
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.session import Session
 from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction
+from handrail.film.write import need_encoder
 from handrail.flow import report
 from handrail.flow.document import load as load_flow
 from handrail.flow.evidence import ReportEvidence
+from handrail.flow.filming import flow_scenes
 from handrail.flow.foreign import ForeignFlows, NoForeignFlows, is_installed, maestro
 from handrail.flow.plan import AnyFlow, FlowPlan, Shard, devices_of, find_flows, plan, wanted
 from handrail.flow.progress import LiveFlowProgress, PlainFlowProgress
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 Ready = tuple[AnyFlow, FlowPlan]
 MOST = 64
 SIM = "Simulated phones, new for every flow; as many as it needs, at least N."
+LONGEST_NAME = 60
+"""Characters of a flow's name in the name of a file."""
 _START = "before the flow"
 
 
@@ -182,9 +187,7 @@ def _on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
     plans = _plans(options, foreign)
     how = {"retries": options.retries, "pictures": options.report is not None}
     chosen = replace(chosen, devices=options.wanted.devices)
-    specs = run_fleet.specs_of(
-        plans, foreign.env_for, chosen, refuse=options.approvals == Answers.FAIL.value, **how
-    )
+    specs = run_fleet.specs_of(plans, foreign.env_for, chosen, refuse=options.approvals == "fail", **how)
     client, run_id, interrupted = run_fleet.hand_in(specs, chosen, to_stderr=options.as_json)
     if chosen.detach:
         return 0
@@ -204,7 +207,7 @@ def _foreign(options: RunOptions) -> ForeignFlows:
 
 async def _main(options: RunOptions) -> int:
     if options.video:
-        need_films()
+        need_encoder()
     foreign = _foreign(options)
     plans = _plans(options, foreign)
     await foreign.check()
@@ -266,6 +269,19 @@ def _plans(options: RunOptions, foreign: ForeignFlows) -> list[Ready]:
         messages = "\n".join(error.message for error in wrong)
         raise InvalidAction(messages, hint="`handrail flow check` says more.")
     return plans
+
+
+def film_flows(records: Sequence[FlowRecord], folder: Path, *, to_stderr: bool) -> None:
+    """One for each run that did something; the report links it."""
+    taken: set[str] = set()
+    for record in records:
+        if scenes := flow_scenes(record):
+            stem = re.sub(r"[^\w.-]+", "-", record.name).strip("-.")[:LONGEST_NAME] or "flow"
+            names = (f"{stem}.mp4", *(f"{stem}-{number}.mp4" for number in range(2, 10_000)))
+            name = next(candidate for candidate in names if candidate not in taken)
+            taken.add(name)
+            if save_film(scenes, folder / name, record.name, to_stderr=to_stderr):
+                record.video = name
 
 
 async def _on_phones(
