@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import json
 import os
 import re
@@ -33,7 +32,7 @@ from handrail.protocol.actions import ACTIONS
 from handrail.protocol.traits import Pressed, Span
 from handrail.safety.approval_store import AskedApproval, GrantTerms, grant_id
 from handrail.safety.approvals import Approvals
-from handrail.safety.caller import Caller
+from handrail.safety.caller import Caller, login_name
 from handrail.safety.labels import is_answer
 from handrail.safety.leases import Holder, Leases, StopRequests
 from handrail.screen.text import clean, cut
@@ -93,7 +92,7 @@ def approve(
     text = sys.stdin.read().rstrip("\r\n") if data == "-" else data
     allow = GrantTerms.read(None if for_ is None else _milliseconds(for_), times)
     done = with_approvals(
-        lambda desk: desk.answer(id_, True, by or _login(), data=text, allow=allow, **answer)
+        lambda desk: desk.answer(id_, True, by or login_name(), data=text, allow=allow, **answer)
     )
     click.echo(f"Approved: {done.id} {_what(done)}")
     if allow is not None:
@@ -110,7 +109,7 @@ def approve(
 def reject(id_: str, reason: str, remember: Span | None, by: str | None) -> None:
     """Say no to the request ID, or to the only one whose id begins so."""
     done = with_approvals(
-        lambda desk: desk.answer(id_, False, by or _login(), note=reason, remember=remember)
+        lambda desk: desk.answer(id_, False, by or login_name(), note=reason, remember=remember)
     )
     click.echo(f"Rejected: {done.id} {_what(done)}")
 
@@ -130,13 +129,6 @@ def _milliseconds(text: str) -> int:
     if not match:
         raise click.BadParameter(f"{text!r} is not a time such as 30m or 2h", param_hint="--for")
     return int(match[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[match[2]]
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # no entry for this user
-        return f"uid {os.getuid()}"
 
 
 def _row(approval: AskedApproval, now: int) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
+from collections import UserDict, deque
 from collections.abc import Callable, Coroutine, Iterator, MutableMapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
@@ -597,39 +597,27 @@ class CallersStream:
         return getattr(stream, attribute)
 
 
-class CallersEnviron(MutableMapping[str, str]):
+class CallersEnviron(UserDict[str, str]):
     """`os.environ`: the environment of whoever asks."""
 
     def __init__(self, own: MutableMapping[str, str]) -> None:
         self._own = own
 
     @property
-    def _now(self) -> MutableMapping[str, str]:
+    def data(self) -> MutableMapping[str, str]:  # type: ignore[override]
         invocation = current.get()
         return invocation.env if isinstance(invocation, HostedInvocation) else self._own
 
-    def __getitem__(self, name: str) -> str:
-        return self._now[name]
-
-    def __setitem__(self, name: str, value: str) -> None:
-        self._now[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._now[name]
-
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._now])
+        return iter([*self.data])
 
-    def __len__(self) -> int:
-        return len(self._now)
-
-    def copy(self) -> dict[str, str]:
+    def copy(self) -> dict[str, str]:  # type: ignore[override]
         return dict(self)
 
-    def __or__(self, other: MutableMapping[str, str]) -> dict[str, str]:
+    def __or__(self, other: MutableMapping[str, str]) -> dict[str, str]:  # type: ignore[override]
         return dict(self) | dict(other)
 
-    def __ror__(self, other: MutableMapping[str, str]) -> dict[str, str]:
+    def __ror__(self, other: MutableMapping[str, str]) -> dict[str, str]:  # type: ignore[override]
         return dict(other) | dict(self)
 
 

@@ -230,13 +230,13 @@ def fleet_options(command: Command) -> Command:
     )
     @click.option("--detach", is_flag=True, help="Only hand it in; `handrail fleet attach` follows it.")
     @functools.wraps(command)
-    def with_fleet(
-        *args: Any, fleet: str | None, where: str, each_device: bool, detach: bool, **kwargs: Any
-    ) -> Any:
-        if fleet is None and (where or each_device or detach):
-            flag = "--where" if where else "--each-device" if each_device else "--detach"
-            raise InvalidAction(f"{flag} is for fleets", path="fleet", hint="Give --fleet ADDRESS as well.")
-        chosen = None if fleet is None else FleetOptions(fleet, where, each_device, detach)
-        return command(*args, fleet=chosen, **kwargs)
+    def with_fleet(*args: Any, fleet: str | None, **parameters: Any) -> Any:
+        about = {name: parameters.pop(name) for name in ("where", "each_device", "detach")}
+        if fleet is None and any(about.values()):
+            flag = next(name.replace("_", "-") for name in about if about[name])
+            hint = "Give --fleet ADDRESS as well."
+            raise InvalidAction(f"--{flag} is for fleets", path="fleet", hint=hint)
+        chosen = None if fleet is None else FleetOptions(fleet, **about)
+        return command(*args, fleet=chosen, **parameters)
 
     return with_fleet

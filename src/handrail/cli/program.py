@@ -55,7 +55,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "witness": ("witness:witness", "Countersign journals of other machines."),
     "mcp": ("mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
     "serve": ("serve:serve", "Serve the desk: a page for people, REST, WebSocket and MCP."),
-    "desk": ("serve:desk", "Act on the desk of a running server, and follow it."),
+    "desk": ("desk:desk", "Act on the desk of a running server, and follow it."),
     "agent": ("agent:agent", "Let a model work on a phone until a task is done."),
     "flow": ("flow:flow", "Check flows without a device; print the schema for editors."),
     "daemon": ("daemon:daemon", "See or stop the daemon that has this home's phones."),
