@@ -65,8 +65,14 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
     elif not requests:
         click.echo("Nothing was asked yet." if everything else "Nothing waits for an answer.")
     else:
+        rows = []
+        for approval in requests:
+            left = duration(approval.expires_ms - now) if approval.is_open else ""
+            age, device = duration(now - approval.created_ms), clean(phone_words(approval.request.device))
+            why = cut(clean(approval.request.why or approval.request.reason), 120)
+            rows.append((approval.id, approval.state, age, left, device, _what(approval), why))
         header = ("id", "state", "age", "expires", "device", "what", "why")
-        print_table(f"{len(requests)} requests", header, [_row(approval, now) for approval in requests])
+        print_table(f"{len(requests)} requests", header, rows)
         for approval in requests:
             if approval.is_open and "script" in approval.request.action:
                 click.echo(f"\n{approval.id}: {approval.request.shown(0)}")
@@ -90,7 +96,11 @@ def approve(
 ) -> None:
     """Say yes to the request ID, or to the only one whose id begins so."""
     text = sys.stdin.read().rstrip("\r\n") if data == "-" else data
-    allow = GrantTerms.read(None if for_ is None else _milliseconds(for_), times)
+    match = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", ("0s" if for_ is None else for_).strip().lower())
+    if not match:
+        raise click.BadParameter(f"{for_!r} is not a time such as 30m or 2h", param_hint="--for")
+    span_ms = int(match[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[match[2]]
+    allow = GrantTerms.read(None if for_ is None else span_ms, times)
     done = with_approvals(
         lambda desk: desk.answer(id_, True, by or login_name(), data=text, allow=allow, **answer)
     )
@@ -122,20 +132,6 @@ def with_approvals(work: Callable[[Approvals], Awaitable[T]]) -> T:
             return await work(Approvals(store, SystemClock()))
 
     return run(answered())
-
-
-def _milliseconds(text: str) -> int:
-    match = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", text.strip().lower())
-    if not match:
-        raise click.BadParameter(f"{text!r} is not a time such as 30m or 2h", param_hint="--for")
-    return int(match[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[match[2]]
-
-
-def _row(approval: AskedApproval, now: int) -> tuple[str, ...]:
-    left = duration(approval.expires_ms - now) if approval.is_open else ""
-    why = approval.request.why or approval.request.reason
-    age, device = duration(now - approval.created_ms), clean(phone_words(approval.request.device))
-    return (approval.id, approval.state, age, left, device, _what(approval), cut(clean(why), 120))
 
 
 def _what(approval: AskedApproval) -> str:

@@ -102,7 +102,14 @@ class LazyGroup(click.Group):
             need_posix(f"`handrail {args[0]}`")
         is_known = name.startswith("-") or any(name in names for names in others) or name in _actions()
         if not is_known:
-            raise click.UsageError(f"No such command {args[0]!r}.{_suggestion(args[0])}", ctx)
+            # The command that was probably meant: the name that other tools use, or the nearest spelling.
+            from handrail.protocol.read import ELSEWHERE, nearest  # noqa: PLC0415
+
+            elsewhere = ELSEWHERE.get(args[0].replace("-", "_"), "").replace("_", "-")
+            names = [*COMMANDS, *SATELLITE_COMMANDS, *_actions(), *ALIASES]
+            near = [elsewhere] if elsewhere else nearest(name, names)
+            suggestion = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{suggestion}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -128,16 +135,6 @@ def _actions() -> dict[str, ActionCommand]:
     from handrail.cli.action_commands import ACTION_COMMANDS  # noqa: PLC0415
 
     return ACTION_COMMANDS
-
-
-def _suggestion(word: str) -> str:
-    """The command that was probably meant: the name that other tools use, or the nearest spelling."""
-    from handrail.protocol.read import ELSEWHERE, nearest  # noqa: PLC0415
-
-    names = [*COMMANDS, *SATELLITE_COMMANDS, *_actions(), *ALIASES]
-    elsewhere = ELSEWHERE.get(word.replace("-", "_"))
-    near = [elsewhere.replace("_", "-")] if elsewhere else nearest(word.replace("_", "-"), names)[:1]
-    return f" Did you mean {near[0]}?" if near else ""
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
