@@ -6,9 +6,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
-    {"clock", "errors", "invocation", "local_socket", "python_syntax"},
+    {"clock", "errors", "invocation", "local_socket"},
     {"trusted_file", "system"},
-    {"asgi_server", "bind", "config", "hosts", "satellites", "simulator", "store", "virtual_time", "waiting"},
+    {"asgi_server", "bind", "config", "hosts", "satellites", "simulator", "store", "waiting"},
     {"device_names", "protocol"},
     {"dialects", "journal"},
     {"screen", "adb", "cdp"},

@@ -27,7 +27,7 @@ ELSEWHERE = {
     ),
     "engine/session.py": (2, "its watch and its saving of refs, which Session.close ends"),
     "web_server/phone_stream.py": (1, "a TaskGroup: a picture that can't be made small ends the stream"),
-    "sync/loop.py": (2, "a call that its thread waits for, and a block that Kept.close leaves"),
+    "sync/openers.py": (2, "a call that its thread waits for, and a block that Kept.close leaves"),
     "handrail_sim/adbd/connection.py": (
         2,
         "services of a simulated adbd, ended at a hang-up as Android does",

@@ -61,18 +61,15 @@ class PlainHeads:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = None if scope["type"] == "lifespan" else self._refusal(scope)
-        with suppress(asyncio.CancelledError):  # only a server that ends does so: whoever waits is hung up on
-            await (refusal or self._app)(scope, receive, send)
-
-    def _refusal(self, scope: Scope) -> JSONResponse | None:
-        names = {name for name, _ in scope["headers"]}
+        headers = [] if scope["type"] == "lifespan" else scope["headers"]
+        app, names = self._app, {name for name, _ in headers}
+        size = len(scope.get("query_string", b"")) + sum(len(n) + len(v) + 4 for n, v in headers)
         if b"content-length" in names and b"transfer-encoding" in names:
-            return _refused(400, "TWO_LENGTHS", "Two lengths contradict each other.", "Send one of them.")
-        size = len(scope.get("query_string", b"")) + sum(len(n) + len(v) + 4 for n, v in scope["headers"])
-        if size > MOST_HEAD:
-            return _refused(431, "HEAD_TOO_LARGE", f"{size:,} bytes of head are too many.", "Send less.")
-        return None
+            app = _refused(400, "TWO_LENGTHS", "Two lengths contradict each other.", "Send one of them.")
+        elif size > MOST_HEAD:
+            app = _refused(431, "HEAD_TOO_LARGE", f"{size:,} bytes of head are too many.", "Send less.")
+        with suppress(asyncio.CancelledError):  # only a server that ends does so: whoever waits is hung up on
+            await app(scope, receive, send)
 
 
 def _refused(status: int, code: str, message: str, hint: str) -> JSONResponse:
@@ -135,8 +132,6 @@ class BoundedProtocol(H11Protocol):
         began = bool(self.conn.trailing_data[0]) or self._awaited == "body"
         if began and self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             headers = [("connection", "close"), ("content-length", "0")]
-            self.transport.write(
-                self.conn.send(h11.Response(status_code=408, headers=headers, reason=b"Request Timeout"))
-                or b""
-            )
+            late = h11.Response(status_code=408, headers=headers, reason=b"Request Timeout")
+            self.transport.write(self.conn.send(late) or b"")
         self.transport.close()

@@ -1,12 +1,11 @@
-"""Time as a parameter: logic takes a `Clock`, programs pass `SystemClock`, tests pass `ManualClock`."""
+"""Time as a parameter: logic takes a `Clock`, programs pass `SystemClock`, tests a `ManualClock`."""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
 import secrets
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -117,74 +116,3 @@ def _boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:  # not Linux: then only this process's readings are comparable
         return secrets.token_hex(8)
-
-
-class ManualClock:
-    """Stands still until `advance`; sleepers wake in the order of their deadlines."""
-
-    def __init__(self, now_ms: int = 1_710_000_000_000) -> None:
-        self.timer = secrets.token_hex(8)
-        self._start_ms = now_ms
-        self._elapsed_ms = 0.0
-        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
-        self._count = 0
-
-    def now_ms(self) -> int:
-        return self._start_ms + int(self._elapsed_ms)
-
-    def monotonic_ms(self) -> float:
-        return self._elapsed_ms
-
-    def set_wall(self, now_ms: int) -> None:
-        """Sets the time of day; no time passes."""
-        self._start_ms = now_ms - int(self._elapsed_ms)
-
-    async def sleep_ms(self, duration_ms: float) -> None:
-        if duration_ms <= 0:
-            await asyncio.sleep(0)
-            return
-        self._count += 1
-        wake = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._sleepers, (self._elapsed_ms + duration_ms, self._count, wake))
-        await wake
-
-    async def advance(self, duration_ms: float) -> None:
-        """Lets time pass. A sleeper that wakes runs as far as it can before the next one wakes."""
-        end = self._elapsed_ms + duration_ms
-        await _quiet()
-        while self._sleepers and self._sleepers[0][0] <= end:
-            self._elapsed_ms, _, wake = heapq.heappop(self._sleepers)
-            if not wake.done():
-                wake.set_result(None)
-                await _quiet()
-        self._elapsed_ms = end
-
-    def wake_next(self) -> bool:
-        """Goes on to when the next sleeper wakes; False when there is none."""
-        while self._sleepers:
-            until, _, wake = heapq.heappop(self._sleepers)
-            if not wake.done():
-                self._elapsed_ms = until
-                wake.set_result(None)
-                return True
-        return False
-
-
-QUIET_TURNS = 2
-"""In a row: bytes that somebody sent to this very process are seen by the turn after it."""
-MOST_TURNS = 100_000
-
-
-async def _quiet() -> None:
-    """Returns when nothing can run without time, a thread or another process.
-
-    The loop keeps its list of what it can run to itself, and has no other way to say that it is empty.
-    """
-    ready: Sized = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
-    quiet = 0
-    for _ in range(MOST_TURNS):
-        await asyncio.sleep(0)
-        quiet = 0 if ready else quiet + 1
-        if quiet == QUIET_TURNS:
-            return
-    raise RuntimeError("A task asks again in every turn instead of waiting: time can't go on beside it")

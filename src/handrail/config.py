@@ -36,110 +36,66 @@ class Variable:
     """Another spelling that is read when the first one is not set."""
 
 
-VARIABLES: tuple[Variable, ...] = (
-    Variable(
-        "HANDRAIL_HOME",
-        "folder of the journal, approvals, leases and settings; made with mode 0700",
-        "`$XDG_DATA_HOME/handrail`, else `~/.local/share/handrail`",
-    ),
-    Variable("HANDRAIL_DEVICE", "the device of commands that are given no `--device`", "the only usable one"),
-    Variable("HANDRAIL_DEVICES", "devices reached without an adb server: `host:port`, separated by commas"),
-    Variable(
-        "HANDRAIL_ADB",
-        "the adb binary",
-        "`adb` on the PATH, in the Android SDK, or in the `adbutils` package",
-    ),
-    Variable("CHROME_BIN", "the browser that `--device browser` starts", "Chromium or Chrome on the PATH"),
-    Variable("HANDRAIL_BROWSER_SHOWN", "1: a browser that is started has a window"),
-    Variable(
-        "HANDRAIL_BROWSER_TABS", "tabs of a running browser that are shown: patterns of addresses", "none"
-    ),
-    Variable("ANDROID_HOME", "the Android SDK", also="ANDROID_SDK_ROOT"),
-    Variable("ANDROID_USER_HOME", "folder of the key that phones are shown", "`~/.android`"),
-    Variable("ADB_VENDOR_KEYS", "further key files, separated by colons"),
-    Variable("ANDROID_ADB_SERVER_ADDRESS", "host of the adb server; only one here is started", "127.0.0.1"),
-    Variable("ANDROID_ADB_SERVER_PORT", "port of the adb server", str(ADB_PORT)),
-    Variable(
-        "ADB_SERVER_SOCKET",
-        "where the adb server listens, `tcp:PORT` or `tcp:HOST:PORT`; wins over the two above",
-    ),
-    Variable(
-        "HANDRAIL_HELPER",
-        "what runs on the phone to read it faster: `auto`, `u2`, `http` or `none`",
-        "`auto`",
-    ),
-    Variable(
-        "HANDRAIL_DISABLE_HELPER",
-        "1: nothing is started on the phone; the same as `HANDRAIL_HELPER=none`",
-        "0",
-        also="AGENTEST_DISABLE_HELPER",
-    ),
-    Variable(
-        "HANDRAIL_HELPER_DIR", "folder with the APKs of the HTTP helper", also="AGENTEST_HELPER_APK_DIR"
-    ),
-    Variable(
-        "HANDRAIL_DISABLE_FRAMEWORK_SYNC",
-        "1: debug builds of React Native, Flutter and Compose apps are not asked whether they are busy",
-        "0",
-        also="AGENTEST_DISABLE_FRAMEWORK_SYNC",
-    ),
-    Variable("HANDRAIL_DISABLE_WEB", "1: web pages inside a phone are read by accessibility alone", "0"),
-    Variable(
-        "HANDRAIL_DISABLE_FIBER_INFERENCE",
-        "1: nameless elements are not named after their React components",
-        "0",
-        also="AGENTEST_DISABLE_FIBER_INFERENCE",
-    ),
-    Variable("HANDRAIL_METRO", "where React Native's bundler listens: `host:port`", METRO),
-    Variable(
-        "HANDRAIL_WITNESS",
-        "who keeps the journal's checkpoints elsewhere: a folder that is there, best on another disk, "
-        "or the address of a `handrail witness serve`",
-    ),
-    Variable("HANDRAIL_WITNESS_KEY", "the public key of the witness at that address", "what it tells"),
-    Variable(
-        "HANDRAIL_NOTIFY_URL",
-        "where a served desk says that somebody asks: an ntfy topic, `https://ntfy.sh/TOPIC`, or a webhook "
-        "that takes JSON, `json+https://…`; it is told a random id, nothing of any screen",
-        "nobody is told",
-    ),
-    Variable(
-        "HANDRAIL_OTLP_ENDPOINT", "a collector of [telemetry](telemetry.md): `http://127.0.0.1:4318`", "none"
-    ),
-    Variable("HANDRAIL_OTLP_HEADERS", "what that collector is sent with it, such as a key: `NAME=VALUE,…`"),
-    Variable("TRACEPARENT", "with telemetry: the trace that a command belongs to, as W3C writes it"),
-    Variable(
-        "HANDRAIL_NO_DAEMON",
-        "1: every command runs in its own process; the daemon is neither used nor started",
-        "0",
-    ),
-    Variable("HANDRAIL_FLEET_TOKEN", "the token of the fleet's head that `--fleet` names"),
-    Variable("HANDRAIL_FLEET_CERT", "its certificate as PEM, where nobody vouches for it"),
-    Variable("HANDRAIL_FLEET_TRUSTED_NETWORK", "1: send it by plain HTTP, also to another machine", "0"),
-    Variable("HANDRAIL_LOG", "how much is logged: `debug`, `info`, `warning` or `error`", "`warning`"),
-    Variable("HANDRAIL_SIM_SEED", "seed of the phone that `--sim` starts", "1"),
-    Variable("HANDRAIL_SIM_APPS", "apps of the phone that `--sim` starts, separated by commas", "all"),
-    Variable("HANDRAIL_SECRET_…", "value of a secret: `${secret:NAME}` reads `HANDRAIL_SECRET_NAME`"),
-    Variable("OPENAI_API_KEY", "key for `--model openai:…`; a local server needs none"),
-    Variable("OPENAI_BASE_URL", "another server with OpenAI's protocol; `--base-url` wins over it"),
-    Variable("ANTHROPIC_API_KEY", "key for `--model anthropic:…`"),
-    Variable("ANTHROPIC_BASE_URL", "another server with Anthropic's protocol; `--base-url` wins over it"),
-    Variable("HANDRAIL_RUN", "set by Handrail for the scripts that it runs: which run they belong to"),
-    Variable("HANDRAIL_CORPUS", "tests only: a folder of recorded UI dumps", "`../shared/corpus`"),
-    Variable(
-        "HANDRAIL_MOBILE_MCP",
-        "tests only: 1, or the path of mobile-mcp's `lib/index.js`, to run it against the simulator",
-    ),
-    Variable("HANDRAIL_GO", "tests only: a Go compiler that finds golang.org/x/mod, to read our checkpoints"),
-    Variable("HANDRAIL_AICS", "tests only: the folder of `aics-witness`, to countersign our checkpoints"),
-    Variable(
-        "HANDRAIL_NEW_USER",
-        "tests only: 1 builds a virtual environment in a fresh clone and runs the demo",
-        "0",
-    ),
-    Variable("HANDRAIL_ATTACK_SEED", "tests only: which attacks on guarded buttons are drawn", "a fixed one"),
-    Variable("CHROME_BIN", "tests only: the browser", "one on the PATH"),
-    Variable("HANDRAIL_REQUIRE_BROWSER", "tests only: 1 makes a skipped browser test a failure", "0"),
+_TABLE = """
+HANDRAIL_HOME | folder of the journal, approvals, leases and settings; made with mode 0700 |
+  `$XDG_DATA_HOME/handrail`, else `~/.local/share/handrail`
+HANDRAIL_DEVICE | the device of commands that are given no `--device` | the only usable one
+HANDRAIL_DEVICES | devices reached without an adb server: `host:port`, separated by commas
+HANDRAIL_ADB | the adb binary | `adb` on the PATH, in the Android SDK, or in the `adbutils` package
+CHROME_BIN | the browser that `--device browser` starts | Chromium or Chrome on the PATH
+HANDRAIL_BROWSER_SHOWN | 1: a browser that is started has a window
+HANDRAIL_BROWSER_TABS | tabs of a running browser that are shown: patterns of addresses | none
+ANDROID_HOME | the Android SDK | | ANDROID_SDK_ROOT
+ANDROID_USER_HOME | folder of the key that phones are shown | `~/.android`
+ADB_VENDOR_KEYS | further key files, separated by colons
+ANDROID_ADB_SERVER_ADDRESS | host of the adb server; only one here is started | 127.0.0.1
+ANDROID_ADB_SERVER_PORT | port of the adb server | 5037
+ADB_SERVER_SOCKET | where the adb server listens, `tcp:PORT` or `tcp:HOST:PORT`; wins over the two above
+HANDRAIL_HELPER | what runs on the phone to read it faster: `auto`, `u2`, `http` or `none` | `auto`
+HANDRAIL_DISABLE_HELPER | 1: nothing is started on the phone; the same as `HANDRAIL_HELPER=none` | 0 |
+  AGENTEST_DISABLE_HELPER
+HANDRAIL_HELPER_DIR | folder with the APKs of the HTTP helper | | AGENTEST_HELPER_APK_DIR
+HANDRAIL_DISABLE_FRAMEWORK_SYNC | 1: debug builds of React Native, Flutter and Compose apps are not asked
+  whether they are busy | 0 | AGENTEST_DISABLE_FRAMEWORK_SYNC
+HANDRAIL_DISABLE_WEB | 1: web pages inside a phone are read by accessibility alone | 0
+HANDRAIL_DISABLE_FIBER_INFERENCE | 1: nameless elements are not named after their React components | 0 |
+  AGENTEST_DISABLE_FIBER_INFERENCE
+HANDRAIL_METRO | where React Native's bundler listens: `host:port` | 127.0.0.1:8081
+HANDRAIL_WITNESS | who keeps the journal's checkpoints elsewhere: a folder that is there, best on another
+  disk, or the address of a `handrail witness serve`
+HANDRAIL_WITNESS_KEY | the public key of the witness at that address | what it tells
+HANDRAIL_NOTIFY_URL | where a served desk says that somebody asks: an ntfy topic, `https://ntfy.sh/TOPIC`, or
+  a webhook that takes JSON, `json+https://…`; it is told a random id, nothing of any screen | nobody is told
+HANDRAIL_OTLP_ENDPOINT | a collector of [telemetry](telemetry.md): `http://127.0.0.1:4318` | none
+HANDRAIL_OTLP_HEADERS | what that collector is sent with it, such as a key: `NAME=VALUE,…`
+TRACEPARENT | with telemetry: the trace that a command belongs to, as W3C writes it
+HANDRAIL_NO_DAEMON | 1: every command runs in its own process; the daemon is neither used nor started | 0
+HANDRAIL_FLEET_TOKEN | the token of the fleet's head that `--fleet` names
+HANDRAIL_FLEET_CERT | its certificate as PEM, where nobody vouches for it
+HANDRAIL_FLEET_TRUSTED_NETWORK | 1: send it by plain HTTP, also to another machine | 0
+HANDRAIL_LOG | how much is logged: `debug`, `info`, `warning` or `error` | `warning`
+HANDRAIL_SIM_SEED | seed of the phone that `--sim` starts | 1
+HANDRAIL_SIM_APPS | apps of the phone that `--sim` starts, separated by commas | all
+HANDRAIL_SECRET_… | value of a secret: `${secret:NAME}` reads `HANDRAIL_SECRET_NAME`
+OPENAI_API_KEY | key for `--model openai:…`; a local server needs none
+OPENAI_BASE_URL | another server with OpenAI's protocol; `--base-url` wins over it
+ANTHROPIC_API_KEY | key for `--model anthropic:…`
+ANTHROPIC_BASE_URL | another server with Anthropic's protocol; `--base-url` wins over it
+HANDRAIL_RUN | set by Handrail for the scripts that it runs: which run they belong to
+HANDRAIL_CORPUS | tests only: a folder of recorded UI dumps | `../shared/corpus`
+HANDRAIL_MOBILE_MCP | tests only: 1, or the path of mobile-mcp's `lib/index.js`, to run it against the
+  simulator
+HANDRAIL_GO | tests only: a Go compiler that finds golang.org/x/mod, to read our checkpoints
+HANDRAIL_AICS | tests only: the folder of `aics-witness`, to countersign our checkpoints
+HANDRAIL_NEW_USER | tests only: 1 builds a virtual environment in a fresh clone and runs the demo | 0
+HANDRAIL_ATTACK_SEED | tests only: which attacks on guarded buttons are drawn | a fixed one
+CHROME_BIN | tests only: the browser | one on the PATH
+HANDRAIL_REQUIRE_BROWSER | tests only: 1 makes a skipped browser test a failure | 0
+"""
+"""A line for each: its name | what it means | its default | its other spelling."""
+VARIABLES: tuple[Variable, ...] = tuple(
+    Variable(*(" ".join(cell.split()) for cell in row.split("|")))
+    for row in re.split(r"\n(?! )", _TABLE.strip())
 )
 
 _YES = frozenset({"1", "true", "yes", "on"})

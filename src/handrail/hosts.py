@@ -62,19 +62,18 @@ def _number(parts: list[str]) -> str | None:
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         return None
     try:
-        values = [_integer_part(part) for part in parts]
+        values = [
+            int(part[2:] or "0", 16)
+            if part[:2] in ("0x", "0X")
+            else int(part, 8 if part[0] == "0" and len(part) > 1 else 10)
+            for part in parts
+        ]
     except ValueError:  # 08 is no octal number
         return None
     *firsts, last = values
     if any(value > 255 for value in firsts) or last >= 256 ** (4 - len(firsts)):
         return None
     return str(IPv4Address(last + sum(value << (8 * (3 - at)) for at, value in enumerate(firsts))))
-
-
-def _integer_part(part: str) -> int:
-    if part[:2] in ("0x", "0X"):
-        return int(part[2:] or "0", 16)
-    return int(part, 8 if part[0] == "0" and len(part) > 1 else 10)
 
 
 def why_private(host: str) -> str | None:
@@ -93,13 +92,10 @@ def why_private(host: str) -> str | None:
 
 
 def _is_public(number: IPv4Address | IPv6Address) -> bool:
-    if isinstance(number, IPv6Address) and (inner := _inner(number)):
-        return _is_public(inner)
+    if isinstance(number, IPv6Address):
+        inner = number.ipv4_mapped or number.sixtofour or (number.teredo[1] if number.teredo else None)
+        if any(number in net for net in _HOLDS_IPV4):
+            inner = IPv4Address(number.packed[-4:])
+        if inner:
+            return _is_public(inner)
     return number.is_global and not number.is_multicast and not number.is_reserved
-
-
-def _inner(number: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that this one stands for."""
-    if any(number in net for net in _HOLDS_IPV4):
-        return IPv4Address(number.packed[-4:])
-    return number.ipv4_mapped or number.sixtofour or (number.teredo[1] if number.teredo else None)

@@ -139,16 +139,12 @@ def is_typed_for_us(handle: int) -> bool:
         device = os.fstat(handle).st_rdev
     except (OSError, ValueError, IndexError):
         return True
-    return _device(terminal) != device or group == in_front
+    # `stat` gives a device's number in another form than /proc.
+    shown = os.makedev((terminal >> 8) & 0xFFF, (terminal & 0xFF) | ((terminal >> 12) & 0xFFF00))
+    return shown != device or group == in_front
 
 
 def _facts(process: int) -> list[str]:
     """Fields of /proc/PID/stat after the name, which may hold anything: state, parent, group, session, …"""
-    return (
-        Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    )
-
-
-def _device(packed: int) -> int:
-    """A device's number as `stat` gives it, from the form of /proc."""
-    return os.makedev((packed >> 8) & 0xFFF, (packed & 0xFF) | ((packed >> 12) & 0xFFF00))
+    text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    return text.rpartition(")")[2].split()

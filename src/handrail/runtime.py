@@ -328,8 +328,7 @@ class Runtime:
 
     async def end_actions(self) -> int:
         """Ends every action in flight in this process; how many there were. Nothing is held."""
-        desk = [self.session_on_desk] if self.session_on_desk else []
-        return sum([await session.end_actions() for session in [*self._sessions.values(), *desk]])
+        return sum([await session.end_actions() for session in reversed(self._all_sessions())])
 
     async def close(self) -> None:
         """Closes sessions first, as they still write to the journal. A failure keeps nothing else open."""
@@ -339,15 +338,13 @@ class Runtime:
                 ends.push_async_callback(self.telemetry.close)
             ends.callback(self.store.close)
             ends.push_async_callback(self.journal.close)
-            await self.close_sessions()
-
-    async def close_sessions(self) -> None:
-        """Refs are kept and devices are free when this returns."""
-        desk = [self.session_on_desk] if self.session_on_desk else []
-        async with AsyncExitStack() as ends:
-            for session in [*desk, *self._sessions.values()]:
+            for session in self._all_sessions():
                 ends.push_async_callback(session.close)
             self._sessions.clear()
+
+    def _all_sessions(self) -> list[Session]:
+        """The desk's comes first."""
+        return [*([self.session_on_desk] if self.session_on_desk else ()), *self._sessions.values()]
 
 
 def _telemetry(env: Mapping[str, str], counts: bool) -> Telemetry | None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import importlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from handrail.errors import AppNotInstalled, HandrailError, InvalidAction, TreeParseError, Unsupported
+from handrail.errors import AppNotInstalled, InvalidAction, TreeParseError, Unsupported
 
 if TYPE_CHECKING:
     from handrail_sim.adbd.daemon import Adbd
     from handrail_sim.adbd.server import Served
     from handrail_sim.clock import Clock as SimClock
+    from handrail_sim.errors import SimulatorError
     from handrail_sim.phone import Phone
 
+_KINDS = {"UnknownApp": AppNotInstalled, "UnreadableDump": TreeParseError}
 HOW_TO_INSTALL = (
     "pip install 'handrail[sim]', or in a clone of the repository: pip install ./packages/sim. "
     "A real phone needs nothing of it: handrail devices."
@@ -36,22 +38,10 @@ def simulator() -> Iterator[None]:
     except Exception as refused:
         if type(refused).__module__ != "handrail_sim.errors":
             raise
-        raise _with_code(refused) from None
-
-
-def _with_code(refused: Exception) -> HandrailError:
-    from handrail_sim.errors import SimulatorError, UnknownApp, UnreadableDump  # noqa: PLC0415
-
-    assert isinstance(refused, SimulatorError)  # noqa: S101 - it comes from that module
-    kinds: dict[type[SimulatorError], type[HandrailError]] = {
-        UnknownApp: AppNotInstalled,
-        UnreadableDump: TreeParseError,
-    }
-    kind = kinds.get(type(refused), InvalidAction)
-    error = kind(refused.message, hint=refused.hint or None)
-    if refused.path:
-        error.details["path"] = refused.path
-    return error
+        error = cast("SimulatorError", refused)
+        kind = _KINDS.get(type(refused).__name__, InvalidAction)
+        details = {"path": error.path} if error.path else {}
+        raise kind(error.message, hint=error.hint or None, **details) from None
 
 
 def need_simulator() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 from handrail.agent.model import AgentModel, Prompt, PromptTurn, Reply
 from handrail.agent.models import open_model
 from handrail.agent.tools import tool_schemas
-from handrail.clock import Clock, ManualClock, SystemClock
+from handrail.clock import Clock, SystemClock
+from handrail_sim.clock import ManualClock
 from tests.agent_http.server import Planned, Server, serving
 
 KEY = "sk-live-0123456789abcdef"

@@ -27,8 +27,8 @@ from handrail.agent.models.anthropic import AnthropicForm  # noqa: E402
 from handrail.agent.models.computer import ComputerModel, MakersForm, read_answer  # noqa: E402
 from handrail.agent.models.http_client import Account, open_client  # noqa: E402
 from handrail.agent.models.openai import OpenAIForm  # noqa: E402
-from handrail.clock import ManualClock  # noqa: E402
 from handrail.dialects.frame import CoordinateFrame  # noqa: E402
+from handrail_sim.clock import ManualClock  # noqa: E402
 from tests.agent_http.makers import ANTHROPIC, MAKERS, OPENAI, Maker, click, middle, types  # noqa: E402
 from tests.unit.protocol.damage import HOSTILE, _holders  # noqa: E402
 

@@ -10,12 +10,12 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from handrail.clock import ManualClock
 from handrail.journal.checkpoint_file import RememberedCheckpoint
 from handrail.journal.signed_log import JournalLog
 from handrail.journal.verify import verify
 from handrail.journal.witnesses import FolderWitness, WitnessRefused, cosign, remembered_elsewhere
 from handrail.store import connect
+from handrail_sim.clock import ManualClock
 from tests.unit.journal.journalist import write_actions
 from tests.unit.journal.rewriter import copy_of, first_difference, rewrite, rows_of, tampered
 

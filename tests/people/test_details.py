@@ -13,7 +13,7 @@ from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.details import Details
 from handrail.protocol.envelope import Envelope
 from handrail.sync import BlockingDesk, BlockingPhone, desk, runtime
-from handrail.sync.loop import KeptBlock
+from handrail.sync.openers import KeptBlock
 from handrail.waiting import beside
 from handrail_sim.adbd.server import serve
 from handrail_sim.clock import SystemClock

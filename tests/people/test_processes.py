@@ -21,7 +21,7 @@ import pytest
 
 from handrail.errors import Cancelled, Misused
 from handrail.sync import phone, runtime
-from handrail.sync.loop import KeptBlock
+from handrail.sync.openers import KeptBlock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import SystemClock
 from handrail_sim.phone import Phone

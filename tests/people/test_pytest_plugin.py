@@ -11,7 +11,7 @@ from PIL import Image
 
 from handrail.config import Config
 from handrail.sync import phone as opened_phone
-from handrail.sync.loop import KeptBlock
+from handrail.sync.openers import KeptBlock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import SystemClock
 from handrail_sim.phone import Phone

@@ -15,11 +15,11 @@ from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Prompt, Reply
 from handrail.agent.run_data import RunFolder, RunProgress
 from handrail.agent.task import Task
-from handrail.clock import ManualClock
 from handrail.errors import ModelUnavailable
 from handrail.protocol.content import is_table_content_data
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Holder, StopRequests
+from handrail_sim.clock import ManualClock
 from tests.scenario.agent_world import SETTINGS, Scripted, Silent, fingers, finish, start, tap, work
 from tests.scenario.people import BANK, asked, found_in
 from tests.scenario.world import FastClock, World, play, until, world

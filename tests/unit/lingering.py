@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:

@@ -5,7 +5,8 @@ import socket
 
 import pytest
 
-from handrail.clock import ManualClock, SystemClock, WallClock, iso_time
+from handrail.clock import SystemClock, WallClock, iso_time
+from handrail_sim.clock import ManualClock
 from tests.cases import each
 
 

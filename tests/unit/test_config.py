@@ -139,7 +139,8 @@ def test_a_bad_value_is_refused_by_the_variables_name(name: str, value: str) -> 
 
 
 def test_a_misspelt_variable_is_answered_with_the_nearest_name() -> None:
-    lines = warnings({"HANDRAIL_HOMES": "/x", "HANDRAIL_ZZZ": "1", "HANDRAIL_HOME": "/y", "PATH": "/bin"})
+    env = {"HANDRAIL_HOMES": "/x", "HANDRAIL_ZZZ": "1", "HANDRAIL_HOME": "/y", "PATH": "/bin"}
+    lines = list(warnings(env))
     assert lines == [
         "HANDRAIL_HOMES means nothing to Handrail; did you mean HANDRAIL_HOME?",
         "HANDRAIL_ZZZ means nothing to Handrail",
@@ -147,7 +148,7 @@ def test_a_misspelt_variable_is_answered_with_the_nearest_name() -> None:
 
 
 def test_secrets_have_names_of_their_own() -> None:
-    assert warnings({"HANDRAIL_SECRET_BANK_PIN": "1234"}) == []
+    assert list(warnings({"HANDRAIL_SECRET_BANK_PIN": "1234"})) == []
 
 
 def test_an_address_is_a_host_and_a_port() -> None:

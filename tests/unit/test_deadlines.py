@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
-from handrail.clock import Clock, ManualClock, SystemClock
+from handrail.clock import Clock, SystemClock
 from handrail.errors import Timeout
 from handrail.waiting import Deadline, Expired, cancel, wait_for_end, wait_for_event, within
+from handrail_sim.clock import ManualClock
 from tests.unit.lingering import Lingering, begun, run
 
 

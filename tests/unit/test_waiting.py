@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.waiting import Background, beside, cancel, first, uninterrupted
+from handrail_sim.clock import ManualClock
 from tests.unit.lingering import Lingering, begun, run
 
 

@@ -14,7 +14,6 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from handrail.virtual_time import run_virtually
 from handrail_eval.command import evaluate
 from handrail_eval.lint import LintReport, lint_template
 from handrail_eval.load import SHIPPED, load_templates, read_template
@@ -22,6 +21,7 @@ from handrail_eval.reference import Reference
 from handrail_eval.run import EvaluationPlan, episode
 from handrail_eval.task import EvalTask
 from handrail_eval.template import TaskTemplate
+from handrail_eval.virtual_time import run_virtually
 
 NAMES = [template.id for template in load_templates()]
 

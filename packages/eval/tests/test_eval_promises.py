@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from handrail.virtual_time import run_virtually
 from handrail_eval.baselines import BASELINES, memoriser
 from handrail_eval.command import evaluate
 from handrail_eval.load import load_templates
@@ -16,6 +15,7 @@ from handrail_eval.memory import known_by_heart
 from handrail_eval.result import TaskResult
 from handrail_eval.run import EvaluationPlan, run_one
 from handrail_eval.task import EvalTask
+from handrail_eval.virtual_time import run_virtually
 
 NAMES = [template.id for template in load_templates()]
 EXAMPLES = Path(__file__).parents[3] / "examples" / "eval"

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from packages.fleet.tests.lab import lab, unit
 
-from handrail.clock import ManualClock
 from handrail.errors import DeviceBusy, InvalidAction
 from handrail.flow.document import loads
 from handrail.flow.write import write
@@ -18,6 +17,7 @@ from handrail_fleet.agent import IDLE_BEATS
 from handrail_fleet.command_head import BEAT, HeadOptions, check_network
 from handrail_fleet.fence import HostFence, check_lease
 from handrail_fleet.underway import AttemptFence
+from handrail_sim.clock import ManualClock
 from tests.scenario.world import play
 
 

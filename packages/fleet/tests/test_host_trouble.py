@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from packages.fleet.tests.lab import lab, unit
 
-from handrail.clock import ManualClock
 from handrail.errors import StoreFull
 from handrail_fleet.fence import HostFence
 from handrail_fleet.ledger import AttemptReport, FleetPhone, HostHello, UnitSpec
 from handrail_fleet.sqlite_ledger import SqliteLedger
+from handrail_sim.clock import ManualClock
 from tests.scenario.world import play
 
 ONE = "name: One\nsteps:\n  - press_key: home\n"

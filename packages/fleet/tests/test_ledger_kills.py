@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from handrail.clock import ManualClock
 from handrail_fleet.ledger import AttemptReport, FleetPhone, HostHello, UnitSpec
 from handrail_fleet.sqlite_ledger import SqliteLedger
+from handrail_sim.clock import ManualClock
 
 PHONES = [FleetPhone("p1"), FleetPhone("p2")]
 

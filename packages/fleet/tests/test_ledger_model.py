@@ -12,9 +12,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from handrail.clock import ManualClock
 from handrail_fleet.ledger import AttemptReport, FleetPhone, HostHello, StaleHost, UnitSpec
 from handrail_fleet.sqlite_ledger import SqliteLedger
+from handrail_sim.clock import ManualClock
 
 LEASE, MARGIN = 8_000.0, 2_000.0
 HOSTS = ("one", "two", "three")
@@ -128,7 +128,7 @@ class Judge(RuleBasedStateMachine):
 
     @rule(ms=st.sampled_from([500, 3_000, 7_999, 8_001, 9_999, 10_001]))
     def time_passes(self, ms: int) -> None:
-        self.clock._elapsed_ms += ms  # nobody sleeps on it
+        self.clock._passed_ms += ms  # nobody sleeps on it
 
     @rule()
     def the_head_sweeps(self) -> None:

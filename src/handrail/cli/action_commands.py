@@ -10,10 +10,10 @@ import gc
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import click
 from pydantic import TypeAdapter
@@ -25,7 +25,7 @@ from handrail.errors import InvalidAction
 from handrail.invocation import current
 from handrail.protocol.act import SHARED_FIELDS, Act
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, json_schema
-from handrail.protocol.describe import DescribedField, describe, describe_fields, summary
+from handrail.protocol.describe import Described, DescribedField, describe, describe_fields, summary
 from handrail.protocol.keys import code_of
 from handrail.protocol.schema import schema_of
 from handrail.protocol.target import Selector
@@ -90,24 +90,23 @@ class _Command(click.Command):
             _option(field) for field in action.fields if field.name not in action.positional
         ]
         own = {field.name for field in action.fields}
-        if action.gives_picture:
-            out = click.Option(
-                ["--out"],
-                type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-                metavar="FILE",
-                help="Where the picture goes; - is standard output.  [default: a new temporary file]",
-            )
-            options.append(out)
+        if action.act.traits.gives_picture:
+            path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+            where = "Where the picture goes; - is standard output.  [default: a new temporary file]"
+            options.append(click.Option(["--out"], type=path, metavar="FILE", help=where))
         selectors = selector_fields() if "target" in own else ()
-        self.parts = {
-            "Options": options,
-            "Describing the target": [
-                _option(field, _SELECT) for field in selectors if field.name not in own
-            ],
-            _ALWAYS: [*map(_option, shared_fields()), json, *self.params],
-        }
-        words = [click.Argument(["words"], nargs=-1, metavar=_usage(action))] if action.positional else []
-        self.params = [*words, *(option for part in self.parts.values() for option in part)]
+        describing: list[click.Parameter] = [
+            _option(field, _SELECT) for field in selectors if field.name not in own
+        ]
+        always = [*map(_option, shared_fields()), json, *self.params]
+        self.parts = {"Options": options, "Describing the target": describing, _ALWAYS: always}
+        self.params = [*options, *describing, *always]
+        if action.positional:  # `TARGET VALUE`, `[PACKAGE]`, `COMMAND...`
+            shown = [
+                name.upper() if name in action.required else f"[{name.upper()}]" for name in action.positional
+            ]
+            usage = " ".join(shown) + ("..." if "command" in action.positional else "")
+            self.params.insert(0, click.Argument(["words"], nargs=-1, metavar=usage))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         fields = {field.name: field for field in self.action.fields}
@@ -128,25 +127,15 @@ class _Command(click.Command):
             formatter.write_text(self.action.example)
 
 
-def _usage(action: ActionCommand) -> str:
-    """`TARGET VALUE`, `[PACKAGE]`, `COMMAND...`."""
-    required = {field.name for field in action.fields if field.presence == "required"}
-    shown = [name.upper() if name in required else f"[{name.upper()}]" for name in action.positional]
-    return " ".join(shown) + ("..." if "command" in action.positional else "")
-
-
 def _option(field: DescribedField, prefix: str = _FIELD) -> click.Option:
-    flag = field.name.replace("_", "-")
-    if field.kind == "boolean":
+    flag, kind = field.name.replace("_", "-"), field.kind
+    if kind == "boolean":
         return click.Option([f"--{flag}/--no-{flag}", prefix + field.name], default=None, help=_help(field))
-    return click.Option([f"--{flag}", prefix + field.name], metavar=_metavar(field.kind), help=_help(field))
-
-
-def _metavar(kind: str) -> str:
-    """`[up|down]`, `INTEGER`, `TARGET`, `TEXT`; long lists of words stand in the help."""
+    # `[up|down]`, `INTEGER`, `TARGET`, `TEXT`; long lists of words stand in the help.
+    metavar = "TEXT" if kind == "string" else kind.partition(" ")[0].upper()
     if " | " in kind:
-        return f"[{kind.replace(' | ', '|')}]" if len(kind) <= _LONGEST else "WORD"
-    return "TEXT" if kind == "string" else kind.partition(" ")[0].upper()
+        metavar = f"[{kind.replace(' | ', '|')}]" if len(kind) <= _LONGEST else "WORD"
+    return click.Option([f"--{flag}", prefix + field.name], metavar=metavar, help=_help(field))
 
 
 def _help(field: DescribedField) -> str:
@@ -174,12 +163,11 @@ def fields_of(
         fields["command"] = " ".join(fields["command"])
     if selector:
         fields["target"] = _described(texts.get("target"), selector)
-    for field in command.fields:
-        if field.presence == "required" and field.name not in fields:
-            more = "; a target is @b1, 540,750, a text, or --id, --role, …" if field.kind == "target" else ""
-            raise InvalidAction(
-                f"{field.name}: is required", path=field.name, hint=f"For example: {command.example}{more}"
-            )
+    for name in command.required:
+        if name not in fields:
+            more = "; a target is @b1, 540,750, a text, or --id, --role, …"
+            hint = f"For example: {command.example}" + (more if kinds[name].kind == "target" else "")
+            raise InvalidAction(f"{name}: is required", path=name, hint=hint)
     return fields
 
 
@@ -201,12 +189,9 @@ def _placed(command: ActionCommand, words: Sequence[str], has_selector: bool) ->
 
 
 def _value(value: Any, field: DescribedField) -> Any:
-    if not isinstance(value, str):
-        return value
-    kind = field.kind
-    if kind.startswith(("integer", "number", "boolean")):
+    if isinstance(value, str) and field.kind.startswith(("integer", "number", "boolean")):
         return _scalar(value)
-    if kind in _OBJECTS and value.startswith("{"):
+    if isinstance(value, str) and field.kind in _OBJECTS and value.startswith("{"):
         return _object(value, field.name)
     return value
 
@@ -230,7 +215,10 @@ def _object(text: str, path: str) -> Any:
 
 
 def _described(bare: Any, selector: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = {name: _selected(name, value) for name, value in selector.items()}
+    chosen = {
+        name: _scalar(value) if name == "index" else _object(value, name) if value.startswith("{") else value
+        for name, value in selector.items()
+    }
     if bare is None:
         return chosen
     if "text" in chosen:
@@ -240,44 +228,51 @@ def _described(bare: Any, selector: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": bare, **chosen}
 
 
-def _selected(name: str, value: Any) -> Any:
-    if name == "index":
-        return _scalar(value)
-    return _object(value, name) if value.startswith("{") else value
+class ActionCommand:
+    """One action. It is described when it is asked for: a schema of all actions takes half a second."""
 
+    def __init__(self, act: type[Act]) -> None:
+        self.act = act
 
-class ActionCommand(NamedTuple):
-    """One action: its line in the help, what its bare words mean, all its fields, a command line."""
+    @cached_property
+    def _described(self) -> Described:
+        return describe(self.act)
 
-    type: str
-    text: str
-    positional: tuple[str, ...]
-    fields: tuple[DescribedField, ...]
-    example: str
-    gives_picture: bool = False
+    @property
+    def type(self) -> str:
+        return self._described.type
 
+    @property
+    def text(self) -> str:
+        return self._described.text
 
-@cache
-def _command_of(act: type[Act]) -> ActionCommand:
-    described = describe(act)
-    fields = tuple(field for field in described.fields if field.name not in SHARED_FIELDS)
-    # The field that a bare value fills, then all that are required.
-    required = [field.name for field in described.fields if field.presence == "required"]
-    short = act.traits.shorthand
-    positional = tuple([short, *required] if short and short not in required else required)
-    # The class's example as a person would type it, without what is the default anyway.
-    usual: dict[str, Any] = {"type": act.example["type"]}
-    for field in described.fields:
-        if default := field.presence.partition("default ")[2]:
-            usual[field.name] = json.loads(default)
-    shown = {name: value for name, value in act.example.items() if name not in usual or usual[name] != value}
-    first = [name for name in positional if name in shown]
-    words = [word for name in first for word in _words(shown[name])]
-    options = [word for name in shown if name not in first for word in _option_words(name, shown[name])]
-    example = shlex.join(["handrail", act.example["type"].replace("_", "-"), *words, *options])
-    return ActionCommand(
-        described.type, described.text, positional, fields, example, bool(act.traits.gives_picture)
-    )
+    @cached_property
+    def fields(self) -> tuple[DescribedField, ...]:
+        return tuple(field for field in self._described.fields if field.name not in SHARED_FIELDS)
+
+    @cached_property
+    def required(self) -> list[str]:
+        return [field.name for field in self._described.fields if field.presence == "required"]
+
+    @property
+    def positional(self) -> tuple[str, ...]:
+        """What bare words mean: the field that a bare value fills, then all that are required."""
+        short = self.act.traits.shorthand
+        return tuple([short, *self.required] if short and short not in self.required else self.required)
+
+    @property
+    def example(self) -> str:
+        """The class's example as a person would type it, without what is the default anyway."""
+        example = self.act.example
+        usual: dict[str, Any] = {"type": example["type"]}
+        for field in self._described.fields:
+            if default := field.presence.partition("default ")[2]:
+                usual[field.name] = json.loads(default)
+        shown = {name: value for name, value in example.items() if name not in usual or usual[name] != value}
+        first = [name for name in self.positional if name in shown]
+        words = [word for name in first for word in _words(shown[name])]
+        options = [word for name in shown if name not in first for word in _option_words(name, shown[name])]
+        return shlex.join(["handrail", example["type"].replace("_", "-"), *words, *options])
 
 
 def _option_words(name: str, value: Any) -> list[str]:
@@ -307,30 +302,9 @@ def _words(value: Any) -> list[str]:
             return [json.dumps(value)]
 
 
-class _ActionCommands(Mapping[str, ActionCommand]):
-    """Described one by one when they are asked for: a schema of all of them takes half a second to make."""
-
-    _types: ClassVar = {
-        kind.replace("_", "-"): act for kind, act in ACTIONS.items() if kind not in DESK_ACTIONS
-    }
-
-    def __getitem__(self, name: str) -> ActionCommand:
-        return _command_of(self._types[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._types
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._types)
-
-    def __len__(self) -> int:
-        return len(self._types)
-
-    def summaries(self) -> list[tuple[str, str]]:
-        return [(name, summary(act)) for name, act in self._types.items()]
-
-
-ACTION_COMMANDS = _ActionCommands()
+ACTION_COMMANDS = {
+    kind.replace("_", "-"): ActionCommand(act) for kind, act in ACTIONS.items() if kind not in DESK_ACTIONS
+}
 """By the command's name."""
 
 
@@ -363,17 +337,13 @@ def actions(names: tuple[str, ...], as_json: bool) -> None:
             mapping = schema["discriminator"]["mapping"]
             schema["discriminator"]["mapping"] = {kind: mapping[kind] for kind in mapping if kind in names}
         print_json(schema)
-    elif names:
-        for name in names:
-            _print_fields(name)
-    else:
-        rows = [(name, act.traits.effect, act.traits.semantic, summary(act)) for name, act in ACTIONS.items()]
-        print_table(f"{len(rows)} actions", ("type", "effect", "semantic", "what it does"), rows)
-
-
-def _print_fields(name: str) -> None:
-    described = describe(ACTIONS[name])
-    click.echo(f"{name}: {described.text}")
-    rows = [(field.name, field.kind, field.presence, field.text) for field in described.fields]
-    print_table(name, ("field", "type", "", "meaning"), rows)
-    click.echo(f"example: {described.example}\n")
+    elif not names:
+        table = [
+            (name, act.traits.effect, act.traits.semantic, summary(act)) for name, act in ACTIONS.items()
+        ]
+        print_table(f"{len(table)} actions", ("type", "effect", "semantic", "what it does"), table)
+    for described in () if as_json else [describe(ACTIONS[name]) for name in names]:
+        click.echo(f"{described.type}: {described.text}")
+        rows = [(field.name, field.kind, field.presence, field.text) for field in described.fields]
+        print_table(described.type, ("field", "type", "", "meaning"), rows)
+        click.echo(f"example: {described.example}\n")

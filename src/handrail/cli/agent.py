@@ -10,43 +10,41 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
+from rich.status import Status
 from rich.text import Text
 
 from handrail.agent.budget import Budget
 from handrail.agent.computer import ComputerSpeech
 from handrail.agent.desk_windows import Presenter, spent_text
+from handrail.agent.filming import agent_scenes
 from handrail.agent.loop import Terms, run_task
+from handrail.agent.model import AgentModel, ToolSet
 from handrail.agent.models import open_model
 from handrail.agent.resume import load_run
-from handrail.agent.run_data import GOOD, RunFolder, RunProgress, new_folder
+from handrail.agent.run_data import GOOD, AgentStep, RunFolder, RunProgress, RunResult, new_folder
 from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.cli.approvals import TerminalPrompt
 from handrail.cli.local_client import LocalDesk
 from handrail.cli.options import DeviceOptions, command_options, device_options, option, session_from
-from handrail.cli.output import film_agent, need_films
+from handrail.cli.output import save_film
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.dialects.frame import unit_from
 from handrail.dialects.registry import dialect
+from handrail.engine.session import Session
 from handrail.errors import ERRORS, FAMILIES, InvalidAction
+from handrail.film.write import need_encoder
 from handrail.invocation import current
 from handrail.runtime import Runtime
+from handrail.safety.approval_store import AskedApproval
 from handrail.safety.caller import Caller
 from handrail.screen.text import clean, cut
 from handrail.waiting import beside
-
-if TYPE_CHECKING:
-    from rich.status import Status
-
-    from handrail.agent.model import AgentModel, ToolSet
-    from handrail.agent.run_data import AgentStep, RunResult
-    from handrail.engine.session import Session
-    from handrail.safety.approval_store import AskedApproval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +103,7 @@ def agent(options: AgentOptions) -> None:
 
 async def _main(options: AgentOptions) -> int:
     if options.video:
-        need_films()
+        need_encoder()
     config = Config.from_env(os.environ)
     if options.resume is None:
         folder = new_folder(config.runs, SystemClock())
@@ -119,8 +117,9 @@ async def _main(options: AgentOptions) -> int:
         stack.push_async_callback(plan.model.close)
         session = await session_from(plan.target, config, runtime, stack, "none" if plan.target.sim else None)
         result = await _run(plan, options, runtime, session)
-        if options.video:
-            film_agent(result, runtime.journal, to_stderr=options.as_json)
+        if options.video and result.folder is not None and result.steps:
+            scenes = agent_scenes(result.steps, result.folder, runtime.journal)
+            save_film(scenes, result.folder / "video.mp4", result.task, to_stderr=options.as_json)
     if result.outcome == "failed" and result.code in ERRORS:
         family = ERRORS[result.code].family
         return FAMILIES[family].exit_code if family in ("device", "model") else result.exit_code
@@ -146,12 +145,8 @@ def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
     saved = load_run(RunFolder(folder), runtime.journal) if options.resume is not None else None
     earlier = dict(saved.task) if saved else {}
     task = Task.of(options.task or str(earlier.get("task", "")), options.until or earlier.get("until"))
-    limits = {
-        "steps": options.max_steps,
-        "tokens": options.max_tokens,
-        "cost_usd": options.max_cost,
-        "seconds": options.timeout,
-    }
+    limits: dict[str, Any] = {"steps": options.max_steps, "tokens": options.max_tokens}
+    limits |= {"cost_usd": options.max_cost, "seconds": options.timeout}
     changed = {name: limit for name, limit in limits.items() if limit is not None}
     spec = options.model or str(earlier.get("spec", ""))
     if not spec:
@@ -173,16 +168,9 @@ def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
     target = options.target
     if not target.device and not target.sim and "device" in earlier:
         target = DeviceOptions(str(earlier["device"]))
-    return AgentPlan(
-        task,
-        Budget(**{**earlier.get("budget", {}), **changed}),
-        model,
-        spec,
-        target,
-        folder,
-        saved.steps if saved else (),
-        _speech(model, options, earlier),
-    )
+    budget = Budget(**{**earlier.get("budget", {}), **changed})
+    speech, before = _speech(model, options, earlier), saved.steps if saved else ()
+    return AgentPlan(task, budget, model, spec, target, folder, before, speech)
 
 
 def _speech(model: AgentModel, options: AgentOptions, earlier: Mapping[str, Any]) -> Speech | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import json
 import os
 import re
@@ -14,14 +13,13 @@ import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
 from handrail.android.choose import pick
-from handrail.cli.options import DeviceOptions, awaited, chosen_browser, json_option
+from handrail.cli.options import DeviceOptions, awaited, chosen_browser, json_option, phone_option
 from handrail.cli.output import own_command, phone_words, print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config, canonical
@@ -34,7 +32,7 @@ from handrail.protocol.actions import ACTIONS
 from handrail.protocol.traits import Pressed, Span
 from handrail.safety.approval_store import AskedApproval, GrantTerms, grant_id
 from handrail.safety.approvals import Approvals
-from handrail.safety.caller import Caller
+from handrail.safety.caller import Caller, login_name
 from handrail.safety.labels import is_answer
 from handrail.safety.leases import Holder, Leases, StopRequests
 from handrail.screen.text import clean, cut
@@ -46,8 +44,11 @@ if TYPE_CHECKING:
     from handrail.cli.client import DaemonConnection
     from handrail.flow.progress import FlowProgress
 
-
 T = TypeVar("T")
+_REMEMBER = click.option(
+    "--remember", type=click.Choice(["session", "always"]), help="Let the answer count again."
+)
+_BY = click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
 
 
 @click.command()
@@ -64,8 +65,14 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
     elif not requests:
         click.echo("Nothing was asked yet." if everything else "Nothing waits for an answer.")
     else:
+        rows = []
+        for approval in requests:
+            left = duration(approval.expires_ms - now) if approval.is_open else ""
+            age, device = duration(now - approval.created_ms), clean(phone_words(approval.request.device))
+            why = cut(clean(approval.request.why or approval.request.reason), 120)
+            rows.append((approval.id, approval.state, age, left, device, _what(approval), why))
         header = ("id", "state", "age", "expires", "device", "what", "why")
-        print_table(f"{len(requests)} requests", header, [_row(approval, now) for approval in requests])
+        print_table(f"{len(requests)} requests", header, rows)
         for approval in requests:
             if approval.is_open and "script" in approval.request.action:
                 click.echo(f"\n{approval.id}: {approval.request.shown(0)}")
@@ -73,7 +80,7 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 
 @click.command()
 @click.argument("id_", metavar="ID")
-@click.option("--remember", type=click.Choice(["session", "always"]), help="Let the answer count again.")
+@_REMEMBER
 @click.option(
     "--data", metavar="TEXT", help="What was asked for, such as a code; - reads it from standard input."
 )
@@ -83,54 +90,37 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 @click.option(
     "--may-change", type=int, multiple=True, metavar="N", help="What the question lists as N may change."
 )
-@click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
+@_BY
 def approve(
-    id_: str,
-    remember: str | None,
-    data: str | None,
-    readable: bool | None,
-    for_: str | None,
-    times: int | None,
-    may_change: tuple[int, ...],
-    by: str | None,
+    id_: str, data: str | None, for_: str | None, times: int | None, by: str | None, **answer: Any
 ) -> None:
     """Say yes to the request ID, or to the only one whose id begins so."""
-    answer = sys.stdin.read().rstrip("\r\n") if data == "-" else data
-    span = cast("Span | None", remember)
-    allow = GrantTerms.read(None if for_ is None else _milliseconds(for_), times)
+    text = sys.stdin.read().rstrip("\r\n") if data == "-" else data
+    match = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", ("0s" if for_ is None else for_).strip().lower())
+    if not match:
+        raise click.BadParameter(f"{for_!r} is not a time such as 30m or 2h", param_hint="--for")
+    span_ms = int(match[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[match[2]]
+    allow = GrantTerms.read(None if for_ is None else span_ms, times)
     done = with_approvals(
-        lambda desk: desk.answer(
-            id_,
-            True,
-            by or _login(),
-            data=answer,
-            readable=readable,
-            remember=span,
-            allow=allow,
-            may_change=may_change,
-        )
+        lambda desk: desk.answer(id_, True, by or login_name(), data=text, allow=allow, **answer)
     )
     click.echo(f"Approved: {done.id} {_what(done)}")
     if allow is not None:
-        [given_now] = [
-            approval
-            for approval in with_approvals(lambda desk: desk.grants.active())
-            if approval.id == grant_id(done.id)
-        ]
-        click.echo(
-            f"{given_now.id}: {clean(str(given_now))}\n`handrail policy revoke {given_now.id}` ends it."
-        )
+        active = with_approvals(lambda desk: desk.grants.active())
+        [grant] = [grant for grant in active if grant.id == grant_id(done.id)]
+        click.echo(f"{grant.id}: {clean(str(grant))}\n`handrail policy revoke {grant.id}` ends it.")
 
 
 @click.command()
 @click.argument("id_", metavar="ID")
 @click.option("--reason", default="", help="Why not; the agent reads it.")
-@click.option("--remember", type=click.Choice(["session", "always"]), help="Let the answer count again.")
-@click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
-def reject(id_: str, reason: str, remember: str | None, by: str | None) -> None:
+@_REMEMBER
+@_BY
+def reject(id_: str, reason: str, remember: Span | None, by: str | None) -> None:
     """Say no to the request ID, or to the only one whose id begins so."""
-    span = cast("Span | None", remember)
-    done = with_approvals(lambda desk: desk.answer(id_, False, by or _login(), note=reason, remember=span))
+    done = with_approvals(
+        lambda desk: desk.answer(id_, False, by or login_name(), note=reason, remember=remember)
+    )
     click.echo(f"Rejected: {done.id} {_what(done)}")
 
 
@@ -142,35 +132,6 @@ def with_approvals(work: Callable[[Approvals], Awaitable[T]]) -> T:
             return await work(Approvals(store, SystemClock()))
 
     return run(answered())
-
-
-def _milliseconds(text: str) -> int:
-    match = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", text.strip().lower())
-    if not match:
-        raise click.BadParameter(f"{text!r} is not a time such as 30m or 2h", param_hint="--for")
-    return int(match[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[match[2]]
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # no entry for this user
-        return f"uid {os.getuid()}"
-
-
-def _row(approval: AskedApproval, now: int) -> tuple[str, ...]:
-    left = duration(approval.expires_ms - now) if approval.is_open else ""
-    why = approval.request.why or approval.request.reason
-    device = clean(phone_words(approval.request.device))
-    return (
-        approval.id,
-        approval.state,
-        duration(now - approval.created_ms),
-        left,
-        device,
-        _what(approval),
-        cut(clean(why), 120),
-    )
 
 
 def _what(approval: AskedApproval) -> str:
@@ -198,6 +159,7 @@ _ANSWERS: dict[str, tuple[bool, Span | None]] = {
     "n": (False, None),
     "no": (False, None),
 }
+_SPANS: dict[Span, str] = {"session": "[s] yes, for this session", "always": "[a] yes, always"}
 
 
 class TerminalPrompt:
@@ -218,13 +180,12 @@ class TerminalPrompt:
     async def __call__(self, approval: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
         request = approval.request
         label = f' "{cut(clean(request.label), 80)}"' if request.label else ""
-        lines = [
-            f"? {approval.action_type}{label} on {clean(phone_words(request.device))}",
-            f"  {request.shown(300)}",
-        ]
-        lines += [f"  why asked: {cut(clean(request.why), 200)}"] if request.why else []
-        lines += [f"  the agent says: {cut(clean(request.reason), 200)}"] if request.reason else []
-        self._say("\n".join(lines) + "\n")
+        self._say(f"? {approval.action_type}{label} on {clean(phone_words(request.device))}\n")
+        self._say(f"  {request.shown(300)}\n")
+        if request.why:
+            self._say(f"  why asked: {cut(clean(request.why), 200)}\n")
+        if request.reason:
+            self._say(f"  the agent says: {cut(clean(request.reason), 200)}\n")
         if not self.is_possible:
             answers = f"handrail approve {approval.id}  (or: handrail reject {approval.id})"
             self._say(f"  Waiting. Answer with: {answers}\n")
@@ -238,8 +199,9 @@ class TerminalPrompt:
             self._say(f"{error.message}\n")
 
     async def _ask(self, approval: AskedApproval) -> None:
+        offered = [words for span, words in _SPANS.items() if _offers(approval, span)]
         while True:
-            self._say(f"{_choices(approval)} ")
+            self._say(", ".join(["[y] yes, once", *offered, "[n] no: "]))
             line = await self._line()
             if line is None:
                 return  # end of input: somebody else may still answer
@@ -297,12 +259,6 @@ def _offers(approval: AskedApproval, span: Span) -> bool:
     return approval.request.remember in ("always", span)
 
 
-def _choices(approval: AskedApproval) -> str:
-    spans: list[tuple[Span, str]] = [("session", "[s] yes, for this session"), ("always", "[a] yes, always")]
-    offered = [words for span, words in spans if _offers(approval, span)]
-    return ", ".join(["[y] yes, once", *offered, "[n] no:"])
-
-
 async def answer_questions(connection: DaemonConnection, first: str) -> int:
     """Serves the command to its end while a person is asked; its exit code, -1 where the daemon went away."""
     line = socket.socket(fileno=connection.line.detach())
@@ -343,16 +299,6 @@ _NEEDED = ("flow", "action", "label")
 _KEYS = (*_NEEDED, "question", "times")
 _HIDDEN = "${secret:"
 """Stands in a label for what nobody may read: two labels that differ could look the same."""
-
-
-class Answers(Enum):
-    """Where they come from."""
-
-    TERMINAL = None
-    """A person who sits there is asked; where nobody does, it waits."""
-    WAIT = "wait"
-    FAIL = "fail"
-    FILE = "file"
 
 
 @dataclass(slots=True)
@@ -441,7 +387,8 @@ class FlowQuestions:
 
     progress: FlowProgress
     as_json: bool
-    answers: Answers = Answers.TERMINAL
+    answers: str = "terminal"
+    """`wait`, `fail`, `file`; or a person at the terminal is asked, and where nobody sits there, it waits."""
     allowed: list[Allowed] = field(default_factory=list)
     source: Path | None = None
     flow: Path | None = None
@@ -452,10 +399,9 @@ class FlowQuestions:
     @classmethod
     def of(cls, option: str | None, progress: FlowProgress, as_json: bool) -> FlowQuestions:
         """`option` is the value of --approvals: fail, wait or a file."""
-        if option in (None, Answers.WAIT.value, Answers.FAIL.value):
-            return cls(progress, as_json, Answers(option))
-        path = Path(option or "")
-        return cls(progress, as_json, Answers.FILE, read_allowances(path), path)
+        if option is None or option in ("wait", "fail"):
+            return cls(progress, as_json, option or "terminal")
+        return cls(progress, as_json, "file", read_allowances(Path(option)), Path(option))
 
     def listen(self, approvals: Approvals) -> None:
         self.approvals = approvals
@@ -465,19 +411,18 @@ class FlowQuestions:
         self.flow = real_path(flow) if flow else None
 
     async def _notify(self, approval: AskedApproval, token: str | None) -> None:
-
         approvals = self.approvals
         if approvals is None:
             raise AssertionError("questions are heard before anybody listens")
         prompt = TerminalPrompt(approvals)
-        if self.answers is Answers.TERMINAL and prompt.is_possible:
+        if self.answers == "terminal" and prompt.is_possible:
             with self.progress.paused():
                 await prompt(approval, token)
             return
         yes = next((entry for entry in self.allowed if entry.covers(approval, self.flow)), None)
         if yes is not None:
             yes.times -= 1  # before anything is awaited: two questions at once can't share the last one
-        waits = self.answers in (Answers.TERMINAL, Answers.WAIT)
+        waits = self.answers in ("terminal", "wait")
         answer = "waits" if waits else "approved" if yes else "rejected"
         record = self._record(approval, answer)
         self.answered.append(record)
@@ -545,9 +490,6 @@ def _lines(record: Mapping[str, Any], entry: list[str]) -> list[str]:
     return lines
 
 
-_DEVICE = click.option("--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port.")
-
-
 @dataclass(frozen=True, slots=True)
 class Home:
     """What these commands need of it."""
@@ -590,7 +532,7 @@ async def person_at_home() -> AsyncIterator[Home]:
 
 
 @click.command("take-over")
-@_DEVICE
+@phone_option
 @awaited
 async def take_over(device: str | None) -> None:
     """Take a phone for yourself: agents get DEVICE_BUSY until you hand it back."""
@@ -608,7 +550,7 @@ async def take_over(device: str | None) -> None:
 
 
 @click.command("hand-back")
-@_DEVICE
+@phone_option
 @awaited
 async def hand_back(device: str | None) -> None:
     """Give a phone that was taken over or stopped back; without --device every phone that was stopped."""
@@ -634,7 +576,7 @@ async def hand_back(device: str | None) -> None:
 
 
 @click.command()
-@_DEVICE
+@phone_option
 @awaited
 async def stop(device: str | None) -> None:
     """End what is being done on a phone, and hold it until `hand-back`; without --device every phone."""

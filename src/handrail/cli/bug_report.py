@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -37,12 +37,8 @@ from handrail.errors import HandrailError, StoreUnusable
 from handrail.journal.redaction import Redaction, SecretRuns, forms_of, redact_data
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
+from handrail.screen.node import Screen
 from handrail.surface.capabilities import ShellCommands
-
-if TYPE_CHECKING:
-    from handrail.engine.session import Session
-    from handrail.screen.node import Screen
-
 
 PACKAGES = "handrail handrail-sim uiautomator2 adbutils lxml pillow pydantic mcp grpcio zeroconf".split()  # noqa: SIM905
 READINGS = {
@@ -71,7 +67,8 @@ def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOption
     """
     config, clock = Config.from_env(os.environ), SystemClock()
     parts = asyncio.run(collect(target, config, os.environ, mask=mask))
-    serials = asyncio.run(_serials(config, os.environ))
+    listing = asyncio.run(discover(config, clock, os.environ))
+    serials = [device.serial for device in listing.devices]
     filters = ReportFilter.of(config, os.environ, [*serials, target.device or ""])
     cleaned = {name: filters(text) for name, text in parts.items()}
     filters.check(cleaned)
@@ -82,18 +79,13 @@ def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOption
         with os.fdopen(handle, "wb") as file:
             file.write(pack(cleaned))
     except OSError as error:
-        raise StoreUnusable(
-            f"{place} can't be written: {error.strerror}", hint="Choose another --out."
-        ) from None
+        hint = "Choose another --out."
+        raise StoreUnusable(f"{place} can't be written: {error.strerror}", hint=hint) from None
     if as_json:
         print_json({"path": str(place), "files": sorted(cleaned), "masked": mask})
         return
     click.echo(f"{place}: {', '.join(sorted(cleaned))}")
     click.echo("Look into it before you attach it to an issue." + ("" if mask else " --mask hides texts."))
-
-
-async def _serials(config: Config, env: Mapping[str, str]) -> list[str]:
-    return [device.serial for device in (await discover(config, SystemClock(), env)).devices]
 
 
 async def collect(
@@ -130,15 +122,12 @@ async def _about_phone(
         Runtime.open(config, env=env, caller=Caller.at_terminal()) as runtime,
     ):
         session = await runtime.session_on(opened.device)
-        look = await session.get_ui_tree()
-        facts = {"model": session.facts.model, "manufacturer": session.facts.manufacturer}
-        facts |= {"android": session.facts.android_version, "sdk": str(session.facts.sdk)}
-        outcome = {
-            "look": look.success,
-            "failure": look.failure_code,
-            "diagnostics": list(look.diagnostics or ()),
-        }
-        parts = {"phone.json": _json({**facts, **outcome, "channels": session.surface.channels()})}
+        look, facts = await session.get_ui_tree(), session.facts
+        phone = {"model": facts.model, "manufacturer": facts.manufacturer}
+        phone |= {"android": facts.android_version, "sdk": str(facts.sdk)}
+        outcome = {"look": look.success, "failure": look.failure_code}
+        outcome |= {"diagnostics": list(look.diagnostics or ()), "channels": session.surface.channels()}
+        parts = {"phone.json": _json({**phone, **outcome})}
         if session.screens.last is not None and look.success:
             parts["look.json"] = _json(drawn(session.screens.last.screen, mask=mask))
         runs = SecretRuns()
@@ -146,20 +135,15 @@ async def _about_phone(
             for value in runtime.secrets.values_of(name):
                 runs.add(name, value)
         parts |= {name: runs(text) for name, text in parts.items() if name != "phone.json"}
-        return {name: runtime.secrets.redact(text) for name, text in parts.items()} | await _readings(session)
-
-
-async def _readings(session: Session) -> dict[str, str]:
-    """Read through the session's surface, which redacts."""
-    shell = session.surface.need(ShellCommands)
-    readings = {}
-    for name, command in READINGS.items():
-        try:
-            output = await shell.script(command)
-            readings[f"readings/{name}"] = f"$ {command}\n{output.stdout[:MOST_BYTES]}"
-        except HandrailError as error:
-            readings[f"readings/{name}"] = f"$ {command}\n{error.code}: {error.message}"
-    return readings
+        parts = {name: runtime.secrets.redact(text) for name, text in parts.items()}
+        shell = session.surface.need(ShellCommands)  # the session's surface redacts
+        for name, command in READINGS.items():
+            try:
+                reading = (await shell.script(command)).stdout[:MOST_BYTES]
+            except HandrailError as error:
+                reading = f"{error.code}: {error.message}"
+            parts[f"readings/{name}"] = f"$ {command}\n{reading}"
+        return parts
 
 
 def drawn(screen: Screen, *, mask: bool) -> dict[str, Any]:
@@ -235,10 +219,8 @@ class ReportFilter:
                 for name, text in parts.items():
                     # A secret that is a word of the report itself can't be told from it; it tells nothing.
                     if len(form) >= 4 and form in text and form not in _json(versions()):
-                        raise StoreUnusable(
-                            f"{name} would hold a secret; nothing was written",
-                            hint="Tell the makers of Handrail.",
-                        )
+                        why = f"{name} would hold a secret; nothing was written"
+                        raise StoreUnusable(why, hint="Tell the makers of Handrail.")
 
 
 def _private_words(home: Path) -> Iterator[tuple[str, str]]:

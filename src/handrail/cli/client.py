@@ -61,7 +61,11 @@ KEPT_PREFIXES = ("LC_", "LD_", "PYTHON")
 
 def hand_over(*, starts: bool) -> None:
     """Returns where the command has to run in this process. `starts`: start a daemon where there is none."""
-    if not _may_be_handed_over():
+    if os.environ.get("HANDRAIL_NO_DAEMON", "").strip().lower() not in NO:
+        return
+    if None in (sys.stdin, sys.stdout, sys.stderr) or any(name in os.environ for name in IN_PROCESS):
+        return
+    if not sys.stdout.encoding.lower() == "utf-8" == sys.stderr.encoding.lower():
         return
     try:
         home = os.path.realpath(home_folder(os.environ))
@@ -70,23 +74,15 @@ def hand_over(*, starts: bool) -> None:
         return
     try:
         connection, note = _accepted(home, request, starts)
-    except KeyboardInterrupt:
-        from handrail.cli.program import stopped_early  # noqa: PLC0415
+    except KeyboardInterrupt:  # before anything began
+        from handrail.cli.program import Cancelled, fail  # noqa: PLC0415
 
-        stopped_early()
+        fail(Cancelled("it was stopped"), sys.argv[1:], quiet=True)
     if connection is not None:
         connection.follow()
     if note:
         sys.stderr.write(f"handrail: {note}; this command runs by itself.\n")
         sys.stderr.flush()
-
-
-def _may_be_handed_over() -> bool:
-    if os.environ.get("HANDRAIL_NO_DAEMON", "").strip().lower() not in NO:
-        return False
-    if None in (sys.stdin, sys.stdout, sys.stderr) or any(name in os.environ for name in IN_PROCESS):
-        return False
-    return sys.stdout.encoding.lower() == "utf-8" == sys.stderr.encoding.lower()
 
 
 def fingerprint(env: os._Environ[str] | dict[str, str]) -> str:
@@ -122,7 +118,11 @@ def _accepted(home: str, request: bytes, starts: bool) -> tuple[DaemonConnection
     """
     note, starts_left = "", STARTS if starts else 0
     for _ in range(50):
-        line = dial(home, "daemon", _patience_s(home))
+        try:  # a daemon that is starting has an empty lock file and is busy with its imports
+            patience_s = PATIENCE_S if os.stat(f"{home}/daemon.lock").st_size else START_S
+        except OSError:
+            patience_s = PATIENCE_S
+        line = dial(home, "daemon", patience_s)
         if line is None and starts_left:
             starts_left -= 1
             line = _started(home)
@@ -148,25 +148,14 @@ def _accepted(home: str, request: bytes, starts: bool) -> tuple[DaemonConnection
     return None, note
 
 
-def _patience_s(home: str) -> float:
-    """A daemon that is starting has an empty lock file and is busy with its imports."""
-    try:
-        return PATIENCE_S if os.stat(f"{home}/daemon.lock").st_size else START_S
-    except OSError:
-        return PATIENCE_S
-
-
 def _started(home: str) -> _socket.socket | None:
     """A connection to a new daemon, or to one that another client has started meanwhile."""
     if _age_s(f"{home}/{FAILED}") < FORGIVEN_S:
         return None
     words = [sys.executable, "-P", "-m", "handrail.cli.daemon", home]
     inherited = (*KEPT_VARIABLES, *SHARED_VARIABLES)
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if name.upper() in inherited or name.startswith(KEPT_PREFIXES)
-    }
+    names = [name for name in os.environ if name.upper() in inherited or name.startswith(KEPT_PREFIXES)]
+    env = {name: os.environ[name] for name in names}
     try:
         ended = _spawn(words, env)
     except OSError:
@@ -206,11 +195,9 @@ def _spawn(words: list[str], env: dict[str, str]) -> Callable[[], bool]:
     if not hasattr(os, "posix_spawn"):
         import subprocess  # noqa: PLC0415  (Windows)
 
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         detached = getattr(subprocess, "DETACHED_PROCESS", 0)
-        null = subprocess.DEVNULL
-        child = subprocess.Popen(  # noqa: S603
-            words, env=env, stdin=null, stdout=null, stderr=null, creationflags=detached
-        )
+        child = subprocess.Popen(words, env=env, creationflags=detached, **streams)  # type: ignore[call-overload]  # noqa: S603
         return lambda: child.poll() not in (None, 0)
     nowhere: list[Any] = [(os.POSIX_SPAWN_OPEN, handle, os.devnull, os.O_RDWR, 0) for handle in range(3)]
     nowhere += [(os.POSIX_SPAWN_CLOSE, handle) for handle in _inherited()]

@@ -10,17 +10,16 @@ import asyncio
 import base64
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from handrail.android.choose import choose
-from handrail.android.discovery import server_of, watch
+from handrail.android.discovery import DiscoveredDevice, server_of, watch
 from handrail.android.usb import switch_on, usb_phones
 from handrail.android.wireless import (
     Invitation,
@@ -37,25 +36,18 @@ from handrail.cli.options import FILE, command_options, option
 from handrail.cli.output import mcp_line, print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
+from handrail.engine.session import Session
 from handrail.errors import AdbConnectionError, InvalidAction
+from handrail.invocation import current
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail.screen.node import CLICKABLE
 from handrail.waiting import Background, Deadline, Expired
 
-if TYPE_CHECKING:
-    from handrail.android.discovery import DiscoveredDevice
-    from handrail.engine.session import Session
-
-
 PATIENCE_S = 300
 USB_EVERY_MS = 1_000.0
-MARKS = {
-    "ok": ("✓", "green"),
-    "do": ("→", "yellow"),
-    "waiting": ("…", "bright_black"),
-    "now": (" ", "bright_black"),
-}
+GREY = "bright_black"
+MARKS = {"ok": ("✓", "green"), "do": ("→", "yellow"), "waiting": ("…", GREY), "now": (" ", GREY)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +147,10 @@ class FirstContact:
                         looking.start(self._watch_usb(bool(devices)), "phones on a cable")
                     for phone in devices:
                         if announced is None or announced.get(phone.serial) != phone:
-                            fields = {
-                                name: value for name, value in phone.to_dict().items() if name != "state"
-                            }
+                            fields = phone.to_dict()
+                            fields["phone_state"] = fields.pop("state")
                             say = f"{phone.serial}: {phone.problem}. {phone.what_to_do}"
-                            self.tell("phone", "do", say, **fields, phone_state=phone.state)
+                            self.tell("phone", "do", say, **fields)
                     announced = {phone.serial: phone for phone in devices}
         except Expired:
             pass
@@ -174,12 +165,10 @@ class FirstContact:
             phones = await asyncio.to_thread(usb_phones) or []
             shown = {f"{usb_phone.name} {usb_phone.debugging}" for usb_phone in phones}
             for phone in phones:
-                if f"{phone.name} {phone.debugging}" in before or phone.debugging:
-                    continue
-                self.tell(
-                    "usb", "do", f"{phone.name} ({phone.vendor.name}) is on a cable, with USB debugging off:"
-                )
-                self._list(switch_on(phone.vendor))
+                if f"{phone.name} {phone.debugging}" not in before and not phone.debugging:
+                    say = f"{phone.name} ({phone.vendor.name}) is on a cable, with USB debugging off:"
+                    self.tell("usb", "do", say)
+                    self._list(switch_on(phone.vendor))
             if not before and not phones and not is_known:
                 self._list(switch_on())
                 self._list(["Without a cable: Ctrl-C, then `handrail connect --wifi`."])
@@ -196,26 +185,23 @@ class FirstContact:
         check_place(place)
         if code is None:
             if not sys.stdin.isatty() or self.options.as_json:
-                raise InvalidAction(
-                    "--pair needs --code", path="code", hint="Read it from the phone's dialog."
-                )
+                hint = "Read it from the phone's dialog."
+                raise InvalidAction("--pair needs --code", path="code", hint=hint)
             code = click.prompt(f"  The six digits that the phone shows beside {place}", err=True)
         return asyncio.run(self._paired(place, check_code(code)))
 
     def _by_wifi(self) -> str:
         """Shows a QR code for the phone, and listens for every pairing dialog on the network."""
         invitation = Invitation.new()
-        self.tell(
-            "pair", "do", "On the phone: Settings → Developer options → Wireless debugging, switch it on."
-        )
+        settings = "Settings → Developer options → Wireless debugging"
+        self.tell("pair", "do", f"On the phone: {settings}, switch it on.")
         self.tell("pair", "do", "Then “Pair device with QR code”, and let it read this:", qr=invitation.text)
         if not self.options.as_json:
             click.echo(draw_qr_code(invitation.text))
         self._list(["Or “Pair device with pairing code”, and look here again."])
         # Whoever read our code comes first; another dialog is taken once it is there.
-        announced = asyncio.run(
-            wait_for_invited(invitation, self.clock, self.options.timeout * 1000, others=True)
-        )
+        patience_ms = self.options.timeout * 1000
+        announced = asyncio.run(wait_for_invited(invitation, self.clock, patience_ms, others=True))
         if announced.name == invitation.name:
             return asyncio.run(self._paired(announced.address, invitation.password))
         self.tell("pair", "ok", f"{announced.name} waits at {announced.address}.", address=announced.address)
@@ -247,9 +233,9 @@ class FirstContact:
                     name = model if model and model not in taken else phone.guid
                     known_phones.keep(replace(phone, name=name))
                     self.tell("phone", "ok", f"It is remembered as {name!r}: --device {name!r}", name=name)
-            about = {"serial": serial, "model": session.facts.model, "android": session.facts.android_version}
-            say = f"{session.facts.model}, Android {session.facts.android_version}, is ready as {serial}."
-            self.tell("phone", "ok", say, **about)
+            model, android = session.facts.model, session.facts.android_version
+            say = f"{model}, Android {android}, is ready as {serial}."
+            self.tell("phone", "ok", say, serial=serial, model=model, android=android)
             began = self.clock.monotonic_ms()
             envelope = await session.get_ui_tree()
             if not envelope.success:
@@ -261,35 +247,29 @@ class FirstContact:
             refs = session.screens.registry.refs
             say = f"A look by {by} took {took:.0f} ms: {len(refs)} elements."
             self.tell("look", "ok", say, channel=by, ms=round(took), elements=len(refs))
-            await self._picture(session)
-            self._next(serial, _first_button(session))
+            taken = await session.screenshot()
+            if taken.success:
+                picture = base64.b64decode((taken.details or {})["screenshotBase64"])
+                place = current.get().write_bytes(
+                    str(self.options.out) if self.options.out else None, picture
+                )
+                self.tell("picture", "ok", f"A picture: {place}", path=place)
+            else:  # a screen that forbids pictures is not an error: it was looked at
+                self.tell("picture", "waiting", f"No picture: {taken.message}")
+            self._say_next(serial, session)
 
-    async def _picture(self, session: Session) -> None:
-        """A screen that forbids pictures is not an error: it was looked at."""
-        taken = await session.screenshot()
-        if not taken.success:
-            self.tell("picture", "waiting", f"No picture: {taken.message}")
-            return
-        details = taken.details or {}
-        place = self.options.out or Path(tempfile.mkstemp(prefix="handrail-", suffix=".png")[1])
-        place.write_bytes(base64.b64decode(details["screenshotBase64"]))
-        self.tell("picture", "ok", f"A picture: {place}", path=str(place))
-
-    def _next(self, serial: str, button: tuple[str, str] | None) -> None:
+    def _say_next(self, serial: str, session: Session) -> None:
         named = f" --device {serial}" if self.options.device or self.options.address else ""
-        tap = f"handrail tap {button[0]}{named}" if button else f"handrail ui{named}"
-        line = mcp_line(named)
-        self.tell(
-            "next", "ok", "Now try, and give the second line to your agent's client:", tap=tap, mcp=line
-        )
+        registry, line = session.screens.registry, mcp_line(named)
+        buttons = [
+            (ref, registry.label_of(node))
+            for ref, node in registry.refs.items()
+            if node.flags & CLICKABLE and node.package_name != "com.android.systemui"
+        ]
+        ref, label = next((button for button in buttons if button[1]), ("", ""))
+        tap = f"handrail tap {ref}{named}" if ref else f"handrail ui{named}"
+        say = "Now try, and give the second line to your agent's client:"
+        self.tell("next", "ok", say, tap=tap, mcp=line)
         if not self.options.as_json:
-            click.echo(f"    {tap}" + (f"    # {button[1]}" if button else ""))
+            click.echo(f"    {tap}" + (f"    # {label}" if ref else ""))
             click.echo(f"    {line}")
-
-
-def _first_button(session: Session) -> tuple[str, str] | None:
-    registry = session.screens.registry
-    for ref, node in registry.refs.items():
-        if node.flags & CLICKABLE and node.package_name != "com.android.systemui" and registry.label_of(node):
-            return ref, registry.label_of(node)
-    return None

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
+from collections import UserDict, deque
 from collections.abc import Callable, Coroutine, Iterator, MutableMapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
@@ -31,14 +31,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 from handrail import __version__
 from handrail.cli.client import LARGEST, fingerprint
 from handrail.cli.local_client import MOST_ASKED, hang_up, send
-from handrail.cli.local_server import LocalRequests, SharedRuntime, ask_whoever_called
+from handrail.cli.local_server import SharedRuntime, ask_whoever_called, authenticate, visit
 from handrail.cli.output import LOG_FORMAT
 from handrail.cli.program import COMMANDS, run
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import InvalidAction
 from handrail.invocation import Invocation, current
-from handrail.local_socket import forget, is_same_user
+from handrail.local_socket import forget
 from handrail.safety.caller import Caller
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
 from handrail.waiting import beside
@@ -106,7 +106,6 @@ class Daemon:
             with suppress(OSError):
                 self._code[str(file)] = os.stat(str(file)).st_mtime_ns
         self._place = _identity(home)
-        self._door = LocalRequests(lambda: self._runtime)
 
     async def serve(self, listener: socket) -> None:
         self.write_note()
@@ -114,7 +113,13 @@ class Daemon:
         with suppress(NotImplementedError):  # on Windows
             loop.add_signal_handler(signal.SIGTERM, self.stop)
         server = await asyncio.start_server(self._serve_connection, sock=listener, limit=MOST_ASKED)
-        async with beside(self._prepare(), "imports"):
+
+        async def prepare() -> None:
+            """Imports what takes a second and may be needed soon."""
+            await asyncio.sleep(2 * TICK_S)
+            await asyncio.to_thread(importlib.import_module, "handrail.mcp_server.server")
+
+        async with beside(prepare(), "imports"):
             while not self._ended.is_set() and self._is_wanted():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ended.wait(), TICK_S)
@@ -132,15 +137,9 @@ class Daemon:
                     invocation.stop()
                 while self.invocations and time.monotonic() < deadline + FINISHING_S:
                     await asyncio.sleep(0.02)
-                await self._door.close()
                 if self._runtime is not None:
                     await self._runtime.close()
         os._exit(0)  # whatever a thread still waits for
-
-    async def _prepare(self) -> None:
-        """Imports what takes a second and may be needed soon."""
-        await asyncio.sleep(2 * TICK_S)
-        await asyncio.to_thread(importlib.import_module, "handrail.mcp_server.server")
 
     def _is_wanted(self) -> bool:
         if self.invocations:
@@ -157,7 +156,8 @@ class Daemon:
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(FIRST_WORDS_S):
-                letter = await self._authenticate(reader, writer)
+                is_known = await authenticate(reader, writer, self._token)
+                letter = await reader.readexactly(1) if is_known else b""
                 if letter == b"C":
                     request = CommandRequest.read((await read_message(reader, letter))[1])
             if letter == b"{":
@@ -169,16 +169,6 @@ class Daemon:
         finally:
             await hang_up(writer)
 
-    async def _authenticate(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-        """Empty where the other end is not the same user."""
-        if self._token:
-            if await reader.readexactly(len(self._token)) != self._token:
-                return b""
-        elif not is_same_user(writer.get_extra_info("socket")):
-            return b""
-        await send(writer, {"handrail": __version__})
-        return await reader.readexactly(1)
-
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = json.loads(b"{" + await reader.readline())
         if request.get("daemon") == "stop":
@@ -189,7 +179,7 @@ class Daemon:
         else:
             visitor = Invocation()
             current.set(visitor)
-            await self._door.visit(request, reader, writer)
+            await visit(self._runtime, request, reader, writer)
             if self._runtime is not None:
                 await self._runtime.release(visitor)
 
@@ -230,16 +220,15 @@ class Daemon:
 
     def _run(self, invocation: HostedInvocation) -> int:
         """Runs in the command's thread. Devices are released before the client gets the exit code."""
+        code: object = 1
         try:
             run(invocation.request.words)
-            code: object = 0
         except SystemExit as end:
             code = end.code
         except KeyboardInterrupt:
             code = 130
         except BaseException:
             sys.excepthook(*sys.exc_info())
-            code = 1
         if self._runtime is not None:
             releasing = self._runtime.release(invocation)
             asyncio.run_coroutine_threadsafe(releasing, invocation.loop).result()
@@ -310,7 +299,6 @@ class CommandRequest:
     fingerprint: str
     folder: str
     is_terminal: tuple[bool, bool, bool]
-    size: tuple[int, int]
     session: int
     errors: tuple[str, str]
     words: list[str]
@@ -334,16 +322,9 @@ class CommandRequest:
         if width:
             env = {"COLUMNS": str(width), "LINES": str(height)} | env
         out_errors, err_errors = errors.split()
-        return cls(
-            fingerprint,
-            folder,
-            (bool(stdin), bool(stdout), bool(stderr)),
-            (width, height),
-            session,
-            (out_errors, err_errors),
-            rest[: int(count)],
-            env,
-        )
+        terminals = (bool(stdin), bool(stdout), bool(stderr))
+        words = rest[: int(count)]
+        return cls(fingerprint, folder, terminals, session, (out_errors, err_errors), words, env)
 
 
 async def read_message(reader: asyncio.StreamReader, begun: bytes = b"") -> tuple[bytes, bytes]:
@@ -599,14 +580,8 @@ def _open_stream(invocation: HostedInvocation, number: int) -> TextIO:
         return io.TextIOWrapper(io.BufferedReader(raw, 1 << 20), encoding="utf-8")
     is_unbuffered = bool(invocation.env.get("PYTHONUNBUFFERED"))
     below = cast("BinaryIO", raw if is_unbuffered else io.BufferedWriter(raw, 1 << 16))
-    return io.TextIOWrapper(
-        below,
-        encoding="utf-8",
-        errors=invocation.request.errors[number - 1],
-        newline="\n",
-        line_buffering=number == 2,
-        write_through=is_unbuffered,
-    )
+    errors = invocation.request.errors[number - 1]
+    return io.TextIOWrapper(below, "utf-8", errors, "\n", number == 2, write_through=is_unbuffered)
 
 
 class CallersStream:
@@ -622,39 +597,27 @@ class CallersStream:
         return getattr(stream, attribute)
 
 
-class CallersEnviron(MutableMapping[str, str]):
+class CallersEnviron(UserDict[str, str]):
     """`os.environ`: the environment of whoever asks."""
 
     def __init__(self, own: MutableMapping[str, str]) -> None:
         self._own = own
 
     @property
-    def _now(self) -> MutableMapping[str, str]:
+    def data(self) -> MutableMapping[str, str]:  # type: ignore[override]
         invocation = current.get()
         return invocation.env if isinstance(invocation, HostedInvocation) else self._own
 
-    def __getitem__(self, name: str) -> str:
-        return self._now[name]
-
-    def __setitem__(self, name: str, value: str) -> None:
-        self._now[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._now[name]
-
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._now])
+        return iter([*self.data])
 
-    def __len__(self) -> int:
-        return len(self._now)
-
-    def copy(self) -> dict[str, str]:
+    def copy(self) -> dict[str, str]:  # type: ignore[override]
         return dict(self)
 
-    def __or__(self, other: MutableMapping[str, str]) -> dict[str, str]:
+    def __or__(self, other: MutableMapping[str, str]) -> dict[str, str]:  # type: ignore[override]
         return dict(self) | dict(other)
 
-    def __ror__(self, other: MutableMapping[str, str]) -> dict[str, str]:
+    def __ror__(self, other: MutableMapping[str, str]) -> dict[str, str]:  # type: ignore[override]
         return dict(other) | dict(self)
 
 

@@ -14,9 +14,8 @@ import tempfile
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -25,6 +24,7 @@ from handrail.cli.output import own_command, own_program
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.envelope_text import envelope_text
+from handrail.engine.session import Session
 from handrail.errors import AssertionFailed, HandrailError
 from handrail.flow import report
 from handrail.flow.document import loads
@@ -32,33 +32,25 @@ from handrail.flow.evidence import ReportEvidence
 from handrail.flow.progress import PlainFlowProgress
 from handrail.flow.run import FlowRunner
 from handrail.mcp_server.server import ENVELOPE
+from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
+from handrail.safety.approval_store import AskedApproval
 from handrail.safety.caller import Caller
 from handrail.simulator import simulated_phones
 
-if TYPE_CHECKING:
-    from handrail.engine.session import Session
-    from handrail.protocol.envelope import Envelope
-    from handrail.safety.approval_store import AskedApproval
+HOME = "Where the journal and the report go.  [default: a new temporary folder]"
 
 
 @click.command()
-@click.option(
-    "--home",
-    type=FOLDER,
-    metavar="DIR",
-    help="Where the journal and the report go.  [default: a new temporary folder]",
-)
+@click.option("--home", type=FOLDER, metavar="DIR", help=HOME)
 def demo(home: Path | None) -> None:
     """Show what Handrail does, on a simulated phone: no device, no key, no network.
 
     An agent works through MCP, a flow runs, a payment is refused and then approved, a failure
     explains itself, and the journal proves what happened.
     """
-
-    folder = home or Path(tempfile.mkdtemp(prefix="handrail-demo-"))
-    asyncio.run(play(folder, Page()))
+    asyncio.run(play(home or Path(tempfile.mkdtemp(prefix="handrail-demo-")), Page()))
 
 
 MOST_LINES = 9
@@ -85,17 +77,13 @@ class Page:
         sign = click.style("✓", fg="green") if good else click.style("✗", fg="red")
         beside = click.style(f"  {note}", dim=True) if note else ""
         click.echo(f" {sign} {click.style(what, bold=True)}{beside}")
-        lines = [line for line in answer.splitlines() if line.strip()]
+        lines = [line[:WIDEST] for line in answer.splitlines() if line.strip()]
         for line in lines[:MOST_LINES]:
-            click.echo(f"     {_painted(line[:WIDEST])}")
+            colour = "red" if line.partition(":")[0].isupper() else None
+            colour = "yellow" if line.startswith("Elements ") else colour
+            click.echo(f"     {click.style(line, fg=colour) if colour else line}")
         if len(lines) > MOST_LINES:
             click.echo(click.style(f"     … {len(lines) - MOST_LINES} more lines", dim=True))
-
-
-def _painted(line: str) -> str:
-    if line.startswith("Elements "):
-        return click.style(line, fg="yellow")
-    return click.style(line, fg="red") if line.partition(":")[0].isupper() else line
 
 
 START_S = 20
@@ -103,24 +91,20 @@ STOP_S = 5
 _LINK = re.compile(r"https?://\S+/login#code=\S+")
 
 
-@dataclass(frozen=True, slots=True)
-class DemoDesk:
-    """Where it is."""
-
-    link: str
-    """Logs one browser in."""
-
-    @property
-    def address(self) -> str:
-        return self.link.partition("/login")[0]
-
-
 @asynccontextmanager
-async def desk_on(phone: str, env: Mapping[str, str]) -> AsyncIterator[DemoDesk]:
-    words = ["-m", "handrail.cli.main", "serve", "--port", "0", "--no-mcp", "--device", phone]
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, env=dict(env), stdout=PIPE)
+async def link_of(*words: str, env: Mapping[str, str]) -> AsyncIterator[str]:
+    """The link that a command prints, which logs one browser in. The command ends with the block."""
+    command = ["-m", "handrail.cli.main", *words]
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, env=dict(env), stdout=PIPE)
+    assert process.stdout is not None  # noqa: S101  (it is a pipe)
+    output, link = "", None
     try:
-        yield DemoDesk(await asyncio.wait_for(_link(process), START_S))
+        async with asyncio.timeout(START_S):
+            while link is None and (line := (await process.stdout.readline()).decode()):
+                output, link = output + line, _LINK.search(line)
+        if link is None:
+            raise HandrailError(f"The desk did not start: {output[-500:]}", hint="Try `handrail serve`.")
+        yield link[0]
     finally:
         with suppress(ProcessLookupError):
             process.terminate()
@@ -129,25 +113,6 @@ async def desk_on(phone: str, env: Mapping[str, str]) -> AsyncIterator[DemoDesk]
         except TimeoutError:
             process.kill()
             await process.communicate()
-
-
-async def _link(process: asyncio.subprocess.Process) -> str:
-    assert process.stdout is not None  # noqa: S101  (it is a pipe)
-    lines = []
-    while line := (await process.stdout.readline()).decode():
-        lines.append(line)
-        if match := _LINK.search(line):
-            return match[0]
-    raise HandrailError(f"The desk did not start: {''.join(lines)[-500:]}", hint="Try `handrail serve`.")
-
-
-async def _new_link(env: Mapping[str, str]) -> str:
-    words = ["-m", "handrail.cli.main", "desk", "link"]
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, env=dict(env), stdout=PIPE)
-    try:
-        return await asyncio.wait_for(_link(process), START_S)
-    finally:
-        await process.communicate()
 
 
 def window(
@@ -173,8 +138,8 @@ async def hold_open(env: Mapping[str, str], home: Path, page: Page) -> None:
         again = own_command("serve", "--sim", "1", home=str(home))
         page.say(f"The desk closed with the demo; its link leads nowhere now. To see it again: {again}")
         return
-    link = await _new_link(env)  # the first one may have been used
-    click.echo("\n   " + click.style(f"The desk stays open until you press Enter: {link}", bold=True))
+    async with link_of("desk", "link", env=env) as link:  # the first one may have been used
+        click.echo("\n   " + click.style(f"The desk stays open until you press Enter: {link}", bold=True))
     await asyncio.to_thread(
         click.prompt, "   Enter closes the desk", default="", show_default=False, prompt_suffix=" "
     )
@@ -183,24 +148,17 @@ async def hold_open(env: Mapping[str, str], home: Path, page: Page) -> None:
 PHONE = app("phone", "Phone", 24, 16, 400, 640)
 PLAN = {"renderer": "markdown", "data": "# A new contact\n\nI add **Ada Lovelace** to the contacts."}
 RESULT = {"renderer": "table", "data": {"headers": ["field", "value"], "rows": [["name", "Ada Lovelace"]]}}
+SHOW_PLAN = [PHONE, window("plan", "The plan", PLAN, 448, 16, 420, 260)]
+SHOW_RESULT = [window("result", "The result", RESULT, 448, 300, 420, 240)]
 AGENT: tuple[tuple[str, dict[str, Any]], ...] = (
-    (
-        "desk",
-        {"actions": [PHONE, window("plan", "The plan", PLAN, 448, 16, 420, 260)], "reason": "I show my plan"},
-    ),
+    ("desk", {"actions": SHOW_PLAN, "reason": "I show my plan"}),
     ("start_app", {"package": "com.google.android.contacts", "reason": "I open the contacts to add one"}),
     ("tap", {"target": "Create new contact", "reason": "I start a new one", "expect": "First name"}),
     ("type_text", {"target": "First name", "text": "Ada", "reason": "I type the first name"}),
     ("type_text", {"target": "Last name", "text": "Lovelace", "reason": "I type the last name"}),
     ("tap", {"target": "Save", "reason": "I save the contact", "expect": "Edit contact"}),
     ("expect", {"visible": "Ada Lovelace"}),
-    (
-        "desk",
-        {
-            "actions": [window("result", "The result", RESULT, 448, 300, 420, 240)],
-            "reason": "I show the result",
-        },
-    ),
+    ("desk", {"actions": SHOW_RESULT, "reason": "I show the result"}),
 )
 """What the agent calls, as a model would."""
 FLOW = """
@@ -228,18 +186,17 @@ async def play(home: Path, page: Page) -> None:
     async with simulated_phones(clock=SystemClock()) as [served]:
         click.echo(click.style("Handrail", bold=True) + ": hands for agents, rails for people")
         page.say(f"A simulated phone speaks ADB on {served.address}; journal and report go to {home}")
-        async with desk_on(served.address, env) as desk:
-            page.say(f"Watch it on the desk: {desk.link}")
+        caller = Caller("demo", "agent", "python")
+        serve = ("serve", "--port", "0", "--no-mcp", "--device", served.address)
+        async with link_of(*serve, env=env) as link:
+            page.say(f"Watch it on the desk: {link}")
             await agent_by_mcp(served.address, env, page)
-            async with _runtime(env) as runtime:
+            async with Runtime.open(Config.from_env(env), env=env, caller=caller) as runtime:
                 session = await runtime.session(served.address)
-                page.act(
-                    "A flow fills a cart", "twelve steps in YAML with a picture of each; no model needed"
-                )
-                progress = PlainFlowProgress(page.say)
-                runner = FlowRunner(
-                    {"phone": session}, runtime.clock, observer=progress, evidence=ReportEvidence()
-                )
+                steps = "twelve steps in YAML with a picture of each; no model needed"
+                page.act("A flow fills a cart", steps)
+                progress, evidence = PlainFlowProgress(page.say), ReportEvidence()
+                runner = FlowRunner({"phone": session}, runtime.clock, observer=progress, evidence=evidence)
                 record = await runner.run(loads(FLOW))
                 if record.outcome != "passed":
                     raise AssertionFailed(f"the flow {record.outcome}: {record.error}")
@@ -260,13 +217,6 @@ async def play(home: Path, page: Page) -> None:
             await hold_open(env, home, page)
 
 
-@asynccontextmanager
-async def _runtime(env: Mapping[str, str]) -> AsyncIterator[Runtime]:
-    caller = Caller("demo", "agent", "python")
-    async with Runtime.open(Config.from_env(env), env=env, caller=caller) as runtime:
-        yield runtime
-
-
 async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None:
     """Starts an MCP server over stdio, as an agent's host does."""
     from mcp import Client, StdioServerParameters  # noqa: PLC0415  (most of a second)
@@ -283,12 +233,8 @@ async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None
             envelope = (result.meta or {}).get(ENVELOPE, {})
             state = str(envelope.get("lifecycle_state", "")).replace("_", " ")
             took = (envelope.get("timings_ms") or {}).get("total")
-            page.done(
-                _call(name, arguments),
-                text,
-                good=not result.is_error,
-                note=f"{state}, {took:.0f} ms" if state and took is not None else state,
-            )
+            note = f"{state}, {took:.0f} ms" if state and took is not None else state
+            page.done(_call(name, arguments), text, good=not result.is_error, note=note)
             if result.is_error:
                 raise AssertionFailed(f"{name} failed: {text}")
         page.say("The first and the last call opened windows on the desk; the journal has them, too.")
@@ -305,28 +251,21 @@ def _call(name: str, arguments: Mapping[str, Any]) -> str:
 async def payment(runtime: Runtime, session: Session, page: Page) -> None:
     """The same tap twice: the person rejects it, then approves it."""
     page.act("Paying needs a person", "the policy asks, whatever the model thinks; the demo plays the person")
-    pay = {
-        "type": "tap",
-        "target": "Pay €60.50",
-        "reason": "I pay for the order",
-        "expect": "Confirm payment",
-    }
-    for approved in (False, True):
-        runtime.approvals.notify = _person(runtime, approved, page)
-        envelope = await session.run(pay)
-        _show(page, session, pay, envelope)
-        if envelope.success != approved:
-            raise AssertionFailed(f"paying ended with success={envelope.success}")
-    runtime.approvals.notify = None
+    pay = {"type": "tap", "target": "Pay €60.50", "reason": "I pay for the order"}
+    pay["expect"] = "Confirm payment"
 
-
-def _person(runtime: Runtime, approved: bool, page: Page) -> Any:
     async def answer(approval: AskedApproval, _token: str | None) -> None:
         page.say(f"? {approval.request.instruction}  [{approval.id}]")
         page.say(f"  handrail {'approve' if approved else 'reject'} {approval.id}")
         await runtime.approvals.answer(approval.id, approved, "you")
 
-    return answer
+    runtime.approvals.notify = answer
+    for approved in (False, True):
+        envelope = await session.run(pay)
+        _show(page, session, pay, envelope)
+        if envelope.success != approved:
+            raise AssertionFailed(f"paying ended with success={envelope.success}")
+    runtime.approvals.notify = None
 
 
 async def failure(session: Session, page: Page) -> None:
@@ -351,7 +290,6 @@ def journal(runtime: Runtime, page: Page) -> None:
         raise AssertionFailed(f"the journal does not verify: {verdict}")
     rows = runtime.journal.actions(500)
     failed = sum(row.failure_code is not None for row in rows)
-    page.say(
-        f"{len(rows)} actions, {failed} failed or were refused; every entry has the hash of the one before"
-    )
+    counts = f"{len(rows)} actions, {failed} failed or were refused"
+    page.say(f"{counts}; every entry has the hash of the one before")
     page.say(f"verified: {verdict.head}")

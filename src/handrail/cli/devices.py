@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -90,29 +90,25 @@ def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, 
         )
     if naming is not None:
         _give_name(naming, config)
-        return
-    if releasing:
+    elif releasing:
         released = run(_release(device, config, clock, os.environ))
         if as_json:
             ended = [{"serial": serial, "ended": not why_not} for serial, why_not in released]
             print_json({"released": ended})
-            return
-        for serial, why_not in released:
-            click.echo(f"{serial}: {why_not or 'the helper was ended'}")
-        if not released:
-            click.echo("No devices.")
-        return
-    if watching:
+        else:
+            lines = [f"{serial}: {why_not or 'the helper was ended'}" for serial, why_not in released]
+            click.echo("\n".join(lines) or "No devices.")
+    elif watching:
         try:
             run(_watch(config, clock, os.environ, as_json))
         except KeyboardInterrupt:  # that is how a watch ends
             sys.exit(130)
-        return
-    rows, notes = run(look_at_devices(config, clock, os.environ))
-    if as_json:
-        print_json({"devices": [row.to_dict() for row in rows], "notes": list(notes)})
     else:
-        _show(rows, notes, clock.now_ms())
+        rows, notes = run(look_at_devices(config, clock, os.environ))
+        if as_json:
+            print_json({"devices": [row.to_dict() for row in rows], "notes": list(notes)})
+        else:
+            _show(rows, notes, clock.now_ms())
 
 
 async def look_at_devices(
@@ -127,9 +123,13 @@ async def look_at_devices(
         running = await phones_of_running(config.home)
     opened = {canonical(str(served["serial"])): served for served in running}
     identities = {device.identity for device in listing.devices}
-    others = [
-        await _served_device(served, clock) for name, served in opened.items() if name not in identities
-    ]
+    others = []
+    for serial in [str(served["serial"]) for name, served in opened.items() if name not in identities]:
+        # Only a running Handrail knows it. A simulated phone at an address answers here too.
+        is_address = host_port(serial) is not None
+        others.append(
+            await probe(serial, clock) if is_address else DiscoveredDevice(serial, "device", "handrail")
+        )
     devices, notes = merge([*listing.devices, *others]), list(listing.notes)
     if config.device and not is_browser(config.device) and not match(devices, config.device):
         notes.append(f"HANDRAIL_DEVICE={config.device} is none of these")
@@ -142,22 +142,13 @@ async def look_at_devices(
 def _give_name(text: str, config: Config) -> None:
     """A phone may be named before it is connected."""
     serial, mark, name = text.partition("=")
-    if not mark or not serial.strip():
-        raise InvalidAction(
-            f"--name {text} is not SERIAL=NAME",
-            path="name",
-            hint='For example --name emulator-5554="Kitchen".',
-        )
-    names = DeviceNames(config.home)
-    names.give(serial.strip(), name)
-    current = names.get(serial.strip())
-    click.echo(f"{serial.strip()} is called {current}." if current else f"{serial.strip()} has no name.")
-
-
-async def _served_device(served: Mapping[str, Any], clock: Clock) -> DiscoveredDevice:
-    """A device that only a running Handrail knows. A simulated phone at an address answers here too."""
-    serial = str(served["serial"])
-    return await probe(serial, clock) if host_port(serial) else DiscoveredDevice(serial, "device", "handrail")
+    serial, names = serial.strip(), DeviceNames(config.home)
+    if not mark or not serial:
+        hint = 'For example --name emulator-5554="Kitchen".'
+        raise InvalidAction(f"--name {text} is not SERIAL=NAME", path="name", hint=hint)
+    names.give(serial, name)
+    current = names.get(serial)
+    click.echo(f"{serial} is called {current}." if current else f"{serial} has no name.")
 
 
 async def describe(
@@ -197,14 +188,9 @@ async def holders(devices: Iterable[DiscoveredDevice], config: Config, clock: Cl
 
     if not config.db.exists():
         return {}
-    store = Store(config.db)
-    try:
-        return {
-            held.device: held
-            for held in await Leases(store, clock).all(device.identity for device in devices)
-        }
-    finally:
-        store.close()
+    with closing(Store(config.db)) as store:
+        leases = await Leases(store, clock).all(device.identity for device in devices)
+    return {held.device: held for held in leases}
 
 
 async def _release(
@@ -212,15 +198,12 @@ async def _release(
 ) -> list[tuple[str, str]]:
     """Ends the helper on the named phone, else on all usable ones. A phone that is in use keeps it."""
     if wanted and host_port(wanted):
-        chosen: Sequence[DiscoveredDevice] = [DiscoveredDevice(wanted, via="direct")]
+        chosen = [DiscoveredDevice(wanted, via="direct")]
     else:
         listed = (await discover(config, clock, env)).devices
-        named = wanted or config.device
-        chosen = (
-            [choose(listed, wanted, config.device)]
-            if named
-            else [device for device in listed if device.usable]
-        )
+        chosen = [device for device in listed if device.usable]
+        if wanted or config.device:
+            chosen = [choose(listed, wanted, config.device)]
     held = await holders(chosen, config, clock)
     return [await _release_device(device, held.get(device.identity), config, clock, env) for device in chosen]
 
@@ -265,9 +248,8 @@ async def _watch(config: Config, clock: Clock, env: Mapping[str, str], as_json: 
         async for listed in lists:
             now = {device.serial: device for device in listed}
             if as_json:
-                print_json(
-                    {"time": iso_time(clock.now_ms()), "devices": [device.to_dict() for device in listed]}
-                )
+                devices = [device.to_dict() for device in listed]
+                print_json({"time": iso_time(clock.now_ms()), "devices": devices})
             else:
                 _say_changes(before, now)
             before = now

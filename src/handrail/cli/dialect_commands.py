@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,7 +82,11 @@ def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str |
     printed in its native form, every bad one with line, path and suggestion. Exit code 0 when all are good,
     otherwise 2. A dialect whose numbers are no pixels of the screen needs to know the sizes.
     """
-    text = _decode(read_input(file), file)
+    try:
+        text = read_input(file).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        hint = "Save the file as UTF-8."
+        raise InvalidAction(f"{file} is not UTF-8: byte {error.start}", hint=hint) from None
     name = "stdin" if file == "-" else file
     talk = talk_of(dialect, **sizes)
     target = (to, talk_of(to, **{**sizes, "frame": None})) if to else None
@@ -90,29 +94,14 @@ def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str |
     good = all(result["ok"] for result in results)
     if as_json:
         print_json({"ok": good, "results": results})
-    else:
-        for result in results:
-            if result["ok"]:
-                shown = {key: value for key, value in result.items() if key != "ok"}
-                click.echo(
-                    json.dumps(shown["native"] if set(shown) == {"native"} else shown, ensure_ascii=False)
-                )
-            else:
-                error = result["error"]
-                click.echo(
-                    f"{name}:{result['line']}: {error['code']} {error['message']}\n  {error['hint']}",
-                    err=True,
-                )
+    for result in () if as_json else results:
+        if result.pop("ok"):
+            shown = result["native"] if set(result) == {"native"} else result
+            click.echo(json.dumps(shown, ensure_ascii=False))
+        else:
+            place, error = f"{name}:{result['line']}", result["error"]
+            click.echo(f"{place}: {error['code']} {error['message']}\n  {error['hint']}", err=True)
     sys.exit(0 if good else 2)
-
-
-def _decode(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidAction(
-            f"{name} is not UTF-8: byte {error.start}", hint="Save the file as UTF-8."
-        ) from None
 
 
 def _entries(text: str, dialect: str) -> Iterator[CheckedEntry]:
@@ -140,33 +129,26 @@ def _is_lines(text: str) -> bool:
 
 def _from_lines(text: str, error: InvalidAction) -> Iterator[CheckedEntry]:
     if not text.strip():
-        raise InvalidAction(
-            "there is nothing to check", hint="Give JSON: an object, an array, or one object per line."
-        )
+        hint = "Give JSON: an object, an array, or one object per line."
+        raise InvalidAction("there is nothing to check", hint=hint)
     if not _is_lines(text):
         raise error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield CheckedEntry(line, number, (), _line_value(line))
-
-
-def _line_value(line: str) -> Any:
-    try:
-        return read_json(line)
-    except InvalidAction as error:
-        return error
+            try:
+                value = read_json(line)
+            except InvalidAction as unreadable:
+                value = unreadable
+            yield CheckedEntry(line, number, (), value)
 
 
 def _check_action(
-    entry: CheckedEntry,
-    dialect: str,
-    talk: Conversation | None = None,
-    to: tuple[str, Conversation] | None = None,
+    entry: CheckedEntry, dialect: str, talk: Conversation, to: tuple[str, Conversation] | None
 ) -> dict[str, Any]:
     try:
         if isinstance(entry.value, InvalidAction):
             raise entry.value
-        read = _read(entry.value, dialect, talk or talk_of(dialect))
+        read = _read(entry.value, dialect, talk)
         return {"ok": True, **read, **(_written(read, *to) if to else {})}
     except HandrailError as error:
         unread = isinstance(entry.value, InvalidAction)
@@ -257,19 +239,13 @@ def act(file: str, dialect: str, target: DeviceOptions, as_json: bool, **sizes: 
     A maker's JSON or a model's text goes in: one action, or a batch where its form allows one. Exit code 0
     when all of it succeeded.
     """
-    sys.exit(run(_act(_parse_input(read_input(file)), dialect, target, as_json, sizes)))
-
-
-def _parse_input(data: bytes) -> Any:
-    """JSON where it is valid, else the text."""
     try:
-        text = data.decode("utf-8-sig")
+        written: Any = read_input(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidAction(f"it is not UTF-8: byte {error.start}", hint="Send UTF-8.", path="") from None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    with suppress(ValueError, RecursionError):  # else it is a model's text
+        written = json.loads(written)
+    sys.exit(run(_act(written, dialect, target, as_json, sizes)))
 
 
 async def _act(
@@ -302,7 +278,7 @@ class _Doing:
         if self._own is None:
             reply = await by_running_server(action.to_dict(), self._target, config, os.environ)
             if reply is not None:
-                return reply.envelope, reply.text
+                return reply
             self._own = await self._ends.enter_async_context(own_session(self._target, config))
         done: tuple[Mapping[str, Any], str] = await self._own(action)
         return done

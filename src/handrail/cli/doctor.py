@@ -18,7 +18,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
@@ -27,17 +27,13 @@ from handrail.android.channel_probe import has_http_helper, probe_look, remedy_f
 from handrail.android.choose import open_device
 from handrail.android.discovery import server_of
 from handrail.android.usb import UsbPhone, usb_phones
-from handrail.cli.devices import look_at_devices
+from handrail.cli.devices import DeviceRow, look_at_devices
 from handrail.cli.options import json_option
 from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import VARIABLES, Config
 from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction, PolicyUnusable
 from handrail.system import IS_POSIX, lacking
-
-if TYPE_CHECKING:
-    from handrail.cli.devices import DeviceRow
-
 
 MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
 COLOURS = {"ok": "green", "note": "bright_black", "warning": "yellow", "error": "red"}
@@ -64,20 +60,28 @@ def doctor(as_json: bool) -> None:
             fix = f"  → {check.fix}" if check.fix else ""
             click.echo(f"{mark} {check.name:<{width}}  {check.text}{fix}")
         errors, worries = (sum(check.state == state for check in checks) for state in ("error", "warning"))
-        click.echo(_verdict(errors, worries))
+        if errors:
+            click.echo(f"{errors} essential {'thing is' if errors == 1 else 'things are'} missing.")
+        else:
+            suffix = f", with {worries} {'warning' if worries == 1 else 'warnings'}" if worries else ""
+            click.echo(f"Ready{suffix}.")
     if not healthy:
         click.get_current_context().exit(FAMILIES["device"].exit_code)
 
 
 async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
     """All checks, in the order of a first installation."""
-    checks = [check_python(), check_sqlite(), *check_variables(env)]
+    checks = [check_version(*needed) for needed in VERSIONS]
+    checks += [
+        DoctorCheck("environment", "warning", line, f"unset {line.split()[0]}") for line in warnings(env)
+    ]
     try:
         config = Config.from_env(env)
     except InvalidAction as error:
         name = error.details["path"]
         return [*checks, DoctorCheck("environment", "error", error.message, f"unset {name}")]
-    checks += check_system()
+    fix = "docs/install.md, Systems" if IS_POSIX else "wsl --install"
+    checks += [DoctorCheck("system", "note" if IS_POSIX else "error", lack, fix) for lack in lacking()]
     if IS_POSIX:  # the rules and the journal are read with locks that Windows has not
         checks += [check_home(config), check_witness(config, clock.now_ms())]
     checks.append(check_disk(config))
@@ -92,23 +96,18 @@ async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[Doc
     """Phones at addresses need neither program nor server, so a missing adb is not an error."""
     adb = find_adb(env)
     if adb is not None:
-        program = DoctorCheck("adb", "ok", f"{adb}, {await _version(str(adb))}")
-    elif config.adb is not None:
-        program = DoctorCheck(
-            "adb", "warning", f"HANDRAIL_ADB={config.adb} can't be run", "unset HANDRAIL_ADB"
+        process = await asyncio.create_subprocess_exec(
+            str(adb), "version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
         )
+        lines = (await process.communicate())[0].decode("utf-8", "replace").splitlines()
+        versions = [line.lower() for line in lines if line.startswith("Version ")] or ["version unknown"]
+        program = DoctorCheck("adb", "ok", f"{adb}, {versions[0]}")
+    elif config.adb is not None:
+        text = f"HANDRAIL_ADB={config.adb} can't be run"
+        program = DoctorCheck("adb", "warning", text, "unset HANDRAIL_ADB")
     else:
         program = DoctorCheck("adb", "warning", "not found; phones on USB need it", "pip install adbutils")
     return [program, await _server(config, clock, env)]
-
-
-async def _version(adb: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        adb, "version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
-    )
-    out, _ = await process.communicate()
-    lines = [line for line in out.decode("utf-8", "replace").splitlines() if line.startswith("Version ")]
-    return lines[0].lower() if lines else "version unknown"
 
 
 async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> DoctorCheck:
@@ -116,21 +115,15 @@ async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> Docto
     try:
         number = await server_of(config, clock, env).version()
     except DeviceError as error:
-        if await _somebody_listens(config):
-            fix = f"export ANDROID_ADB_SERVER_PORT={config.adb_port + 1}"
-            return DoctorCheck("adb server", "warning", f"{place} is not an adb server: {error.message}", fix)
-        return DoctorCheck("adb server", "ok", f"none at {place} yet; started when it is needed")
+        try:
+            _, writer = await asyncio.open_connection(config.adb_host, config.adb_port)
+        except OSError:
+            return DoctorCheck("adb server", "ok", f"none at {place} yet; started when it is needed")
+        writer.close()
+        await writer.wait_closed()
+        fix = f"export ANDROID_ADB_SERVER_PORT={config.adb_port + 1}"
+        return DoctorCheck("adb server", "warning", f"{place} is not an adb server: {error.message}", fix)
     return DoctorCheck("adb server", "ok", f"{place}, protocol {number}")
-
-
-async def _somebody_listens(config: Config) -> bool:
-    try:
-        _, writer = await asyncio.open_connection(config.adb_host, config.adb_port)
-    except OSError:
-        return False
-    writer.close()
-    await writer.wait_closed()
-    return True
 
 
 async def _devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
@@ -144,19 +137,12 @@ async def _devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list
 
 def _device(row: DeviceRow) -> DoctorCheck:
     device = row.device
-    if not device.usable:
-        # The command that a remedy holds in backquotes, if it holds one.
-        return DoctorCheck(
-            "device",
-            "warning",
-            str(device),
-            (device.what_to_do.split("`")[1] if device.what_to_do.count("`") >= 2 else "")
-            or device.what_to_do,
-        )
+    if not device.usable:  # the fix is the command that a remedy holds in backquotes, if it holds one
+        quoted = device.what_to_do.split("`")[1] if device.what_to_do.count("`") >= 2 else ""
+        return DoctorCheck("device", "warning", str(device), quoted or device.what_to_do)
     how = "in a Handrail that runs" if device.via == "handrail" else f"by {device.transport}, {device.via}"
-    return DoctorCheck(
-        "device", "ok", f"{device} {how}" + (f", held by {row.held.holder}" if row.held else "")
-    )
+    holder = f", held by {row.held.holder}" if row.held else ""
+    return DoctorCheck("device", "ok", f"{device} {how}{holder}")
 
 
 async def _look(row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
@@ -168,35 +154,20 @@ async def _look(row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, 
         by = row.open_in["channels"].get("look", "its own way")
         return [DoctorCheck("looks", "ok", f"{serial}: looks go by {by} in the Handrail that has it open")]
     if row.held is not None:
-        return [
-            DoctorCheck(
-                "looks", "note", f"{serial}: not tried, {row.held.holder} works on it", "handrail devices"
-            )
-        ]
+        text = f"{serial}: not tried, {row.held.holder} works on it"
+        return [DoctorCheck("looks", "note", text, "handrail devices")]
     try:
         device = await open_device(serial, config, clock, env)
         look = await probe_look(device, config.helper, clock, env)
     except HandrailError as error:
         return [DoctorCheck("looks", "warning", f"{serial}: {error.message}", error.hint)]
-    if look.ms is None:
-        return [DoctorCheck("looks", "warning", f"{serial}: {look}", look.hint)]
-    if look.by_helper:
+    if look.ms is not None and look.by_helper:
         return [DoctorCheck("looks", "ok", f"{serial}: {look}")]
-    return [DoctorCheck("looks", "warning", f"{serial}: {look}", remedy_for(look))]
-
-
-def _verdict(errors: int, worries: int) -> str:
-    if errors:
-        return f"{errors} essential {'thing is' if errors == 1 else 'things are'} missing."
-    if worries:
-        return f"Ready, with {worries} {'warning' if worries == 1 else 'warnings'}."
-    return "Ready."
+    fix = look.hint if look.ms is None else remedy_for(look)
+    return [DoctorCheck("looks", "warning", f"{serial}: {look}", fix)]
 
 
 State = Literal["ok", "note", "warning", "error"]
-PYTHON = (3, 11)
-SQLITE = (3, 37, 0)
-"""The first with STRICT tables."""
 MIB = 1 << 20
 LOW_DISK, NO_DISK = 1024 * MIB, 64 * MIB
 UDEV = "sudo apt install android-sdk-platform-tools-common"
@@ -217,41 +188,28 @@ class DoctorCheck:
         return {**fields, "fix": self.fix} if self.fix else fields
 
 
-def check_python(current: tuple[int, ...] = sys.version_info[:3]) -> DoctorCheck:
-    text = ".".join(map(str, current))
-    if current >= PYTHON:
-        return DoctorCheck("python", "ok", text)
-    return DoctorCheck("python", "error", f"{text} is too old; 3.11 is needed", "sudo apt install python3")
+VERSIONS = (
+    ("python", sys.version_info[:3], (3, 11), "sudo apt install python3"),
+    ("sqlite", sqlite3.sqlite_version_info, (3, 37), "sudo apt install libsqlite3-0"),  # STRICT tables
+)
 
 
-def check_system() -> Iterator[DoctorCheck]:
-    fix = "docs/install.md, Systems" if IS_POSIX else "wsl --install"
-    for lack in lacking():
-        yield DoctorCheck("system", "note" if IS_POSIX else "error", lack, fix)
-
-
-def check_sqlite(current: tuple[int, ...] = sqlite3.sqlite_version_info) -> DoctorCheck:
-    text = ".".join(map(str, current))
-    if current >= SQLITE:
-        return DoctorCheck("sqlite", "ok", text)
-    return DoctorCheck(
-        "sqlite", "error", f"{text} is too old; 3.37 is needed", "sudo apt install libsqlite3-0"
-    )
+def check_version(name: str, current: tuple[int, ...], least: tuple[int, ...], fix: str) -> DoctorCheck:
+    text, needed = (".".join(map(str, version)) for version in (current, least))
+    if current >= least:
+        return DoctorCheck(name, "ok", text)
+    return DoctorCheck(name, "error", f"{text} is too old; {needed} is needed", fix)
 
 
 def check_home(config: Config) -> DoctorCheck:
-    path = config.home
+    path, elsewhere = config.home, "export HANDRAIL_HOME=~/handrail"
     if not path.exists():
         parent = next(folder for folder in path.parents if folder.exists())
         if os.access(parent, os.W_OK):
             return DoctorCheck("home", "ok", f"{path}, made at first use")
-        return DoctorCheck(
-            "home", "error", f"{path} can't be made in {parent}", "export HANDRAIL_HOME=~/handrail"
-        )
+        return DoctorCheck("home", "error", f"{path} can't be made in {parent}", elsewhere)
     if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return DoctorCheck(
-            "home", "error", f"{path} is not a writable folder", "export HANDRAIL_HOME=~/handrail"
-        )
+        return DoctorCheck("home", "error", f"{path} is not a writable folder", elsewhere)
     from handrail.safety.policy_file import LivePolicy  # noqa: PLC0415
 
     try:
@@ -260,9 +218,8 @@ def check_home(config: Config) -> DoctorCheck:
         return DoctorCheck("home", "error", error.message, error.hint.rpartition("do: ")[2])
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
-        return DoctorCheck(
-            "home", "warning", f"{path} is open to others, mode {mode:04o}", f"chmod 700 {path}"
-        )
+        text = f"{path} is open to others, mode {mode:04o}"
+        return DoctorCheck("home", "warning", text, f"chmod 700 {path}")
     return DoctorCheck("home", "ok", f"{path}, mode {mode:04o}")
 
 
@@ -282,8 +239,13 @@ def check_witness(config: Config, now_ms: int) -> DoctorCheck:
     if config.witness is None:
         warning = "none: whoever has home and key can rewrite the journal's past"
         return DoctorCheck("witness", "note", warning, "export HANDRAIL_WITNESS=/media/other-disk")
+    try:  # the journal's length, without creating one
+        with closing(sqlite3.connect(f"{config.db.as_uri()}?mode=ro", uri=True)) as db:
+            length = int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0])
+    except sqlite3.Error:
+        length = 0
     state = WitnessState.read(config.home, config.witness)
-    waiting = max(0, _entries(config) - state.size)
+    waiting = max(0, length - state.size)
     signed = f"{state.size} entries, {(now_ms - state.at_ms) // 1000} s ago" if state.at_ms else "nothing yet"
     text = f"{config.witness} has {signed}; {waiting} wait"
     if state.refused:
@@ -293,26 +255,30 @@ def check_witness(config: Config, now_ms: int) -> DoctorCheck:
     return DoctorCheck("witness", "ok", text)
 
 
-def _entries(config: Config) -> int:
-    """The journal's length, without creating one."""
-    try:
-        with closing(sqlite3.connect(f"{config.db.as_uri()}?mode=ro", uri=True)) as db:
-            return int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0])
-    except sqlite3.Error:
-        return 0
-
-
-def check_variables(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
-    for line in warnings(env):
-        yield DoctorCheck("environment", "warning", line, f"unset {line.split()[0]}")
+PACKAGES = (
+    ("grpcio", "pinch and rotate on emulators", "pip install 'handrail[emulator]'"),
+    ("uiautomator2", "the u2 helper: faster looks, any text", "pip install uiautomator2"),
+)
+PROGRAMS = (
+    (("chromium", "chromium-browser", "google-chrome"), "browser tests", "sudo apt install chromium"),
+    (("node",), "tests of the web page", "sudo apt install nodejs"),
+)
+"""Any of the names will do."""
 
 
 def check_extras(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
-    yield _package("grpcio", "pinch and rotate on emulators", "pip install 'handrail[emulator]'")
-    yield _package("uiautomator2", "the u2 helper: faster looks, any text", "pip install uiautomator2")
-    browser = env.get("CHROME_BIN") or _program(env, "chromium", "chromium-browser", "google-chrome")
-    yield _optional("chromium", browser, "browser tests", "sudo apt install chromium")
-    yield _optional("node", _program(env, "node"), "tests of the web page", "sudo apt install nodejs")
+    for name, purpose, fix in PACKAGES:
+        try:
+            yield DoctorCheck(name, "ok", version(name))
+        except PackageNotFoundError:
+            yield DoctorCheck(name, "note", f"not installed; only for {purpose}", fix)
+    for names, purpose, fix in PROGRAMS:
+        chosen = env.get("CHROME_BIN", "") if names[0] == "chromium" else ""
+        path = chosen or next(filter(None, (shutil.which(name, path=env.get("PATH")) for name in names)), "")
+        if path and Path(path).exists():
+            yield DoctorCheck(names[0], "ok", path)
+        else:
+            yield DoctorCheck(names[0], "note", f"not found; only for {purpose}", fix)
 
 
 def check_http_helper(config: Config) -> DoctorCheck:
@@ -336,9 +302,8 @@ def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
         elif usb_phone.permitted:
             yield DoctorCheck("usb", "ok", f"{usb_phone.name} at {usb_phone.node}")
         else:
-            yield DoctorCheck(
-                "usb", "warning", f"{usb_phone.name}: this user may not open {usb_phone.node}", UDEV
-            )
+            text = f"{usb_phone.name}: this user may not open {usb_phone.node}"
+            yield DoctorCheck("usb", "warning", text, UDEV)
     if not any(phone.debugging for phone in phones):
         yield DoctorCheck("usb", "note", "no phone with USB debugging on a cable", "handrail connect")
 
@@ -353,32 +318,13 @@ def check_collector(env: Mapping[str, str]) -> list[DoctorCheck]:
     return [DoctorCheck("telemetry", level, words, "" if level == "ok" else "unset HANDRAIL_OTLP_ENDPOINT")]
 
 
-def _package(name: str, purpose: str, fix: str) -> DoctorCheck:
-    try:
-        return DoctorCheck(name, "ok", version(name))
-    except PackageNotFoundError:
-        return DoctorCheck(name, "note", f"not installed; only for {purpose}", fix)
-
-
-def _optional(name: str, path: str | None, purpose: str, fix: str) -> DoctorCheck:
-    if path and Path(path).exists():
-        return DoctorCheck(name, "ok", path)
-    return DoctorCheck(name, "note", f"not found; only for {purpose}", fix)
-
-
-def _program(env: Mapping[str, str], *names: str) -> str | None:
-    return next(filter(None, (shutil.which(name, path=env.get("PATH")) for name in names)), None)
-
-
-def warnings(env: Mapping[str, str]) -> list[str]:
+def warnings(env: Mapping[str, str]) -> Iterator[str]:
     names = [name for variable in VARIABLES for name in (variable.name, variable.also) if name]
     prefixes = tuple(name.removesuffix("…") for name in names if name.endswith("…"))
-    ours = (name for name in sorted(env) if name.startswith("HANDRAIL_"))
-    return [_unknown(name, names) for name in ours if name not in names and not name.startswith(prefixes)]
-
-
-def _unknown(name: str, names: list[str]) -> str:
-    """Without the common prefix, which would make every name close to every other."""
+    # Without the common prefix, which would make every name close to every other.
     tails = {variable.removeprefix("HANDRAIL_"): variable for variable in names}
-    near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
-    return f"{name} means nothing to Handrail" + (f"; did you mean {tails[near[0]]}?" if near else "")
+    for name in sorted(env):
+        if name.startswith("HANDRAIL_") and name not in names and not name.startswith(prefixes):
+            near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
+            suggestion = f"; did you mean {tails[near[0]]}?" if near else ""
+            yield f"{name} means nothing to Handrail{suggestion}"

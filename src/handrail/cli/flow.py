@@ -13,7 +13,7 @@ from handrail.cli.output import print_json
 from handrail.errors import InvalidAction
 from handrail.flow.check import Checked, check, find
 from handrail.flow.foreign import is_installed, looks_like_maestro, maestro
-from handrail.flow.parse import Problem, frame
+from handrail.flow.parse import frame
 from handrail.flow.schema import flow_schema
 
 _COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
@@ -41,9 +41,8 @@ def check_command(
     """
     files = find(paths)
     if not files:
-        raise InvalidAction(
-            f"no flow in {', '.join(map(str, paths))}", hint="Flows are .yaml, .yml or .json files."
-        )
+        hint = "Flows are .yaml, .yml or .json files."
+        raise InvalidAction(f"no flow in {', '.join(map(str, paths))}", hint=hint)
     names = [checked.partition("=")[0] for checked in env]
     theirs = [path for path in files if _is_maestro(path)]
     configs = maestro("flow check").is_config if theirs or is_installed() else None
@@ -61,11 +60,13 @@ def check_command(
     else:
         for checked in results:
             _print(checked)
-        _print_sum(results)
+        problems = [problem.level for checked in results for problem in checked.problems]
+        counts = [_count(problems.count(level), level) for level in _COLOURS if level in problems]
+        click.echo(f"{_count(len(results), 'file')}: {', '.join(counts) or 'no problems'}")
     sys.exit(0 if good else 2)
 
 
-SCHEMA = Path("flow.schema.json")
+SCHEMA, FLOWS = Path("flow.schema.json"), "flows/**/*.yaml"
 
 
 @flow.command("schema")
@@ -73,14 +74,8 @@ SCHEMA = Path("flow.schema.json")
 @click.option(
     "--vscode", is_flag=True, help=f"Write it to {SCHEMA} or --out; print the settings for VS Code."
 )
-@click.option(
-    "--flows",
-    "where",
-    default="flows/**/*.yaml",
-    show_default=True,
-    help="With --vscode: which files are flows.",
-)
-def schema_command(out: Path | None, vscode: bool, where: str) -> None:
+@click.option("--flows", default=FLOWS, show_default=True, help="With --vscode: which files are flows.")
+def schema_command(out: Path | None, vscode: bool, flows: str) -> None:
     """Print the JSON Schema of a flow's file, for editors.
 
     With --vscode, standard output is what belongs into .vscode/settings.json of this folder.
@@ -98,7 +93,7 @@ def schema_command(out: Path | None, vscode: bool, where: str) -> None:
     click.echo(f"wrote {file}", err=True)
     if vscode:
         named = str(file) if file.is_absolute() else f"./{file.as_posix()}"
-        click.echo(json.dumps({"yaml.schemas": {named: where}}, indent=2))
+        click.echo(json.dumps({"yaml.schemas": {named: flows}}, indent=2))
 
 
 @flow.command("convert")
@@ -131,7 +126,8 @@ def _print(checked: Checked) -> None:
         place = f"{checked.path}:{problem.mark.line}:{problem.mark.column}"
         level = click.style(problem.level, fg=_COLOURS[problem.level], bold=True)
         click.echo(f"{place}: {level}: {problem.sentence} [{problem.rule}]")
-        click.echo(_indented(frame(checked.text, problem.mark.line, problem.mark.column)))
+        lines = frame(checked.text, problem.mark.line, problem.mark.column).splitlines()
+        click.echo("\n".join(f"  {line}" for line in lines))
         if problem.suggestion:
             click.echo(f"  {problem.suggestion}")
     if not checked.problems:
@@ -140,16 +136,5 @@ def _print(checked: Checked) -> None:
         click.echo(f"{checked.path}: level {checked.level} of 5")
 
 
-def _print_sum(results: list[Checked]) -> None:
-    problems: list[Problem] = [problem for file in results for problem in file.problems]
-    counts = [(level, sum(file.level == level for file in problems)) for level in _COLOURS]
-    totals = ", ".join(_count(count, level) for level, count in counts if count)
-    click.echo(f"{_count(len(results), 'file')}: {totals or 'no problems'}")
-
-
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -7,11 +7,11 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.cells import cell_len
@@ -20,11 +20,13 @@ from rich.table import Table
 from rich.text import Text
 
 from handrail.cli.options import FILE, json_option
-from handrail.cli.output import film_journal, need_films, print_json, print_table, read_input, video_option
+from handrail.cli.output import print_json, read_input
 from handrail.clock import SystemClock, iso_time
 from handrail.config import Config, canonical
 from handrail.device_names import DeviceNames
 from handrail.errors import InvalidAction, VerificationFailed
+from handrail.film.write import need_encoder, write_film
+from handrail.flow.filming import journal_scenes
 from handrail.flow.recording import flow_text
 from handrail.journal import Journal, merkle
 from handrail.journal.checkpoint_file import LEAVES, RememberedCheckpoint, replace_durably
@@ -35,17 +37,12 @@ from handrail.journal.proof import ActionProof
 from handrail.journal.query import UNFINISHED, ActionRow, Shown, about
 from handrail.journal.signed_log import JournalLog
 from handrail.journal.signed_note import BadNote, VerifierKey
-from handrail.journal.signing_key import HandOver, keys_for, keys_trusted_through
+from handrail.journal.signing_key import HandOver, Trusted, keys_for, keys_trusted_through
 from handrail.journal.witnesses import WitnessAway, cosign, open_witness
 from handrail.protocol.read import action_from
 from handrail.protocol.sentence import sentence_of
 from handrail.screen.text import clean, cut, quoted
 from handrail.store import store_error
-
-if TYPE_CHECKING:
-    from handrail.journal.signing_key import Trusted
-    from handrail.journal.verify import ChainVerdict
-
 
 as_json = json_option("Machine output.")
 
@@ -95,28 +92,25 @@ def journal() -> None:
     """What was done, by whom and why, and the proof that nothing was changed."""
 
 
+since_option = click.option(
+    "--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC)."
+)
+
+
 @journal.command("list")
 @click.option(
     "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Most rows shown."
 )
 @click.option("--before", type=click.IntRange(1), metavar="SEQ", help="Only older ones: the next page.")
 @click.option("--device", help="Only actions on this device.")
-@click.option("--type", "kind", metavar="TYPE", help="Only this type, for example tap.")
-@click.option("--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC).")
+@click.option("--type", metavar="TYPE", help="Only this type, for example tap.")
+@since_option
 @click.option("--failed/--succeeded", default=None, help="Only these.")
 @as_json
-def list_actions(
-    limit: int,
-    before: int | None,
-    device: str | None,
-    kind: str | None,
-    since: int | None,
-    failed: bool | None,
-    as_json: bool,
-) -> None:
+def list_actions(limit: int, as_json: bool, **wanted: Any) -> None:
     """List actions, newest first."""
     with opened_journal() as opened:
-        rows = opened.actions(limit, before, device, kind, since, failed)
+        rows = opened.actions(limit, **wanted)
     if as_json:
         print_json([row.to_dict() for row in rows])
         return
@@ -125,16 +119,13 @@ def list_actions(
     elif sys.stdout.isatty():
         print_actions(rows)
     else:
-        print_table("Journal", (), [_plain_cells(row) for row in rows])
+        for row in rows:
+            who = " ".join(str(row.actor[key]) for key in ("kind", "id") if row.actor and row.actor.get(key))
+            state = f"{row.state} {row.failure_code}" if row.failure_code else row.state
+            cells = [str(row.seq), iso_time(row.at_ms), row.action_id, state, row.device or "", who]
+            click.echo("\t".join([*cells, row.reason or "", row.about]))
     if len(rows) == limit:
         click.echo(f"more: handrail journal list --before {rows[-1].seq}", err=True)
-
-
-def _plain_cells(row: ActionRow) -> tuple[str, ...]:
-    who = " ".join(str(part) for part in ((row.actor or {}).get("kind"), (row.actor or {}).get("id")) if part)
-    state = f"{row.state} {row.failure_code}" if row.failure_code else row.state
-    time = iso_time(row.at_ms)
-    return (str(row.seq), time, row.action_id, state, row.device or "", who, row.reason or "", row.about)
 
 
 @journal.command()
@@ -155,17 +146,30 @@ def show(action: str, as_json: bool) -> None:
 @click.option("--format", "form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
 @click.option("--output", "-o", type=click.Path(allow_dash=True, dir_okay=False), default="-", help="A file.")
 @click.option("--device", help="Only events on this device.")
-@click.option("--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC).")
+@since_option
 @click.option("--action", metavar="ID", help="Only the events of this action.")
 @click.option("--flow", "as_flow", is_flag=True, help="A flow that does it all again, instead of events.")
-@video_option("A film of it as MP4, instead of events; needs --output.")
+@click.option("--video", is_flag=True, help="A film of it as MP4, instead of events; needs --output.")
 @click.option("--session", metavar="ID", help="With --flow or --video: only what was done in this session.")
 @click.option("--name", default="recorded", show_default=True, help="With --flow: what it is called.")
 def export(*, output: str, action: str | None, as_flow: bool, video: bool, name: str, **others: Any) -> None:
     """Write events as lines of JSON, oldest first, with --flow as YAML, with --video as a film."""
     wanted = {key: others[key] for key in ("device", "since", "session")}
     if video:
-        _film(output, as_flow=as_flow, action=action, **wanted)
+        if output == "-" or as_flow or action is not None:
+            raise InvalidAction(
+                "--video writes a file of its own: give --output FILE.mp4, without --flow and --action",
+                path="video",
+                hint="For example: handrail journal export --video -o monday.mp4 --since 2026-01-31",
+            )
+        need_encoder()
+        with opened_journal() as opened:
+            try:
+                write_film(journal_scenes(opened, **wanted), Path(output), "Handrail")
+            except OSError as error:
+                why = f"{output} can't be written: {error.strerror or error}"
+                raise InvalidAction(why, path="output") from None
+        click.echo(f"video: {output}", err=True)
         return
     with opened_journal() as opened, click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
         if as_flow:
@@ -173,18 +177,6 @@ def export(*, output: str, action: str | None, as_flow: bool, video: bool, name:
             return
         for line in opened.export(device=others["device"], since=others["since"], action_id=action):
             file.write(line + "\n")
-
-
-def _film(output: str, *, as_flow: bool, action: str | None, **wanted: Any) -> None:
-    if output == "-" or as_flow or action is not None:
-        raise InvalidAction(
-            "--video writes a file of its own: give --output FILE.mp4, without --flow and --action",
-            path="video",
-            hint="For example: handrail journal export --video -o monday.mp4 --since 2026-01-31",
-        )
-    need_films()
-    with opened_journal() as opened:
-        film_journal(opened, Path(output), **wanted)
 
 
 _OUTCOMES = {"verified": "green", "pending_verification": "green", "failed": "red"}
@@ -306,6 +298,7 @@ def quoted_text(action: Mapping[str, Any], words: str) -> str:
     return clean(sentence_of(done, cut(clean(words), _LABEL) or None)).removesuffix(".")
 
 
+KEPT_ELSEWHERE = "A checkpoint kept elsewhere; may be repeated."
 key_option = click.option(
     "--key", "keys", multiple=True, metavar="KEY|FILE", help="The journal's public key; may be repeated."
 )
@@ -316,18 +309,13 @@ hand_over_option = click.option(
 
 @contextmanager
 def _opened_log() -> Iterator[JournalLog]:
-    with written_home() as config:
-        log = JournalLog(config.home, _progress)
-        try:
-            yield log
-        finally:
-            log.close()
+    def tell(done: int, of: int) -> None:
+        """Only for a large journal that was written without a tree."""
+        if of - done > 20_000 and done % 10_240 < 512 and sys.stderr.isatty():
+            click.echo(f"taking up old entries: {done:,} of {of:,}", err=True)
 
-
-def _progress(done: int, of: int) -> None:
-    """Only for a large journal that was written without a tree."""
-    if of - done > 20_000 and done % 10_240 < 512 and sys.stderr.isatty():
-        click.echo(f"taking up old entries: {done:,} of {of:,}", err=True)
+    with written_home() as config, closing(JournalLog(config.home, tell)) as log:
+        yield log
 
 
 def read_keys(texts: tuple[str, ...], what: str = "key") -> list[VerifierKey]:
@@ -359,24 +347,12 @@ def _trusted(keys: tuple[str, ...], hand_overs: tuple[str, ...], log: JournalLog
 
 @journal.command()
 @click.option("--head", "known_head", metavar="COUNT:HASH", help="A head printed earlier and kept elsewhere.")
-@click.option(
-    "--checkpoint",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="A checkpoint kept elsewhere; may be repeated.",
-)
+@click.option("--checkpoint", "files", multiple=True, metavar="FILE", help=KEPT_ELSEWHERE)
 @key_option
 @click.option("--no-blobs", is_flag=True, help="Do not read the stored trees and pictures.")
 @as_json
-@click.pass_context
 def verify(
-    ctx: click.Context,
-    known_head: str | None,
-    files: tuple[str, ...],
-    keys: tuple[str, ...],
-    no_blobs: bool,
-    as_json: bool,
+    known_head: str | None, files: tuple[str, ...], keys: tuple[str, ...], no_blobs: bool, as_json: bool
 ) -> None:
     """Prove that no entry was changed, removed or added; exits with 1 and names the first bad one.
 
@@ -385,9 +361,8 @@ def verify(
     """
     head = Head.parse(known_head) if known_head else None
     if known_head and head is None:
-        raise InvalidAction(
-            f"{known_head} is not a head", hint="Give COUNT:HASH as `verify` printed it.", path="head"
-        )
+        hint = "Give COUNT:HASH as `verify` printed it."
+        raise InvalidAction(f"{known_head} is not a head", hint=hint, path="head")
     elsewhere = [RememberedCheckpoint.read(Path(name)) for name in files]
     if keys:
         trusted = _trusted(keys, ())
@@ -398,19 +373,13 @@ def verify(
     if as_json:
         print_json({**asdict(verdict), "head": verdict.head})
     else:
-        _say(verdict)
-    ctx.exit(0 if verdict.ok else 1)
-
-
-def _say(verdict: ChainVerdict) -> None:
-    for warning in verdict.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    if not verdict.ok:
-        click.echo(f"BROKEN at entry {verdict.first_bad}: {verdict.why}")
-        return
-    click.echo(f"ok: {verdict.count} entries, head {verdict.head}")
-    for agree in verdict.agrees:
-        click.echo(f"agrees with {agree}", err=True)
+        for warning in verdict.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        good = f"ok: {verdict.count} entries, head {verdict.head}"
+        click.echo(good if verdict.ok else f"BROKEN at entry {verdict.first_bad}: {verdict.why}")
+        for agree in verdict.agrees if verdict.ok else ():
+            click.echo(f"agrees with {agree}", err=True)
+    sys.exit(0 if verdict.ok else 1)
 
 
 def _check(check: Any, keys: list[VerifierKey], what: str) -> None:
@@ -431,42 +400,36 @@ def checkpoint(out: Path | None, leaves: bool, as_json: bool) -> None:
     With HANDRAIL_WITNESS it is countersigned first. FILE.leaves holds a hash of 32 bytes for every entry, by
     which `verify --checkpoint FILE` names the very entry that was changed first.
     """
+    config = Config.from_env(os.environ)
     with _opened_log() as log:
-        signed = _cosigned(log)
+        signed = None
+        if (place := witness_of(config)) is not None:
+            try:
+                signed = cosign(config.home, log, open_witness(*place), place[0], SystemClock())
+            except WitnessAway as error:
+                click.echo(f"warning: not countersigned: {error.message}", err=True)
+        signed = signed or log.checkpoint()
         if out is not None:
             if leaves:
                 data = log.leaf_hashes(0, signed.checkpoint.size)
-                _write(lambda: replace_durably(out.with_name(out.name + LEAVES), data), out)
-            _write(lambda: replace_durably(out, str(signed).encode()), out)
+                _write(out.with_name(out.name + LEAVES), data, out)
+            _write(out, str(signed).encode())
     current = signed.checkpoint
     if as_json:
-        print_json(
-            {"origin": current.origin, "size": current.size, "root": current.root.hex(), "note": str(signed)}
-        )
+        about = {"origin": current.origin, "size": current.size, "root": current.root.hex()}
+        print_json({**about, "note": str(signed)})
     elif out is None:
         click.echo(str(signed), nl=False)
     else:
         click.echo(f"{out}: {current.size} entries", err=True)
 
 
-def _cosigned(log: JournalLog) -> Any:
-    config = Config.from_env(os.environ)
-    if (place := witness_of(config)) is None:
-        return log.checkpoint()
+def _write(path: Path, data: bytes, named: Path | None = None) -> None:
     try:
-        return cosign(config.home, log, open_witness(*place), place[0], SystemClock())
-    except WitnessAway as error:
-        click.echo(f"warning: not countersigned: {error.message}", err=True)
-        return log.checkpoint()
-
-
-def _write(work: Any, path: Path) -> None:
-    try:
-        work()
+        replace_durably(path, data)
     except OSError as error:
-        raise InvalidAction(
-            f"{path} can't be written: {error.strerror or error}", hint="Give another --out.", path="out"
-        ) from None
+        why = f"{named or path} can't be written: {error.strerror or error}"
+        raise InvalidAction(why, hint="Give another --out.", path="out") from None
 
 
 @journal.command()
@@ -482,7 +445,7 @@ def prove(action: str, out: Path | None) -> None:
     if out is None:
         click.echo(proof, nl=False)
     else:
-        _write(lambda: replace_durably(out, proof.encode()), out)
+        _write(out, proof.encode())
 
 
 @journal.command("verify-proof")
@@ -498,16 +461,14 @@ def verify_proof(
 ) -> None:
     """Check the proof of one action in FILE (or - for stdin), without any journal."""
     if not keys:
-        raise InvalidAction(
-            "whose journal?", path="key", hint="--key KEY: the line that `handrail journal key` prints there."
-        )
+        hint = "--key KEY: the line that `handrail journal key` prints there."
+        raise InvalidAction("whose journal?", path="key", hint=hint)
     trusted = _trusted(keys, hand_overs)
     try:
         proof = ActionProof.parse(read_input(file))
     except BadNote as error:
-        raise InvalidAction(
-            f"{file} is not a proof: {error}", path="file", hint="Give a file of `handrail journal prove`."
-        ) from None
+        hint = "Give a file of `handrail journal prove`."
+        raise InvalidAction(f"{file} is not a proof: {error}", path="file", hint=hint) from None
     proven = proof.place.signed.checkpoint
     _check(proof.check, keys_for(trusted, proven.size), file)
     for key in read_keys(witnesses, "witness"):
@@ -517,10 +478,8 @@ def verify_proof(
         report = {"ok": True, "action_id": proof.action_id, "origin": proven.origin, "size": proven.size}
         print_json({**report, "events": entries})
         return
-    numbers = ", ".join(str(entry.seq) for entry in proof.entries)
-    click.echo(
-        f"proved: {proof.action_id or 'an entry'}: entries {numbers} of {proven.size} in {proven.origin}"
-    )
+    name, numbers = proof.action_id or "an entry", ", ".join(str(entry.seq) for entry in proof.entries)
+    click.echo(f"proved: {name}: entries {numbers} of {proven.size} in {proven.origin}")
 
 
 @journal.command()
@@ -567,6 +526,5 @@ def rotate_key() -> None:
     with _opened_log() as log:
         log.checkpoint()
     click.echo(str(hand_over.new))
-    click.echo(
-        f"The old key counts up to entry {hand_over.size}. Give the new one to your witness.", err=True
-    )
+    until = f"The old key counts up to entry {hand_over.size}."
+    click.echo(f"{until} Give the new one to your witness.", err=True)

@@ -22,38 +22,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from handrail import __version__
 from handrail.engine.desk_runner import DeskRunner
 from handrail.errors import ERRORS, AdbConnectionError, HandrailError, Unsupported
 from handrail.local_socket import dial, socket_file
+from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.safety.caller import Caller
 from handrail.waiting import Background
 
-if TYPE_CHECKING:
-    from handrail.protocol.actions import AnyAction
-
-
 HELLO_S = 1.0
 """A server that has not said who it is by then is busy or no Handrail."""
-
-OnQuestion = Callable[[str], Awaitable[None]]
+OnQuestion = Callable[[str], Coroutine[Any, Any, None]]
 """Called with the id of a request that waits for a person; cancelled when the answer has come."""
-
-
-@dataclass(frozen=True, slots=True)
-class Replied:
-    """The envelope as data, and as what a person reads of it."""
-
-    envelope: dict[str, Any]
-    text: str
+Answer = tuple[dict[str, Any], str]
+"""An envelope as data, and as what a person reads of it."""
 
 
 class LocalDoor:
@@ -71,48 +60,29 @@ class LocalDoor:
         line.setblocking(False)
         opened = socket(fileno=line.detach())
         door = cls(*await asyncio.open_connection(sock=opened, limit=MOST_ANSWERED))
-        if await door._is_understood():
+        hello = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HELLO_S):
+                hello = await receive(door._reader)
+        if hello is not None and hello.get("handrail") == __version__:
             return door
         await door.close()
         return None
 
-    async def _is_understood(self) -> bool:
-        try:
-            async with asyncio.timeout(HELLO_S):
-                hello = await receive(self._reader)
-        except TimeoutError:
-            return False
-        return hello is not None and hello.get("handrail") == __version__
-
-    async def act(
-        self,
-        action: Mapping[str, Any],
-        *,
-        device: str | None,
-        caller: Mapping[str, Any],
-        on_question: OnQuestion,
-        trace: str | None = None,
-    ) -> Replied | None:
+    async def act(self, action: Mapping[str, Any], *, on_question: OnQuestion, **about: Any) -> Answer | None:
         """None when the device is not open there. Raises when the action could not begin.
 
-        `trace`: what it is a part of, as W3C's `traceparent`.
+        `about`: `device`, `caller`, and `trace`: what it is a part of, as W3C's `traceparent`.
         """
-        request = {"action": dict(action), "device": device, "caller": dict(caller), "trace": trace}
         try:
             async with Background() as asking:
-                await send(self._writer, request)
+                await send(self._writer, {"action": dict(action), **about})
                 while (message := await receive(self._reader)) is not None and "question" in message:
-                    asking.start(_ask(on_question, str(message["question"])), "question in the terminal")
+                    asking.start(on_question(str(message["question"])), "question in the terminal")
         except OSError:
             message = None
-        kind = str(action.get("type"))
-        if message is None:
-            raise connection_lost(kind)
-        if message.get("elsewhere"):
-            return None
-        if "error" in message:
-            raise error_from(message["error"])
-        return Replied(message["envelope"], message["text"])
+        message = checked(message, str(action.get("type")))
+        return None if message.get("elsewhere") else (message["envelope"], message["text"])
 
     async def ask(self, message: Message) -> Message | None:
         """None when the connection broke."""
@@ -128,10 +98,6 @@ class LocalDoor:
 
     async def close(self) -> None:
         await hang_up(self._writer)
-
-
-async def _ask(on_question: OnQuestion, id_: str) -> None:
-    await on_question(id_)
 
 
 async def phones_of_running(home: Path) -> list[Message]:
@@ -154,6 +120,15 @@ def connection_lost(kind: str) -> AdbConnectionError:
         hint="It may have been done: look at the screen and `handrail journal list` before repeating it.",
         delivery="unknown",
     )
+
+
+def checked(answer: Message | None, kind: str) -> Message:
+    """Raises the failure that it holds, or that there is none."""
+    if answer is None:
+        raise connection_lost(kind)
+    if "error" in answer:
+        raise error_from(answer["error"])
+    return answer
 
 
 def error_from(failure: Mapping[str, Any]) -> HandrailError:
@@ -228,11 +203,6 @@ class LocalDesk(DeskRunner):
         if door is None:
             raise Unsupported("There is no desk", hint="Start `handrail serve` to get one.")
         try:
-            answer = await door.ask(message)
+            return checked(await door.ask(message), "the desk's action")
         finally:
             await door.close()
-        if answer is None:
-            raise connection_lost("the desk's action")
-        if "error" in answer:
-            raise error_from(answer["error"])
-        return answer

@@ -8,17 +8,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from socket import socket
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from handrail import __version__
+from handrail.adb.device import AdbDevice
 from handrail.android.discovery import DiscoveredDevice, Listing, merge
+from handrail.android.driver import Helper
 from handrail.cli.local_client import (
     MOST_ASKED,
     DoorName,
@@ -42,15 +43,9 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
 from handrail.safety.approval_store import AskedApproval
-from handrail.safety.approvals import Notify
 from handrail.safety.caller import Actor, Caller, Door
+from handrail.surface.capabilities import Surface
 from handrail.waiting import Background, first
-
-if TYPE_CHECKING:
-    from handrail.adb.device import AdbDevice
-    from handrail.android.driver import Helper
-    from handrail.surface.capabilities import Surface
-
 
 T = TypeVar("T")
 RUN_IT_YOURSELF = b"N\0\0\0\0"
@@ -68,112 +63,102 @@ async def ask_whoever_called(approval: AskedApproval, _: str | None = None) -> N
 @asynccontextmanager
 async def serve_local(runtime: Runtime, name: DoorName = "daemon") -> AsyncIterator[Path | None]:
     """The socket's path while the block runs; None when another process serves this home already."""
-    home = str(runtime.config.home)
+    home, before = str(runtime.config.home), runtime.approvals.notify
     if (lock := take_lock(home, name)) is None:
         yield None
         return
-    try:
-        async with _listening(runtime, name) as path:
-            yield path
-    finally:
-        os.close(lock)
-
-
-@asynccontextmanager
-async def _listening(runtime: Runtime, name: DoorName) -> AsyncIterator[Path]:
-    home, door = str(runtime.config.home), LocalRequests(lambda: runtime)
-    try:
-        make_folder(home, name)
-    except PermissionError as error:
-        raise InvalidAction(
-            f"{error.filename}: {error.strerror}",
-            hint="Remove it, or set HANDRAIL_HOME to a shorter path.",
-            path="HANDRAIL_HOME",
-        ) from None
-    before = runtime.approvals.notify
-    if not runtime.is_shared:
-        runtime.approvals.notify = _ask_or(before)
-    line, token = listen(home, name)
-    welcome = partial(door.welcome, token=token)
-    server = await asyncio.start_server(welcome, sock=socket(fileno=line.detach()), limit=MOST_ASKED)
-    try:
-        yield socket_path(runtime.config.home, name)
-    finally:
-        server.close()
-        await door.close()
-        if not runtime.is_shared:
-            runtime.approvals.notify = before
-        forget(home, name)
-
-
-def _ask_or(otherwise: Notify | None) -> Notify:
-    """Questions go to the terminal that an action came from, all others to `otherwise`."""
 
     async def notify(approval: AskedApproval, token: str | None) -> None:
+        """Questions go to the terminal that an action came from, all others to whoever was told before."""
         if ask_at_terminal.get() is not None:
             await ask_whoever_called(approval)
-        elif otherwise is not None:
-            await otherwise(approval, token)
+        elif before is not None:
+            await before(approval, token)
 
-    return notify
-
-
-class LocalRequests:
-    """All connections of one server."""
-
-    def __init__(self, runtime: Callable[[], Runtime | None]) -> None:
-        self._runtime = runtime
-        self._visits = Background()
-
-    def welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: bytes) -> None:
-        self._visits.start(self._serve(reader, writer, token), "local door")
-
-    async def close(self) -> None:
-        await self._visits.close()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: bytes) -> None:
+    async with AsyncExitStack() as ends:
+        ends.callback(os.close, lock)
         try:
-            with suppress(OSError, asyncio.IncompleteReadError):
-                is_known = is_same_user(writer.get_extra_info("socket")) if not token else False
-                if is_known or (token and await reader.readexactly(len(token)) == token):
-                    await send(writer, {"handrail": __version__})
-                    if (request := await receive(reader)) is not None:
-                        await self.visit(request, reader, writer)
-                    else:
-                        writer.write(RUN_IT_YOURSELF)
-        finally:
-            await hang_up(writer)
+            make_folder(home, name)
+        except PermissionError as error:
+            raise InvalidAction(
+                f"{error.filename}: {error.strerror}",
+                hint="Remove it, or set HANDRAIL_HOME to a shorter path.",
+                path="HANDRAIL_HOME",
+            ) from None
+        line, token = listen(home, name)
+        ends.callback(forget, home, name)
+        if not runtime.is_shared:
+            runtime.approvals.notify = notify
+            ends.callback(setattr, runtime.approvals, "notify", before)
+        visits = await ends.enter_async_context(Background())
 
-    async def visit(
-        self, request: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """Handles one request. The answer to a client that has gone is in the journal."""
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                with suppress(OSError, asyncio.IncompleteReadError):
+                    if await authenticate(reader, writer, token):
+                        if (request := await receive(reader)) is not None:
+                            await visit(runtime, request, reader, writer)
+                        else:
+                            writer.write(RUN_IT_YOURSELF)
+            finally:
+                await hang_up(writer)
 
-        async def ask(approval_id: str) -> None:
-            await send(writer, {"question": approval_id})
+        def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            visits.start(serve(reader, writer), "local door")
 
-        ask_at_terminal.set(ask)
-        with suppress(OSError):
-            await send(writer, await self._answer(request, reader))
+        server = await asyncio.start_server(welcome, sock=socket(fileno=line.detach()), limit=MOST_ASKED)
+        ends.callback(server.close)
+        yield socket_path(runtime.config.home, name)
 
-    async def _answer(self, request: Message, reader: asyncio.StreamReader) -> Message:
-        try:
-            if (runtime := self._runtime()) is None:
-                return {"phones": []} if "phones" in request else {"elsewhere": True}
-            if "phones" in request:
-                return {"phones": [_phone(session) for session in runtime.sessions.values()]}
-            if "action" not in request:
-                return await _about_desk(runtime, request, reader)
-            device = request.get("device")
-            if (session := runtime.opened(device if isinstance(device, str) else None)) is None:
-                return {"elsewhere": True}
-            action, caller = action_from(_object(request, "action")), _caller(_object(request, "caller"))
-            with within_trace(read_traceparent(request.get("trace"))):
-                envelope = await _while_connected(run_until_stopped(session, action, caller), reader)
-        except HandrailError as error:
-            return {"error": error.to_dict()}
-        screen = runtime.secrets.redact(session.screens.registry.text)
-        return {"envelope": envelope.to_dict(), "text": envelope_text(action, envelope, screen)}
+
+async def authenticate(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: bytes) -> bool:
+    """Whether the other end is the same user, or has the token where there is one. It is told who answers."""
+    if token:
+        is_known = await reader.readexactly(len(token)) == token
+    else:
+        is_known = is_same_user(writer.get_extra_info("socket"))
+    if is_known:
+        await send(writer, {"handrail": __version__})
+    return is_known
+
+
+async def visit(
+    runtime: Runtime | None, request: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Handles one request. The answer to a client that has gone is in the journal."""
+
+    async def ask(approval_id: str) -> None:
+        await send(writer, {"question": approval_id})
+
+    ask_at_terminal.set(ask)
+    with suppress(OSError):
+        await send(writer, await _answer(runtime, request, reader))
+
+
+async def _answer(runtime: Runtime | None, request: Message, reader: asyncio.StreamReader) -> Message:
+    try:
+        if "phones" in request:
+            phones = []
+            for session in runtime.sessions.values() if runtime else ():
+                about = {"serial": session.serial, "model": session.facts.model}
+                about["android"] = session.facts.android_version
+                phones.append({**about, "channels": session.surface.channels()})
+            return {"phones": phones}
+        if runtime is not None and "action" not in request:
+            return await _about_desk(runtime, request, reader)
+        device = request.get("device")
+        opened = runtime.opened(device if isinstance(device, str) else None) if runtime else None
+        if runtime is None or opened is None:
+            return {"elsewhere": True}
+        action, who = action_from(_object(request, "action")), _object(request, "caller")
+        terminal = who["terminal"] if isinstance(who.get("terminal"), int) else None
+        caller = Caller.of_terminal(str(who.get("id", "")), terminal)  # a person with a login session
+        with within_trace(read_traceparent(request.get("trace"))):
+            envelope = await _while_connected(run_until_stopped(opened, action, caller), reader)
+    except HandrailError as error:
+        return {"error": error.to_dict()}
+    screen = runtime.secrets.redact(opened.screens.registry.text)
+    return {"envelope": envelope.to_dict(), "text": envelope_text(action, envelope, screen)}
 
 
 async def _about_desk(runtime: Runtime, request: Message, reader: asyncio.StreamReader) -> Message:
@@ -198,15 +183,10 @@ async def _about_desk(runtime: Runtime, request: Message, reader: asyncio.Stream
     # Agents reach the desk through their own process, which belongs to the owner of this home.
     fields = _object(request, "caller")
     actor: Actor = "person" if fields.get("kind") == "person" else "agent"
-    caller = Caller(str(fields.get("id", "")), actor, _door(fields.get("door")))
+    door: Door = next((door for door in get_args(Door) if door == fields.get("door")), "cli")
+    caller = Caller(str(fields.get("id", "")), actor, door)
     work = session.run_all(acts, caller=caller)
     return {"envelopes": [envelope.to_dict() for envelope in await _while_connected(work, reader)]}
-
-
-def _phone(session: Session) -> Message:
-    facts = session.facts
-    about = {"serial": session.serial, "model": facts.model, "android": facts.android_version}
-    return {**about, "channels": session.surface.channels()}
 
 
 async def _while_connected(work: Coroutine[Any, Any, T], reader: asyncio.StreamReader) -> T:
@@ -235,17 +215,6 @@ def _object(request: Message, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidAction(f"{name} is not an object", path=name)
     return value
-
-
-def _door(name: Any) -> Door:
-    return next((door for door in get_args(Door) if door == name), "cli")
-
-
-def _caller(fields: Mapping[str, Any]) -> Caller:
-    """The person at a terminal whose id and login session the request names."""
-    terminal = fields.get("terminal")
-    session = terminal if isinstance(terminal, int) else None
-    return Caller.of_terminal(str(fields.get("id", "")), session)
 
 
 @asynccontextmanager
@@ -297,11 +266,10 @@ class SharedRuntime(Runtime):
         opened = [
             DiscoveredDevice(serial, via="handrail", model=session.facts.model)
             for serial, session in self._sessions.items()
+            if not is_browser(serial)
         ]
         listed = {device.identity for device in listing.devices}
-        more = [
-            device for device in opened if device.identity not in listed and not is_browser(device.serial)
-        ]
+        more = [device for device in opened if device.identity not in listed]
         return replace(listing, devices=tuple(merge([*listing.devices, *more])))
 
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:

@@ -21,8 +21,8 @@ from handrail.bind import check_bind, read_certificate
 from handrail.cli.local_client import LocalDesk
 from handrail.cli.local_server import runtime_for, serve_local
 from handrail.cli.options import (
-    FILE,
     FOLDER,
+    PEM,
     PORT,
     DeviceOptions,
     callers_path,
@@ -61,12 +61,8 @@ class McpOptions:
         "With --http: the bearer token of clients; @FILE reads it, so that no process list shows it.",
         metavar="TOKEN|@FILE", callback=read_token,
     )  # fmt: skip
-    cert: Path | None = option(
-        "With --http: the certificate for TLS, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
-    )
-    key: Path | None = option(
-        "With --http: the certificate's key, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
-    )
+    cert: Path | None = option("With --http: the certificate for TLS, as PEM.", **PEM)
+    key: Path | None = option("With --http: the certificate's key, as PEM.", **PEM)
     flows: Path | None = option(
         "The folder whose flows run_flow may name.  [default: flows in HANDRAIL_HOME]",
         type=FOLDER, callback=callers_path, metavar="DIR",
@@ -155,19 +151,14 @@ class McpClient:
     command_scopes: tuple[Scope, ...] = ("user",)
 
     def file(self, scope: Scope, system: str = sys.platform) -> str:
-        if scope == "project":
-            if not self.project_file:
-                raise Unsupported(
-                    f"{self.title} has no file for one project", hint="Leave --scope out.", path="scope"
-                )
-            return self.project_file
-        if path := self.user_file.get(system, self.user_file.get("", "")):
-            return path
-        raise Unsupported(
-            f"{self.title} documents no configuration file for this system",
-            hint=f"See {self.documented}.",
-            path="client",
-        )
+        if scope == "project" and not self.project_file:
+            why = f"{self.title} has no file for one project"
+            raise Unsupported(why, hint="Leave --scope out.", path="scope")
+        path = self.project_file if scope == "project" else self.user_file.get(system, self.user_file.get(""))
+        if not path:
+            why = f"{self.title} documents no configuration file for this system"
+            raise Unsupported(why, hint=f"See {self.documented}.", path="client")
+        return path
 
     def command(self, scope: Scope, server: list[str], *, remove: bool) -> list[str] | None:
         """The client's own command; None where it has none for this scope."""
@@ -182,15 +173,11 @@ class McpClient:
 
     def entry(self, server: list[str]) -> str:
         program, *arguments = server
-        if self.key == CODEX_KEY:
-            return f"[{CODEX_KEY}.{NAME}]\ncommand = {_quoted(program)}\nargs = {_quoted(arguments)}"
+        if self.key == CODEX_KEY:  # JSON strings and lists are TOML as well, but for surrogate pairs
+            command, args = (json.dumps(part, ensure_ascii=False) for part in (program, arguments))
+            return f"[{CODEX_KEY}.{NAME}]\ncommand = {command}\nargs = {args}"
         kind = {"type": "stdio"} if self.has_type else {}
         return json.dumps({self.key: {NAME: {**kind, "command": program, "args": arguments}}}, indent=2)
-
-
-def _quoted(value: object) -> str:
-    """JSON strings and lists are TOML as well, but for surrogate pairs."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 _CODE = "Code/User/mcp.json"
@@ -276,13 +263,7 @@ CLIENTS: dict[str, McpClient] = {
 @json_option("Print it as JSON.")
 @device_options
 def install(
-    target: DeviceOptions,
-    client: str | None,
-    profile: str | None,
-    as_json: bool,
-    scope: Scope,
-    remove: bool,
-    **flags: bool,
+    target: DeviceOptions, client: str | None, profile: str | None, as_json: bool, scope: Scope, **flags: bool
 ) -> None:
     """Add Handrail to an MCP client by its own command. Without CLIENT: list the known clients.
 
@@ -293,11 +274,18 @@ def install(
         return
     chosen = client_named(client)
     program = program_for(chosen, is_shared=scope == "project")
-    server = [program, "mcp", *_server_options(target, profile)]
-    command = chosen.command(scope, server, remove=remove)
+    server = [program, "mcp"]
+    if target.sim or target.device:
+        server += ["--device", target.device] if target.device else ["--sim"]
+    if profile is not None:
+        from handrail.mcp_server.tools import tools  # noqa: PLC0415  (slow, and only this option needs it)
+
+        tools(profile)  # raises for an unknown profile
+        server += ["--tools", profile]
+    command = chosen.command(scope, server, remove=flags["remove"])
     runs = command is not None and shutil.which(command[0]) is not None
     if not as_json:
-        _show(chosen, scope, server, command, runs=runs, remove=remove)
+        _show(chosen, scope, server, command, runs=runs, remove=flags["remove"])
     if runs and not flags["only_print"] and not flags["write"] and not as_json and sys.stdin.isatty():
         flags["write"] = click.confirm("Run it?", default=False)
     written = runs and flags["write"] and not flags["only_print"]
@@ -329,16 +317,6 @@ def program_for(client: McpClient, *, is_shared: bool) -> str:
     if on_path is None:
         raise Unsupported("handrail is not installed as a program", hint="Install it, then run this again.")
     return os.path.abspath(on_path)
-
-
-def _server_options(target: DeviceOptions, profile: str | None) -> list[str]:
-    options = ["--sim"] if target.sim else ["--device", target.device] if target.device else []
-    if profile is None:
-        return options
-    from handrail.mcp_server.tools import tools  # noqa: PLC0415  (slow, and only this option needs it)
-
-    tools(profile)  # raises for an unknown profile
-    return [*options, "--tools", profile]
 
 
 def run_client(command: list[str], *, quiet: bool) -> None:

@@ -112,9 +112,8 @@ def device_options(command: Command) -> Command:
     @functools.wraps(command)
     def with_options(*args: Any, device: str | None, sim: bool, **kwargs: Any) -> Any:
         if sim and device:
-            raise InvalidAction(
-                f"--sim and --device {device} name two phones", hint="Give one of them.", path="device"
-            )
+            two = f"--sim and --device {device} name two phones"
+            raise InvalidAction(two, hint="Give one of them.", path="device")
         return command(*args, target=DeviceOptions(device, sim), **kwargs)
 
     return with_options
@@ -179,6 +178,12 @@ async def simulated_devices(count: int, config: Config, clock: Clock, stack: Asy
     return opened
 
 
+phone_option = click.option(
+    "--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port."
+)
+"""For commands that take no browser."""
+
+
 def read_token(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
     """For an option's callback: the token itself, or for @FILE what the file holds."""
     if text is None or not text.startswith("@"):
@@ -194,6 +199,10 @@ def callers_path(_: click.Context, __: click.Parameter, path: Any) -> Any:
     if isinstance(path, tuple):
         return tuple(map(current.get().path, path))
     return path and current.get().path(path)
+
+
+PEM: dict[str, Any] = {"type": FILE, "callback": callers_path, "metavar": "FILE"}
+"""Attributes of an option that takes a certificate or its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +230,13 @@ def fleet_options(command: Command) -> Command:
     )
     @click.option("--detach", is_flag=True, help="Only hand it in; `handrail fleet attach` follows it.")
     @functools.wraps(command)
-    def with_fleet(
-        *args: Any, fleet: str | None, where: str, each_device: bool, detach: bool, **kwargs: Any
-    ) -> Any:
-        if fleet is None and (where or each_device or detach):
-            flag = "--where" if where else "--each-device" if each_device else "--detach"
-            raise InvalidAction(f"{flag} is for fleets", path="fleet", hint="Give --fleet ADDRESS as well.")
-        chosen = None if fleet is None else FleetOptions(fleet, where, each_device, detach)
-        return command(*args, fleet=chosen, **kwargs)
+    def with_fleet(*args: Any, fleet: str | None, **parameters: Any) -> Any:
+        about = {name: parameters.pop(name) for name in ("where", "each_device", "detach")}
+        if fleet is None and any(about.values()):
+            flag = next(name.replace("_", "-") for name in about if about[name])
+            hint = "Give --fleet ADDRESS as well."
+            raise InvalidAction(f"--{flag} is for fleets", path="fleet", hint=hint)
+        chosen = None if fleet is None else FleetOptions(fleet, **about)
+        return command(*args, fleet=chosen, **parameters)
 
     return with_fleet

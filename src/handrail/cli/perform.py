@@ -28,7 +28,7 @@ from handrail.local_socket import socket_file
 from handrail.waiting import Background, beside
 
 if TYPE_CHECKING:
-    from handrail.cli.local_client import Replied
+    from handrail.cli.local_client import Answer
     from handrail.protocol.actions import AnyAction
 
 
@@ -53,15 +53,11 @@ def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: 
     return ERRORS[code]("").exits.exit_code if code else 0
 
 
-Answer = tuple[dict[str, Any], str]
-"""An envelope as data, and as what a person reads of it."""
-
-
 async def _perform(data: dict[str, Any], target: DeviceOptions) -> Answer:
     """Uses the Handrail that works on the phone already, else a session of our own."""
     config = Config.from_env(os.environ)
     if (answer := await by_running_server(data, target, config, os.environ)) is not None:
-        return answer.envelope, answer.text
+        return answer
     from handrail.protocol.read import action_from  # noqa: PLC0415
 
     action = action_from(data)
@@ -76,11 +72,10 @@ async def _perform(data: dict[str, Any], target: DeviceOptions) -> Answer:
     return done
 
 
-Do = Callable[["AnyAction"], Coroutine[Any, Any, Answer]]
-
-
 @asynccontextmanager
-async def own_session(target: DeviceOptions, config: Config) -> AsyncIterator[Do]:
+async def own_session(
+    target: DeviceOptions, config: Config
+) -> AsyncIterator[Callable[[AnyAction], Coroutine[Any, Any, Answer]]]:
     """A session of this process; in the daemon, the one that the phone has there."""
     async with AsyncExitStack() as ends:
         is_opened_here = current.get().daemon is None and chosen_browser(target, config) is None
@@ -125,9 +120,10 @@ _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
 
 async def by_running_server(
     action: Mapping[str, Any], target: DeviceOptions, config: Config, env: Mapping[str, str]
-) -> Replied | None:
+) -> Answer | None:
     """None where no server has this phone open, or where it lacks a secret of this terminal."""
-    if current.get().daemon is not None or target.sim or _needs_own_secret(action, env):
+    secrets = [f"HANDRAIL_SECRET_{name}" for name in _OWN_SECRET.findall(str(action))]
+    if current.get().daemon is not None or target.sim or any(name in env for name in secrets):
         return None
     if not os.path.exists(socket_file(str(config.home), "daemon")):
         return None
@@ -153,15 +149,7 @@ async def by_running_server(
         await door.close()
 
 
-def _needs_own_secret(action: Mapping[str, Any], env: Mapping[str, str]) -> bool:
-    """Whether it names a secret of this terminal's environment, which the server can't fill in."""
-    named = _OWN_SECRET.findall(str(action))
-    return any(f"HANDRAIL_SECRET_{name}" in env for name in named)
-
-
 _PICTURE = "screenshotBase64"
-_OUTPUT = "stdout"
-"""What a command wrote is among the details of its envelope, and of no other."""
 
 
 def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | None) -> None:
@@ -176,28 +164,19 @@ def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | Non
     elif not envelope["success"]:
         code, colon, rest = text.partition(":")
         click.echo(click.style(code, fg="red", bold=True) + colon + rest, err=True)
-    elif _OUTPUT in details:
-        _pass_on(details)
+    elif "stdout" in details:  # what a command wrote is among the details of its envelope, and of no other
+        for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
+            if written := details.get(name):
+                # A device's output may not steer the terminal.
+                shown = [char for char in written if char in "\n\t" or char.isprintable()]
+                written = "".join(shown) if stream.isatty() else written
+                click.echo(written, nl=not details[name].endswith("\n"), file=stream)
     elif has_picture:
-        shown = details if out is not None else _saved(details, None)
-        click.echo(f"Took a screenshot: {shown['path']} ({shown['width']}x{shown['height']})")
+        saved = details if out is not None else _saved(details, None)
+        click.echo(f"Took a screenshot: {saved['path']} ({saved['width']}x{saved['height']})")
     else:
         first, newline, rest = text.partition("\n")
         click.echo((click.style(first, bold=True) if rest else first) + newline + rest)
-
-
-def _pass_on(details: dict[str, Any]) -> None:
-    """Prints what a command wrote to the stream it wrote it to: `handrail shell pm list packages | sort`."""
-    for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
-        if text := details.get(name):
-            # A device's output may not steer the terminal.
-            click.echo(
-                "".join(char for char in text if char in "\n\t" or char.isprintable())
-                if stream.isatty()
-                else text,
-                nl=not text.endswith("\n"),
-                file=stream,
-            )
 
 
 def _saved(details: dict[str, Any], out: Path | None) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def policy() -> None:
 @_JSON
 @click.option("--action", metavar="JSON", help="Say which rule would decide about this action.")
 @click.option("--label", default="", help="Label of the element that it aims at.")
-@click.option("--id", "element_id", default="", help="Resource id of that element.")
+@click.option("--id", default="", help="Resource id of that element.")
 @click.option("--role", default="", help="Role of that element, such as button.")
 @click.option("--password", is_flag=True, help="That element is a password field.")
 @click.option("--app", default="", help="Package of the app in front.")
@@ -52,7 +52,10 @@ def check(file: Path | None, as_json: bool, action: str | None, at: str | None, 
     Exit code 2 for a file with an error; rules that can never decide are listed, and programs in
     [script] allow that can start any other.
     """
-    rules = Policy.of(read_policy(file)) if file else _in_use()
+    rules = Policy.of(read_policy(file)) if file else Policy()
+    if file is None and (config := Config.from_env(os.environ)).home.exists():
+        # As a session reads it: what would refuse an action there is an error here.
+        rules = cast(Policy, LivePolicy(config.home, config.policy, SystemClock()).current())
     dead = unreachable(rules.rules)
     tried = None if action is None else _subject(action, at, **about)
     if as_json:
@@ -83,7 +86,7 @@ def defaults(as_json: bool, markdown: bool) -> None:
 @_JSON
 def permissions(as_json: bool) -> None:
     """List remembered answers; those of agents' own dialogs are never read by policy."""
-    remembered = _permissions().all()
+    remembered = Permissions(Config.from_env(os.environ).permissions).all()
     if as_json:
         print_json({key: "allow" if allow else "deny" for key, allow in remembered.items()})
     elif not remembered:
@@ -100,7 +103,7 @@ def permissions(as_json: bool) -> None:
 @click.argument("key")
 def forget(key: str) -> None:
     """Revoke the remembered answer KEY."""
-    _permissions().forget(key)
+    Permissions(Config.from_env(os.environ).permissions).forget(key)
     click.echo(f"Forgotten: {clean(key)}")
 
 
@@ -114,9 +117,8 @@ def grants(as_json: bool) -> None:
     elif not active:
         click.echo("Nothing is allowed for a time.")
     else:
-        print_table(
-            f"{len(active)} grants", ("id", "what"), [(grant.id, clean(str(grant))) for grant in active]
-        )
+        rows = [(grant.id, clean(str(grant))) for grant in active]
+        print_table(f"{len(rows)} grants", ("id", "what"), rows)
 
 
 @policy.command()
@@ -150,19 +152,6 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _permissions() -> Permissions:
-    return Permissions(Config.from_env(os.environ).permissions)
-
-
-def _in_use() -> Policy:
-    """Read as a session reads it: what would refuse an action there is an error here."""
-    config = Config.from_env(os.environ)
-    if not config.home.exists():
-        return Policy()
-    rules = LivePolicy(config.home, config.policy, SystemClock()).current()
-    return cast(Policy, rules)  # nothing changed since it was read
-
-
 def _subject(action: str, at: str | None, **about: Any) -> Subject:
     try:
         at_ms = int(datetime.fromisoformat(at).timestamp() * 1000) if at else SystemClock().now_ms()
@@ -170,36 +159,23 @@ def _subject(action: str, at: str | None, **about: Any) -> Subject:
         problem = f"{at!r} is not a time such as 2026-04-23T22:30"
         raise click.BadParameter(problem, param_hint="--at") from None
     element = TouchedElement(
-        package=about["app"],
-        label=about["label"],
-        id=about["element_id"],
-        role=about["role"],
-        password=about["password"],
+        package=about.pop("app"), **{name: about.pop(name) for name in ("label", "id", "role", "password")}
     )
-    return Subject.of(
-        read_action(action),
-        resolved=element,
-        at_ms=at_ms,
-        device=about["device"],
-        door=cast(Door, about["door"]),
-        caller=cast(CallerOrigin, about["caller"]),
-    )
+    return Subject.of(read_action(action), resolved=element, at_ms=at_ms, **about)
 
 
 def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None:
+    if not rules.rules:
+        click.echo("No rules: the built-in defaults decide everything (`handrail policy defaults`).")
+        return
     rows = []
     for at, rule in enumerate(rules.rules):
         note = f"never decides: {dead[at]}" if at in dead else rule.why
         parts = " ".join(f"{part.name}={part.plain()}" for part in rule.parts) or "everything"
         rows.append((rule.name, rule.verdict, parts, rule.remember, note))
-    if rows:
-        print_table(str(file or "policy"), ("rule", "verdict", "matches", "remember", ""), rows)
-    else:
-        click.echo("No rules: the built-in defaults decide everything (`handrail policy defaults`).")
-    if dead:
-        click.echo(f"{len(dead)} of {len(rows)} rules never decide.", err=True)
-    elif rows:
-        click.echo(f"{len(rows)} rules, all of them reachable; then the built-in defaults.", err=True)
+    print_table(str(file or "policy"), ("rule", "verdict", "matches", "remember", ""), rows)
+    reachable = f"{len(rows)} rules, all of them reachable; then the built-in defaults."
+    click.echo(f"{len(dead)} of {len(rows)} rules never decide." if dead else reachable, err=True)
 
 
 def _warnings(rules: Policy) -> list[str]:
@@ -207,10 +183,8 @@ def _warnings(rules: Policy) -> list[str]:
     lines = []
     for at, missed in bypassing_actions(rules.rules).items():
         some = ", ".join(missed[:4]) + (f" and {len(missed) - 4} more" if len(missed) > 4 else "")
-        lines.append(
-            f"{_title(rules.rules[at], at + 1)} names single actions. "
-            f"The same element can be pressed by {some}: say `pressed = true` instead."
-        )
+        advice = f"The same element can be pressed by {some}: say `pressed = true` instead."
+        lines.append(f"{_title(rules.rules[at], at + 1)} names single actions. {advice}")
     return lines
 
 

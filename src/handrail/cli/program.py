@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
 import os
 import signal
 import subprocess
@@ -17,6 +18,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from handrail import __version__
+from handrail.cli.output import log_to_stderr, print_json, show_progress
+from handrail.config import Config
 from handrail.errors import Cancelled, HandrailError, InvalidAction
 from handrail.invocation import current
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
@@ -24,8 +27,7 @@ from handrail.satellites import load
 from handrail.system import ANYWHERE, need_posix
 
 if TYPE_CHECKING:
-    from handrail.cli.action_commands import _ActionCommands
-
+    from handrail.cli.action_commands import ActionCommand
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
@@ -53,7 +55,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "witness": ("witness:witness", "Countersign journals of other machines."),
     "mcp": ("mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
     "serve": ("serve:serve", "Serve the desk: a page for people, REST, WebSocket and MCP."),
-    "desk": ("serve:desk", "Act on the desk of a running server, and follow it."),
+    "desk": ("desk:desk", "Act on the desk of a running server, and follow it."),
     "agent": ("agent:agent", "Let a model work on a phone until a task is done."),
     "flow": ("flow:flow", "Check flows without a device; print the schema for editors."),
     "daemon": ("daemon:daemon", "See or stop the daemon that has this home's phones."),
@@ -100,7 +102,14 @@ class LazyGroup(click.Group):
             need_posix(f"`handrail {args[0]}`")
         is_known = name.startswith("-") or any(name in names for names in others) or name in _actions()
         if not is_known:
-            raise click.UsageError(f"No such command {args[0]!r}.{_suggestion(args[0])}", ctx)
+            # The command that was probably meant: the name that other tools use, or the nearest spelling.
+            from handrail.protocol.read import ELSEWHERE, nearest  # noqa: PLC0415
+
+            elsewhere = ELSEWHERE.get(args[0].replace("-", "_"), "").replace("_", "-")
+            names = [*COMMANDS, *SATELLITE_COMMANDS, *_actions(), *ALIASES]
+            near = [elsewhere] if elsewhere else nearest(name, names)
+            suggestion = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{suggestion}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -111,59 +120,43 @@ class LazyGroup(click.Group):
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        from handrail.protocol.describe import summary  # noqa: PLC0415
+
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in (COMMANDS | SATELLITE_COMMANDS).items()])
         with formatter.section("Actions on a device"):
-            formatter.write_dl(_actions().summaries())
+            formatter.write_dl([(name, summary(command.act)) for name, command in _actions().items()])
         with formatter.section("Short for"):
             formatter.write_dl([(name, f"handrail {command}") for name, command in ALIASES.items()])
 
 
-def _actions() -> _ActionCommands:
+def _actions() -> dict[str, ActionCommand]:
     """Imported only where it is needed: the vocabulary takes most of a command's start."""
     from handrail.cli.action_commands import ACTION_COMMANDS  # noqa: PLC0415
 
     return ACTION_COMMANDS
 
 
-def _suggestion(word: str) -> str:
-    """The command that was probably meant: the name that other tools use, or the nearest spelling."""
-    from handrail.protocol.read import ELSEWHERE, nearest  # noqa: PLC0415
-
-    names = [*COMMANDS, *SATELLITE_COMMANDS, *_actions(), *ALIASES]
-    elsewhere = ELSEWHERE.get(word.replace("-", "_"))
-    near = [elsewhere.replace("_", "-")] if elsewhere else nearest(word.replace("_", "-"), names)[:1]
-    return f" Did you mean {near[0]}?" if near else ""
-
-
-def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         commit = built_from(PACKAGE) or checked_out(PACKAGE)
         click.echo(f"handrail {__version__}" + (f" ({commit})" if commit else ""))
         ctx.exit()
 
 
+_EAGER: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
+
+
 @click.group(
     cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_version,
-    help="Show the version and leave.",
-)
+@click.option("--version", callback=_print_version, help="Show the version and leave.", **_EAGER)
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
     is_alone = current.get().daemon is None  # the daemon's log knows its clients
-    if is_alone and sys.stderr.isatty():
-        from handrail.cli.output import show_progress  # noqa: PLC0415
-
+    if is_alone:
         show_progress()
     if is_alone and (level := os.environ.get("HANDRAIL_LOG")):
-        from handrail.cli.output import log_to_stderr  # noqa: PLC0415
-
         log_to_stderr(level)
     if os.environ.get("HANDRAIL_OTLP_ENDPOINT") and (traceparent := os.environ.get("TRACEPARENT")):
         from handrail.engine.tracing import read_traceparent, within_trace  # noqa: PLC0415
@@ -171,36 +164,23 @@ def cli() -> None:
         click.get_current_context().with_resource(within_trace(read_traceparent(traceparent)))
 
 
-def _end_as_by_ctrl_c() -> None:
-    """Python handles signals only in its main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
-        if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
-            signal.signal(number, _as_ctrl_c)
-
-
 def run(words: Sequence[str] | None = None) -> NoReturn:
     """Every failure ends with a message, a hint and its family's exit code."""
-    _end_as_by_ctrl_c()
+    if threading.current_thread() is threading.main_thread():  # Python handles signals nowhere else
+        for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
+            if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
+                signal.signal(number, _as_ctrl_c)
     words = sys.argv[1:] if words is None else words
     try:
         ended = cli(list(words), prog_name="handrail", standalone_mode=False)
         sys.exit(ended if isinstance(ended, int) else 0)  # click returns the code of `ctx.exit(code)`
     except (click.Abort, KeyboardInterrupt):
-        _fail(Cancelled("it was stopped"), words, quiet=True)
+        fail(Cancelled("it was stopped"), words, quiet=True)
     except click.ClickException as error:
         error.show()
-        _fail(InvalidAction(error.format_message()), words, quiet=True)
-    except HandrailError as error:
-        _fail(error, words)
+        fail(InvalidAction(error.format_message()), words, quiet=True)
     except Exception as error:
-        _fail(_unforeseen(error), words)
-
-
-def stopped_early() -> NoReturn:
-    """Ctrl-C before anything began."""
-    _fail(Cancelled("it was stopped"), sys.argv[1:], quiet=True)
+        fail(_unforeseen(error), words)
 
 
 def lost(*, has_written: bool) -> NoReturn:
@@ -217,12 +197,11 @@ def lost(*, has_written: bool) -> NoReturn:
         sys.exit(error.exits.exit_code)
     words = sys.argv[1:]
     if name in _actions() and _wants_json(words):
-        from handrail.cli.output import print_json  # noqa: PLC0415
         from handrail.cli.perform import as_answer  # noqa: PLC0415
 
         print_json(as_answer(name.replace("-", "_"), error))
         sys.exit(error.exits.exit_code)
-    _fail(error, words)
+    fail(error, words)
 
 
 def _wants_json(words: Sequence[str]) -> bool:
@@ -236,40 +215,30 @@ def _as_ctrl_c(*_: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def _fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) -> NoReturn:
+def fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) -> NoReturn:
     """Prints it, with --json as one object. `quiet`: the message has been printed already."""
     if _wants_json(words):
-        from handrail.cli.output import print_json  # noqa: PLC0415
-
         print_json(error.to_dict())
     elif not quiet:
         click.echo(f"{error.code}: {error.message}\n{error.hint}", err=True)
     sys.exit(error.exits.exit_code)
 
 
-def _is_nowhere() -> bool:
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return True
-    return False
-
-
 def _unforeseen(error: Exception) -> HandrailError:
     """Names a disk failure; for anything else the log has the traceback."""
-    import logging  # noqa: PLC0415  (what most commands do not need)
-
-    from handrail.config import Config  # noqa: PLC0415
-    from handrail.store import disk_failure, store_error  # noqa: PLC0415
-
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # as servers raise them
         error = error.exceptions[0]
     if isinstance(error, HandrailError):
         return error
+    from handrail.store import disk_failure, store_error  # noqa: PLC0415  (sqlite3)
+
     if named := disk_failure(error):
         return named
-    if isinstance(error, FileNotFoundError) and _is_nowhere():
-        return InvalidAction("the working directory is gone", hint="Go to one that exists.", path="")
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return InvalidAction("the working directory is gone", hint="Go to one that exists.", path="")
     if isinstance(error, OSError) and error.filename is not None:
         place, home = Path(os.fsdecode(error.filename)), Config.from_env(os.environ).home
         if place == home or home in place.parents:

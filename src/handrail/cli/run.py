@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from handrail.cli.approvals import Answers, FlowQuestions
+from handrail.cli.approvals import FlowQuestions
 from handrail.cli.options import (
     EXISTING_FILE,
     FILE,
@@ -28,15 +29,18 @@ from handrail.cli.options import (
     session_from,
     simulated_devices,
 )
-from handrail.cli.output import film_flows, need_films, print_json
+from handrail.cli.output import print_json, save_film
 from handrail.clock import SystemClock
 from handrail.config import Config
+from handrail.engine.session import Session
 from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction
+from handrail.film.write import need_encoder
 from handrail.flow import report
 from handrail.flow.document import load as load_flow
 from handrail.flow.evidence import ReportEvidence
+from handrail.flow.filming import flow_scenes
 from handrail.flow.foreign import ForeignFlows, NoForeignFlows, is_installed, maestro
-from handrail.flow.plan import Shard, devices_of, find_flows, plan, wanted
+from handrail.flow.plan import AnyFlow, FlowPlan, Shard, devices_of, find_flows, plan, wanted
 from handrail.flow.progress import LiveFlowProgress, PlainFlowProgress
 from handrail.flow.report.summary import junit_xml, summary
 from handrail.flow.report.timeline import time_parts
@@ -49,15 +53,13 @@ from handrail.safety.caller import Caller
 from handrail.satellites import load
 
 if TYPE_CHECKING:
-    from handrail.engine.session import Session
-    from handrail.flow.plan import AnyFlow, FlowPlan
-    from handrail.flow.progress import FlowProgress
     from handrail_sim.phone import Phone
 
-    Ready = tuple[AnyFlow, FlowPlan]
-
-
+Ready = tuple[AnyFlow, FlowPlan]
 MOST = 64
+SIM = "Simulated phones, new for every flow; as many as it needs, at least N."
+LONGEST_NAME = 60
+"""Characters of a flow's name in the name of a file."""
 _START = "before the flow"
 
 
@@ -71,18 +73,16 @@ class Wanted:
     @classmethod
     def parse(cls, devices: Sequence[str], sim: int | None) -> Wanted:
         if devices and sim is not None:
-            raise InvalidAction(
-                "--sim and --device name different phones", hint="Give one of them.", path="sim"
-            )
+            two = "--sim and --device name different phones"
+            raise InvalidAction(two, hint="Give one of them.", path="sim")
         if sim is not None and not 0 <= sim <= MOST:
             raise InvalidAction(f"--sim {sim}: between 1 and {MOST} phones", path="sim")
         named = []
         for text in devices:
             name, mark, serial = text.partition("=")
             if mark and not (name and serial):
-                raise InvalidAction(
-                    f"--device {text} is not NAME=SERIAL", hint="For example alice=emulator-5554."
-                )
+                hint = "For example alice=emulator-5554."
+                raise InvalidAction(f"--device {text} is not NAME=SERIAL", hint=hint)
             named.append((name, serial) if mark else (None, text))
         return cls(tuple(named), sim)
 
@@ -162,13 +162,7 @@ class RunOptions:
 @click.option(
     "--device", "devices", multiple=True, metavar="[NAME=]SERIAL", help="A phone; NAME for flows on several."
 )
-@click.option(
-    "--sim",
-    is_flag=False,
-    flag_value="0",
-    metavar="[N]",
-    help="Simulated phones, new for every flow; as many as it needs, at least N.",
-)
+@click.option("--sim", is_flag=False, flag_value="0", metavar="[N]", help=SIM)
 @command_options(RunOptions, fleet_options)
 def run(*, flows: tuple[str, ...], devices: tuple[str, ...], sim: str | None, options: RunOptions) -> None:
     """Run flows: files, or all in a folder but those whose names begin with . or _.
@@ -193,9 +187,7 @@ def _on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
     plans = _plans(options, foreign)
     how = {"retries": options.retries, "pictures": options.report is not None}
     chosen = replace(chosen, devices=options.wanted.devices)
-    specs = run_fleet.specs_of(
-        plans, foreign.env_for, chosen, refuse=options.approvals == Answers.FAIL.value, **how
-    )
+    specs = run_fleet.specs_of(plans, foreign.env_for, chosen, refuse=options.approvals == "fail", **how)
     client, run_id, interrupted = run_fleet.hand_in(specs, chosen, to_stderr=options.as_json)
     if chosen.detach:
         return 0
@@ -215,11 +207,14 @@ def _foreign(options: RunOptions) -> ForeignFlows:
 
 async def _main(options: RunOptions) -> int:
     if options.video:
-        need_films()
+        need_encoder()
     foreign = _foreign(options)
     plans = _plans(options, foreign)
     await foreign.check()
-    questions = FlowQuestions.of(options.approvals, _progress(options), options.as_json)
+    sink = sys.stderr if options.as_json else sys.stdout
+    plain = PlainFlowProgress(lambda line: click.echo(line, err=options.as_json))
+    progress = LiveFlowProgress(Console(file=sink)) if sink.isatty() else plain
+    questions = FlowQuestions.of(options.approvals, progress, options.as_json)
     records: list[FlowRecord] = []
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -237,9 +232,8 @@ async def _main(options: RunOptions) -> int:
         loop.remove_signal_handler(signal.SIGTERM)
         if options.video:
             film_flows(records, options.report or Path(), to_stderr=options.as_json)
-        more = ({"approvals": questions.answered} if questions.answered else {}) | (
-            failure.to_dict() if failure else {}
-        )
+        more: dict[str, Any] = {"approvals": questions.answered} if questions.answered else {}
+        more |= failure.to_dict() if failure else {}
         publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json, more=more)
     if failure is not None and not options.as_json:
         raise failure
@@ -272,10 +266,22 @@ def _plans(options: RunOptions, foreign: ForeignFlows) -> list[Ready]:
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
-        raise InvalidAction(
-            "\n".join(error.message for error in wrong), hint="`handrail flow check` says more."
-        )
+        messages = "\n".join(error.message for error in wrong)
+        raise InvalidAction(messages, hint="`handrail flow check` says more.")
     return plans
+
+
+def film_flows(records: Sequence[FlowRecord], folder: Path, *, to_stderr: bool) -> None:
+    """One for each run that did something; the report links it."""
+    taken: set[str] = set()
+    for record in records:
+        if scenes := flow_scenes(record):
+            stem = re.sub(r"[^\w.-]+", "-", record.name).strip("-.")[:LONGEST_NAME] or "flow"
+            names = (f"{stem}.mp4", *(f"{stem}-{number}.mp4" for number in range(2, 10_000)))
+            name = next(candidate for candidate in names if candidate not in taken)
+            taken.add(name)
+            if save_film(scenes, folder / name, record.name, to_stderr=to_stderr):
+                record.video = name
 
 
 async def _on_phones(
@@ -315,9 +321,19 @@ class Course:
         for document, ready in plans:
             left_out = "the phone is gone" if is_lost else self.foreign.why_left_out(document, self.records)
             if left_out:
-                self.records.append(self._not_run(ready, left_out))
+                flow, file = ready.flow, str(ready.document.path or "")
+                record = FlowRecord(flow.name, file, flow.tags, "", self.runtime.clock.now_ms())
+                record.outcome, record.error = "skipped", f"It was not run: {left_out}"
+                self.records.append(record)
                 continue
-            runner = self._runner(ready)
+            runner = FlowRunner(
+                self.pool.for_flow(devices_of(ready)),
+                self.runtime.clock,
+                observer=self.questions.progress,
+                evidence=ReportEvidence() if self.options.report or self.options.video else None,
+                heal=self.options.heal,
+                own_phones=bool(self.pool.phones),
+            )
             record = await self._attempt(runner, document, 1)
             for number in range(2, self.options.retries + 2):
                 if record.outcome != "failed" or not await self.pool.is_there():
@@ -328,17 +344,11 @@ class Course:
             is_lost = record.outcome == "failed" and not await self.pool.is_there()
         if is_lost:
             return FAMILIES["device"].exit_code
-        return 0 if all(map(self._is_good, self.records)) else FAMILIES["outcome"].exit_code
-
-    def _runner(self, ready: FlowPlan) -> FlowRunner:
-        return FlowRunner(
-            self.pool.for_flow(devices_of(ready)),
-            self.runtime.clock,
-            observer=self.questions.progress,
-            evidence=ReportEvidence() if self.options.report or self.options.video else None,
-            heal=self.options.heal,
-            own_phones=bool(self.pool.phones),
-        )
+        for record in self.records:
+            later = (other.attempt > record.attempt for other in self.records if other.file == record.file)
+            if record.outcome != "passed" and not any(later):  # a later attempt counts instead
+                return FAMILIES["outcome"].exit_code
+        return 0
 
     async def _attempt(self, runner: FlowRunner, document: AnyFlow, number: int) -> FlowRecord:
         self.pool.renew()
@@ -347,26 +357,6 @@ class Course:
         record.journal_head = str(read_head(head_path(self.runtime.config.home)) or "")
         self.records.append(record)
         return record
-
-    def _is_good(self, record: FlowRecord) -> bool:
-        """Passed, or there is a later attempt, which counts instead."""
-        return record.outcome == "passed" or any(
-            other.file == record.file and other.attempt > record.attempt for other in self.records
-        )
-
-    def _not_run(self, ready: FlowPlan, why: str) -> FlowRecord:
-        record = FlowRecord(
-            ready.flow.name, str(ready.document.path or ""), ready.flow.tags, "", self.runtime.clock.now_ms()
-        )
-        record.outcome, record.error = "skipped", f"It was not run: {why}"
-        return record
-
-
-def _progress(options: RunOptions) -> FlowProgress:
-    sink = sys.stderr if options.as_json else sys.stdout
-    if not sink.isatty():
-        return PlainFlowProgress(lambda line: click.echo(line, err=options.as_json))
-    return LiveFlowProgress(Console(file=sink))
 
 
 @dataclass(slots=True)

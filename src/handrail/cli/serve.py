@@ -1,67 +1,47 @@
-"""`handrail serve`: the desk with its page, REST, WebSocket and MCP, and the phones behind it.
-
-Also `handrail desk`, which acts on the desk of a running server. The servers are imported when they start:
-they take longer than everything else here.
-"""
+"""`handrail serve`: the desk with its page, REST, WebSocket and MCP, and the phones behind it."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import sys
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from socket import socket
 
 import click
+from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute, Route
 
+from handrail.agent.console import AgentConsole, ConsoleRuns
+from handrail.agent.model import AgentModel
+from handrail.agent.models import open_model
 from handrail.bind import check_bind, listen, pages_apart, public_host, read_certificate, read_public
-from handrail.cli.local_client import LocalDesk
 from handrail.cli.local_server import runtime_for, serve_local
-from handrail.cli.options import (
-    FILE,
-    FOLDER,
-    PORT,
-    callers_path,
-    command_options,
-    json_option,
-    option,
-    read_token,
-)
-from handrail.cli.output import mcp_line, own_command, print_json
+from handrail.cli.options import FOLDER, PEM, PORT, callers_path, command_options, option, read_token
+from handrail.cli.output import mcp_line, own_command
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.device_names import DeviceNames
-from handrail.engine.envelope_text import envelope_text
-from handrail.errors import ERRORS, FAMILIES, DeviceBusy, HandrailError, InvalidAction, Unsupported
+from handrail.engine.session import Session
+from handrail.errors import DeviceBusy, InvalidAction
 from handrail.invocation import current, run
-from handrail.protocol.read import action_from, read_action
+from handrail.mcp_server.http import mcp_routes
+from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail.simulator import simulated_phones
 from handrail.waiting import Background
+from handrail.web_server.approvals import recall_from, remember_in
+from handrail.web_server.auth import hosts_of
+from handrail.web_server.desk_file import DeskFile
+from handrail.web_server.pages import login_path
+from handrail.web_server.phone import RemotePhones
+from handrail.web_server.server import PageHosts, build, serving
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-    from socket import socket
-
-    from starlette.routing import BaseRoute
-
-    from handrail.agent.console import AgentConsole
-    from handrail.agent.model import AgentModel
-    from handrail.engine.session import Session
-    from handrail.runtime import Runtime
-    from handrail.web_server.desk_file import DeskFile
-    from handrail.web_server.phone import RemotePhones
-
-    MoreRoutes = Callable[
-        [Runtime, DeskFile, AsyncExitStack], Awaitable[tuple[Sequence[BaseRoute], list[str]]]
-    ]
-    """Further routes of a server on the desk's port, and lines about them for the terminal."""
+MoreRoutes = Callable[[Runtime, DeskFile, AsyncExitStack], Awaitable[tuple[Sequence[BaseRoute], list[str]]]]
+"""Further routes of a server on the desk's port, and lines about them for the terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +58,8 @@ class ServeOptions:
         "The bearer token of programs; @FILE reads it.  [default: one is made and kept]",
         metavar="TOKEN|@FILE", callback=read_token,
     )  # fmt: skip
-    cert: Path | None = option(
-        "For TLS: the certificate with its chain, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
-    )
-    key: Path | None = option(
-        "For TLS: the certificate's key, as PEM.", type=FILE, callback=callers_path, metavar="FILE"
-    )
+    cert: Path | None = option("For TLS: the certificate with its chain, as PEM.", **PEM)
+    key: Path | None = option("For TLS: the certificate's key, as PEM.", **PEM)
     public: str | None = option("Where a tunnel shows the desk: https://NAME.", metavar="URL")
     open_: bool = option("Show the desk in a browser.", "--open")
     with_mcp: bool = option("Serve MCP at /mcp, too.", "--mcp/--no-mcp", default=True, show_default=True)
@@ -113,9 +89,8 @@ def serve(options: ServeOptions) -> None:
 
 
 async def serve_desk(options: ServeOptions) -> None:
-    check_bind(
-        options.host, options.token, read_certificate(options.cert, options.key), is_plain=options.is_plain
-    )
+    certificate = read_certificate(options.cert, options.key)
+    check_bind(options.host, options.token, certificate, is_plain=options.is_plain)
     read_public(options.public)
     config = Config.from_env(os.environ)
     bound = listen(options.host, options.port)
@@ -127,8 +102,6 @@ async def serve_desk(options: ServeOptions) -> None:
 
 async def _open(options: ServeOptions, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
     """Opens the desk before the phones: a session takes the desk that is there when it is opened."""
-    from handrail.web_server.approvals import recall_from, remember_in  # noqa: PLC0415
-
     devices = list(options.device)
     if options.sim:
         phones = simulated_phones(
@@ -160,11 +133,6 @@ async def _open(options: ServeOptions, config: Config, stack: AsyncExitStack) ->
 async def _serve(
     options: ServeOptions, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
-    from handrail.web_server.auth import hosts_of  # noqa: PLC0415
-    from handrail.web_server.desk_file import DeskFile  # noqa: PLC0415
-    from handrail.web_server.pages import login_path  # noqa: PLC0415
-    from handrail.web_server.server import PageHosts, build, serving  # noqa: PLC0415
-
     port = bound.getsockname()[1]
     certificate = read_certificate(options.cert, options.key)
     page_host, sockets = (None, [bound]) if certificate else pages_apart(options.host, bound)
@@ -206,40 +174,30 @@ async def _serve(
 
 
 async def _routes(options: ServeOptions, runtime: Runtime, stack: AsyncExitStack) -> list[BaseRoute]:
-    from starlette.responses import PlainTextResponse  # noqa: PLC0415
-    from starlette.routing import Route  # noqa: PLC0415
-
-    from handrail.mcp_server.http import mcp_routes  # noqa: PLC0415
-
     async def metrics(_: object) -> PlainTextResponse:
         counts = runtime.telemetry.prometheus() if runtime.telemetry else ""
         return PlainTextResponse(counts, media_type="text/plain; version=0.0.4")
 
-    routes: list[BaseRoute] = []
+    routes: list[BaseRoute] = [Route("/metrics", metrics)] if options.metrics else []
     if options.with_mcp:
         folder = options.flows[0] if options.flows else None
-        routes += await mcp_routes(runtime, options.profile, folder, stack)
-    if options.metrics:
-        routes.append(Route("/metrics", metrics))
+        routes[:0] = await mcp_routes(runtime, options.profile, folder, stack)
     return routes
 
 
 def _print_addresses(
-    address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime, lines: Sequence[str]
+    address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime, more: Sequence[str]
 ) -> None:
-    click.echo(f"The desk is at {address}")
-    click.echo(f"Log one browser in:  {link}")
-    click.echo(f"Another one:         {own_command('desk', 'link')}")
-    if public:
-        click.echo(f"Other devices:       https://{public}  (log them in by the QR code in Settings)")
     names = DeviceNames(runtime.config.home)
+    lines = [f"The desk is at {address}", f"Log one browser in:  {link}"]
+    lines += [f"Another one:         {own_command('desk', 'link')}"]
+    if public:
+        lines += [f"Other devices:       https://{public}  (log them in by the QR code in Settings)"]
     for serial, session in runtime.sessions.items():
-        click.echo(f"Phone:               {serial} ({names.get(serial) or session.facts.model})")
+        lines += [f"Phone:               {serial} ({names.get(serial) or session.facts.model})"]
     if options.with_mcp:
-        click.echo(f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})")
-    for line in lines:
-        click.echo(line)
-    click.echo("Ctrl-C stops it.")
+        lines += [f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})"]
+    click.echo("\n".join([*lines, *more, "Ctrl-C stops it."]))
 
 
 @asynccontextmanager
@@ -247,8 +205,6 @@ async def answering(
     model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
 ) -> AsyncIterator[AgentConsole]:
     """Answers in the Console while the block runs. Raises at once for a model that can't be opened."""
-    from handrail.agent.console import AgentConsole, ConsoleRuns  # noqa: PLC0415
-    from handrail.agent.models import open_model  # noqa: PLC0415
 
     def model_of() -> AgentModel:
         if model is None:
@@ -268,149 +224,3 @@ async def answering(
     async with Background() as listening:
         listening.start(console.run(), "answering in the Console")
         yield console
-
-
-NO_SERVER = "Start `handrail serve` to get one."
-
-
-class _Group(click.Group):
-    """Whatever is not a command of its own is an action, wherever its options stand."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        is_action = bool(args) and args[0].partition("=")[0] in ("--as", "--json")
-        return super().parse_args(ctx, ["act", *args] if is_action else args)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in self.commands or args[0].startswith("-"):
-            return super().resolve_command(ctx, args)
-        return "act", act, args
-
-
-@click.group(cls=_Group)
-def desk() -> None:
-    """Act on the desk of a running server: an action as JSON, or its type and fields.
-
-    \b
-    handrail desk window.create windowId=hi title=Hello bounds.x=40 bounds.y=40 bounds.w=400 bounds.h=200 \\
-        content.renderer=markdown content.data='# Hello'
-    handrail desk '{"type": "window.close", "windowId": "hi"}'
-    handrail desk state
-    """
-
-
-@desk.command(hidden=True)
-@click.argument("words", nargs=-1, required=True, metavar="ACTION-JSON | TYPE [FIELD=VALUE]...")
-@click.option("--as", "agent", metavar="NAME", help="Act as this agent, not as the person at the terminal.")
-@json_option("Print the envelope.")
-def act(words: tuple[str, ...], agent: str | None, as_json: bool) -> None:
-    """Do one action."""
-    action = _action(words)
-    caller = Caller(agent, "agent", "cli") if agent else Caller.at_terminal()
-    envelope = run(LocalDesk(Config.from_env(os.environ).home, caller).run(action))
-    if as_json:
-        print_json(envelope.to_dict())
-    else:
-        click.echo(envelope_text(action, envelope), err=not envelope.success)
-    if not envelope.success:
-        kind = ERRORS.get(envelope.failure_code or "", HandrailError)
-        sys.exit(FAMILIES[kind.family].exit_code)
-
-
-@desk.command()
-def state() -> None:
-    """Print the whole desk as JSON."""
-    print_json(run(LocalDesk(Config.from_env(os.environ).home, Caller.at_terminal()).state()))
-
-
-@desk.command()
-def link() -> None:
-    """Print a link that logs one browser in, once."""
-    notice = _notice()
-    headers = {"Authorization": f"Bearer {notice.key}", "Content-Type": "application/json"}
-    request = Request(f"{notice.address}/api/login-links", b"{}", headers)  # noqa: S310  (our own address)
-    try:
-        with urlopen(request, timeout=10, context=notice.tls) as reply:  # noqa: S310
-            click.echo(json.load(reply)["url"])
-    except HTTPError as error:
-        with error:
-            failure = json.load(error)
-        raise Unsupported(failure["message"], hint=failure["hint"]) from None
-    except (URLError, OSError) as error:
-        raise _unreachable(notice, error) from None
-
-
-@desk.command()
-@click.option("--since", type=int, metavar="SEQ", help="Only what came after this number.")
-def events(since: int | None) -> None:
-    """Follow the desk: one line of JSON for each frame, until Ctrl-C."""
-    with suppress(KeyboardInterrupt):
-        run(_follow(_notice(), since))
-
-
-async def _follow(notice: DeskFile, since: int | None) -> None:
-    from websockets.asyncio.client import connect  # noqa: PLC0415
-    from websockets.exceptions import WebSocketException  # noqa: PLC0415
-
-    address = notice.address.replace("http", "ws", 1) + "/ws" + ("" if since is None else f"?since={since}")
-    headers = {"Authorization": f"Bearer {notice.key}"}
-    tls: dict[str, Any] = {"ssl": notice.tls} if notice.tls is not None else {}
-    try:
-        async with connect(address, additional_headers=headers, max_size=None, proxy=None, **tls) as socket:
-            async for frame in socket:
-                click.echo(frame)
-    except (OSError, WebSocketException) as error:
-        raise _unreachable(notice, error) from None
-
-
-def _notice() -> DeskFile:
-    from handrail.web_server.desk_file import DeskFile  # noqa: PLC0415
-
-    notice = DeskFile.read(Config.from_env(os.environ).desk)
-    if notice is None:
-        raise Unsupported("There is no desk", hint=NO_SERVER)
-    return notice
-
-
-def _unreachable(notice: DeskFile, error: Exception) -> Unsupported:
-    return Unsupported(f"The desk at {notice.address} can't be reached: {error}", hint=NO_SERVER)
-
-
-def _action(words: tuple[str, ...]) -> Any:
-    if words[0].lstrip().startswith("{"):
-        if len(words) > 1:
-            raise InvalidAction(f"{words[1]!r} is too much", path="", hint="Quote the JSON as one word.")
-        return read_action(words[0])
-    fields: dict[str, Any] = {"type": words[0]}
-    pairs = []
-    for word in words[1:]:
-        name, equals, text = word.partition("=")
-        if not equals or not name:
-            raise InvalidAction(f"{word!r:.80} is not FIELD=VALUE", path="", hint="For example title=Report.")
-        pairs.append((name.split("."), text))
-        _put(fields, name.split("."), _json_or_text(text))
-    try:
-        return action_from(fields)
-    except InvalidAction as error:
-        texts = [(path, text) for path, text in pairs if ".".join(path) == error.details.get("path")]
-        if not texts or not isinstance(_json_or_text(texts[0][1]), int | float):
-            raise
-    _put(fields, *texts[0])  # a number where a text is needed: `title=2026`
-    return action_from(fields)
-
-
-def _json_or_text(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _put(fields: dict[str, Any], path: list[str], value: Any) -> None:
-    """`bounds.x` goes into the object `bounds`."""
-    for name in path[:-1]:
-        fields = fields.setdefault(name, {})
-        if not isinstance(fields, dict):
-            raise InvalidAction(f"{'.'.join(path)}: {name} is not an object", path=".".join(path))
-    fields[path[-1]] = value

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from handrail.cli.options import EXISTING_FILE, PORT, DeviceOptions, device_from
+from handrail.cli.options import EXISTING_FILE, PORT, DeviceOptions, device_from, phone_option
 from handrail.errors import Unsupported
 from handrail.simulator import simulator
 
@@ -38,16 +37,6 @@ INSIDE = {
 """Name → what follows it, and its line in the help."""
 
 _NOT_FOUND = 127  # a shell's exit code for a command that it does not have
-
-
-def _inside_command(name: str, usage: str, text: str) -> click.Command:
-    @click.command(name, help=text, context_settings={"ignore_unknown_options": True})
-    @click.option("--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port.")
-    @click.argument("words", nargs=-1, metavar=usage)
-    def run(device: str | None, words: tuple[str, ...]) -> None:
-        sys.exit(asyncio.run(_run_inside([name, *words], device)))
-
-    return run
 
 
 async def _run_inside(words: list[str], device: str | None) -> int:
@@ -87,17 +76,7 @@ async def _run_inside(words: list[str], device: str | None) -> int:
 )
 @click.pass_context
 def sim(
-    ctx: click.Context,
-    /,
-    *,
-    host: str,
-    port: int | None,
-    phones: int,
-    seed: int,
-    apps: str | None,
-    faults: Path | None,
-    auth: bool,
-    **more: Any,
+    ctx: click.Context, /, *, host: str, port: int | None, phones: int, apps: str | None, **more: Any
 ) -> None:
     """Run simulated phones that speak ADB; one line of JSON for each that is ready.
 
@@ -110,15 +89,24 @@ def sim(
         from handrail_sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT  # noqa: PLC0415
         from handrail_sim.served import Kind, ease_collection, make_phones, run  # noqa: PLC0415
 
-        emulator, web = bool(more.pop("emulator")), str(more.pop("web"))
-        first = port if port is not None else EMULATOR_PORT if emulator else DEFAULT_PORT
-        names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
-        kind = Kind(**more)
-        console = first if emulator else None
-        simulated = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=console, kind=kind)
+        is_emulator: bool = more["emulator"]
+        first = port if port is not None else EMULATOR_PORT if is_emulator else DEFAULT_PORT
+        chosen = {
+            "seed": more["seed"],
+            "apps": None if apps is None else [name.strip() for name in apps.split(",") if name.strip()],
+            "faults": more["faults"],
+            "kind": Kind(more["profile"], more["android"], more["vendor"]),
+        }
+        simulated = make_phones(phones, first_port=first if is_emulator else None, **chosen)
         ease_collection()
-        asyncio.run(run(simulated, host, first, auth=auth, emulator=emulator, web=web))
+        asyncio.run(run(simulated, host, first, auth=more["auth"], emulator=is_emulator, web=more["web"]))
 
 
 for _name, (_usage, _text) in INSIDE.items():
-    sim.add_command(_inside_command(_name, _usage, _text))
+
+    @sim.command(_name, help=_text, context_settings={"ignore_unknown_options": True})
+    @phone_option
+    @click.argument("words", nargs=-1, metavar=_usage)
+    @click.pass_context
+    def _inside(ctx: click.Context, /, device: str | None, words: tuple[str, ...]) -> None:
+        sys.exit(asyncio.run(_run_inside([str(ctx.info_name), *words], device)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,8 @@ from handrail.screen.reach import tap_point
 from handrail.screen.refs import Registry
 from handrail.screen.select import find as find_element
 
+DEPTH = "Deepest level shown; 0 shows all."
+
 
 @click.command()
 @click.argument("file")
@@ -35,29 +38,18 @@ from handrail.screen.select import find as find_element
     help="compact: a line per element; outline: JSON; full: every node; json: text, refs, warnings.",
 )
 @json_option("The same as --format json.")
-@click.option("--depth", type=click.IntRange(0), default=0, help="Deepest level shown; 0 shows all.")
+@click.option("--depth", "max_depth", type=click.IntRange(0), default=0, help=DEPTH)
 @click.option(
     "--max-lines", type=click.IntRange(1), default=200, show_default=True, help="Where the text is cut."
 )
 @click.option("--only-interactive", is_flag=True, help="Leave plain texts out.")
 @click.option("--within", metavar="TARGET", help='Only this element\'s inside: "@s1", a text, or "540,750".')
 @click.option("--find", metavar="TEXT", help="Only lines that contain this text.")
-def tree(
-    file: str,
-    form: str,
-    as_json: bool,
-    depth: int,
-    max_lines: int,
-    only_interactive: bool,
-    within: str | None,
-    find: str | None,
-) -> None:
+def tree(file: str, form: str, as_json: bool, within: str | None, find: str | None, **limits: Any) -> None:
     """Render the UI dump in FILE (- for standard input) as an agent reads it."""
     screen = _read(file)
     registry = Registry()
-    options = CompactOptions(
-        max_lines=max_lines, max_depth=depth, only_interactive=only_interactive, flags=flags_of(screen)
-    )
+    options = CompactOptions(flags=flags_of(screen), **limits)
     result = registry.rebuild(screen, options)
     if within is not None:
         element = find_element(screen, read_as(Tap, {"target": within}).target, registry).receiver
@@ -66,7 +58,7 @@ def tree(
         case "json":
             print_json(_describe(screen, registry, result))
         case "outline":
-            print_json(outline(screen, max_depth=depth))
+            print_json(outline(screen, max_depth=options.max_depth))
         case "full":
             _print_lines(full_text(screen), find)
         case _:
@@ -89,9 +81,8 @@ def diff(before: str, after: str, form: str, as_json: bool, limit: int) -> None:
     shown = registry.rebuild(new, CompactOptions(flags=flags_of(new)))
     changes = compare(old, new, matching=registry.matching, ref_of=registry.ref_of)
     if as_json or form == "json":
-        print_json(
-            {"navigated": changes.navigated, "changes": changes.capped(limit), "total": len(changes.changes)}
-        )
+        total = len(changes.changes)
+        print_json({"navigated": changes.navigated, "changes": changes.capped(limit), "total": total})
     else:
         click.echo(diff_text(changes, limit=limit, screen_text=shown.text))
 
@@ -126,20 +117,8 @@ def _describe(screen: Screen, registry: Registry, result: CompactResult) -> dict
 
 
 def _describe_ref(screen: Screen, registry: Registry, node: Node) -> dict[str, Any]:
-    element = registry.element_of(node)
-    return {
-        "role": node.role,
-        "label": registry.label_of(node),
-        "bounds": list(node.bounds),
-        "point": _point(screen, node),
-        "states": list(element.states) if element else [],
-        "node_id": node.id,
-    }
-
-
-def _point(screen: Screen, node: Node) -> list[int] | None:
-    """Where a tap would go; None for what can't be tapped now."""
-    try:
-        return list(tap_point(screen, node))
-    except ElementNotInteractable:
-        return None
+    element, point = registry.element_of(node), None
+    with suppress(ElementNotInteractable):  # it can't be tapped now
+        point = list(tap_point(screen, node))
+    about = {"role": node.role, "label": registry.label_of(node), "bounds": list(node.bounds), "point": point}
+    return {**about, "states": list(element.states) if element else [], "node_id": node.id}

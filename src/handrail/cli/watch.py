@@ -10,9 +10,8 @@ import asyncio
 import json
 import os
 import re
-import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from handrail.engine.snapshot import ScreenTracker
 from handrail.errors import InvalidAction
 from handrail.flow.plan import name_of
 from handrail.flow.recording import Recording, ended_actions
+from handrail.invocation import current
 from handrail.journal import Journal
 from handrail.protocol.flow import Step
 from handrail.safety.redacted_surface import RedactedSurface
@@ -51,27 +51,24 @@ _BULLET = "·"
 _UNDER_WAY = ("accepted", "resolved", "dispatched")
 
 
+_PAUSE = click.IntRange(50, 60_000)
+
+
 @click.command()
-@click.option(
-    "--every-ms",
-    type=click.IntRange(50, 60_000),
-    default=500,
-    show_default=True,
-    help="Pause between two looks.",
-)
+@click.option("--every-ms", type=_PAUSE, default=500, show_default=True, help="Pause between two looks.")
 @json_option("One line of JSON for each piece of news.")
 @device_options
 def watch(*, target: DeviceOptions, every_ms: int, as_json: bool) -> None:
     """Show a phone's screen, then what changes on it and what is done to it, until Ctrl-C."""
+
+    async def follow() -> None:
+        config = Config.from_env(os.environ)
+        async with device_from(target, config) as opened:
+            async for news in _news(opened, config, every_ms):
+                click.echo(json.dumps(news, ensure_ascii=False) if as_json else _words(news))
+
     with suppress(KeyboardInterrupt):
-        asyncio.run(_watch(target, every_ms, as_json))
-
-
-async def _watch(target: DeviceOptions, every_ms: int, as_json: bool) -> None:
-    config = Config.from_env(os.environ)
-    async with device_from(target, config) as opened:
-        async for news in _news(opened, config, every_ms):
-            click.echo(json.dumps(news, ensure_ascii=False) if as_json else _words(news))
+        asyncio.run(follow())
 
 
 async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[News]:
@@ -149,35 +146,18 @@ async def _record(target: DeviceOptions) -> Recording:
     config, clock = Config.from_env(os.environ), SystemClock()
     config.make_home()
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with _serial(target, config, clock) as serial, _journal(config, clock) as journal:
+    async with AsyncExitStack() as stack:
+        stack.enter_context(current.get().on_stop(stop.set, once=False))
+        if target.sim:  # it lives here; others reach it by its address
+            serial = (await stack.enter_async_context(device_from(target, config, clock))).device.serial
+        else:
+            browser = chosen_browser(target, config)
+            serial = browser or (await pick(target.device, config, clock, os.environ)).serial
+        journal = Journal.open(config.home, clock)
+        stack.push_async_callback(journal.close)
         newest = journal.actions(1)
         click.echo(f"recording {serial}; Ctrl-C ends it", err=True)
         return await _recorded(journal, serial, newest[0].seq if newest else 0, clock, stop)
-
-
-@asynccontextmanager
-async def _serial(target: DeviceOptions, config: Config, clock: Clock) -> AsyncIterator[str]:
-    """The phone's name in the journal. A simulated phone lives here; others reach it by its address."""
-    if target.sim:
-        async with device_from(target, config, clock) as opened:
-            yield opened.device.serial
-        return
-    if name := chosen_browser(target, config):
-        yield name
-        return
-    yield (await pick(target.device, config, clock, os.environ)).serial
-
-
-@asynccontextmanager
-async def _journal(config: Config, clock: Clock) -> AsyncIterator[Journal]:
-    journal = Journal.open(config.home, clock)
-    try:
-        yield journal
-    finally:
-        await journal.close()
 
 
 async def _recorded(

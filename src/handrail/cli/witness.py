@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from socket import socket
 
 import click
 
@@ -17,21 +16,16 @@ from handrail.cli.options import EXISTING_FILE, FOLDER, PORT
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import DeviceBusy, InvalidAction
-from handrail.journal.signed_note import WITNESS
+from handrail.invocation import current
+from handrail.journal.signed_note import WITNESS, SignerKey
 from handrail.journal.signing_key import make_key, read_key
 from handrail.web_server.auth import Rules, hosts_of
 from handrail.web_server.server import serving
 from handrail.web_server.witness_server import Witness, build_witness
 
-if TYPE_CHECKING:
-    from socket import socket
-
-    from handrail.journal.signed_note import SignerKey
-
-
 WITNESS_PORT = 8430
 NAME = "handrail/witness"
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+KEYS = "A journal's public key, or a file with one a line, read again for each request; may be repeated."
 
 
 @click.group()
@@ -42,31 +36,18 @@ def witness() -> None:
 @witness.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Any other address needs TLS.")
 @click.option("--port", type=PORT, default=WITNESS_PORT, show_default=True, help="0: any free.")
-@click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    required=True,
-    metavar="KEY|FILE",
-    help="A journal's public key, or a file with one a line, read again for each request; may be repeated.",
-)
+@click.option("--key", "keys", multiple=True, required=True, metavar="KEY|FILE", help=KEYS)
 @click.option("--tls-cert", type=EXISTING_FILE, help="PEM file.")
 @click.option("--tls-key", type=EXISTING_FILE, help="PEM file.")
 @click.option(
     "--folder", type=FOLDER, help="What was signed is kept here.  [default: witness in HANDRAIL_HOME]"
 )
-def serve(
-    host: str,
-    port: int,
-    keys: tuple[str, ...],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    folder: Path | None,
-) -> None:
+def serve(host: str, port: int, keys: tuple[str, ...], folder: Path | None, **tls: Path | None) -> None:
     """Countersign until Ctrl-C: what a journal only ever added to, and nothing else.
 
     For example: handrail witness serve --key journal.pub
     """
+    tls_cert, tls_key = tls["tls_cert"], tls["tls_key"]
     if (tls_cert is None) != (tls_key is None):
         raise InvalidAction("--tls-cert and --tls-key belong together", path="tls-key", hint="Give both.")
     if tls_cert is None and not is_loopback(host):
@@ -107,13 +88,12 @@ def _own_key(home: Path) -> SignerKey:
 
 
 async def _serve(host: str, bound: socket, witness: Witness, certificate: tuple[Path, Path] | None) -> None:
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in SIGNALS:
-        loop.add_signal_handler(number, stop.set)
+    stop = asyncio.Event()
     port = bound.getsockname()[1]
     app = build_witness(witness, Rules(hosts_of(host, port)))
-    async with serving(app, bound, certificate=certificate):
-        scheme = "https" if certificate else "http"
-        click.echo(f"HANDRAIL_WITNESS={scheme}://{host}:{port}")
-        click.echo(f"HANDRAIL_WITNESS_KEY={witness.signer.verifier}")
-        await stop.wait()
+    with current.get().on_stop(stop.set, once=False):
+        async with serving(app, bound, certificate=certificate):
+            scheme = "https" if certificate else "http"
+            click.echo(f"HANDRAIL_WITNESS={scheme}://{host}:{port}")
+            click.echo(f"HANDRAIL_WITNESS_KEY={witness.signer.verifier}")
+            await stop.wait()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+import threading
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,8 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from handrail.python_syntax import syntax_of
+SYNTAX_LOCK = threading.Lock()
+"""Python 3.11 counts how deep a tree is in one place for all threads: two at once fail with SystemError."""
 
 
 class _Short(GenerateJsonSchema):
@@ -63,7 +65,8 @@ def _texts_of(module: str) -> dict[str, dict[str, str]]:
     """Class → field → text, for the classes of one module."""
     if module.startswith("pydantic"):
         return {}
-    parsed = syntax_of(inspect.getsource(sys.modules[module]))
+    with SYNTAX_LOCK:
+        parsed = ast.parse(inspect.getsource(sys.modules[module]))
     return {
         statement.name: _texts_in(statement)
         for statement in parsed.body

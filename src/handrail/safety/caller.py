@@ -65,7 +65,7 @@ class Caller:
     @classmethod
     def at_terminal(cls) -> Caller:
         """The person whose shell runs this command."""
-        return cls.of_terminal(_login(), login_session())
+        return cls.of_terminal(login_name(), login_session())
 
     @classmethod
     def of_terminal(cls, name: str, terminal: int | None) -> Caller:
@@ -96,7 +96,7 @@ class Caller:
         return {"id": self.id, "kind": self.actor, "door": self.door, "remote": self.is_remote}
 
 
-def _login() -> str:
+def login_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # this user has no passwd entry

@@ -13,9 +13,10 @@ import pytest
 from handrail.adb.device import AdbShell
 from handrail.adb.direct import UNREAD_MAX, Direct
 from handrail.adb.keys import PrivateKey, generate, load_or_make_keys
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, Timeout
 from handrail_sim.adbd.server import Served, serve
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from tests.driver.conftest import free_port
 from tests.unit.adb.phones import running, until

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from handrail.adb.direct import AdbdConnection, Direct
-from handrail.clock import ManualClock
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
+from handrail_sim.clock import ManualClock
 from tests.unit.adb.lone_connection import WELCOME, Lone
 from tests.unit.adb.wires import now, run_without_complaints, turns
 

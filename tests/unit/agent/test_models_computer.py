@@ -13,8 +13,9 @@ import pytest
 from handrail.agent.model import CallResult, Exchange, Prompt, PromptTurn, Reply
 from handrail.agent.models import open_model
 from handrail.agent.models.retries import TRIES
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
 from handrail.errors import InvalidAction, ModelUnavailable
+from handrail_sim.clock import ManualClock
 from tests.agent_http import anthropic_wire, responses_wire
 from tests.agent_http.asking import ENV, KEY, PNG, Watched, ask, opened
 from tests.agent_http.makers import ANTHROPIC, MAKERS, OPENAI, Maker, click, size, types

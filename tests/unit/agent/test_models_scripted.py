@@ -13,8 +13,8 @@ import pytest
 from handrail.agent.model import AgentModel, Prompt, PromptTurn, Reply
 from handrail.agent.models import ScriptedModel, open_model, read_script
 from handrail.agent.run_data import AgentStep, RunFolder
-from handrail.clock import ManualClock
 from handrail.errors import ExpectStateMismatch, InvalidAction, Unsupported
+from handrail_sim.clock import ManualClock
 from tests.cases import each
 
 SCREEN = """Task from the person:
@@ -208,7 +208,7 @@ def test_models_that_need_no_network_load_none_of_the_makers_packages() -> None:
     code = (
         "import sys, json\n"
         "from handrail.agent.models import open_model\n"
-        "from handrail.clock import ManualClock\n"
+        "from handrail_sim.clock import ManualClock\n"
         "open_model('random', env={}, clock=ManualClock())\n"
         "print(json.dumps(sorted(sys.modules)))"
     )

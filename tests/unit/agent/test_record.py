@@ -9,8 +9,8 @@ import pytest
 from handrail.agent.budget import Spend
 from handrail.agent.prompt import framed
 from handrail.agent.run_data import AgentStep, RunFolder, RunResult, new_folder, report
-from handrail.clock import ManualClock
 from handrail.errors import InvalidAction
+from handrail_sim.clock import ManualClock
 
 ONE = AgentStep(1, "I tap", {"type": "tap"}, "changed", "Tapped", action_ids=("tap_1_1",), cost_usd=0.5)
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 
 

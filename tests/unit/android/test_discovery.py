@@ -11,10 +11,10 @@ import pytest
 from handrail.adb.server import Listed
 from handrail.android.choose import open_chosen, open_device, pick
 from handrail.android.discovery import PROBE_MS, DiscoveredDevice, discover, from_server, merge, probe
-from handrail.clock import ManualClock
 from handrail.config import Config
 from handrail.errors import AdbConnectionError, DeviceOffline, InvalidAction
 from handrail_sim.adbd.server import serve
+from handrail_sim.clock import ManualClock
 from tests.unit.android.discovery_setup import CLOCK, a_phone, find, no_adb, run, seen, server_of
 from tests.unit.android.private_adb import adb_env, free_port, private_env
 

@@ -12,12 +12,12 @@ from handrail.adb.shell import Command, Output
 from handrail.android.adb_channel import AdbChannel
 from handrail.android.channel import Channel, ManagedChannel, Say
 from handrail.android.driver import Driver
-from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, GrpcRpcError, HandrailError, SecureScreen, Timeout, Unsupported
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.surface.gesture import Gesture
 from handrail.surface.values import IdleResult
+from handrail_sim.clock import ManualClock
 from tests import fingers
 
 XML = (

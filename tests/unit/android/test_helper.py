@@ -18,9 +18,9 @@ from handrail.android.http_helper import (
     read_idle,
     read_status,
 )
-from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
 from handrail_sim.channels.http import Request, Response, json_response, listening
+from handrail_sim.clock import ManualClock
 from tests import fingers
 from tests.unit.android.sim_phone import CONTACTS, Bench, helper_env, play
 

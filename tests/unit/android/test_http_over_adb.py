@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from handrail.android.http_over_adb import HttpPort, ServerGone
-from handrail.clock import ManualClock
 from handrail.errors import AdbConnectionError, DeviceError, HandrailError, Timeout
+from handrail_sim.clock import ManualClock
 from handrail_sim.stream import Stream
 from tests.cases import each
 from tests.unit.android.sim_phone import Bench, play

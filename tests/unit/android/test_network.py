@@ -10,7 +10,7 @@ import pytest
 from handrail.adb.shell import Output
 from handrail.android.emulator_console import console_port, open_console
 from handrail.android.settings import Applied, over_the_air, set_airplane_mode, set_network
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
 from handrail.errors import (
     AdbCommandError,
     AdbConnectionError,
@@ -20,6 +20,7 @@ from handrail.errors import (
 )
 from handrail.surface.values import NetworkChange as Change
 from handrail_sim.channels.emulator import open_console as serve_console
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play

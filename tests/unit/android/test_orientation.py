@@ -8,9 +8,9 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.settings import get_setting, put_setting, quarter_for, set_orientation
-from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, InvalidAction, VerificationFailed
 from handrail.surface.values import Display
+from handrail_sim.clock import ManualClock
 from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play
 

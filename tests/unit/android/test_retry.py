@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from handrail.android.input import retry_read
-from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, HandrailError, SecureScreen, Timeout, TreeParseError
+from handrail_sim.clock import ManualClock
 
 
 class Read:

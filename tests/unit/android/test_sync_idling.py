@@ -9,7 +9,7 @@ import pytest
 from handrail.adb.shell import Output
 from handrail.android.sync.debugger import ChannelLost
 from handrail.android.sync.framework_sync import IdlingBridge, IdlingState, open_bridge, read_state
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 from tests.cases import each
 
 PACKAGE = "com.example.app"

@@ -20,9 +20,9 @@ from handrail.android.text_entry import (
     read_editor,
 )
 from handrail.android.text_field import TextField
-from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, Unsupported
 from handrail.screen.node import Screen
+from handrail_sim.clock import ManualClock
 from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 

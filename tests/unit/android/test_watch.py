@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from handrail.android.discovery import EVERY_MS, watch
-from handrail.clock import ManualClock
 from handrail.config import Config
 from handrail_sim.adbd.server import serve
+from handrail_sim.clock import ManualClock
 from tests.unit.android.discovery_setup import CLOCK, a_phone, find, no_adb, run, server_of, until
 from tests.unit.android.private_adb import adb, adb_env, free_port
 

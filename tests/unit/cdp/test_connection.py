@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from handrail.cdp.connection import CdpSession, Connection, WireClosed
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
 from handrail.errors import AppCrashed, BrowserCommandError, BrowserConnectionError, Timeout
+from handrail_sim.clock import ManualClock
 
 
 class Rope:

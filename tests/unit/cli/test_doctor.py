@@ -152,10 +152,12 @@ def test_a_bad_variable_is_essential_and_stops_no_other_check(
 
 
 def test_old_versions_are_refused_by_name() -> None:
-    assert doctor.check_python((3, 10, 9)).state == "error"
-    assert doctor.check_python((3, 11, 0)).state == "ok"
-    assert doctor.check_sqlite((3, 36, 0)).state == "error"
-    assert doctor.check_sqlite((3, 37, 0)).state == "ok"
+    for current, state in (((3, 36, 0), "error"), ((3, 37, 0), "ok"), ((4, 0), "ok")):
+        assert (
+            doctor.check_version("sqlite", current, (3, 37), "sudo apt install libsqlite3-0").state == state
+        )
+    python, sqlite = doctor.VERSIONS
+    assert (python[2], sqlite[2]) == ((3, 11), (3, 37))
 
 
 def test_a_missing_extra_is_a_note_and_says_what_it_is_for() -> None:

@@ -41,8 +41,8 @@ def test_an_action_is_done_by_the_session_that_is_open(tmp_path: Path) -> None:
             assert path.stat().st_mode & 0o777 == 0o600
             ref = await one.ref("Contacts")
             told = await act(tmp_path, {"type": "tap", "target": ref})
-            assert told.envelope["success"], told
-            assert "com.google.android.contacts" in told.text
+            assert told[0]["success"], told
+            assert "com.google.android.contacts" in told[1]
             assert one.session.screens.last is not None
             assert one.session.screens.last.screen.package == "com.google.android.contacts"
             ends = [event for event in one.events() if event.get("terminal")]
@@ -128,7 +128,7 @@ def test_a_stop_ends_this_action_only_and_it_still_answers(tmp_path: Path) -> No
             await door.stop()
             told = await mine
             assert told is not None
-            assert told.envelope["failure_code"] == "CANCELLED"
+            assert told[0]["failure_code"] == "CANCELLED"
             assert not others.done()
             await door.close()
             await one.session.end_actions()
@@ -172,7 +172,7 @@ def test_a_question_is_asked_at_the_terminal_that_the_action_came_from(tmp_path:
             async with serve_local(one.runtime):
                 shell = {"type": "shell", "command": ["echo", "yes"]}
                 told = await act(tmp_path, shell, on_question=answer)
-                assert told.envelope["approval"]["by"] == "ada"
+                assert told[0]["approval"]["by"] == "ada"
                 assert (len(asked_here), asked_there) == (1, [])
                 done = await one.session.run(shell, caller=Caller("robot"))
                 assert done.approval is not None

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from handrail.clock import ManualClock
 from handrail.desk.desk import Desk
 from handrail.desk.hub import DeskClient
 from handrail.protocol.message import CLIENT_MESSAGE
 from handrail.store import Store
+from handrail_sim.clock import ManualClock
 from tests.unit.desk.scene import action, applied, creating
 
 DEADLINE_SEC = 20

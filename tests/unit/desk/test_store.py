@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.desk.desk import Desk
 from handrail.desk.store import changed
 from handrail.errors import StoreUnusable
 from handrail.journal import Journal
 from handrail.store import Store
+from handrail_sim.clock import ManualClock
 from tests.unit.desk.office import Office, office, settled
 from tests.unit.desk.scene import Scene, survivor
 

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
-from handrail.clock import ManualClock
 from handrail.engine.settle import Settled, SettleLoop
 from handrail.engine.snapshot import ScreenTracker, UiSnapshot
 from handrail.errors import DeviceError, Unsupported
@@ -15,6 +14,7 @@ from handrail.screen.node import Screen
 from handrail.screen.refs import Registry
 from handrail.surface.capabilities import IdleDetection, ScreenReader
 from handrail.surface.values import Facts, IdleResult, Synced
+from handrail_sim.clock import ManualClock
 from tests.unit.screen.drawn import node, row, screen
 
 T = TypeVar("T")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.engine.script_executor import MIB, MOST_CHARACTERS, ScriptExecutor, ScriptLimits, ScriptResult
 from handrail.engine.script_process import OUTPUT_LIMIT, BoundedOutput, ProcessFamily
 from handrail.safety.secrets import Secrets
+from handrail_sim.clock import ManualClock
 from tests.cases import each
 
 PYTHON = str(Path(sys.executable).resolve())

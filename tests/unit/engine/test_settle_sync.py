@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.clock import ManualClock
 from handrail.engine.settle import SYNC_MS, Settled
 from handrail.screen.node import Screen
 from handrail.surface.values import Synced
+from handrail_sim.clock import ManualClock
 from tests.unit.engine.scripted import Shows, Stand, page, steps, still
 
 BUSY_MS = 700.0

@@ -10,7 +10,7 @@ import av
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from handrail.cli.output import film_flows
+from handrail.cli.run import film_flows
 from handrail.errors import InvalidAction, Unsupported
 from handrail.film.scene import (
     LONGEST_MS,

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-from handrail.clock import ManualClock
 from handrail.flow.run_record import FlowRecord, Outcome, Picture, StepRecord
 from handrail.protocol.envelope import (
     DeviceInfo,
@@ -21,6 +20,7 @@ from handrail.protocol.envelope import (
 )
 from handrail.protocol.flow import FlowTrace
 from handrail.screen.node import Bounds
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from handrail_sim.view.view import View
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from handrail.clock import ManualClock
 from handrail.flow.report.page import PlacedPicture, marks_of, page
 from handrail.flow.report.timeline import step_words, time_parts, where_time_went
 from handrail.flow.run_record import Stretch, TimeBook, parts_of
+from handrail_sim.clock import ManualClock
 from tests.unit.flow.records_made import (
     STARTED_MS,
     envelope,

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.flow.run import may_repeat, run_with_retries
 from handrail.protocol.envelope import Envelope
+from handrail_sim.clock import ManualClock
 
 
 def envelope(**facts: object) -> Envelope:

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handrail.clock import ManualClock
 from handrail.journal import Journal
+from handrail_sim.clock import ManualClock
 
 T = TypeVar("T")
 STATES = ("accepted", "resolved", "dispatched")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import StoreFull
 from handrail.journal import Journal, journal
 from handrail.journal.journal import DAY_MS, Limits
 from handrail.safety.secrets import Secrets
+from handrail_sim.clock import ManualClock
 from tests.unit.journal.journalist import with_journal
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import HandrailError, InvalidAction
 from handrail.journal import Journal
 from handrail.journal.query import canonical, entry_of
 from handrail.safety.secrets import Secrets
+from handrail_sim.clock import ManualClock
 from tests.unit.journal.journalist import act, with_journal, write_actions
 
 

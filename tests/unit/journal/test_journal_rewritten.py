@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.journal.checkpoint_file import RememberedCheckpoint
 from handrail.journal.head import read_head
 from handrail.journal.journal import Journal
 from handrail.journal.signed_log import JournalLog, Rewritten
 from handrail.journal.verify import ChainVerdict
 from handrail.journal.witnesses import FolderWitness, WitnessRefused, WitnessState, cosign
+from handrail_sim.clock import ManualClock
 from tests.fuzz.rewritten import attack
 from tests.unit.adb.phones import until
 from tests.unit.journal.journalist import act, with_journal, write_actions

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import HandrailError
 from handrail.journal import Journal, writer
 from handrail.journal.query import Entry, entry_of
 from handrail.journal.writer import JournalWork, Waiter, Writer, WriterAnswer, tell
+from handrail_sim.clock import ManualClock
 from tests.unit.journal.journalist import with_journal
 
 BAD = ("INSERT INTO nowhere VALUES (1)", ())

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from handrail.clock import Clock, ManualClock
+from handrail.clock import Clock
 from handrail.protocol.read import action_from
 from handrail.safety.approval_request import PLAIN, AuthorizationRequest, digest_of
 from handrail.safety.approval_store import Answer, AskedApproval
 from handrail.safety.approvals import Approvals
 from handrail.store import Store
+from handrail_sim.clock import ManualClock
 
 ASKER = "the session that asked"
 PAY = {"type": "tap", "target": {"text": "Pay now"}}

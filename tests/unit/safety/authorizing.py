@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from handrail.clock import ManualClock
 from handrail.engine.action_guard import ActionGuard
 from handrail.engine.action_queue import Turn
 from handrail.engine.resolve import aim, targets_of
@@ -23,6 +22,7 @@ from handrail.safety.permissions import AnsweredPolicy, Permissions
 from handrail.safety.secrets import Secrets
 from handrail.screen.node import Screen
 from handrail.store import Store
+from handrail_sim.clock import ManualClock
 from tests.unit.engine.scripted import Stand, still
 from tests.unit.safety.policy_subjects import policy
 from tests.unit.screen.drawn import node, row, screen

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import DeviceBusy
 from handrail.safety.leases import Holder, Leases
 from handrail.store import Store
+from handrail_sim.clock import ManualClock
 
 PHONE = "127.0.0.1:6555"
 AGENT = Holder("a1", "agent", "shopper", "mcp")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.read import action_from
 from handrail.safety.approval_request import digest_of
 from handrail.safety.approval_store import Answer, AskedApproval
+from handrail_sim.clock import ManualClock
 from tests.unit.safety.asking import ASKER, Desk, approved, bound, desk, question, run
 
 

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.safety import approvals
 from handrail.safety.approvals import deliver
 from handrail.safety.secrets import Secrets
+from handrail_sim.clock import ManualClock
 from tests.cases import each
 from tests.unit.safety.asking import ASKER, Desk, Vault, desk, human_auth, question, run
 
@@ -76,7 +77,8 @@ def test_every_text_and_number_in_secret_data_is_kept(tmp_path: Path) -> None:
 ANSWER = """
 import asyncio, sys
 from pathlib import Path
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
+from handrail_sim.clock import ManualClock
 from handrail.safety.approvals import Approvals
 from handrail.store import Store
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import ActionRejected
 from handrail.safety.approval_store import TABLES
 from handrail.safety.approvals import Approvals
 from handrail.store import Store
+from handrail_sim.clock import ManualClock
 from tests.fuzz.approvals import run as random_lives
 from tests.unit.safety.asking import ASKER, Desk, approved, bound, desk, question, run
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import InvalidAction
 from handrail.protocol.read import action_from
 from handrail.safety.approval_request import digest_of
+from handrail_sim.clock import ManualClock
 from tests.unit.safety.asking import ASKER, PAY, Desk, approved, bound, human_auth, question, run
 
 

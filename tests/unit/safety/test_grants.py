@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.safety.approval_request import GrantScope
 from handrail.safety.approval_store import Grants, GrantTerms, grant_id
@@ -16,6 +15,7 @@ from handrail.safety.caller import Caller
 from handrail.safety.subject import TouchedElement
 from handrail.screen.node import Screen
 from handrail.store import Store
+from handrail_sim.clock import ManualClock
 from tests.unit.engine.scripted import still
 from tests.unit.safety.authorizing import PAY, Office, play
 from tests.unit.safety.policy_subjects import button, policy, subject

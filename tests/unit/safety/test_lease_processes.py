@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.safety import leases
 from handrail.safety.leases import Holder, Leases
+from handrail_sim.clock import ManualClock
 from tests.unit.safety.lease_scene import FLOW, PHONE, Scene, busy, play
 
 CONTENDER = """

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.config import Config
 from handrail.errors import PolicyUnusable
 from handrail.safety.permissions import Permissions
 from handrail.safety.policy_file import REST_MS, LivePolicy
+from handrail_sim.clock import ManualClock
 from tests.unit.safety.policy_subjects import button, subject
 
 DENY = "[[rule]]\nlabel = 'Save'\nverdict = 'deny'\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.clock import ManualClock
 from handrail.web_server.activity import KEPT_MESSAGES, MOST_AGENTS, ConsoleMessages
+from handrail_sim.clock import ManualClock
 
 
 def test_people_and_agents_are_told_apart_and_the_last_status_counts() -> None:

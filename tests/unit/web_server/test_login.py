@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from handrail.bind import literal_host
-from handrail.clock import ManualClock
 from handrail.web_server.auth import MOST_LOGINS, MOST_TICKETS, TICKET_LIFE_MS, Logins, Tickets, Visitor
+from handrail_sim.clock import ManualClock
 from tests.unit.web_server.door import KEY, TOKEN, door
 
 PERSON = Visitor.person(is_remote=False)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import ManualClock
 from handrail.desk.questions import permission_key
 from handrail.safety.permissions import Permissions, agent_key
 from handrail.web_server.approvals import recall_from, remember_in
@@ -23,6 +22,7 @@ from handrail.web_server.auth import (
 )
 from handrail.web_server.desk_file import DeskFile
 from handrail.web_server.websocket import RateLimit
+from handrail_sim.clock import ManualClock
 from tests.cases import each
 
 HOST = "127.0.0.1:8420"

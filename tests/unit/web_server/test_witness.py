@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 
 from handrail.bind import listen
-from handrail.clock import ManualClock, SystemClock
+from handrail.clock import SystemClock
 from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint
 from handrail.journal.journal import Journal
 from handrail.journal.signed_log import JournalLog
@@ -32,6 +32,7 @@ from handrail.journal.witnesses import (
 from handrail.web_server.auth import Rules, hosts_of
 from handrail.web_server.server import serving
 from handrail.web_server.witness_server import Witness, build_witness
+from handrail_sim.clock import ManualClock
 from tests.unit.adb.phones import until
 from tests.unit.journal import naive
 from tests.unit.journal.journalist import act, with_journal, write_actions

@@ -142,7 +142,7 @@ def evaluate(context: click.Context, /, **values: Any) -> None:
     if options.listed:
         listing(options)
         return
-    from handrail.virtual_time import run_virtually  # noqa: PLC0415
+    from handrail_eval.virtual_time import run_virtually  # noqa: PLC0415
 
     sys.exit(run_virtually(run_evaluation(options)))
 

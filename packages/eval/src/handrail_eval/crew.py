@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from handrail.clock import SystemClock
-from handrail.virtual_time import run_virtually
 from handrail_eval.baselines import reference
 from handrail_eval.load import load_tasks
 from handrail_eval.memory import Memorisers
@@ -28,6 +27,7 @@ from handrail_eval.models import MEMORISER, ModelChoice
 from handrail_eval.result import EpisodeKey, TaskResult, key_of
 from handrail_eval.run import Done, EvaluationPlan, run_all
 from handrail_eval.task import EvalTask
+from handrail_eval.virtual_time import run_virtually
 
 AT_A_TIME = 3
 """In one process: a run waits now and then for a thread."""

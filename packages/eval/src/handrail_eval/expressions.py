@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.python_syntax import expression_of
+from handrail.protocol.schema import SYNTAX_LOCK
 
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -34,7 +34,9 @@ _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 def evaluate(text: str, values: Mapping[str, Any]) -> Any:
     """Raises `InvalidAction` for what is no such sum."""
     try:
-        return _of(expression_of(text), values)
+        with SYNTAX_LOCK:
+            expression = ast.parse(text, mode="eval").body
+        return _of(expression, values)
     except InvalidAction:
         raise
     except Exception as error:

@@ -16,12 +16,12 @@ from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
-from handrail.virtual_time import run_virtually
 from handrail_eval.crew import signals_for_this_process
 from handrail_eval.lint import lint_template
 from handrail_eval.load import load_templates
 from handrail_eval.manifest import code_hash, hash_of
 from handrail_eval.template import TaskTemplate
+from handrail_eval.virtual_time import run_virtually
 
 
 class ProvedTemplates:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from handrail.virtual_time import run_virtually
+from handrail_eval.virtual_time import run_virtually
 
 T = TypeVar("T")
 

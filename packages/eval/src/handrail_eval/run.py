@@ -16,15 +16,16 @@ from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel
 from handrail.agent.run_data import REPORT, AgentStep, RunResult
 from handrail.agent.task import Task
-from handrail.clock import Clock, ManualClock
+from handrail.clock import Clock
 from handrail.errors import HandrailError
-from handrail.virtual_time import VirtualLoop
 from handrail_eval.evidence import PersonQuestion, TaskEvidence
 from handrail_eval.judge import attacks, is_shown_by_state, problems, state_problems
 from handrail_eval.result import TaskResult, folder_name
 from handrail_eval.stage import EvaluationStage, stage
 from handrail_eval.task import EvalTask
+from handrail_eval.virtual_time import VirtualLoop
 from handrail_eval.witness import EpisodeWitness, WitnessedModel
+from handrail_sim.clock import ManualClock
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""

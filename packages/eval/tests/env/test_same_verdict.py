@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from handrail.agent.model import AgentModel, Prompt, Reply
-from handrail.virtual_time import run_virtually
 from handrail_eval.baselines import BASELINES, reference
 from handrail_eval.env import PhoneEnv
 from handrail_eval.env_task import EvalEnvTask
 from handrail_eval.load import load_tasks, load_templates
 from handrail_eval.run import EvaluationPlan, episode
 from handrail_eval.task import EvalTask
+from handrail_eval.virtual_time import run_virtually
 
 Opener = Callable[[EvalTask], AgentModel]
 WHO: dict[str, Opener] = {"reference": reference, **{name: BASELINES[name] for name in ("liar", "quitter")}}

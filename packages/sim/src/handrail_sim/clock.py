@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import secrets
 import time
 from collections.abc import Sized
 from datetime import UTC, datetime, tzinfo
@@ -40,6 +41,8 @@ class ManualClock:
     """Stands still until `advance`. Whoever sleeps wakes in the order of the ends of their sleeps."""
 
     def __init__(self, now_ms: int = 1_710_000_000_000) -> None:
+        self.timer = secrets.token_hex(8)
+        """Names what `monotonic_ms` counts on, for readings that are compared."""
         self._epoch_ms = now_ms
         self._passed_ms = 0.0
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
@@ -70,6 +73,20 @@ class ManualClock:
                 woken.set_result(None)
                 await _idle()
         self._passed_ms = until
+
+    def set_wall(self, now_ms: int) -> None:
+        """Sets the time of day; no time passes."""
+        self._epoch_ms = now_ms - int(self._passed_ms)
+
+    def wake_next(self) -> bool:
+        """Goes on to when the next sleeper wakes; False when there is none."""
+        while self._sleepers:
+            until, _, woken = heapq.heappop(self._sleepers)
+            if not woken.done():
+                self._passed_ms = until
+                woken.set_result(None)
+                return True
+        return False
 
 
 class Wall:

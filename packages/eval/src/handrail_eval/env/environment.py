@@ -18,16 +18,16 @@ from handrail.agent.history import came_of
 from handrail.agent.phone import look, photograph
 from handrail.agent.run_data import AgentStep
 from handrail.agent.speech import Speech
-from handrail.clock import ManualClock
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import Finish, RequestHumanAuth
 from handrail.protocol.read import action_from
 from handrail.safety.approval_store import AskedApproval
-from handrail.virtual_time import VirtualLoop
 from handrail_eval.env.phone import Bench, EnvPhone
 from handrail_eval.env.task import EnvEpisode, EnvQuestion, EnvTask, TaskSource, drawn
+from handrail_eval.virtual_time import VirtualLoop
+from handrail_sim.clock import ManualClock
 
 T = TypeVar("T")
 Observation = dict[str, Any]

@@ -15,7 +15,6 @@ from handrail.adb.device import AdbDevice
 from handrail.android.adb_channel import ask_facts
 from handrail.android.driver import connect
 from handrail.android.surface import AndroidSurface
-from handrail.clock import ManualClock
 from handrail.engine.ref_store import RefStore
 from handrail.engine.session import Session, SessionServices
 from handrail.errors import Unsupported
@@ -31,6 +30,7 @@ from handrail.simulator import simulated_daemon
 from handrail.store import Companion, Store
 from handrail_eval.env.line import InProcessLink
 from handrail_eval.env.task import EnvTask
+from handrail_sim.clock import ManualClock
 
 if TYPE_CHECKING:
     from handrail.engine.script_executor import ScriptExecutor

@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from handrail.clock import ManualClock
-from handrail.virtual_time import VirtualLoop, run_virtually
+from handrail_eval.virtual_time import VirtualLoop, run_virtually
+from handrail_sim.clock import ManualClock
 
 
 def played(story: Coroutine[Any, Any, Any]) -> Any:
