@@ -10,9 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse
-from starlette.routing import Route
+from starlette.responses import HTMLResponse
 
 from handrail.clock import iso_time
 from handrail.engine.session import Session
@@ -32,8 +30,9 @@ from handrail.runtime import Runtime
 from handrail.safety.caller import LONGEST_PATIENCE_MS, Caller
 from handrail.waiting import Background
 from handrail.web_server.phone import Phones
-from handrail.web_server.responses import json_object
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
 
+ROUTES = RouteTable()
 POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -354,55 +353,46 @@ def _texts(body: Mapping[str, Any], name: str) -> dict[str, str]:
     return texts
 
 
-def _flows(request: Request) -> Flows:
-    flows: Flows = request.app.state.context.flows
-    return flows
-
-
-async def list_flows(request: Request) -> JSONResponse:
+@ROUTES("/api/flows")
+async def list_flows(request: DeskRequest) -> JSON:
     """Every flow with its lint state, variables and phones."""
-    folders = _flows(request).folders
+    folders = request.context.flows.folders
     rows = await asyncio.to_thread(folders.listed)
-    return JSONResponse({"folders": [str(folder) for folder in folders.folders], "flows": rows})
+    return {"folders": [str(folder) for folder in folders.folders], "flows": rows}
 
 
-async def run(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/run", "POST", status=202)
+async def run(request: DeskRequest) -> JSON:
     """Start one; it is followed by its id."""
-    body, asker = await json_object(request), request.state.visitor.caller()
-    started = await _flows(request).run(request.app.state.context.phones, body, asker)
-    return JSONResponse(started.to_dict(), status_code=202)
+    body, asker = await json_object(request), request.visitor.caller()
+    started = await request.context.flows.run(request.context.phones, body, asker)
+    return started.to_dict()
 
 
-async def list_runs(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/runs")
+async def list_runs(request: DeskRequest) -> JSON:
     """Runs, newest first."""
-    runs = await asyncio.to_thread(_flows(request).runs.history)
-    return JSONResponse({"runs": [run.to_dict(steps=False) for run in runs]})
+    runs = await asyncio.to_thread(request.context.flows.runs.history)
+    return {"runs": [run.to_dict(steps=False) for run in runs]}
 
 
-async def show_run(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/runs/{id}")
+async def show_run(request: DeskRequest) -> JSON:
     """One run with its steps as they are now."""
-    return JSONResponse(_flows(request).runs.get(request.path_params["id"]).to_dict())
+    return request.context.flows.runs.get(request.path_params["id"]).to_dict()
 
 
-async def stop(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/runs/{id}/stop", "POST")
+async def stop(request: DeskRequest) -> JSON:
     """Stop a run."""
-    runs, id_ = _flows(request).runs, request.path_params["id"]
+    runs, id_ = request.context.flows.runs, request.path_params["id"]
     runs.stop(id_)
-    return JSONResponse(runs.get(id_).to_dict())
+    return runs.get(id_).to_dict()
 
 
-async def report(request: Request) -> HTMLResponse:
+@ROUTES("/api/flows/runs/{id}/report")
+async def report(request: DeskRequest) -> HTMLResponse:
     """The page of a run that is over."""
-    page = _flows(request).runs.report(request.path_params["id"])
+    page = request.context.flows.runs.report(request.path_params["id"])
     text = await asyncio.to_thread(page.read_text, "utf-8")
     return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
-
-
-ROUTES = [
-    Route("/api/flows", list_flows),
-    Route("/api/flows/run", run, methods=["POST"]),
-    Route("/api/flows/runs", list_runs),
-    Route("/api/flows/runs/{id}", show_run),
-    Route("/api/flows/runs/{id}/stop", stop, methods=["POST"]),
-    Route("/api/flows/runs/{id}/report", report),
-]

@@ -16,9 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from handrail.errors import InvalidAction
 from handrail.flow.recording import flow_text
@@ -30,9 +28,10 @@ from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.runtime import Runtime
 from handrail.screen.diff import Diff, diff_text
 from handrail.store import connect
-from handrail.web_server.responses import json_object
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
 
 T = TypeVar("T")
+ROUTES = RouteTable()
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -54,11 +53,6 @@ STEP_PICTURES = ("after", "screenshot", "before")
 ANY = Filter()
 
 
-def runtime_of(request: Request) -> Runtime:
-    runtime: Runtime = request.app.state.context.runtime
-    return runtime
-
-
 async def read_journal(runtime: Runtime, work: Callable[[sqlite3.Connection], T]) -> T:
     """Runs `work` in a thread, with a connection of its own."""
 
@@ -69,22 +63,24 @@ async def read_journal(runtime: Runtime, work: Callable[[sqlite3.Connection], T]
     return await asyncio.to_thread(read)
 
 
-async def list_actions(request: Request) -> JSONResponse:
+@ROUTES("/api/journal")
+async def list_actions(request: DeskRequest) -> JSON:
     """A page of actions, newest first, and where the next one begins."""
     wanted = JournalSearch.parse(request.query_params)
-    page = await read_journal(runtime_of(request), lambda db: search(db, wanted))
+    page = await read_journal(request.runtime, lambda db: search(db, wanted))
     rows = [row.to_dict() | {"about": row.about} for row in page.rows]
-    return JSONResponse({"actions": _with_phone_names(request, rows), "next": page.next})
+    return {"actions": _with_phone_names(request, rows), "next": page.next}
 
 
-def _with_phone_names(request: Request, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    name_of = request.app.state.context.phones.name
+def _with_phone_names(request: DeskRequest, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    name_of = request.context.phones.name
     return [row | ({"phone": name_of(row["device"])} if row.get("device") else {}) for row in rows]
 
 
-async def entry(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/entry/{action}")
+async def entry(request: DeskRequest) -> JSON:
     """One action: its events, its envelope, what changed in words, and the names of its pictures."""
-    shown = await read_journal(runtime_of(request), lambda db: query.show(db, request.path_params["action"]))
+    shown = await read_journal(request.runtime, lambda db: query.show(db, request.path_params["action"]))
     elsewhere = ("envelope", "action", "robust")
     events = [{key: part for key, part in event.items() if key not in elsewhere} for event in shown.events]
     changes = (shown.envelope or {}).get("changes") or ()
@@ -105,12 +101,13 @@ async def entry(request: Request) -> JSONResponse:
         "diff": diff_text(Diff(changes)) if changes else "",
         "pictures": pictures,
     }
-    return JSONResponse(_with_phone_names(request, [row])[0])
+    return _with_phone_names(request, [row])[0]
 
 
-async def blob(request: Request) -> Response:
+@ROUTES("/api/journal/blob/{name}")
+async def blob(request: DeskRequest) -> Response:
     """A picture; `state` says why one is not there any more."""
-    runtime, name = runtime_of(request), request.path_params["name"]
+    runtime, name = request.runtime, request.path_params["name"]
     if not _BLOB.fullmatch(name):
         raise InvalidAction(
             f"{name[:80]!r} is not the name of a blob", path="name", hint="Take it from an entry."
@@ -119,30 +116,32 @@ async def blob(request: Request) -> Response:
     kind = next((kind for magic, kind in _MAGIC.items() if content and content.startswith(magic)), None)
     if content is None or kind is None:
         state = await asyncio.to_thread(runtime.journal.blob_state, name)
-        return JSONResponse({"state": state}, status_code=410 if state else 404)
+        return JSONResponse({"state": state}, 410 if state else 404)
     return Response(content, media_type=kind, headers=_FOR_EVER)
 
 
-async def verify(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/verify", "GET", "POST")
+async def verify(request: DeskRequest) -> JSON:
     """The whole chain, recomputed."""
-    runtime = runtime_of(request)
+    runtime = request.runtime
     began = runtime.clock.monotonic_ms()
     verdict = await asyncio.to_thread(runtime.journal.verify)
     took = runtime.clock.monotonic_ms() - began
-    return JSONResponse({**asdict(verdict), "head": verdict.head, "took_ms": round(took, 1)})
+    return {**asdict(verdict), "head": verdict.head, "took_ms": round(took, 1)}
 
 
-async def as_flow(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/flow")
+async def as_flow(request: DeskRequest) -> JSON:
     """What was done, as the text of a flow."""
     parameters = request.query_params
     text = await asyncio.to_thread(
         flow_text,
-        runtime_of(request).journal,
+        request.runtime.journal,
         device=parameters.get("device") or None,
         session=parameters.get("session") or None,
         name=parameters.get("name") or "recorded",
     )
-    return JSONResponse({"text": text})
+    return {"text": text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +291,8 @@ def runs_of(rows: Iterable[ActionRow]) -> list[JournalRun]:
     return runs
 
 
-async def list_runs(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/runs")
+async def list_runs(request: DeskRequest) -> JSON:
     """Runs, newest first, with their steps and pictures. Takes the same search parameters as actions."""
     wanted = JournalSearch.parse({"limit": str(RUN_ROWS), "touches": "1", **request.query_params})
 
@@ -312,14 +312,15 @@ async def list_runs(request: Request) -> JSONResponse:
         }
         return page, {action_id: name for action_id, name in chosen.items() if name}
 
-    page, pictures = await read_journal(runtime_of(request), read)
+    page, pictures = await read_journal(request.runtime, read)
     runs = [run.to_dict(pictures) for run in runs_of(page.rows)]
-    return JSONResponse({"runs": _with_phone_names(request, runs), "next": page.next})
+    return {"runs": _with_phone_names(request, runs), "next": page.next}
 
 
-async def checkpoint(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/checkpoint")
+async def checkpoint(request: DeskRequest) -> JSON:
     """The journal's newest state, signed by its key, to keep elsewhere."""
-    home = runtime_of(request).config.home
+    home = request.runtime.config.home
 
     def sign() -> dict[str, Any]:
         with closing(JournalLog(home)) as log:
@@ -333,14 +334,14 @@ async def checkpoint(request: Request) -> JSONResponse:
             "note": str(signed),
         }
 
-    return JSONResponse(await asyncio.to_thread(sign))
+    return await asyncio.to_thread(sign)
 
 
-async def save_flow(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/flow", "POST", person="Keeping a flow", status=201)
+async def save_flow(request: DeskRequest) -> JSON:
     """Save what was done in a session as a new file among the flows."""
-    request.state.visitor.must_be_person("Keeping a flow")
     body = await json_object(request)
-    runtime, folders = runtime_of(request), request.app.state.context.flows.folders.folders
+    runtime, folders = request.runtime, request.context.flows.folders.folders
     if not folders:
         raise InvalidAction("There is no folder of flows here", hint="Start the desk with --flows DIR.")
     session, device = body.get("session"), body.get("device")
@@ -350,7 +351,7 @@ async def save_flow(request: Request) -> JSONResponse:
     name = f"recorded {datetime.fromtimestamp(runtime.clock.now_ms() / 1000):%Y-%m-%d %H.%M}"
     text = await asyncio.to_thread(flow_text, runtime.journal, device=device, session=session, name=name)
     path = await asyncio.to_thread(_write_new, folders[-1], name.replace(" ", "-"), text)
-    return JSONResponse({"file": path.name, "path": str(path), "text": text}, status_code=201)
+    return {"file": path.name, "path": str(path), "text": text}
 
 
 def _write_new(folder: Path, name: str, text: str) -> Path:
@@ -365,15 +366,3 @@ def _write_new(folder: Path, name: str, text: str) -> Path:
             continue
         return path
     raise InvalidAction(f"{folder} has too many flows of this name", hint="Move some of them away.")
-
-
-ROUTES = [
-    Route("/api/journal", list_actions),
-    Route("/api/journal/verify", verify, methods=["GET", "POST"]),
-    Route("/api/journal/flow", as_flow),
-    Route("/api/journal/flow", save_flow, methods=["POST"]),
-    Route("/api/journal/entry/{action}", entry),
-    Route("/api/journal/blob/{name}", blob),
-    Route("/api/journal/runs", list_runs),
-    Route("/api/journal/checkpoint", checkpoint),
-]

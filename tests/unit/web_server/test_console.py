@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handrail.clock import ManualClock
-from handrail.web_server.activity import KEPT_MESSAGES, MOST_AGENTS, ConsoleMessages
+from handrail.web_server.websocket import KEPT_MESSAGES, MOST_AGENTS, ConsoleMessages
 
 
 def test_people_and_agents_are_told_apart_and_the_last_status_counts() -> None:
