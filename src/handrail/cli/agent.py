@@ -18,12 +18,12 @@ from rich.text import Text
 
 from handrail.agent.budget import Budget
 from handrail.agent.computer import ComputerSpeech
-from handrail.agent.desk_windows import Presenter, spent_text
+from handrail.agent.console import Presenter, spent_text
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.models import open_model
-from handrail.agent.resume import load_run
+from handrail.agent.history import load_run
 from handrail.agent.run_data import GOOD, RunFolder, RunProgress, new_folder
-from handrail.agent.speech import Speech
+from handrail.agent.computer import Speech
 from handrail.agent.task import Task
 from handrail.cli.approvals import TerminalPrompt
 from handrail.cli.local_client import LocalDesk

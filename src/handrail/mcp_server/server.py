@@ -101,8 +101,9 @@ async def session_flow(state: DoorState, caller: Caller, device: str) -> str:
     from handrail.flow.recording import flow_text  # noqa: PLC0415
 
     session = await state.session(caller, device or None)
-    of_session = {"device": session.serial, "session": session.journal_writer.session}
-    text = await asyncio.to_thread(flow_text, state.runtime.journal, **of_session, name="recorded")
+    serial, run = session.serial, session.journal_writer.session
+    record = partial(flow_text, device=serial, session=run, name="recorded")
+    text = await asyncio.to_thread(record, state.runtime.journal)
     return f"# {FRAME}\n{state.runtime.secrets.redact(text)}"
 
 

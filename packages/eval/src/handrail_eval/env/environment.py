@@ -17,7 +17,7 @@ from handrail.agent.budget import Budget, says
 from handrail.agent.history import came_of
 from handrail.agent.phone import look, photograph
 from handrail.agent.run_data import AgentStep
-from handrail.agent.speech import Speech
+from handrail.agent.computer import Speech
 from handrail.clock import ManualClock
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.actions import AnyAction
