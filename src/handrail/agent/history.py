@@ -162,10 +162,10 @@ class UnfinishedStep:
     @property
     def thought(self) -> str:
         """The model's own; a tool call may have it as the action's reason alone."""
-        said = (
+        thought = (
             (self.model_answer.choice.thought or self.model_answer.reply.thought) if self.model_answer else ""
         )
-        return said.strip() or ((self.action.reason or "") if self.action else "")
+        return thought.strip() or ((self.action.reason or "") if self.action else "")
 
     def step(
         self,
@@ -178,7 +178,7 @@ class UnfinishedStep:
         code: str | None = None,
     ) -> AgentStep:
         usages = self.usages
-        costs = [one.cost_usd for one in usages if one.cost_usd is not None]
+        costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
         thought, action, raw = self._words(envelope)
         return AgentStep(
             number=self.number,
@@ -195,8 +195,8 @@ class UnfinishedStep:
             revision=self.view.revision,
             picture=self.picture,
             asks=len(usages),
-            input_tokens=sum(one.input_tokens for one in usages),
-            output_tokens=sum(one.output_tokens for one in usages),
+            input_tokens=sum(usage.input_tokens for usage in usages),
+            output_tokens=sum(usage.output_tokens for usage in usages),
             cost_usd=sum(costs) if costs else None,
             estimated_tokens=sum(usage.tokens for usage in usages if usage.is_estimate),
             at=self.at,

@@ -143,8 +143,8 @@ class Stepper:
             return Ending("failed", draft.view.text, draft.view.code)
         await self._see_and_ask(draft)
         if draft.model_answer is not None and draft.model_answer.reply.refusal:
-            told = f"The model refused: {cut(clean(draft.model_answer.reply.refusal), 240)}"
-            self._write(draft, "refused", told, code=ModelRefused.code)
+            line = f"The model refused: {cut(clean(draft.model_answer.reply.refusal), 240)}"
+            self._write(draft, "refused", line, code=ModelRefused.code)
             return Ending(
                 "refused", f"The model refused: {clean(draft.model_answer.reply.refusal)}", ModelRefused.code
             )

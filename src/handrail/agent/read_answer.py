@@ -101,10 +101,10 @@ class FoundAction:
 def read_text(text: str) -> FoundAction:
     # Without what was only thought of. Some templates open the thinking before the model's first word.
     answer = _THINKING.sub("", text[:LONGEST]).rpartition("</think>")[2]
-    found = find_action(answer, KINDS)
-    if found is None or (_WORDED in found[2] and not _LINE.search(answer)):
+    match = find_action(answer, KINDS)
+    if match is None or (_WORDED in match[2] and not _LINE.search(answer)):
         return FoundAction(answer.strip(), None, "There is no action in the answer.")
-    payload, thought, repairs = found
+    payload, thought, repairs = match
     if _CUT & set(repairs):
         return FoundAction(thought, None, "The JSON of the answer has no end.")
     if not isinstance(payload.get("type"), str):

@@ -244,9 +244,9 @@ GRAB_W, TITLE_H = 100, 36
 
 def ensure_monitor(draft: DeskDraft, monitor_id: str) -> Monitor:
     """The monitor; it comes into being when it is first named."""
-    known = draft.monitors.get(monitor_id)
-    if known is not None:
-        return known
+    monitor = draft.monitors.get(monitor_id)
+    if monitor is not None:
+        return monitor
     if "/" in monitor_id:
         raise InvalidAction(f"monitorId: {monitor_id!r:.80} has a slash", path="monitorId")
     if len(draft.monitors) >= MOST_MONITORS:

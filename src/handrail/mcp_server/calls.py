@@ -81,8 +81,8 @@ def failure_text(error: HandrailError) -> str:
     lines = [f"{error.code}: {error.message}"]
     problems = error.details.get("problems") or ()
     for problem in problems if len(problems) > 1 else ():
-        meant = f"; did you mean {problem['suggestion']}?" if "suggestion" in problem else ""
-        lines.append(f"  {problem['path']}: {problem['message']}{meant}")
+        suggestion = f"; did you mean {problem['suggestion']}?" if "suggestion" in problem else ""
+        lines.append(f"  {problem['path']}: {problem['message']}{suggestion}")
     return "\n".join([*lines, error.hint, NOTHING])
 
 
@@ -176,12 +176,12 @@ class Call:
             data = _BOX.sub(r"\1", data)
         if has_screen and not has_navigated and not isinstance(action, GetUiTree):
             last, before = self.caller_state.revisions.get(session.serial), envelope.revision_before
-            known = screens.at_revision(int(last[1:])) if last is not None else None
-            if known is None:  # nothing was ever shown, or so long ago that changes can't be told
+            last_screen = screens.at_revision(int(last[1:])) if last is not None else None
+            if last_screen is None:  # nothing was ever shown, or so long ago that changes can't be told
                 data = "\n".join(filter(None, [data, redact(screens.render().text)]))
             elif before and before != last and not isinstance(action, WhatChanged):
                 now = screens.at_revision(int(before[1:]))
-                if now is not None and (missed := screens.changes(known, now)):
+                if now is not None and (missed := screens.changes(last_screen, now)):
                     data = "\n".join(filter(None, [f"{MEANWHILE}\n{redact(diff_text(missed))}\n", data]))
         if data == NO_CHANGE:  # our words
             ours, data = "\n".join(filter(None, [ours, data])), ""

@@ -285,9 +285,9 @@ class WaitingCall:
     @property
     def input_required(self) -> InputRequiredResult:
         """The client gives `request_state` back, unread."""
-        asked = cast("Question", self.open)
-        requests = {asked.id: ElicitRequest(params=asked.form)}
-        return InputRequiredResult(input_requests=requests, request_state=f"{asked.id}.{self.token}")
+        question = cast("Question", self.open)
+        requests = {question.id: ElicitRequest(params=question.form)}
+        return InputRequiredResult(input_requests=requests, request_state=f"{question.id}.{self.token}")
 
     def matches_open_token(self, state: str) -> bool:
         expected = f"{self.open.id}.{self.token}" if self.open is not None else ""

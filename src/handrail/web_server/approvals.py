@@ -210,13 +210,13 @@ async def answer_approval(request: DeskRequest) -> JSON:
 
 
 def _listed(approval: AskedApproval, name_of: NameOf) -> dict[str, Any]:
-    asked = approval.request
+    request = approval.request
     row = approval.to_dict() | {
-        "wants_data": asked.wants_data,
-        "is_secret": asked.is_secret,
-        "phone": name_of(asked.device),
+        "wants_data": request.wants_data,
+        "is_secret": request.is_secret,
+        "phone": name_of(request.device),
     }
-    return row | ({"picture": f"/api/journal/blob/{asked.screenshot}"} if asked.screenshot else {})
+    return row | ({"picture": f"/api/journal/blob/{request.screenshot}"} if request.screenshot else {})
 
 
 @ROUTES("/api/permissions")
@@ -291,7 +291,7 @@ async def settings(request: DeskRequest) -> JSON:
         if local == remote == "allow":
             title = EVERYTHING_ELSE
         row = {"title": title, "actions": names, "local": local, "remote": remote, "why": why}
-        rows.append(row | _asked(counts, why))
+        rows.append(row | _question_counts(counts, why))
     return {
         "policy": _policy(runtime, counts),
         "classes": sorted(rows, key=lambda row: row["title"] == EVERYTHING_ELSE),
@@ -314,7 +314,7 @@ def _mcp(request: DeskRequest) -> str | None:
     return f"http://{host}:{server[1]}/mcp"
 
 
-def _asked(counts: Counts, why: str) -> dict[str, int]:
+def _question_counts(counts: Counts, why: str) -> dict[str, int]:
     """A special case is asked as `what it is about; why`."""
     states: Counter[str] = Counter()
     for (reason, state), count in counts.items():
@@ -339,7 +339,7 @@ def _policy(runtime: Runtime, counts: Counts) -> dict[str, Any]:
             "verdict": rule.verdict,
             "sentence": sentence(rule),
             "kept": remember_sentence(rule),
-            **_asked(counts, rule.why),
+            **_question_counts(counts, rule.why),
         }
         for rule in current.rules
     ]

@@ -424,7 +424,7 @@ class Subscriptions:
         return self._subscriptions[id_]
 
     def has_login(self, login: str, host: str) -> bool:
-        return any((known.login, known.host) == (login, host) for known in self.all() if known.login)
+        return any((device.login, device.host) == (login, host) for device in self.all() if device.login)
 
     async def key(self) -> ServerKey:
         """Made once for a home: browsers subscribe to it."""

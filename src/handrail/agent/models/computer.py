@@ -109,8 +109,8 @@ class ComputerModel(RemoteModel):
                 return replace(self.without_answer(error), notice=notice)
             except ModelUnavailable as error:
                 # An older model or server names what it does not know; there may be an older tool for it.
-                status, said = error.details.get("status"), error.message.lower()
-                if status != 400 or "computer" not in said or len(self._versions) == 1:
+                status, refusal = error.details.get("status"), error.message.lower()
+                if status != 400 or "computer" not in refusal or len(self._versions) == 1:
                     raise
                 old = self._versions.pop(0)
                 notice = f"{self.name} does not take {old}; {self._versions[0]} is used."

@@ -85,7 +85,7 @@ class ModelClient(AsyncClient):
 
     def room(self, most: int, left: int | None) -> int:
         """What the next answer may use; `left` is what the whole question may cost. Raises `NothingLeft`."""
-        spent = sum(count.read + count.written for count in (one.counted() for one in self.tries))
+        spent = sum(count.read + count.written for count in (attempt.counted() for attempt in self.tries))
         self.most_tokens = most if left is None else min(most, left - spent)
         if self.most_tokens <= 0:
             raise NothingLeft
@@ -229,7 +229,7 @@ class TokenCount:
     to_cache: int = 0
     is_estimate: bool = False
     model: str = ""
-    """Who answered, where that is said."""
+    """Who answered, where that is reported."""
 
 
 @dataclass(slots=True)
@@ -277,18 +277,20 @@ class HttpTry:
     def counted(self) -> TokenCount:
         """The server's count, or an estimate. A refused request costs what the refusal says."""
         content, refused = self._read_content(), self.status is not None and self.status >= 300
-        said = content.reported
+        counts = content.reported
         most_in = self._letters + self._pictures * _PICTURE_MOST + _TEMPLATE_TOKENS
-        is_in = 0 < said.get("in", 0) <= most_in and said["in"] * _MIN_LETTERS_IN >= self._letters
+        is_in = 0 < counts.get("in", 0) <= most_in and counts["in"] * _MIN_LETTERS_IN >= self._letters
         most_out = max(self.most_tokens, content.letters)
-        is_out = 0 <= said.get("out", -1) <= most_out and said["out"] * _MIN_LETTERS_OUT >= content.letters
+        is_out = (
+            0 <= counts.get("out", -1) <= most_out and counts["out"] * _MIN_LETTERS_OUT >= content.letters
+        )
         about_in = 0 if refused else self._letters // LETTERS + self._pictures * PICTURE_TOKENS
         about_out = 0 if refused else -(-content.letters // LETTERS)
         return TokenCount(
-            said["in"] if is_in else about_in,
-            said["out"] if is_out else about_out,
-            said.get("read", 0) if is_in else 0,
-            said.get("written", 0) if is_in else 0,
+            counts["in"] if is_in else about_in,
+            counts["out"] if is_out else about_out,
+            counts.get("read", 0) if is_in else 0,
+            counts.get("written", 0) if is_in else 0,
             is_estimate=not refused and not (is_in and is_out),
             model=content.model,
         )
@@ -359,12 +361,12 @@ def _reported(usage: dict[str, Any]) -> dict[str, int]:
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     counts = {"in": number(*_IN), "out": number(*_OUT)}
-    found = {name: count for name, count in counts.items() if count is not None}
-    if "in" in found:
-        found["in"] += written + read
-        found["read"] = cached if isinstance(cached, int) and cached > 0 else read
-        found["written"] = written
-    return found
+    reported = {name: count for name, count in counts.items() if count is not None}
+    if "in" in reported:
+        reported["in"] += written + read
+        reported["read"] = cached if isinstance(cached, int) and cached > 0 else read
+        reported["written"] = written
+    return reported
 
 
 TRIES = 4
