@@ -356,14 +356,14 @@ class PhoneVideo(_WatchedStream[VideoWatcher]):
             watcher.offer_video(message, self.device, is_key=True)
 
 
-S = TypeVar("S", PhoneStream, PhoneVideo)
+S = TypeVar("S", bound=PhoneStream | PhoneVideo)
 
 
 class PhoneStreams(Generic[S]):
     """The streams of one kind of all phones of one server."""
 
     def __init__(self, make: Callable[[str], S]) -> None:
-        self._make = make
+        self._make: Callable[[str], S] = make
         self._streams: dict[str, S] = {}
 
     def get(self, device: str) -> S | None:
