@@ -2,14 +2,23 @@
 
 Knows the reducer, the hub, the store and the clock, and ends what expires. Knows no socket, device or policy.
 What people do in a browser and concerns an agent becomes a message in that agent's inbox, which is bounded.
+
+`DeskWriter` has the desk on disk: windows and everything else that outlives the process. A change goes into
+the same commit as the end of the action that made it, so that a killed process loses nothing that was
+answered. Toasts, dialogs and approvals belong to somebody who waits, and are not kept.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never, cast
+
+from pydantic_core import to_json
 
 from handrail.clock import Clock
 from handrail.desk import windows
@@ -18,15 +27,19 @@ from handrail.desk.hub import DeskClient, Hub
 from handrail.desk.questions import BrowserQuestions, FollowUps, OpenDialogs, Recall, Remember, prepared
 from handrail.desk.reduce import reduce, reduce_batch
 from handrail.desk.state import (
+    REST,
     DeskDraft,
     DeskState,
     DeskWindow,
     DialogExpired,
     Reduced,
     WindowClosed,
+    monitor_from,
+    notification_from,
     state_json,
+    window_from,
+    window_json,
 )
-from handrail.desk.store import TABLES, DeskWriter, restore
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol import desk as act
 from handrail.protocol.act import Act
@@ -40,7 +53,7 @@ from handrail.protocol.message import (
     UserMessage,
     WindowMessage,
 )
-from handrail.store import Store
+from handrail.store import Committed, Store
 from handrail.surface.capabilities import PROTOCOLS, C, DeskWindows
 from handrail.waiting import Background, wait_for_event
 
@@ -55,6 +68,18 @@ Frame = (
 CONSOLE = "console"
 """Whoever listens to the person in general."""
 MOST_MESSAGES = 500
+TABLES = (
+    """CREATE TABLE desk_windows (
+        session TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, content TEXT NOT NULL,
+        PRIMARY KEY (session, key)) STRICT;
+    CREATE TABLE desk_rest (session TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT""",
+)
+SEQ_JUMP = 1_000_000
+"""Numbers left out at a restart: frames that a killed process sent after its last write keep theirs."""
+_STORED = ("active_monitor", "monitors", "notifications", "badges", "shortcuts", "apps_rev")
+
+Row = tuple[str, str | None]
+"""A window without its content, and the content where that changed too."""
 
 
 class Desk:
@@ -96,7 +121,7 @@ class Desk:
         state, last = await store.read(restore(session, clock.now_ms()))
         hub = Hub(clock, lambda: state_json(desk.state), last)
         writer = DeskWriter(store, session, state)
-        await writer.begin(last)
+        await writer.write_now(last)  # before any frame bears it: no two lives share numbers
         desk = cls(clock, state, hub, writer, OpenDialogs(remember, recall))
         desk._expiry.set(next_expiry(state))
         return desk
@@ -275,7 +300,7 @@ class Desk:
         self.dialogs.close()
         self.hub.close()
         await asyncio.sleep(0)  # whoever waited for a dialog or a browser hears of the end
-        await self._writer.close(self.hub.ring.last)
+        await self._writer.write_now(self.hub.ring.last)
 
     def _ring(self) -> int | None:
         """Something's time is over."""
@@ -326,6 +351,123 @@ class AgentInbox:
     async def wait(self, timeout_ms: float) -> None:
         """Until something is there, or the time is over."""
         await wait_for_event(self._clock, self._arrived, timeout_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class DeskChanges:
+    """One write: what changed since the last one."""
+
+    windows: dict[str, Row | None]
+    rest: str | None
+    """All but the windows; None where it is as it was."""
+
+
+def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[DeskState, int]]:
+    """The state as it was written, without what expired meanwhile; and the number of its last frame."""
+
+    def read(db: sqlite3.Connection) -> tuple[DeskState, int]:
+        row = db.execute("SELECT body FROM desk_rest WHERE session = ?", (session,)).fetchone()
+        if row is None:
+            return DeskState(), 0
+        rest = json.loads(row[0])
+        rows = db.execute(
+            "SELECT key, body, content FROM desk_windows WHERE session = ? ORDER BY rowid", (session,)
+        )
+        windows = {key: window_from(json.loads(body) | json.loads(content)) for key, body, content in rows}
+        state = DeskState(
+            windows={key: windows[key] for key in rest["windows"] if key in windows},
+            monitors={data["id"]: monitor_from(data) for data in rest["monitors"]},
+            active_monitor=rest["activeMonitor"],
+            notifications=tuple(map(notification_from, rest["notifications"])),
+            badges=rest["badges"],
+            shortcuts=tuple(rest["shortcuts"]),
+            apps_rev=rest["appsRev"],
+        )
+        return expire(state, now_ms).state, rest["seq"] + SEQ_JUMP
+
+    return read
+
+
+class DeskWriter:
+    """Has the state written: always the newest there is, however often it changed meanwhile."""
+
+    def __init__(self, store: Store, session: str, state: DeskState) -> None:
+        self._store, self._session = store, session
+        self._written = state
+        self._seq_written = 0
+        self._now: tuple[DeskState, int] = (state, 0)
+
+    def saw(self, state: DeskState, seq: int) -> None:
+        """The state is now this; it is durable before the action that made it so is answered."""
+        self._now = (state, seq)
+        self._store.keep(self.write)
+
+    def numbered(self, seq: int) -> None:
+        """Frames went out that changed nothing; their numbers are written long before they could repeat."""
+        if self._is_far(seq):
+            self.saw(self._now[0], seq)
+
+    async def write_now(self, seq: int) -> None:
+        """Raises where the disk refuses it."""
+        self._now = (self._now[0], seq)
+        self._seq_written = -SEQ_JUMP  # so that the number is written in any case
+        committed = await self._store.write(self.write)
+        committed()
+
+    def write(self, db: sqlite3.Connection) -> Committed:
+        """In whichever thread and transaction; the returned function is called once it is durable."""
+        state, seq = self._now
+        old = self._written
+        has_other_rest = any(getattr(old, name) is not getattr(state, name) for name in _STORED)
+        has_other_keys = old.windows is not state.windows and list(old.windows) != list(state.windows)
+        with_rest = self._is_far(seq) or has_other_rest or has_other_keys
+        work = changed(old, state, seq, with_rest=with_rest)
+        for key, row in work.windows.items():
+            if row is None:
+                db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (self._session, key))
+            elif row[1] is None:
+                db.execute(
+                    "UPDATE desk_windows SET body = ? WHERE session = ? AND key = ?",
+                    (row[0], self._session, key),
+                )
+            else:
+                db.execute(
+                    "INSERT OR REPLACE INTO desk_windows VALUES (?, ?, ?, ?)", (self._session, key, *row)
+                )
+        if work.rest is not None:
+            db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (self._session, work.rest))
+
+        def committed() -> None:
+            self._written = state
+            if with_rest:
+                self._seq_written = seq
+
+        return committed
+
+    def _is_far(self, seq: int) -> bool:
+        return seq - self._seq_written > SEQ_JUMP // 10
+
+
+def changed(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
+    """What has to be written to get from one state to the other."""
+    removed: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
+    rows: dict[str, Row | None] = {}
+    for key, window in new.windows.items():
+        before = old.windows.get(key)
+        if before is window:
+            continue
+        body = window_json(window, with_text=True)
+        content = {"content": body.pop("content")}
+        same = before is not None and before.content is window.content
+        rows[key] = (_text(body), None if same else _text(content))
+    if not with_rest:
+        return DeskChanges(removed | rows, None)
+    rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _STORED}
+    return DeskChanges(removed | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
+
+
+def _text(data: dict[str, Any]) -> str:
+    return to_json(data).decode()
 
 
 class ExpiryTimer:

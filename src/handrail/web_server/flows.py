@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -167,19 +168,15 @@ class Runs:
             record.journal_head = str(read_head(head_path(self._runtime.config.home)) or "")
             await asyncio.to_thread(write, [record], self._folder(run.id) / REPORT)
             run.has_report = True
-            await asyncio.to_thread(self._save, run)
+            folder, fields = self._folder(run.id), run.to_dict() | {"started_ms": run.started_ms}
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            redacted = self._runtime.secrets.redact(json.dumps(fields, ensure_ascii=False))
+            await asyncio.to_thread((folder / FILE).write_text, redacted, encoding="utf-8")
             del self._runs[run.id]  # from now on it is read from its folder
         except HandrailError as error:
             run.outcome, run.error = "failed", f"{error.message} {error.hint}"
         except OSError as error:
             run.error = f"The report could not be written: {error}"
-
-    def _save(self, run: FlowRun) -> None:
-        folder = self._folder(run.id)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fields = run.to_dict() | {"started_ms": run.started_ms}
-        redacted = self._runtime.secrets.redact(json.dumps(fields, ensure_ascii=False))
-        (folder / FILE).write_text(redacted, encoding="utf-8")
 
     def stop(self, id_: str) -> None:
         """The run's record of what was done is still written."""
@@ -277,7 +274,11 @@ def _listed(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[st
     for use in uses(document):
         values.setdefault(use.reference.name, use.reference.default)
     variables = [{"name": name, "value": text} for name, text in values.items()]
-    planned = _planned(document, variables)
+    # What would be run, with each variable's name where it has no value yet.
+    stand_in = {variable["name"]: variable["value"] or f"⟨{variable['name']}⟩" for variable in variables}
+    planned: FlowPlan | None = None
+    with suppress(InvalidAction):
+        planned = plan(document, stand_in)
     named = document.root.get("devices")
     devices = [str(device) for device in plain(named)] if isinstance(named, Items) else []
     problems = [problem for problem in problems if problem["rule"] != WITHOUT_VALUE]
@@ -294,15 +295,6 @@ def _listed(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[st
         "problems": problems,
         "broken": any(problem["level"] == "error" for problem in problems),
     }
-
-
-def _planned(document: FlowDocument, variables: Iterable[Mapping[str, Any]]) -> FlowPlan | None:
-    """What would be run, with each variable's name where it has no value yet."""
-    stand_in = {variable["name"]: variable["value"] or f"⟨{variable['name']}⟩" for variable in variables}
-    try:
-        return plan(document, stand_in)
-    except InvalidAction:
-        return None
 
 
 def _preview(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any]]:

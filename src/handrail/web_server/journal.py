@@ -191,12 +191,14 @@ class JournalSearch:
 
     def fits(self, row: ActionRow) -> bool:
         actor, kind = row.actor or {}, ACTIONS.get(row.type or "")
+        parts = (row.action_id, row.type, row.state, row.failure_code, row.device, row.reason, row.about)
+        words = " ".join(str(part) for part in (*parts, actor.get("id")) if part) if self.text else ""
         return (
             (not self.states or row.state in self.states)
             and (self.actor is None or self.actor in (actor.get("kind"), actor.get("id")))
             and (self.session is None or row.session == self.session)
             and (not self.touches_only or kind is None or kind.traits.effect != "read")
-            and (not self.text or self.text in _words(row))
+            and (not self.text or self.text in words.casefold())
         )
 
 
@@ -223,11 +225,6 @@ def _page(rows: list[ActionRow], limit: int, before: int | None) -> JournalPage:
     return JournalPage(rows, before)
 
 
-def _words(row: ActionRow) -> str:
-    parts = (row.action_id, row.type, row.state, row.failure_code, row.device, row.reason, row.about)
-    return " ".join(str(part) for part in (*parts, (row.actor or {}).get("id")) if part).casefold()
-
-
 def _number(parameters: Mapping[str, str], name: str) -> int | None:
     text = parameters.get(name, "")
     if not text:
@@ -246,6 +243,11 @@ class JournalRun:
     def to_dict(self, pictures: Mapping[str, str]) -> dict[str, Any]:
         """Its steps oldest first."""
         first, last = self.rows[-1], self.rows[0]
+        names = ("action_id", "type", "about", "state", "failure_code", "at_ms", "reason")
+        steps = []
+        for row in reversed(self.rows):
+            step = {name: getattr(row, name) for name in names} | {"picture": pictures.get(row.action_id)}
+            steps.append({name: part for name, part in step.items() if part is not None})
         run = {
             "id": last.action_id,
             "session": last.session,
@@ -255,23 +257,9 @@ class JournalRun:
             "began_ms": first.at_ms,
             "ended_ms": last.at_ms,
             "failed": sum(row.state == "failed" for row in self.rows),
-            "steps": [_step(row, pictures.get(row.action_id)) for row in reversed(self.rows)],
+            "steps": steps,
         }
         return {key: part for key, part in run.items() if part is not None}
-
-
-def _step(row: ActionRow, picture: str | None) -> dict[str, Any]:
-    step = {
-        "action_id": row.action_id,
-        "type": row.type,
-        "about": row.about,
-        "state": row.state,
-        "failure_code": row.failure_code,
-        "at_ms": row.at_ms,
-        "reason": row.reason,
-        "picture": picture,
-    }
-    return {key: part for key, part in step.items() if part is not None}
 
 
 def runs_of(rows: Iterable[ActionRow]) -> list[JournalRun]:
@@ -326,13 +314,8 @@ async def checkpoint(request: DeskRequest) -> JSON:
         with closing(JournalLog(home)) as log:
             signed, key = log.checkpoint(), str(log.signer().verifier)
         state = signed.checkpoint
-        return {
-            "origin": state.origin,
-            "size": state.size,
-            "root": state.root.hex(),
-            "key": key,
-            "note": str(signed),
-        }
+        summary = {"origin": state.origin, "size": state.size, "root": state.root.hex()}
+        return {**summary, "key": key, "note": str(signed)}
 
     return await asyncio.to_thread(sign)
 

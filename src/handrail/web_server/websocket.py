@@ -182,7 +182,10 @@ class DeskConnection:
     async def _handle(self, frame: ClientMessage) -> None:
         context, visitor = self._context, self._visitor
         if isinstance(frame, Hello):
-            self._replay(frame)
+            if self._since is None and frame.since is not None:  # it could not name it in the address
+                self._since = frame.since
+                before, self._client = self._client, self._context.desk.join(self._client.id, frame.since)
+                before.close()
         elif isinstance(frame, UserInteraction) and not visitor.is_person:
             desk = self._context.runtime.desk_session()
             for envelope in await desk.run_all(frame.interactions, caller=self._visitor.caller("ws")):
@@ -206,14 +209,6 @@ class DeskConnection:
                 context.console.add(PERSON, frame.content, frame.message_id)
             await context.desk.interact(self._client, frame)
 
-    def _replay(self, frame: Hello) -> None:
-        """A client that could not name its last frame number in the address may do it now."""
-        if self._since is not None or frame.since is None:
-            return
-        self._since = frame.since
-        before, self._client = self._client, self._context.desk.join(self._client.id, frame.since)
-        before.close()
-
 
 async def socket(websocket: WebSocket) -> None:
     """The desk, live: frames both ways."""
@@ -224,8 +219,10 @@ async def socket(websocket: WebSocket) -> None:
     visitor: Visitor | None = websocket.state.visitor
     with suppress(WebSocketDisconnect):
         if visitor is None and (hello := await _hello(websocket)) is not None:
-            visitor = _page_visitor(hello, websocket, context)
             since = hello.since if since is None else since
+            if hello.token is not None:
+                page = context.auth.page(hello.token, websocket.headers, address_of(websocket.scope))
+                visitor = page if isinstance(page, Visitor) else None
         if visitor is None:
             await websocket.close(NOT_LOGGED_IN, "log in first")
         else:
@@ -243,13 +240,6 @@ async def _hello(websocket: WebSocket) -> Hello | None:
     except (TimeoutError, ValidationError):
         return None
     return frame if isinstance(frame, Hello) else None
-
-
-def _page_visitor(hello: Hello, websocket: WebSocket, context: Context) -> Visitor | None:
-    if hello.token is None:
-        return None
-    visitor = context.auth.page(hello.token, websocket.headers, address_of(websocket.scope))
-    return visitor if isinstance(visitor, Visitor) else None
 
 
 ROUTES.append(WebSocketRoute("/ws", socket))
