@@ -21,10 +21,10 @@ from PIL import Image, ImageDraw
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from handrail_sim.clock import ManualClock# noqa: E402
 from handrail.flow import report  # noqa: E402
 from handrail.flow.run_record import FlowRecord, Picture, StepRecord  # noqa: E402
 from handrail.screen.node import Bounds  # noqa: E402
+from handrail_sim.clock import ManualClock  # noqa: E402
 from handrail_sim.phone import Phone  # noqa: E402
 
 APPS = ("com.google.android.contacts", "com.handrail.shop", "com.android.settings", "com.handrail.gallery")

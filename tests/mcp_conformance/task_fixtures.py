@@ -13,7 +13,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from handrail.mcp_server.answer import ToolAnswer
+from handrail.mcp_server.calls import ToolAnswer
 from handrail.mcp_server.pending_calls import QUESTIONS, ToolCalls, WaitingCall, Work, check_client, created
 from handrail.mcp_server.server import owner_of, result_of
 

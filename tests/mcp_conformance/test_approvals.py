@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import ElicitRequestParams, ElicitResult, InputRequiredResult
 
-from handrail.mcp_server.client import ALWAYS, NO, SESSION, YES
+from handrail.mcp_server.pending_calls import ALWAYS, NO, SESSION, YES
 from tests.mcp_conformance.door import MODERN, OLDER, Door, door, text_of
 from tests.scenario.people import BANK, asked, at_checkout
 from tests.scenario.world import play_live, until

@@ -17,9 +17,16 @@ import httpx2
 import pytest
 
 from handrail.mcp_server import pending_calls
-from handrail.mcp_server.answer import ToolAnswer
-from handrail.mcp_server.client import TASKS, YES
-from handrail.mcp_server.pending_calls import KEPT_MS, TASK_TTL_MS, CallList, CallQuestions, WaitingCall
+from handrail.mcp_server.calls import ToolAnswer
+from handrail.mcp_server.pending_calls import (
+    KEPT_MS,
+    TASK_TTL_MS,
+    TASKS,
+    YES,
+    CallList,
+    CallQuestions,
+    WaitingCall,
+)
 from handrail_sim.clock import ManualClock
 from tests.mcp_conformance.door import Door, door, over_http
 from tests.scenario.people import asked, at_checkout

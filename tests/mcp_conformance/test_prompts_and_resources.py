@@ -12,7 +12,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from handrail.flow.document import loads
-from handrail.mcp_server.answer import FRAME
+from handrail.mcp_server.calls import FRAME
 from handrail.mcp_server.server import OFFERS
 from handrail.protocol.actions import ACTIONS
 from tests.mcp_conformance.door import MODERN, OLDER, Door, door, text_of

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from handrail.agent.console import AgentConsole, ConsoleRuns
+from handrail.agent.history import load_run
 from handrail.agent.model import AgentModel
-from handrail.agent.resume import load_run
 from handrail.agent.run_data import RunFolder
 from handrail.desk.desk import Desk
 from handrail.engine.session import Session

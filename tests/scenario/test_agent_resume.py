@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from handrail.agent.history import load_run
 from handrail.agent.loop import Terms
-from handrail.agent.resume import load_run
 from handrail.agent.run_data import RunFolder
 from tests.scenario.agent_world import Scripted, fingers, finish, start, tap, work
 from tests.scenario.test_agent_runs import folder_ids, journal_ids

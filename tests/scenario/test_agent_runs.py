@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handrail.agent.budget import Budget
-from handrail.agent.desk_windows import result_table
+from handrail.agent.console import result_table
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Prompt, Reply
 from handrail.agent.run_data import RunFolder, RunProgress

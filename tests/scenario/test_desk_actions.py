@@ -16,8 +16,7 @@ from handrail.cli.local_server import serve_local
 from handrail.desk.desk import Desk
 from handrail.engine.desk_runner import DESK
 from handrail.errors import InvalidAction, Unsupported
-from handrail.mcp_server.answer import ToolAnswer
-from handrail.mcp_server.calls import DoorState, call
+from handrail.mcp_server.calls import DoorState, ToolAnswer, call
 from handrail.protocol.message import ComponentAction, UserMessage
 from handrail.protocol.read import action_from
 from handrail.safety.caller import Caller

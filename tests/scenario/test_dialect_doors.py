@@ -13,10 +13,10 @@ import yaml
 from click.testing import CliRunner
 from PIL import Image
 
+from handrail.agent.computer import Speech
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Reply, finished
 from handrail.agent.models import read_script
-from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.cli.agent import agent
 from handrail.cli.dialect_commands import act

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from handrail.agent.computer import Speech
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Mode, Prompt, Reply, finished
-from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.dialects.registry import TABLES
 from handrail.screen.node import Node

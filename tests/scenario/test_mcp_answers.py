@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from handrail.mcp_server.answer import FRAME, MEANWHILE, ToolAnswer
-from handrail.mcp_server.calls import DoorState, call
+from handrail.mcp_server.calls import FRAME, MEANWHILE, DoorState, ToolAnswer, call
 from handrail.safety.caller import Caller
 from tests.scenario.world import World, play, world
 

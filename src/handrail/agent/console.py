@@ -1,19 +1,20 @@
 """The agent behind the desk's Console: every message is a task, and what is said during one is a note to it.
 
-Knows the desk only as an inbox and a voice; which phone and which model are others' decisions.
+Knows the desk only as an inbox and a voice; which phone and which model are others' decisions. A run has a
+window that says how it gets on, and one with its result: a desk that is slow or gone never holds it up.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from handrail.agent.budget import DEFAULT, Budget
-from handrail.agent.desk_windows import Presenter, spent_text
+from handrail.agent.budget import DEFAULT, Budget, Spend
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel
 from handrail.agent.run_data import Phase, RunProgress, RunResult, Tell, new_folder
@@ -22,8 +23,14 @@ from handrail.clock import Clock
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.content import TableContent, TableContentData, TextContent
+from handrail.protocol.desk import CloseWindow, CreateWindow, SetWindowContent, WindowBounds
+from handrail.safety.caller import Caller
+from handrail.screen.text import clean, cut
 from handrail.waiting import beside
 
+_log = logging.getLogger("handrail.agent")
 NAME = "console"
 WAIT_MS = 60_000.0
 _STATUS: dict[Phase, str] = {
@@ -108,8 +115,14 @@ class AgentConsole:
         A failure to begin is told like any other: the console lives on.
         """
         self._stop, self._notes, self._read_notes = asyncio.Event(), [], 0
+
+        async def listen() -> None:
+            while True:
+                await inbox.wait(WAIT_MS)
+                self._notes += _messages(inbox.take())
+
         try:
-            async with beside(self._listen(inbox), "notes to the agent"):
+            async with beside(listen(), "notes to the agent"):
                 result = await self._run(Task.of(words))
         except HandrailError as error:
             self._say("failed", f"{error.message}. {error.hint}", error.code)
@@ -155,19 +168,13 @@ class AgentConsole:
             return
         presenter = Presenter(self._windows, run, words)
         async with beside(presenter.run(), "agent's windows") as presenting:
-            tells = [self._tell, presenter.tell]
 
             def tell(progress: RunProgress) -> None:
-                for one in tells:
-                    one(progress)
+                self._tell(progress)
+                presenter.tell(progress)
 
             yield tell
             await presenting
-
-    async def _listen(self, inbox: Messages) -> None:
-        while True:
-            await inbox.wait(WAIT_MS)
-            self._notes += _messages(inbox.take())
 
     def _tell(self, progress: RunProgress) -> None:
         if progress.phase == "thinking":
@@ -189,3 +196,99 @@ def _messages(messages: list[dict[str, Any]]) -> list[str]:
     """The words of people; clicks and the like are not for a conversation."""
     texts = [str(message.get("content", "")) for message in messages if message.get("type") == "user_message"]
     return [words for words in texts if words.strip()]
+
+
+STATUS = WindowBounds(x=24, y=24, w=420, h=220)
+RESULT = WindowBounds(x=120, y=80, w=720, h=420)
+_TITLE = 80
+_WORDS = {
+    "started": "begins",
+    "thinking": "thinks",
+    "acting": "acts",
+    "waiting": "waits for a person",
+    "step": "has done",
+    "ended": "has ended",
+}
+
+
+def status(progress: RunProgress) -> AnyAction:
+    words = [
+        f"Step {progress.number}: the agent {_WORDS[progress.phase]}.",
+        clean(progress.thought),
+        clean(progress.doing),
+        spent_text(progress.spend),
+    ]
+    text = "\n".join(word for word in words if word)
+    return SetWindowContent(
+        window_id=f"{progress.run}-status", content=TextContent(renderer="text", data=text)
+    )
+
+
+def closing(result: RunResult) -> list[AnyAction]:
+    title = f"{result.outcome.replace('_', ' ').capitalize()}: {cut(clean(result.message), _TITLE)}"
+    table = TableContent(renderer="table", data=TableContentData(**result_table(result)))
+    return [
+        CloseWindow(window_id=f"{result.run}-status"),
+        CreateWindow(window_id=f"{result.run}-result", title=title, bounds=RESULT, content=table),
+    ]
+
+
+def result_table(result: RunResult) -> dict[str, Any]:
+    rows = [(str(step.number), clean(step.thought), clean(step.told), step.outcome) for step in result.steps]
+    return {"headers": ("#", "Why", "What was done", "Outcome"), "rows": tuple(rows)}
+
+
+def spent_text(spend: Spend) -> str:
+    """`3 steps, 4,210 tokens, $0.0120`."""
+    parts = [f"{spend.steps} step{'' if spend.steps == 1 else 's'}"]
+    parts += [f"{spend.tokens:,} tokens"] if spend.tokens else []
+    parts += [f"${spend.cost_usd:.4f}"] if spend.cost_usd is not None else []
+    return ", ".join(parts)
+
+
+class Presenter:
+    """`tell` is a run's observer; windows follow behind, and only the newest state of the status is shown.
+
+    The windows have a name of their own in the journal: they are no steps of the run.
+    """
+
+    def __init__(self, desk: DeskRunner, run: str, task: str) -> None:
+        self._desk = desk
+        self._caller = Caller(f"{run}-windows", "agent", "agent")
+        self._task = task
+        self._newest: RunProgress | None = None
+        self._stirred = asyncio.Event()
+        self.problem: HandrailError | None = None
+        """Why nothing is shown any more."""
+
+    def tell(self, progress: RunProgress) -> None:
+        self._newest = progress
+        self._stirred.set()
+
+    async def run(self) -> None:
+        """Until the run has ended and its result is shown, or the desk can't be reached."""
+        is_open = False
+        try:
+            while True:
+                await self._stirred.wait()
+                self._stirred.clear()
+                if (now := self._newest) is None:
+                    continue
+                if not is_open:
+                    begins = TextContent(renderer="text", data="Begins.")
+                    title = f"Agent: {cut(clean(self._task), _TITLE)}"
+                    id_ = f"{now.run}-status"
+                    await self._show(CreateWindow(window_id=id_, title=title, bounds=STATUS, content=begins))
+                    is_open = True
+                if now.result is not None:
+                    await self._show(*closing(now.result))
+                    return
+                await self._show(status(now))
+        except HandrailError as error:
+            self.problem = error
+            _log.warning("The run is not shown on a desk: %s", error.message)
+
+    async def _show(self, *actions: AnyAction) -> None:
+        """A window that a person has closed is no reason to stop."""
+        for action in actions:
+            await self._desk.run(action, caller=self._caller)

@@ -24,68 +24,50 @@ _NO_PICTURE = "The screen is not shown: a secret was used, or no picture was tak
 
 
 def agent_scenes(steps: Sequence[AgentStep], folder: Path, journal: Journal) -> list[FilmScene]:
-    envelopes = [_envelope(journal, step) for step in steps]
-    pictures = [_picture(step, folder, _size(journal, step)) for step in steps]
+    pictures = [_picture(step, folder, journal) for step in steps]
     began = _moment(steps[0]) if steps else 0.0
-    return [
-        FilmScene(
-            number=str(step.number),
-            title=_title(step),
-            reason=step.thought,
-            verdict=_verdict(step),
-            tone=_tone(step),
-            started_ms=max(0.0, _moment(step) - began),
-            duration_ms=step.ms,
-            before=pictures[at],
-            after=pictures[at + 1] if at + 1 < len(steps) else None,
-            touch=touch_of(envelopes[at]),
+    scenes = []
+    for at, step in enumerate(steps):
+        # What was done, without what came of it: that is the verdict.
+        done = step.told.partition(": ")[0] if step.code else step.told.rpartition(": ")[0]
+        title, verdict = done or step.told or step.kind, _WORDS.get(step.outcome, step.outcome)
+        tone: FilmTone = "plain" if step.outcome in GOOD or step.outcome == "unchanged" else "bad"
+        scenes.append(
+            FilmScene(
+                number=str(step.number),
+                title=title[:1].upper() + title[1:],
+                reason=step.thought,
+                verdict=f"{verdict}: {step.code}" if step.code else verdict,
+                tone="good" if step.outcome == "verified" else tone,
+                started_ms=max(0.0, _moment(step) - began),
+                duration_ms=step.ms,
+                before=pictures[at],
+                after=pictures[at + 1] if at + 1 < len(steps) else None,
+                touch=touch_of(_envelope(journal, step.action_id)),
+            )
         )
-        for at, step in enumerate(steps)
-    ]
+    return scenes
 
 
-def _envelope(journal: Journal, step: AgentStep) -> dict[str, Any]:
+def _envelope(journal: Journal, action_id: str | None) -> dict[str, Any]:
     try:
-        return (journal.show(step.action_id).envelope if step.action_id else None) or {}
+        return (journal.show(action_id).envelope if action_id else None) or {}
     except HandrailError:  # the journal of another home
         return {}
 
 
-def _size(journal: Journal, step: AgentStep) -> tuple[int, int]:
-    """Of the screen: the details of the step's own picture say it."""
+def _picture(step: AgentStep, folder: Path, journal: Journal) -> Picture:
+    """Details of the step's own picture say how large the screen is."""
+    size = (0, 0)
     for action_id in step.action_ids:
-        try:
-            details = (journal.show(action_id).envelope or {}).get("details") or {}
-        except HandrailError:
-            continue
+        details = _envelope(journal, action_id).get("details") or {}
         if "width" in details and "region" not in details:
-            return int(details["width"]), int(details["height"])
-    return 0, 0
-
-
-def _picture(step: AgentStep, folder: Path, size: tuple[int, int]) -> Picture:
+            size = (int(details["width"]), int(details["height"]))
+            break
     try:
         return Picture((folder / step.picture).read_bytes() if step.picture else None, *size, _NO_PICTURE)
     except OSError:
         return Picture(None, why_not=_NO_PICTURE)
-
-
-def _title(step: AgentStep) -> str:
-    """What was done, without what came of it: that is the verdict."""
-    title = step.told.partition(": ")[0] if step.code else step.told.rpartition(": ")[0]
-    words = title or step.told or step.kind
-    return words[:1].upper() + words[1:]
-
-
-def _verdict(step: AgentStep) -> str:
-    words = _WORDS.get(step.outcome, step.outcome)
-    return f"{words}: {step.code}" if step.code else words
-
-
-def _tone(step: AgentStep) -> FilmTone:
-    if step.outcome == "verified":
-        return "good"
-    return "plain" if step.outcome in GOOD or step.outcome == "unchanged" else "bad"
 
 
 def _moment(step: AgentStep) -> float:

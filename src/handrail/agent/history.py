@@ -1,25 +1,34 @@
-"""A run's steps in words: how each is written down, and what a model is told of its own past, by rule.
+"""A run's steps in words: how each is written down, and what a model is told of its own past, by rule. Also
+where a killed run goes on.
 
 The device's words in it are quoted and cut: they are data. What nobody may read is masked here.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
 
 from handrail.agent.model import Usage
 from handrail.agent.phone import ScreenLook
-from handrail.agent.run_data import GOOD, AgentStep, StepOutcome
+from handrail.agent.run_data import GOOD, AgentStep, RunFolder, StepOutcome
+from handrail.clock import iso_time
 from handrail.dialects.interaction import sentence
 from handrail.engine.envelope_text import envelope_text
 from handrail.engine.snapshot import UiSnapshot
-from handrail.protocol.actions import AnyAction
+from handrail.errors import InvalidAction
+from handrail.journal import Journal
+from handrail.protocol.act import Act
+from handrail.protocol.actions import ACTIONS, AnyAction
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.observe import Finish, RequestHumanAuth
+from handrail.protocol.observe import Finish, GetUiTree, RequestHumanAuth, Screenshot
+from handrail.protocol.read import action_from
 from handrail.safety.approval_request import MASKED
 from handrail.screen.node import Screen
 from handrail.screen.text import clean, cut, quoted
@@ -45,8 +54,7 @@ _WORDS: dict[StepOutcome, str] = {
 def came_of(action: AnyAction, envelope: Envelope) -> StepOutcome:
     if not envelope.success:
         return "refused" if envelope.failure_code == "ACTION_REJECTED" else "failed"
-    verified = envelope.verification is not None and envelope.verification.outcome == "verified"
-    if verified:
+    if envelope.verification is not None and envelope.verification.outcome == "verified":
         return "verified"
     if action.effect in ("read", "desk"):
         return "done"
@@ -62,7 +70,9 @@ def line_of(action: AnyAction, envelope: Envelope) -> str:
         return f"{_tried(action, envelope)}: {envelope.failure_code}, {why}"
     if isinstance(action, Finish):
         return done
-    answer = _answer(action, envelope)
+    # What a person gave; a secret is only its place.
+    data = (envelope.details or {}).get("data") if isinstance(action, RequestHumanAuth) else None
+    answer = "" if data is None else f", answered {quoted(cut(clean(str(data)), _LINE))}"
     return f"{done}: {_WORDS[came]}{answer}"
 
 
@@ -94,12 +104,6 @@ def _tried(action: AnyAction, envelope: Envelope) -> str:
     return f'{action.type} "{label}"' if label else action.type
 
 
-def _answer(action: AnyAction, envelope: Envelope) -> str:
-    """What a person gave; a secret is only its place."""
-    data = (envelope.details or {}).get("data") if isinstance(action, RequestHumanAuth) else None
-    return "" if data is None else f", answered {quoted(cut(clean(str(data)), _LINE))}"
-
-
 def _label(envelope: Envelope) -> str | None:
     element = envelope.target.resolved if envelope.target else None
     label = (element.text or element.accessibility_id or element.ref) if element else None
@@ -118,13 +122,11 @@ def is_hidden(action: TypeText, envelope: Envelope) -> bool:
 def history_text(steps: Sequence[AgentStep], last: int = LAST) -> str:
     if not steps:
         return "Nothing was done yet."
-    older, recent = steps[:-last], steps[-last:]
-    return "\n".join([*([summary(older)] if older else []), *map(_step_line, recent)])
-
-
-def _step_line(step: AgentStep) -> str:
-    thought = f" (you thought: {quoted(cut(clean(step.thought), _THOUGHT))})" if step.thought else ""
-    return f"{step.number}. {step.told}{thought}"
+    lines = [summary(steps[:-last])] if steps[:-last] else []
+    for step in steps[-last:]:
+        thought = f" (you thought: {quoted(cut(clean(step.thought), _THOUGHT))})" if step.thought else ""
+        lines.append(f"{step.number}. {step.told}{thought}")
+    return "\n".join(lines)
 
 
 def summary(steps: Sequence[AgentStep]) -> str:
@@ -160,10 +162,10 @@ class UnfinishedStep:
     @property
     def thought(self) -> str:
         """The model's own; a tool call may have it as the action's reason alone."""
-        said = (
+        thought = (
             (self.model_answer.choice.thought or self.model_answer.reply.thought) if self.model_answer else ""
         )
-        return said.strip() or ((self.action.reason or "") if self.action else "")
+        return thought.strip() or ((self.action.reason or "") if self.action else "")
 
     def step(
         self,
@@ -176,7 +178,7 @@ class UnfinishedStep:
         code: str | None = None,
     ) -> AgentStep:
         usages = self.usages
-        costs = [one.cost_usd for one in usages if one.cost_usd is not None]
+        costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
         thought, action, raw = self._words(envelope)
         return AgentStep(
             number=self.number,
@@ -193,8 +195,8 @@ class UnfinishedStep:
             revision=self.view.revision,
             picture=self.picture,
             asks=len(usages),
-            input_tokens=sum(one.input_tokens for one in usages),
-            output_tokens=sum(one.output_tokens for one in usages),
+            input_tokens=sum(usage.input_tokens for usage in usages),
+            output_tokens=sum(usage.output_tokens for usage in usages),
             cost_usd=sum(costs) if costs else None,
             estimated_tokens=sum(usage.tokens for usage in usages if usage.is_estimate),
             at=self.at,
@@ -342,3 +344,87 @@ class ScreenNumbers:
         self._numbered.append((self._next, look))
         del self._numbered[:-MAX_SCREENS]
         return self._next
+
+
+_LOOKS: tuple[type[Act], ...] = (GetUiTree, Screenshot)
+"""What the loop does by itself; alone they are no step."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """A run as it was left."""
+
+    task: Mapping[str, Any]
+    steps: tuple[AgentStep, ...]
+    recovered: int = 0
+    """Steps that only the journal knew."""
+
+
+def load_run(folder: RunFolder, journal: Journal) -> SavedRun:
+    """Reads a run's folder, and writes into it what the journal has besides, before the next step.
+
+    Every action of a run has the run's name as its actor. What the journal has and the folder lacks was done
+    by a step that died before it was written down; it becomes a step of its own, and is not done twice.
+    """
+    task, steps = folder.task(), folder.steps()
+    folder.mend()
+    try:  # nothing before it began can be its own
+        since = int(datetime.fromisoformat(str(task.get("started"))).timestamp() * 1000)
+    except ValueError:
+        since = None
+    action_ids = {id_ for step in steps for id_ in step.action_ids}
+    lives: dict[str, list[dict[str, Any]]] = {}
+    for line in journal.export(since=since):
+        event = json.loads(line)
+        if "action_id" not in event or (event.get("actor") or {}).get("id") != folder.id:
+            continue
+        if event["action_id"] not in action_ids:
+            lives.setdefault(event["action_id"], []).append(event)
+    recovered = _recovered(list(lives.values()), steps[-1].number if steps else 0)
+    for step in recovered:
+        folder.add(step)
+    return SavedRun(task, (*steps, *recovered), len(recovered))
+
+
+def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[AgentStep]:
+    """One step per act, with the looks before it; looks that led to nothing go with the last one."""
+    steps: list[AgentStep] = []
+    looks: list[str] = []
+    for events in lives:
+        first = events[0]
+        looks.append(first["action_id"])
+        if ACTIONS.get(str((first.get("action") or {}).get("type"))) in _LOOKS:
+            continue
+        number += 1
+        steps.append(_recovered_step(events, number, tuple(looks)))
+        looks.clear()
+    if looks:
+        note = "Looked at the screen; the run was interrupted before anything was chosen."
+        steps.append(AgentStep(number + 1, "", None, "unfinished", note, action_ids=tuple(looks)))
+    return steps
+
+
+def _recovered_step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> AgentStep:
+    first, written = events[0], events[-1].get("envelope")
+    action = first.get("action") or {}
+    line, outcome, code = str(action.get("type")), "unfinished", None
+    if written is None:
+        line = f"{line}: interrupted, it may have been done; look before you repeat it"
+    else:
+        envelope = Envelope.model_validate(written)
+        with suppress(InvalidAction):  # written by another version
+            line = line_of(action_from(dict(action)), envelope)
+        is_verified = envelope.lifecycle_state == "verified"
+        outcome = "verified" if is_verified else "done" if envelope.success else "failed"
+        line, code = f"{line} (before an interruption)", envelope.failure_code
+    return AgentStep(
+        number=number,
+        thought=str(first.get("reason") or ""),
+        action=action,
+        outcome=cast("StepOutcome", outcome),
+        told=line,
+        code=code,
+        action_id=first["action_id"],
+        action_ids=ids,
+        at=iso_time(int(first["at_ms"])),
+    )

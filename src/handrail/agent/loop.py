@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from handrail.agent.budget import DEFAULT, Budget, Spend, reached, says
-from handrail.agent.computer import ComputerSpeech
+from handrail.agent.computer import ComputerSpeech, Speech
 from handrail.agent.history import (
     Moment,
     ScreenNumbers,
@@ -29,7 +30,6 @@ from handrail.agent.model import AgentModel, Usage
 from handrail.agent.phone import (
     PLACEHOLDER,
     ActionRunner,
-    ScreenLook,
     look,
     photograph,
     photograph_by,
@@ -49,7 +49,6 @@ from handrail.agent.run_data import (
     report,
     silent,
 )
-from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
 from handrail.engine.conditions import holds
@@ -125,7 +124,9 @@ class Stepper:
         try:
             return await self._live(draft)
         except asyncio.CancelledError:
-            self._cut_short(draft)
+            if self.hands.ids:  # what the journal has of it stands in the folder, too
+                done = draft.action.type if draft.action is not None else "nothing was chosen yet"
+                self._write(draft, "unfinished", f"Stopped: {done}", code="CANCELLED")
             raise
         except HandrailError as error:  # the model can't be reached, or the session is closed
             self._write(draft, "failed", cut(clean(error.message), 240), code=error.code)
@@ -142,8 +143,8 @@ class Stepper:
             return Ending("failed", draft.view.text, draft.view.code)
         await self._see_and_ask(draft)
         if draft.model_answer is not None and draft.model_answer.reply.refusal:
-            told = f"The model refused: {cut(clean(draft.model_answer.reply.refusal), 240)}"
-            self._write(draft, "refused", told, code=ModelRefused.code)
+            line = f"The model refused: {cut(clean(draft.model_answer.reply.refusal), 240)}"
+            self._write(draft, "refused", line, code=ModelRefused.code)
             return Ending(
                 "refused", f"The model refused: {clean(draft.model_answer.reply.refusal)}", ModelRefused.code
             )
@@ -194,10 +195,15 @@ class Stepper:
         read = self.speech.read if self.speech is not None else read_reply
         again = self.speech.after_problem if isinstance(self.speech, ComputerSpeech) else prompt_after_problem
         prompt = prompt_of(self._situation(draft), self.model, self.speech)
+
+        def notice(words: str) -> None:
+            run, number = self.hands.caller.id, len(self.steps) + 1
+            self.tell(RunProgress("notice", run, number, doing=words, spend=self.spend))
+
         try:
             calling = partial(self.hands.session.working, "model")
             draft.model_answer = await ask_model(
-                self.model, prompt, draft.usages, read, again, self._notice, working=calling
+                self.model, prompt, draft.usages, read, again, notice, working=calling
             )
         finally:  # what was sent is paid for, whatever becomes of the answer
             for usage in draft.usages:
@@ -208,6 +214,9 @@ class Stepper:
             self._remark = " ".join(f"{note}." for note in self.speech.notes)
 
     def _situation(self, draft: UnfinishedStep) -> Situation:
+        look, is_met = draft.view.look, False
+        if self.task.until is not None and look is not None:
+            is_met = holds(self.task.until, look, self.hands.session.screens.refs_on(look), None).met
         return Situation(
             task=self.task,
             view=draft.view,
@@ -219,14 +228,8 @@ class Stepper:
             notes=tuple(self.notes),
             remark=self._remark,
             warning=self.guard.warning(self._place(draft)),
-            holds=self._holds(draft.view),
+            holds=is_met,
         )
-
-    def _holds(self, view: ScreenLook) -> bool:
-        if self.task.until is None or view.look is None:
-            return False
-        screens = self.hands.session.screens
-        return holds(self.task.until, view.look, screens.refs_on(view.look), None).met
 
     def _place(self, draft: UnfinishedStep) -> int:
         return self.places.of(draft.view.look) if draft.view.look else 0
@@ -326,13 +329,6 @@ class Stepper:
 
     # writing down
 
-    def _cut_short(self, draft: UnfinishedStep) -> None:
-        """What the journal has of it stands in the folder, too."""
-        if not self.hands.ids:
-            return
-        done = draft.action.type if draft.action is not None else "nothing was chosen yet"
-        self._write(draft, "unfinished", f"Stopped: {done}", code="CANCELLED")
-
     def _write(
         self,
         draft: UnfinishedStep,
@@ -342,8 +338,8 @@ class Stepper:
         code: str | None = None,
     ) -> None:
         ms = self.clock.monotonic_ms() - draft.began_ms
-        failed = code or (envelope.failure_code if envelope else None)
-        step = draft.step(came, line, ids=self.hands.ids, ms=ms, envelope=envelope, code=failed)
+        code = code or (envelope.failure_code if envelope else None)
+        step = draft.step(came, line, ids=self.hands.ids, ms=ms, envelope=envelope, code=code)
         if self.speech is not None:
             is_zoom = getattr(draft.action, "region", None) is not None and not self.has_secret
             self.speech.came(came, line, picture_in(envelope) if envelope and is_zoom else None)
@@ -355,10 +351,6 @@ class Stepper:
         self.tell(
             RunProgress("step", self.hands.caller.id, step.number, step.thought, line, self.spend, step)
         )
-
-    def _notice(self, words: str) -> None:
-        run, number = self.hands.caller.id, len(self.steps) + 1
-        self.tell(RunProgress("notice", run, number, doing=words, spend=self.spend))
 
     def _say(self, phase: Phase, draft: UnfinishedStep) -> None:
         doing = draft.action.type if draft.action is not None else ""
@@ -404,42 +396,10 @@ async def run_task(
     `folder` is named after the run, and so are its actions in the journal. `ask`: a person can be asked when
     the run is stuck; else it ends there.
     """
-    with session.working("agent") as work:
-        result = await _run(_stepper(session, task, model, clock, budget, folder, ask, terms), terms)
-        work.outcome, work.code = result.outcome, result.code
-    return result
-
-
-async def _run(stepper: Stepper, terms: Terms) -> RunResult:
-    place, run = stepper.folder, stepper.hands.caller.id
-    if place is not None and not terms.before:
-        place.begin(_task_data(stepper, terms.spec))
-    terms.tell(RunProgress("started", run, len(terms.before), spend=stepper.spend))
-    ending = STOPPED
-    try:
-        ending = await _until_ended(stepper, terms.stop)
-    finally:  # also when whoever waits for the result is told to go
-        result = _result(stepper, ending)
-        if place is not None:
-            place.end(result.to_dict(), report(result, place.path))
-        terms.tell(RunProgress("ended", run, len(stepper.steps), spend=stepper.spend, result=result))
-    return result
-
-
-def _stepper(
-    session: Session,
-    task: Task,
-    model: AgentModel,
-    clock: Clock,
-    budget: Budget,
-    folder: Path | None,
-    ask: bool,
-    terms: Terms,
-) -> Stepper:
     place = RunFolder(folder) if folder is not None else None
     run = place.id if place else f"agent-{secrets.token_hex(6)}"
     caller = Caller(run, "agent", "agent", asker=place.asker if place else "")
-    return Stepper(
+    stepper = Stepper(
         task=task,
         model=model,
         hands=ActionRunner(session, caller, terms.desk),
@@ -456,6 +416,31 @@ def _stepper(
         spend=spent(terms.before),
         notes=[] if terms.notes is None else terms.notes,
     )
+    with session.working("agent") as work:
+        if place is not None and not terms.before:
+            place.begin(_task_data(stepper, terms.spec))
+        terms.tell(RunProgress("started", run, len(terms.before), spend=stepper.spend))
+        ending = STOPPED
+        try:
+            ending = await _until_ended(stepper, terms.stop)
+        finally:  # also when whoever waits for the result is told to go
+            result = RunResult(
+                run=run,
+                task=task.text,
+                outcome=ending.outcome,
+                message=ending.message,
+                steps=tuple(stepper.steps),
+                spend=stepper.spend,
+                model=model.name,
+                device=session.serial,
+                code=ending.code,
+                folder=folder,
+            )
+            if place is not None:
+                place.end(result.to_dict(), report(result, place.path))
+            terms.tell(RunProgress("ended", run, len(stepper.steps), spend=stepper.spend, result=result))
+        work.outcome, work.code = result.outcome, result.code
+    return result
 
 
 def spent(steps: Sequence[AgentStep]) -> Spend:
@@ -471,39 +456,30 @@ def spent(steps: Sequence[AgentStep]) -> Spend:
 
 async def _until_ended(stepper: Stepper, stop: asyncio.Event | None) -> Ending:
     """The work, a stop and the end of its time race; what loses is ended, too."""
-    working, *bells = await first(
-        _work(stepper), _time_is_up(stepper), _stopped_elsewhere(stepper), _stopped(stop)
-    )
+    budget = stepper.budget
+
+    async def work() -> Ending:
+        while (limit := reached(budget, stepper.spend)) is None:
+            if (ending := await stepper.step()) is not None:
+                return ending
+        return Ending(limit, says(limit, budget))
+
+    async def time_is_up() -> Ending:
+        if budget.seconds is None:
+            await asyncio.Event().wait()
+        await stepper.clock.sleep_ms((budget.seconds or 0.0) * 1000 - stepper.spend.ms)
+        return Ending("out_of_time", says("out_of_time", budget))
+
+    async def stopped(event: Coroutine[Any, Any, object]) -> Ending:
+        await event
+        return STOPPED
+
+    # `handrail stop` and the desk's interrupt count also while the model thinks.
+    elsewhere = stopped(stepper.hands.session.stopped())
+    working, *bells = await first(work(), time_is_up(), elsewhere, stopped((stop or asyncio.Event()).wait()))
     if not working.cancelled():
         return working.result()
     return next(bell.result() for bell in reversed(bells) if not bell.cancelled())
-
-
-async def _work(stepper: Stepper) -> Ending:
-    while (limit := reached(stepper.budget, stepper.spend)) is None:
-        if (ending := await stepper.step()) is not None:
-            return ending
-    return Ending(limit, says(limit, stepper.budget))
-
-
-async def _time_is_up(stepper: Stepper) -> Ending:
-    budget = stepper.budget
-    if budget.seconds is None:
-        await asyncio.Event().wait()
-    left = (budget.seconds or 0.0) * 1000 - stepper.spend.ms
-    await stepper.clock.sleep_ms(left)
-    return Ending("out_of_time", says("out_of_time", budget))
-
-
-async def _stopped(stop: asyncio.Event | None) -> Ending:
-    await (stop or asyncio.Event()).wait()
-    return STOPPED
-
-
-async def _stopped_elsewhere(stepper: Stepper) -> Ending:
-    """`handrail stop` and the desk's interrupt count also while the model thinks."""
-    await stepper.hands.session.stopped()
-    return STOPPED
 
 
 def _task_data(stepper: Stepper, spec: str) -> dict[str, object]:
@@ -519,18 +495,3 @@ def _task_data(stepper: Stepper, spec: str) -> dict[str, object]:
         "budget": stepper.budget.to_dict(),
         "started": iso_time(stepper.clock.now_ms()),
     }
-
-
-def _result(stepper: Stepper, ending: Ending) -> RunResult:
-    return RunResult(
-        run=stepper.hands.caller.id,
-        task=stepper.task.text,
-        outcome=ending.outcome,
-        message=ending.message,
-        steps=tuple(stepper.steps),
-        spend=stepper.spend,
-        model=stepper.model.name,
-        device=stepper.hands.session.serial,
-        code=ending.code,
-        folder=stepper.folder.path if stepper.folder else None,
-    )

@@ -92,9 +92,9 @@ PICTURE_TOKENS = 1_500
 
 def sent_tokens(prompt: Prompt) -> int:
     """What reading this costs, about; for calls that come back without a bill."""
-    said = [turn.text for turn in prompt.turns] + [exchange.words for exchange in prompt.exchanges]
+    texts = [turn.text for turn in prompt.turns] + [exchange.words for exchange in prompt.exchanges]
     images = [turn.image for turn in prompt.turns] + [exchange.image for exchange in prompt.exchanges]
-    letters = len(prompt.system) + sum(map(len, said)) + len(str(prompt.tools))
+    letters = len(prompt.system) + sum(map(len, texts)) + len(str(prompt.tools))
     return letters // LETTERS + PICTURE_TOKENS * sum(image is not None for image in images)
 
 

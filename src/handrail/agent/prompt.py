@@ -12,13 +12,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from handrail.agent.budget import Budget, Spend
-from handrail.agent.computer import ComputerSpeech
+from handrail.agent.computer import ComputerSpeech, Speech
 from handrail.agent.history import history_text
 from handrail.agent.model import AgentModel, BilledModel, Mode, Prompt, PromptTurn, Reply, Usage, sent_tokens
 from handrail.agent.phone import ScreenLook
 from handrail.agent.read_answer import Choice, read_reply
 from handrail.agent.run_data import AgentStep
-from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.agent.tools import answer_schema, tool_schemas, tools_as_text
 from handrail.engine.tracing import TracedSpan

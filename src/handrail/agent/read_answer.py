@@ -45,34 +45,29 @@ def read_reply(reply: Reply) -> Choice:
     return choice
 
 
-def _choose(given: dict[str, Any]) -> Choice:
+def _choose(fields: dict[str, Any]) -> Choice:
     """Native first; the seed's form where that says no."""
-    given.pop("device", None)  # the run's own phone, whatever the model thinks
-    kind = given.get("type")
+    fields.pop("device", None)  # the run's own phone, whatever the model thinks
+    kind = fields.get("type")
     if not isinstance(kind, str):
         return Choice(None, "The action has no `type`.")
     try:
         if kind not in ACTIONS:
-            return Choice(action_from(given))
-        fields = {name: value for name, value in given.items() if name != "type"}
-        return Choice(action_from({"type": kind, **spelled(kind, fields)}))
+            return Choice(action_from(fields))
+        arguments = {name: value for name, value in fields.items() if name != "type"}
+        return Choice(action_from({"type": kind, **spelled(kind, arguments)}))
     except InvalidAction as error:
         native = error
     seed = TOOL_NAMES.get(kind, kind)
-    if seed not in SHAPES or (kind in ACTIONS and "target" in given):
+    if seed not in SHAPES or (kind in ACTIONS and "target" in fields):
         return Choice(None, f"{native.message}. {native.hint}")
-    return _by_seed({**given, "type": seed})
-
-
-def _by_seed(given: dict[str, Any]) -> Choice:
-    normalised = normalise(given)
+    normalised = normalise({**fields, "type": seed})
     if normalised.native is None:
-        return Choice(
-            None, f"{given['type']}: {normalised.not_executable}. Name an element by its ref, such as @b1."
-        )
+        why = f"{seed}: {normalised.not_executable}. Name an element by its ref, such as @b1."
+        return Choice(None, why)
     invented = [name for name in normalised.defaulted if name not in _HARMLESS]
     if invented:
-        return Choice(None, f"{given['type']}: {', '.join(invented)} is missing or invalid.")
+        return Choice(None, f"{seed}: {', '.join(invented)} is missing or invalid.")
     return Choice(normalised.native)
 
 
@@ -104,19 +99,15 @@ class FoundAction:
 
 
 def read_text(text: str) -> FoundAction:
-    answer = _answer(text[:LONGEST])
-    found = find_action(answer, KINDS)
-    if found is None or (_WORDED in found[2] and not _LINE.search(answer)):
+    # Without what was only thought of. Some templates open the thinking before the model's first word.
+    answer = _THINKING.sub("", text[:LONGEST]).rpartition("</think>")[2]
+    match = find_action(answer, KINDS)
+    if match is None or (_WORDED in match[2] and not _LINE.search(answer)):
         return FoundAction(answer.strip(), None, "There is no action in the answer.")
-    payload, thought, repairs = found
+    payload, thought, repairs = match
     if _CUT & set(repairs):
         return FoundAction(thought, None, "The JSON of the answer has no end.")
     if not isinstance(payload.get("type"), str):
         return FoundAction(thought, None, "The action in the answer has no `type`.")
     several = [note for note in repairs if note.endswith("the first was taken")]
     return FoundAction(thought, payload, f"{several[0].capitalize()}." if several else "")
-
-
-def _answer(text: str) -> str:
-    """Without what was only thought of. Some templates open the thinking before the model's first word."""
-    return _THINKING.sub("", text).rpartition("</think>")[2]

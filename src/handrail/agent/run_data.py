@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
 from pathlib import Path
@@ -113,7 +114,7 @@ class RunResult:
         return EXIT_CODES.get(self.outcome, 1)
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        written: dict[str, Any] = {
             "run": self.run,
             "task": self.task,
             "model": self.model,
@@ -126,7 +127,7 @@ class RunResult:
             "spend": self.spend.to_dict(),
             "folder": str(self.folder) if self.folder else None,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in written.items() if value is not None}
 
 
 NOTHING = Spend()
@@ -234,15 +235,11 @@ class RunFolder:
     def steps(self) -> list[AgentStep]:
         """All that were written whole; a half line at the end is what a killed process leaves."""
         file = self.path / STEPS
-        if not file.exists():
-            return []
-        read: list[AgentStep] = []
-        for line in file.read_bytes().split(b"\n"):
-            try:
-                read.append(AgentStep.read(json.loads(line)))
-            except (ValueError, TypeError):
-                continue
-        return read
+        steps: list[AgentStep] = []
+        for line in file.read_bytes().split(b"\n") if file.exists() else ():
+            with suppress(ValueError, TypeError):
+                steps.append(AgentStep.read(json.loads(line)))
+        return steps
 
     def mend(self) -> None:
         """Cut a half line at the end off: what is added next must begin at a new one."""
@@ -254,6 +251,7 @@ class RunFolder:
 
 MOST_BYTES = 12_000_000
 """Of all pictures; a browser still opens such a page at once."""
+NO_STEPS = "<li>Nothing was done.</li>"
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, and marks that turn the direction of what follows."""
 
@@ -262,7 +260,11 @@ def report(result: RunResult, folder: Path | None = None) -> str:
     style = files("handrail.agent").joinpath("report.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'"
-    steps = _steps(result.steps, folder)
+    room, steps = MOST_BYTES, ""
+    for step in result.steps:
+        picture = _picture(step, folder, room)
+        room -= len(picture)
+        steps += _step(step, picture)
     return (
         "<!doctype html>\n"
         '<html lang="en"><head><meta charset="utf-8">'
@@ -271,7 +273,7 @@ def report(result: RunResult, folder: Path | None = None) -> str:
         '<meta name="color-scheme" content="light dark">'
         f"<title>{_text(result.outcome)} · {_text(result.task[:80])} · Handrail</title>"
         f"<style>{style}</style></head><body>"
-        f"{_header(result)}<main><ol>{steps}</ol></main></body></html>\n"
+        f"{_header(result)}<main><ol>{steps or NO_STEPS}</ol></main></body></html>\n"
     )
 
 
@@ -302,16 +304,6 @@ def _header(result: RunResult) -> str:
         f'<p class="verdict {verdict}"><b>{_text(outcome)}</b> {_text(result.message)}</p>'
         f"<dl>{listed}</dl></header>"
     )
-
-
-def _steps(steps: tuple[AgentStep, ...], folder: Path | None) -> str:
-    room = MOST_BYTES
-    made: list[str] = []
-    for step in steps:
-        picture = _picture(step, folder, room)
-        room -= len(picture)
-        made.append(_step(step, picture))
-    return "".join(made) or "<li>Nothing was done.</li>"
 
 
 def _step(step: AgentStep, picture: str) -> str:

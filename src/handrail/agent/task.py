@@ -42,11 +42,15 @@ class Task:
         return fields | ({"until": self.until.to_dict()} if self.until else {})
 
 
-def read_condition(given: str | Mapping[str, Any]) -> Condition:
+def read_condition(condition: str | Mapping[str, Any]) -> Condition:
     """`Saved` is visible; `app: com.android.settings` and `{"absent": "Loading"}` as in flows."""
-    value: Any = given
-    if isinstance(given, str):
-        value = _mapping(given) if given.lstrip().startswith("{") or _NAMED.match(given) else given
+    value: Any = condition
+    if isinstance(condition, str) and (condition.lstrip().startswith("{") or _NAMED.match(condition)):
+        try:
+            value = yaml.safe_load(condition)  # reads JSON, too, which is YAML
+        except yaml.YAMLError as error:
+            why = f"until: {condition[:60]!r} can't be read: {str(error).splitlines()[0]}"
+            raise InvalidAction(why, path="until", hint="Quote it as JSON.") from None
     try:
         return read_as(WaitFor, {"condition": value}).condition
     except InvalidAction as error:
@@ -54,15 +58,4 @@ def read_condition(given: str | Mapping[str, Any]) -> Condition:
             error.message.replace("condition", "until", 1),
             path=str(error.details.get("path", "")).replace("condition", "until", 1),
             hint="A text that must be seen, or a condition such as `app: com.android.settings`.",
-        ) from None
-
-
-def _mapping(text: str) -> Any:
-    """Reads JSON, too, which is YAML."""
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        why = str(error).splitlines()[0]
-        raise InvalidAction(
-            f"until: {text[:60]!r} can't be read: {why}", path="until", hint="Quote it as JSON."
         ) from None

@@ -34,29 +34,34 @@ def tool_schemas(kinds: Iterable[str] = DEFAULT) -> tuple[Tool, ...]:
 
 def tools_as_text(kinds: Iterable[str] = DEFAULT) -> str:
     """The same for a model without tools: a line per action, fields that may be left out marked with `?`."""
-    return "\n".join(_line(tool) for tool in tool_schemas(kinds))
+    lines = []
+    for tool in tool_schemas(kinds):
+        fields = []
+        for name, field in tool["input_schema"]["properties"].items():
+            if name != "reason":
+                mark = "" if name in tool["input_schema"].get("required", ()) else "?"
+                kind, description = str(field.get("type", "any")), field.get("description")
+                meaning = f"{kind}, {description}" if description else kind
+                fields.append(f"{name}{mark}: {'|'.join(field['enum']) if 'enum' in field else meaning}")
+        lines.append(f"- {kind_of(tool['name'])} {{{'; '.join(fields)}}}: {tool['description']}")
+    return "\n".join(lines)
 
 
 @cache
 def answer_schema() -> Mapping[str, Any]:
     """What an answer in text is: a thought and one action of those that are told."""
-    forms = [_form(tool) for tool in tool_schemas()]
+    forms = []
+    for tool in tool_schemas():
+        schema = tool["input_schema"]
+        kind = {"type": {"const": kind_of(tool["name"])}}
+        fields = {name: field for name, field in schema["properties"].items() if name != "reason"}
+        needed = [name for name in schema.get("required", ()) if name != "reason"]
+        forms.append({**schema, "properties": kind | fields, "required": ["type", *needed]})
     return {
         "type": "object",
         "properties": {"thought": {"type": "string"}, "action": {"anyOf": forms}},
         "required": ["thought", "action"],
         "additionalProperties": False,
-    }
-
-
-def _form(tool: Tool) -> Mapping[str, Any]:
-    schema = tool["input_schema"]
-    fields = {name: field for name, field in schema["properties"].items() if name != "reason"}
-    needed = [name for name in schema.get("required", ()) if name != "reason"]
-    return {
-        **schema,
-        "properties": {"type": {"const": kind_of(tool["name"])}, **fields},
-        "required": ["type", *needed],
     }
 
 
@@ -68,21 +73,3 @@ def _tool(kind: str) -> Tool:
     # Every action says why: that is the step's thought where a model gives none beside its call.
     words, schema = model_tool(cls, always_reason=True)
     return {"name": kind.replace(".", "_"), "description": words, "input_schema": schema}
-
-
-def _line(tool: Tool) -> str:
-    schema = tool["input_schema"]
-    required = schema.get("required", ())
-    fields = [
-        f"{name}{'' if name in required else '?'}: {_meaning(field)}"
-        for name, field in schema["properties"].items()
-        if name != "reason"
-    ]
-    return f"- {kind_of(tool['name'])} {{{'; '.join(fields)}}}: {tool['description']}"
-
-
-def _meaning(field: Mapping[str, Any]) -> str:
-    if "enum" in field:
-        return "|".join(field["enum"])
-    description = field.get("description")
-    return f"{field.get('type', 'any')}, {description}" if description else str(field.get("type", "any"))

@@ -18,15 +18,14 @@ from rich.status import Status
 from rich.text import Text
 
 from handrail.agent.budget import Budget
-from handrail.agent.computer import ComputerSpeech
-from handrail.agent.desk_windows import Presenter, spent_text
+from handrail.agent.computer import ComputerSpeech, Speech
+from handrail.agent.console import Presenter, spent_text
 from handrail.agent.filming import agent_scenes
+from handrail.agent.history import load_run
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel, ToolSet
 from handrail.agent.models import open_model
-from handrail.agent.resume import load_run
 from handrail.agent.run_data import GOOD, AgentStep, RunFolder, RunProgress, RunResult, new_folder
-from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.cli.approvals import TerminalPrompt
 from handrail.cli.local_client import LocalDesk

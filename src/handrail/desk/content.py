@@ -217,12 +217,8 @@ def is_safe(prop: str, text: str) -> bool:
         except ValueError:
             return False
         return _LEAST_OPACITY <= number <= 1
-    return all(_is_small(float(number), unit) for number, unit in _NUMBER.findall(_COLOUR.sub("", text)))
-
-
-def _is_small(number: float, unit: str) -> bool:
-    most = _MOST.get(unit.lower())
-    return most is not None and 0 <= number <= most
+    numbers = _NUMBER.findall(_COLOUR.sub("", text))
+    return all(0 <= float(number) <= _MOST.get(unit.lower(), -1) for number, unit in numbers)
 
 
 SANDBOX = ("allow-scripts", "allow-forms")

@@ -1,28 +1,85 @@
-"""The desk: the one holder of the state. Actions go in, frames and answers come out.
+"""The desk: the one holder of the state. Actions and frames of browsers go in, frames and answers come out.
 
 Knows the reducer, the hub, the store and the clock, and ends what expires. Knows no socket, device or policy.
+What people do in a browser and concerns an agent becomes a message in that agent's inbox, which is bounded.
+
+`DeskWriter` has the desk on disk: windows and everything else that outlives the process. A change goes into
+the same commit as the end of the action that made it, so that a killed process loses nothing that was
+answered. Toasts, dialogs and approvals belong to somebody who waits, and are not kept.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, assert_never, cast
+
+from pydantic_core import to_json
 
 from handrail.clock import Clock
-from handrail.desk import people, windows
-from handrail.desk.desktop import badge, expire, next_expiry
+from handrail.desk import windows
+from handrail.desk.desktop import badge, dismiss, expire, next_expiry, withdraw
 from handrail.desk.hub import DeskClient, Hub
-from handrail.desk.people import AgentInbox, InboxMessage, window_closed
 from handrail.desk.questions import BrowserQuestions, FollowUps, OpenDialogs, Recall, Remember, prepared
 from handrail.desk.reduce import reduce, reduce_batch
-from handrail.desk.state import DeskDraft, DeskState, DialogExpired, Reduced, WindowClosed, state_json
-from handrail.desk.store import TABLES, DeskWriter, restore
-from handrail.errors import HandrailError, Unsupported
+from handrail.desk.state import (
+    REST,
+    DeskDraft,
+    DeskState,
+    DeskWindow,
+    DialogExpired,
+    Reduced,
+    WindowClosed,
+    monitor_from,
+    notification_from,
+    state_json,
+    window_from,
+    window_json,
+)
+from handrail.errors import HandrailError, InvalidAction, Unsupported
+from handrail.protocol import desk as act
 from handrail.protocol.act import Act
-from handrail.store import Store
+from handrail.protocol.message import (
+    ComponentAction,
+    DialogFeedback,
+    RenderingFeedback,
+    SubscribeMonitor,
+    ToastAction,
+    UserInteraction,
+    UserMessage,
+    WindowMessage,
+)
+from handrail.store import Committed, Store
 from handrail.surface.capabilities import PROTOCOLS, C, DeskWindows
-from handrail.waiting import Background
+from handrail.waiting import Background, wait_for_event
+
+PERSON = "person"
+"""Who acts through a browser."""
+
+Frame = (
+    UserInteraction | DialogFeedback | ToastAction | ComponentAction | RenderingFeedback | SubscribeMonitor
+    | UserMessage | WindowMessage
+)  # fmt: skip
+"""The frames that concern the desk itself; the others are their door's."""
+CONSOLE = "console"
+"""Whoever listens to the person in general."""
+MOST_MESSAGES = 500
+TABLES = (
+    """CREATE TABLE desk_windows (
+        session TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, content TEXT NOT NULL,
+        PRIMARY KEY (session, key)) STRICT;
+    CREATE TABLE desk_rest (session TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT""",
+)
+SEQ_JUMP = 1_000_000
+"""Numbers left out at a restart: frames that a killed process sent after its last write keep theirs."""
+_STORED = ("active_monitor", "monitors", "notifications", "badges", "shortcuts", "apps_rev")
+
+Row = tuple[str, str | None]
+"""A window without its content, and the content where that changed too."""
 
 
 class Desk:
@@ -64,7 +121,7 @@ class Desk:
         state, last = await store.read(restore(session, clock.now_ms()))
         hub = Hub(clock, lambda: state_json(desk.state), last)
         writer = DeskWriter(store, session, state)
-        await writer.begin(last)
+        await writer.write_now(last)  # before any frame bears it: no two lives share numbers
         desk = cls(clock, state, hub, writer, OpenDialogs(remember, recall))
         desk._expiry.set(next_expiry(state))
         return desk
@@ -108,7 +165,8 @@ class Desk:
         self.commit(actions, reduced, by)
         for _, effect in reduced.effects:
             if isinstance(effect, WindowClosed) and effect.agent_id != by:
-                self.post(window_closed(effect.key, effect.agent_id))
+                monitor_id, _, window_id = effect.key.partition("/")
+                self._post(effect.agent_id, "window_closed", window_id=window_id, monitor_id=monitor_id)
         return reduced
 
     def commit(self, actions: Sequence[Act], reduced: Reduced, by: str | None = None) -> None:
@@ -126,9 +184,78 @@ class Desk:
         """A browser comes: a snapshot, or what it missed since that number."""
         return self.hub.join(client_id, since)
 
-    async def interact(self, client: DeskClient, frame: people.Frame) -> None:
-        """A frame from a browser. Raises `HandrailError`, for which the door sends ERROR."""
-        await people.interact(self, client, frame)
+    async def interact(self, client: DeskClient, frame: Frame) -> None:
+        """A frame from a person's browser, which is in use. The door sends ERROR for a `HandrailError`."""
+        if not isinstance(frame, RenderingFeedback):
+            self.hub.touch(client)
+        match frame:
+            case UserInteraction():
+                self._use_windows(frame)
+            case DialogFeedback():
+                await self._answer_dialog(frame)
+            case ToastAction():
+                self._press_toast(frame)
+            case ComponentAction():
+                fields: dict[str, Any] = {"action": frame.action, "parallel": frame.parallel}
+                if frame.form_id is not None:
+                    fields["form_id"] = frame.form_id
+                if frame.form_data is not None:
+                    fields["form_data"] = dict(frame.form_data)
+                self._post_of_window("component_action", frame, **fields)
+            case WindowMessage():
+                fields = {"message_id": frame.message_id, "content": frame.content}
+                self._post_of_window("window_message", frame, **fields)
+            case UserMessage():
+                of_monitor = {"monitor_id": frame.monitor_id} if frame.monitor_id else {}
+                fields = {"message_id": frame.message_id, "content": frame.content, **of_monitor}
+                self._post(CONSOLE, "user_message", **fields)
+            case RenderingFeedback():
+                self.pending.answer(client, frame)
+            case SubscribeMonitor():
+                size = frame.viewport
+                viewport = windows.viewport_of(size.w, size.h) if size else None
+                self.commit((), windows.show(self.state, frame.monitor_id, viewport), PERSON)
+                client.monitor = frame.monitor_id
+                client.draws = client.draws or viewport is not None
+            case _:
+                assert_never(frame)
+
+    def _use_windows(self, frame: UserInteraction) -> None:
+        """The same actions as an agent's, as the person's own; questions and pictures are for agents."""
+        for at, action in enumerate(frame.interactions):
+            if isinstance(action, act.ConfirmDialog | act.CaptureWindow):
+                path = f"interactions[{at}].type"
+                raise InvalidAction(f"{path}: {action.type} is no interaction", path=path)
+        try:
+            self.transact(frame.interactions, PERSON, True)
+        except HandrailError as error:
+            error.details["path"] = f"interactions{error.details.get('path', '')}"
+            raise
+
+    async def _answer_dialog(self, frame: DialogFeedback) -> None:
+        dialog = next((dialog for dialog in self.state.dialogs if dialog.id == frame.dialog_id), None)
+        if dialog is None:
+            raise InvalidAction(
+                f"dialogId: {frame.dialog_id!r:.80} does not wait for an answer",
+                hint="It was answered elsewhere, withdrawn, or its time was over.",
+                path="dialogId",
+            )
+        self._change(lambda draft: withdraw(draft, frame.dialog_id))
+        await self.dialogs.answer(dialog, frame.confirmed, bool(frame.remember))
+
+    def _press_toast(self, frame: ToastAction) -> None:
+        toast = next((toast for toast in self.state.toasts if toast.id == frame.toast_id), None)
+        if toast is None:
+            raise InvalidAction(f"toastId: there is no toast {frame.toast_id!r:.80}", path="toastId")
+        if toast.action is None or toast.action["eventId"] != frame.event_id:
+            raise InvalidAction(f"eventId: {toast.id!r:.80} has no such button", path="eventId")
+        self._post(toast.agent_id, "toast_action", toast_id=toast.id, event_id=frame.event_id)
+        self._change(lambda draft: dismiss(draft, "toasts", frame.toast_id))
+
+    def _change(self, edit: Callable[[DeskDraft], None]) -> None:
+        draft = DeskDraft(self.state, 0)
+        edit(draft)
+        self.commit((), draft.finish(()), PERSON)
 
     def publish(self, frame_type: str, **fields: Any) -> None:
         """A frame for all browsers that is no change of the state."""
@@ -149,9 +276,14 @@ class Desk:
     def inbox(self, agent_id: str) -> AgentInbox:
         return self._inboxes.setdefault(agent_id, AgentInbox(self._clock))
 
-    def post(self, message: InboxMessage) -> None:
-        agent_id, content = message
-        self.inbox(agent_id).put(content)
+    def _post(self, agent_id: str, kind: str, **fields: Any) -> None:
+        self.inbox(agent_id).put({"type": kind, **fields})
+
+    def _post_of_window(self, kind: str, frame: WindowMessage | ComponentAction, **fields: Any) -> None:
+        """To the agent that made the window; to the console for a person's own."""
+        born = window_of(self.state, frame.window_id, frame.monitor_id).birth
+        reader = CONSOLE if born.is_persons else born.agent_id
+        self._post(reader, kind, window_id=born.window_id, monitor_id=born.monitor_id, **fields)
 
     def end_agent(self, agent_id: str) -> None:
         """An agent's session is over: its locks are free; messages that were not fetched wait for it."""
@@ -168,7 +300,7 @@ class Desk:
         self.dialogs.close()
         self.hub.close()
         await asyncio.sleep(0)  # whoever waited for a dialog or a browser hears of the end
-        await self._writer.close(self.hub.ring.last)
+        await self._writer.write_now(self.hub.ring.last)
 
     def _ring(self) -> int | None:
         """Something's time is over."""
@@ -178,6 +310,164 @@ class Desk:
             if isinstance(effect, DialogExpired):
                 self.dialogs.expire(effect.dialog_id)
         return reduced.wake_ms
+
+
+def window_of(state: DeskState, window_id: str, monitor_id: str | None) -> DeskWindow:
+    """The window that a frame speaks of; both `report` and the key `monitor-0/report` name it."""
+    named = state.windows.get(f"{monitor_id or state.active_monitor}/{window_id}")
+    window = named or state.windows.get(window_id)
+    if window is None:
+        raise InvalidAction(f"windowId: there is no window {window_id!r:.80}", path="windowId")
+    return window
+
+
+class AgentInbox:
+    """One agent's messages, in the order in which they came."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.dropped = 0
+        """How many were lost because nobody took them."""
+        self._clock = clock
+        self._messages: deque[dict[str, Any]] = deque()
+        self._arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def put(self, message: dict[str, Any]) -> None:
+        self._messages.append({**message, "at_ms": self._clock.now_ms()})
+        if len(self._messages) > MOST_MESSAGES:
+            self._messages.popleft()
+            self.dropped += 1
+        self._arrived.set()
+
+    def take(self) -> list[dict[str, Any]]:
+        """Everything that arrived, once."""
+        messages = list(self._messages)
+        self._messages.clear()
+        self._arrived.clear()
+        return messages
+
+    async def wait(self, timeout_ms: float) -> None:
+        """Until something is there, or the time is over."""
+        await wait_for_event(self._clock, self._arrived, timeout_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class DeskChanges:
+    """One write: what changed since the last one."""
+
+    windows: dict[str, Row | None]
+    rest: str | None
+    """All but the windows; None where it is as it was."""
+
+
+def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[DeskState, int]]:
+    """The state as it was written, without what expired meanwhile; and the number of its last frame."""
+
+    def read(db: sqlite3.Connection) -> tuple[DeskState, int]:
+        row = db.execute("SELECT body FROM desk_rest WHERE session = ?", (session,)).fetchone()
+        if row is None:
+            return DeskState(), 0
+        rest = json.loads(row[0])
+        rows = db.execute(
+            "SELECT key, body, content FROM desk_windows WHERE session = ? ORDER BY rowid", (session,)
+        )
+        windows = {key: window_from(json.loads(body) | json.loads(content)) for key, body, content in rows}
+        state = DeskState(
+            windows={key: windows[key] for key in rest["windows"] if key in windows},
+            monitors={data["id"]: monitor_from(data) for data in rest["monitors"]},
+            active_monitor=rest["activeMonitor"],
+            notifications=tuple(map(notification_from, rest["notifications"])),
+            badges=rest["badges"],
+            shortcuts=tuple(rest["shortcuts"]),
+            apps_rev=rest["appsRev"],
+        )
+        return expire(state, now_ms).state, rest["seq"] + SEQ_JUMP
+
+    return read
+
+
+class DeskWriter:
+    """Has the state written: always the newest there is, however often it changed meanwhile."""
+
+    def __init__(self, store: Store, session: str, state: DeskState) -> None:
+        self._store, self._session = store, session
+        self._written = state
+        self._seq_written = 0
+        self._now: tuple[DeskState, int] = (state, 0)
+
+    def saw(self, state: DeskState, seq: int) -> None:
+        """The state is now this; it is durable before the action that made it so is answered."""
+        self._now = (state, seq)
+        self._store.keep(self.write)
+
+    def numbered(self, seq: int) -> None:
+        """Frames went out that changed nothing; their numbers are written long before they could repeat."""
+        if self._is_far(seq):
+            self.saw(self._now[0], seq)
+
+    async def write_now(self, seq: int) -> None:
+        """Raises where the disk refuses it."""
+        self._now = (self._now[0], seq)
+        self._seq_written = -SEQ_JUMP  # so that the number is written in any case
+        committed = await self._store.write(self.write)
+        committed()
+
+    def write(self, db: sqlite3.Connection) -> Committed:
+        """In whichever thread and transaction; the returned function is called once it is durable."""
+        state, seq = self._now
+        old = self._written
+        has_other_rest = any(getattr(old, name) is not getattr(state, name) for name in _STORED)
+        has_other_keys = old.windows is not state.windows and list(old.windows) != list(state.windows)
+        with_rest = self._is_far(seq) or has_other_rest or has_other_keys
+        work = changed(old, state, seq, with_rest=with_rest)
+        for key, row in work.windows.items():
+            if row is None:
+                db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (self._session, key))
+            elif row[1] is None:
+                db.execute(
+                    "UPDATE desk_windows SET body = ? WHERE session = ? AND key = ?",
+                    (row[0], self._session, key),
+                )
+            else:
+                db.execute(
+                    "INSERT OR REPLACE INTO desk_windows VALUES (?, ?, ?, ?)", (self._session, key, *row)
+                )
+        if work.rest is not None:
+            db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (self._session, work.rest))
+
+        def committed() -> None:
+            self._written = state
+            if with_rest:
+                self._seq_written = seq
+
+        return committed
+
+    def _is_far(self, seq: int) -> bool:
+        return seq - self._seq_written > SEQ_JUMP // 10
+
+
+def changed(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
+    """What has to be written to get from one state to the other."""
+    removed: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
+    rows: dict[str, Row | None] = {}
+    for key, window in new.windows.items():
+        before = old.windows.get(key)
+        if before is window:
+            continue
+        body = window_json(window, with_text=True)
+        content = {"content": body.pop("content")}
+        same = before is not None and before.content is window.content
+        rows[key] = (_text(body), None if same else _text(content))
+    if not with_rest:
+        return DeskChanges(removed | rows, None)
+    rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _STORED}
+    return DeskChanges(removed | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
+
+
+def _text(data: dict[str, Any]) -> str:
+    return to_json(data).decode()
 
 
 class ExpiryTimer:

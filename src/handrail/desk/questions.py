@@ -11,6 +11,7 @@ import secrets
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,14 +53,15 @@ Recall = Callable[[str], bool | None]
 
 def prepared(actions: Sequence[Act]) -> list[Act]:
     """Captures and frames get a request id where they have none: hard to guess, for a browser to send."""
-    return [_tracked(action) for action in actions]
-
-
-def _tracked(action: Act) -> Act:
-    match action:
-        case act.CaptureWindow(request_id=None) | act.CreateWindow(request_id=None, content=IframeContent()):
-            return action.model_copy(update={"request_id": secrets.token_urlsafe(12)})
-    return action
+    tracked = list(actions)
+    for at, action in enumerate(actions):
+        match action:
+            case (
+                act.CaptureWindow(request_id=None)
+                | act.CreateWindow(request_id=None, content=IframeContent())
+            ):
+                tracked[at] = action.model_copy(update={"request_id": secrets.token_urlsafe(12)})
+    return tracked
 
 
 class FollowUps:
@@ -72,24 +74,17 @@ class FollowUps:
         """Before anything is changed: a capture without a browser, a request id or an app that is none."""
         request_ids: set[str] = set()
         for action in actions:
-            if isinstance(action, act.SetAppBadge) and action.count:
-                self._refuse_unknown_app(action.app_id)
+            apps = self._desk.apps() if isinstance(action, act.SetAppBadge) and action.count else None
+            if isinstance(action, act.SetAppBadge) and apps is not None and action.app_id not in apps:
+                close = nearest(action.app_id, apps)
+                there = f"There are {', '.join(sorted(apps))}."
+                hint = f"Did you mean {' or '.join(close)}?" if close else there
+                raise InvalidAction(f"appId: there is no app {action.app_id!r:.80}", hint=hint, path="appId")
             if isinstance(action, act.CaptureWindow | act.CreateWindow) and action.request_id:
                 self._desk.pending.refuse_taken(action.request_id, request_ids)
                 request_ids.add(action.request_id)
             if isinstance(action, act.CaptureWindow):
                 self._browser(f"{action.monitor_id or state.active_monitor}/{action.window_id}")
-
-    def _refuse_unknown_app(self, app_id: str) -> None:
-        apps = self._desk.apps()
-        if apps is None or app_id in apps:
-            return
-        close = nearest(app_id, apps)
-        raise InvalidAction(
-            f"appId: there is no app {app_id!r:.80}",
-            hint=f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(sorted(apps))}.",
-            path="appId",
-        )
 
     async def answered_before(self, action: Act, by: str) -> Details | None:
         """What a person once answered to this agent's dialog and let be remembered."""
@@ -125,7 +120,16 @@ class FollowUps:
         match effect:
             case DialogAsked(dialog_id):
                 answer = self._desk.dialogs.open(dialog_id)
-                answer.add_done_callback(lambda answer: self._left(dialog_id, answer))
+
+                def on_done(answer: asyncio.Future[Details]) -> None:
+                    """A dialog whose asker has gone before the answer leaves every screen."""
+                    if answer.cancelled():
+                        self._desk.dialogs.forget(dialog_id)
+                        draft = DeskDraft(self._desk.state, 0)
+                        withdraw(draft, dialog_id)
+                        self._desk.commit((), draft.finish(()))
+
+                answer.add_done_callback(on_done)
                 return answer
             case CaptureAsked(key, request_id):
                 client = self._browser(key)
@@ -145,14 +149,6 @@ class FollowUps:
                 return self._loaded(request_id, question)
         return None
 
-    def _left(self, dialog_id: str, answer: asyncio.Future[Details]) -> None:
-        """A dialog whose asker has gone before the answer leaves every screen."""
-        if answer.cancelled():
-            self._desk.dialogs.forget(dialog_id)
-            draft = DeskDraft(self._desk.state, 0)
-            withdraw(draft, dialog_id)
-            self._desk.commit((), draft.finish(()))
-
     def _browser(self, key: str) -> DeskClient:
         client = self._desk.hub.in_use(key.partition("/")[0])
         if client is None:
@@ -164,8 +160,11 @@ class FollowUps:
 
     async def _picture(self, request_id: str, question: BrowserQuestion) -> Details:
         feedback = await self._desk.pending.wait(request_id, question)
-        picture = (feedback.image_data or "").removeprefix(_DATA_URL)
-        if not feedback.success or not await asyncio.to_thread(_is_png, picture):
+        picture, is_png = (feedback.image_data or "").removeprefix(_DATA_URL), False
+        with suppress(NotBase64, ValueError):
+            decoded = await asyncio.to_thread(b64decode, picture, validate=True)
+            is_png = decoded.startswith(_PNG)
+        if not feedback.success or not is_png:
             why = (not feedback.success and feedback.error) or "the answer was no PNG picture"
             raise Unsupported(
                 f"{question.key} could not be captured: {why}",
@@ -183,13 +182,6 @@ class FollowUps:
             return {"iframe": {"loaded": False, "error": error.message}}
         why = {} if feedback.success else {"error": feedback.error or "the page did not load"}
         return {"iframe": {"loaded": feedback.success, **why}, "requestId": request_id}
-
-
-def _is_png(text: str) -> bool:
-    try:
-        return b64decode(text, validate=True).startswith(_PNG)
-    except (NotBase64, ValueError):
-        return False
 
 
 @dataclass(slots=True)
@@ -319,11 +311,7 @@ def _settle(asker: asyncio.Future[dict[str, Any]] | None, answer: dict[str, Any]
 def permission_key(agent_id: str, options: Any) -> str:
     """The key of an agent's own dialog, which policy never reads. Colons inside a part are escaped, so no
     agent can write under another one's name."""
-    parts = [_escape(agent_id), _escape(options["toolName"])]
+    parts = [part.replace("%", "%25").replace(":", "%3A") for part in (agent_id, options["toolName"])]
     if options.get("context") is not None:
         parts.append(options["context"])
     return "agent:" + ":".join(parts)
-
-
-def _escape(part: str) -> str:
-    return part.replace("%", "%25").replace(":", "%3A")

@@ -188,10 +188,6 @@ def content_json(content: Content, *, with_text: bool = False) -> Json:
     return {"renderer": content.renderer, "data": content.data}
 
 
-def _previous(window: DeskWindow) -> Json:
-    return {"previousBounds": bounds_json(window.previous_bounds) if window.previous_bounds else None}
-
-
 def _lock(window: DeskWindow) -> Json:
     lock = window.lock
     return {"lockedBy": lock.holder if lock else None, "lockExpiresMs": lock.expires_ms if lock else None}
@@ -200,7 +196,9 @@ def _lock(window: DeskWindow) -> Json:
 PARTS: Mapping[str, Callable[[DeskWindow], Json]] = {
     "title": lambda window: {"title": window.title},
     "bounds": lambda window: {"bounds": bounds_json(window.bounds)},
-    "previous_bounds": _previous,
+    "previous_bounds": lambda window: {
+        "previousBounds": bounds_json(window.previous_bounds) if window.previous_bounds else None
+    },
     "content": lambda window: {"content": content_json(window.content)},
     "content_rev": lambda window: {"contentRev": window.content_rev},
     "minimized": lambda window: {"minimized": window.minimized},
@@ -355,22 +353,17 @@ class Touched:
         fields (all of a new one, None for one that is gone), everything else whole."""
         changes = {REST[name][0]: REST[name][1](state) for name in self.rest}
         if self.windows:
-            changes["windows"] = {
-                key: _fields(base.windows.get(key), state.windows.get(key), names)
-                for key, names in self.windows.items()
-            }
+            changes["windows"] = {}
+        for key, names in self.windows.items():
+            old, new = base.windows.get(key), state.windows.get(key)
+            if new is None:
+                changes["windows"][key] = None
+            elif old is None or old.birth is not new.birth:
+                changes["windows"][key] = window_json(new)
+            else:
+                parts = (PARTS[name](new) for name in names)
+                changes["windows"][key] = {name: part for written in parts for name, part in written.items()}
         return changes
-
-
-def _fields(old: DeskWindow | None, new: DeskWindow | None, names: set[str]) -> dict[str, Any] | None:
-    if new is None:
-        return None
-    if old is None or old.birth is not new.birth:
-        return window_json(new)
-    written: dict[str, Any] = {}
-    for name in names:
-        written.update(PARTS[name](new))
-    return written
 
 
 @dataclass(slots=True)

@@ -88,7 +88,12 @@ def create(draft: DeskDraft, action: act.CreateWindow, by: By) -> dict[str, Any]
     # Revisions begin at the moment of birth: a page's cache never takes one window for its namesake.
     window = DeskWindow(birth, action.title, bounds, content, draft.now_ms, minimized=minimized)
     draft.add(window)
-    _enter(draft, window)
+    # Standard windows take the focus unless they are minimised; the others only find their layer.
+    if window.birth.variant == "standard" and window.is_shown:
+        raise_window(draft, window)
+    else:
+        monitor = draft.monitors[window.birth.monitor_id]
+        draft.set_monitor(put_on_top(monitor, draft.windows, window))
     if birth.request_id and not minimized:
         draft.tell(FrameLoading(key, birth.request_id))
     details = {"key": key} | ({"dropped_style": dropped} if dropped else {})
@@ -112,15 +117,6 @@ def _birth(
         created_ms=draft.now_ms,
         request_id=action.request_id if action.content.renderer == "iframe" else None,
     )
-
-
-def _enter(draft: DeskDraft, window: DeskWindow) -> None:
-    """Standard windows take the focus unless they are minimised; the others only find their layer."""
-    if window.birth.variant == "standard" and window.is_shown:
-        raise_window(draft, window)
-    else:
-        monitor = draft.monitors[window.birth.monitor_id]
-        draft.set_monitor(put_on_top(monitor, draft.windows, window))
 
 
 def close(draft: DeskDraft, window: DeskWindow, by: By) -> None:
@@ -244,9 +240,9 @@ GRAB_W, TITLE_H = 100, 36
 
 def ensure_monitor(draft: DeskDraft, monitor_id: str) -> Monitor:
     """The monitor; it comes into being when it is first named."""
-    known = draft.monitors.get(monitor_id)
-    if known is not None:
-        return known
+    monitor = draft.monitors.get(monitor_id)
+    if monitor is not None:
+        return monitor
     if "/" in monitor_id:
         raise InvalidAction(f"monitorId: {monitor_id!r:.80} has a slash", path="monitorId")
     if len(draft.monitors) >= MOST_MONITORS:

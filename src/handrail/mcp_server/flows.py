@@ -13,7 +13,7 @@ from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, load, loads
 from handrail.flow.plan import SUFFIXES, devices_of, find_flows, plan
 from handrail.flow.run import FlowRunner
-from handrail.mcp_server.answer import FRAME, ToolAnswer
+from handrail.mcp_server.calls import FRAME, Call, Progress, ToolAnswer
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
 from handrail.protocol.read import nearest
 from handrail.screen.text import clean
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from handrail.flow.run_record import FlowRecord, StepRecord
-    from handrail.mcp_server.calls import Call, Progress
     from handrail.protocol.flow import AnyStep
 
 FIELDS = ("steps", "file", "env", "device", "deviceId")
@@ -47,7 +46,10 @@ async def run_flow(call: Call) -> ToolAnswer:
     call.caller_state.last_run = data
     lines = [_headline(record, data)]
     lines += [step.hint for step in record.steps[-1:] if step.outcome == "failed" and step.hint]
-    lines += [_line(step) for step in record.steps if step.outcome in ("warned", "skipped")]
+    for step in record.steps:
+        if step.outcome in ("warned", "skipped"):
+            code = f" ({step.code})" if step.code else ""
+            lines.append(f"  {step.path[0] + 1}. {clean(step.label)}: {step.outcome}{code}.")
     if is_news and "finalUiTree" in data:
         lines += [FRAME, data["finalUiTree"]]
     return ToolAnswer("\n".join(lines), is_error=record.outcome != "passed", structured=data)
@@ -104,7 +106,13 @@ def _document(folder: Path, arguments: Mapping[str, Any]) -> FlowDocument:
         raise InvalidAction("run_flow: needs either steps or file", path="steps")
     if file is not None:
         return load(_file(folder, file))
-    document = loads(_written(steps))
+    if isinstance(steps, str) and steps.strip():  # JSON, or a flow's own YAML
+        written = f"name: steps\nsteps:\n{indent(steps, '  ')}"
+    elif isinstance(steps, list) and steps:
+        written = json.dumps({"name": "steps", "steps": steps}, ensure_ascii=False)
+    else:
+        raise InvalidAction("steps: needs a list of at least one step", path="steps")
+    document = loads(written)
     if _names_files(document.flow.steps):
         raise InvalidAction(
             "steps: may not run files",
@@ -112,15 +120,6 @@ def _document(folder: Path, arguments: Mapping[str, Any]) -> FlowDocument:
             hint="Call run_flow with `file` for a flow of the folder.",
         )
     return document
-
-
-def _written(steps: Any) -> str:
-    """A flow of these steps: a list, or the text of one, as JSON or as a flow's own YAML."""
-    if isinstance(steps, str) and steps.strip():
-        return f"name: steps\nsteps:\n{indent(steps, '  ')}"
-    if isinstance(steps, list) and steps:
-        return json.dumps({"name": "steps", "steps": steps}, ensure_ascii=False)
-    raise InvalidAction("steps: needs a list of at least one step", path="steps")
 
 
 def _names_files(steps: Iterable[AnyStep]) -> bool:
@@ -161,8 +160,3 @@ def _headline(record: FlowRecord, trace: Mapping[str, Any]) -> str:
         return f"All {total} steps passed." if done == total else f"Passed after {done} of {total} steps."
     code = next((step.code for step in reversed(record.steps) if step.code), None)
     return f"{code or 'UNKNOWN'}: {clean(record.error or '')} ({done} of {total} steps done)"
-
-
-def _line(step: StepRecord) -> str:
-    code = f" ({step.code})" if step.code else ""
-    return f"  {step.path[0] + 1}. {clean(step.label)}: {step.outcome}{code}."

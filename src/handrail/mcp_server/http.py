@@ -105,14 +105,11 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin not in self._origins:
             return PlainTextResponse("Pages of other sites may not come in.", 403)
-        if self._token is not None and not self._knows(headers.get("authorization", "")):
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        is_same = hmac.compare_digest(credentials.strip().encode(), (self._token or "").encode())
+        if self._token is not None and not (scheme.lower() == "bearer" and is_same):
             return PlainTextResponse("A bearer token is needed.", 401, {"WWW-Authenticate": "Bearer"})
         return None
-
-    def _knows(self, authorization: str) -> bool:
-        scheme, _, credentials = authorization.partition(" ")
-        same = hmac.compare_digest(credentials.strip().encode(), (self._token or "").encode())
-        return scheme.lower() == "bearer" and same
 
 
 async def mcp_routes(

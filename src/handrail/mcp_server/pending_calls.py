@@ -3,6 +3,10 @@
 Each call has a task of its own, so that it can outlive a request that has to be answered before the person
 has (2026-07-28), and so that a cancelled request stops the phone. A waiting call is found again by its token,
 by the same call, or by its id as a task (the tasks extension, SEP-2663), and never started a second time.
+
+`Client` is who sent one request: what it can show to its person, and how it is asked. A question is an MCP
+form; codes and passwords never travel in one, because a client may show forms to its model. Progress is
+told once a second, as the seconds that passed: it always grows, as the protocol wants.
 """
 
 from __future__ import annotations
@@ -11,13 +15,15 @@ import asyncio
 import hmac
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, cast
 
+import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -32,14 +38,189 @@ from mcp_types import (
     InputRequiredResult,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from handrail.clock import Clock
+from handrail.engine.events import Listener
+from handrail.engine.session import Session
 from handrail.errors import ActionRejected, HandrailError
-from handrail.mcp_server.answer import ToolAnswer
-from handrail.mcp_server.client import TASKS, Client, Ticker, decision_of, form_of
+from handrail.mcp_server.calls import ToolAnswer
+from handrail.protocol.traits import Span
 from handrail.safety.approval_store import AskedApproval
 from handrail.safety.approvals import Approvals
+from handrail.screen.text import clean, cut
 from handrail.waiting import Background, Deadline, Expired, beside, first
+
+TASKS = "io.modelcontextprotocol/tasks"
+"""The extension by which a client asks after calls that have not ended."""
+
+
+class Client:
+    """For the length of one request."""
+
+    def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        self._ctx = ctx
+
+    @property
+    def name(self) -> str:
+        params = self._ctx.session.client_params
+        return params.client_info.name[:60] if params else "an MCP client"
+
+    @property
+    def wants_progress(self) -> bool:
+        return bool(self._ctx.meta) and (self._ctx.meta or {}).get("progress_token") is not None
+
+    @property
+    def _is_modern(self) -> bool:
+        return self._ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    @property
+    def takes_input_requests(self) -> bool:
+        """Since 2026-07-28 a server can't ask; it answers that it needs an answer."""
+        return self._is_modern and self._shows_forms
+
+    @property
+    def takes_elicitation(self) -> bool:
+        return self._ctx.session.can_send_request and self._shows_forms
+
+    @property
+    def _shows_forms(self) -> bool:
+        # An empty elicitation capability means forms: the only kind there was before 2025-11-25.
+        capabilities = self._ctx.session.client_capabilities
+        offered = capabilities.elicitation if capabilities else None
+        return offered is not None and (offered.form is not None or offered.url is None)
+
+    async def report(self, progress: float, total: float | None, message: str) -> None:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # nobody listens any more
+            await self._ctx.session.report_progress(progress, total, message)
+
+    @property
+    def takes_tasks(self) -> bool:
+        """Said with each request; older protocols have no such results."""
+        can = self._ctx.session.client_capabilities
+        return self._is_modern and can is not None and TASKS in (can.extensions or {})
+
+    async def elicit(self, form: ElicitRequestFormParams) -> ElicitResult | None:
+        """The person's answer to a form; None where the client could not ask after all."""
+        try:
+            return await self._ctx.session.elicit_form(
+                form.message, form.requested_schema, self._ctx.request_id
+            )
+        except (MCPError, ValidationError):
+            return None
+
+    def form_result(self, params: CallToolRequestParams, key: str) -> ElicitResult | None:
+        """What a repeated request brings as the answer to one question."""
+        response = (params.input_responses or {}).get(key)
+        return response if isinstance(response, ElicitResult) else None
+
+
+YES, SESSION, ALWAYS, NO = "allow once", "allow for this session", "always allow", "do not allow"
+_SPANS: dict[str, Span | None] = {YES: None, SESSION: "session", ALWAYS: "always"}
+_LABEL = 80  # characters
+_TEXT = 300
+
+
+def form_of(approval: AskedApproval) -> ElicitRequestFormParams:
+    request = approval.request
+    label = f' "{cut(clean(request.label), _LABEL)}"' if request.label else ""
+    also = f"Also: `handrail approve {approval.id}`"
+    if request.kind == "human_auth" and request.is_secret:
+        by_terminal = f"`handrail approve {approval.id} --data -`"
+        also = f"Do it on the phone, then answer here. A code goes by {by_terminal}."
+    lines = [
+        request.shown(_TEXT),
+        f"{approval.action_type}{label} on {clean(request.device)}",
+        f"Why asked: {cut(clean(request.why), _TEXT)}" if request.why else "",
+        f"The agent says: {cut(clean(request.reason), _TEXT)}" if request.reason else "",
+        also,
+    ]
+    return ElicitRequestFormParams(
+        message="\n".join(filter(None, lines)), requested_schema=schema_of(approval)
+    )
+
+
+def schema_of(approval: AskedApproval) -> dict[str, Any]:
+    """One choice without a default: a form that is sent back untouched allows nothing."""
+    longest = approval.request.remember
+    remembered = {"session": [SESSION], "always": [SESSION, ALWAYS]}.get(longest, [])
+    choices = [YES, *remembered, NO]
+    fields: dict[str, Any] = {"decision": {"type": "string", "title": "Your decision", "enum": choices}}
+    if approval.request.wants_data and not approval.request.is_secret:
+        fields["data"] = {"type": "string", "title": "What was asked for, if anything"}
+        hint = "A code or a password is kept from it in any case."
+        fields["readable"] = {
+            "type": "boolean", "title": "The agent may read this", "description": hint, "default": True
+        }  # fmt: skip
+    return {"type": "object", "properties": fields, "required": ["decision"]}
+
+
+def answer_in(approval: AskedApproval, result: ElicitResult) -> dict[str, Any] | None:
+    """What `Approvals.answer` takes; None where the person closed the form, or a client sent back something
+    else than was asked. `readable` None: the agent may read the data, unless it looks like a secret."""
+    if result.action == "decline":
+        return {"approved": False}
+    content, fields = result.content or {}, schema_of(approval)["properties"]
+    chosen = content.get("decision")
+    if result.action != "accept" or chosen not in fields["decision"]["enum"]:
+        return None
+    if chosen == NO:
+        return {"approved": False}
+    data = content.get("data") if "data" in fields else None
+    return {
+        "approved": True,
+        "remember": _SPANS[str(chosen)],
+        "data": data if isinstance(data, str) and data else None,
+        "readable": None if content.get("readable", True) is True else False,
+    }
+
+
+FIRST_MS = 1_000.0
+"""What is done sooner needs no report."""
+Send = Callable[[float, float | None, str], Awaitable[None]]
+"""Seconds, a total where one is known, what is going on."""
+
+
+class Ticker:
+    """The progress of one call."""
+
+    def __init__(self, tool: str, clock: Clock) -> None:
+        self._tool = tool
+        self._clock = clock
+        self._step = ""
+        self._state = ""
+
+    def step(self, done: int, total: int, what: str) -> None:
+        self._step = f"step {min(done + 1, total)} of {total}, {what}"
+
+    @asynccontextmanager
+    async def watching(self, session: Session) -> AsyncIterator[None]:
+        """While an action runs, its state is in the message."""
+        try:
+            async with beside(self._listen(session.events()), f"progress of {self._tool}"):
+                yield
+        finally:
+            self._state = ""
+
+    async def _listen(self, events: Listener) -> None:
+        action_id: str | None = None
+        async for event in events:
+            action_id = action_id or event.action_id  # actions of others on the same device come later
+            if event.action_id == action_id:
+                self._state = event.waits_for or event.state.replace("_", " ")
+
+    @property
+    def message(self) -> str:
+        return f"{self._tool}: {', '.join(filter(None, [self._step, self._state])) or 'at work'}"
+
+    async def run(self, send: Send) -> None:
+        """Until it is cancelled, at the end of a request that waits for the call."""
+        began = self._clock.monotonic_ms()
+        while True:
+            await self._clock.sleep_ms(FIRST_MS)
+            elapsed = (self._clock.monotonic_ms() - began) / 1000
+            await send(round(elapsed, 3), None, self.message)
+
 
 MOST_WAITING = 64
 """Calls that may wait at one time."""
@@ -69,19 +250,6 @@ class Question(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class PendingQuestion:
-    """One question, with the token that its answer has to bring."""
-
-    question: Question
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-
-    @property
-    def state(self) -> str:
-        """For the client to give back, unread."""
-        return f"{self.question.id}.{self.token}"
-
-
 @dataclass(slots=True, eq=False)
 class WaitingCall:
     """One call, in a task of its own."""
@@ -96,8 +264,10 @@ class WaitingCall:
     """On the wall clock, as clients are told it."""
     changed_ms: int = 0
     """Likewise: when it last asked something, or ended."""
-    open: PendingQuestion | None = None
+    open: Question | None = None
     """The last question that was asked."""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    """What an answer to it has to bring."""
     attended: int = 0
     """Requests that wait for it now."""
     ended_ms: float | None = None
@@ -112,17 +282,28 @@ class WaitingCall:
         is_at_work = self.task_id is not None and not self.task.done()
         return not self.is_told and (bool(self.questions.all) or is_at_work)
 
-    def matches_open_token(self, state: str) -> bool:
-        return self.open is not None and hmac.compare_digest(self.open.state.encode(), state.encode())
+    @property
+    def input_required(self) -> InputRequiredResult:
+        """The client gives `request_state` back, unread."""
+        question = cast("Question", self.open)
+        requests = {question.id: ElicitRequest(params=question.form)}
+        return InputRequiredResult(input_requests=requests, request_state=f"{question.id}.{self.token}")
 
-    def changed(self, clock: Clock) -> None:
-        self.changed_ms = clock.now_ms()
+    def matches_open_token(self, state: str) -> bool:
+        expected = f"{self.open.id}.{self.token}" if self.open is not None else ""
+        return bool(expected) and hmac.compare_digest(expected.encode(), state.encode())
 
     async def pending(self) -> list[Question]:
         """All that it asks now; a flow on several devices may ask several things at once."""
         if self.task.done():
             return []
-        return [each.question for each in self.questions.all if await each.question.is_open()]
+        return [question for question in self.questions.all if await question.is_open()]
+
+    async def open_question(self) -> Question | None:
+        """The one that the call waits for now, if it does."""
+        if self.open is None or self.task.done():
+            return None
+        return self.open if await self.open.is_open() else None
 
 
 class CallQuestions:
@@ -130,19 +311,18 @@ class CallQuestions:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self.waiting: list[PendingQuestion] = []
+        self.waiting: list[Question] = []
         """What nobody has taken up yet."""
-        self.all: list[PendingQuestion] = []
+        self.all: list[Question] = []
         self.bell: asyncio.Future[None] = loop.create_future()
 
     def put(self, question: Question) -> None:
-        pending = PendingQuestion(question)
-        self.waiting.append(pending)
-        self.all.append(pending)
+        self.waiting.append(question)
+        self.all.append(question)
         if not self.bell.done():
             self.bell.set_result(None)
 
-    def take(self) -> PendingQuestion | None:
+    def take(self) -> Question | None:
         """The oldest one, if there is any."""
         if not self.waiting:
             return None
@@ -286,11 +466,17 @@ class ToolCalls:
                     return call.task.result()
                 if call.task_id is None:
                     call.task_id = secrets.token_urlsafe(32)
-                    call.task.add_done_callback(lambda _: call.changed(self._clock))
+                    call.task.add_done_callback(partial(_note_end, call, self._clock))
                 return call
             if params.request_state is None:
-                return await self._attend(call, client, await self._open_question(call))
-            return await self._hear(call, client, params) or await self._attend(call, client, None)
+                return await self._attend(call, client, await call.open_question())
+            # The answer that came with a request; a form that was closed may still be answered elsewhere.
+            if call.open is not None and not call.task.done():
+                result = client.form_result(params, call.open.id)
+                is_closed = result is not None and result.action == "cancel"
+                if not is_closed and (result is None or not await call.open.hear(result, client.name)):
+                    return call.input_required
+            return await self._attend(call, client, None)
 
     async def close(self) -> None:
         await self.waiting.close()
@@ -338,19 +524,7 @@ class ToolCalls:
         finally:
             call.attended -= 1
 
-    async def _hear(self, call: WaitingCall, client: Client, params: CallToolRequestParams) -> Reply | None:
-        """The answer that came with a request; None when the call goes on."""
-        pending = call.open
-        if pending is None or call.task.done():
-            return None
-        result = client.form_result(params, pending.question.id)
-        if result is not None and result.action == "cancel":
-            return None  # closed, not answered: it may still be answered elsewhere
-        if result is None or not await pending.question.hear(result, client.name):
-            return _input_required(pending)
-        return None
-
-    async def _attend(self, call: WaitingCall, client: Client, pending: PendingQuestion | None) -> Reply:
+    async def _attend(self, call: WaitingCall, client: Client, pending: Question | None) -> Reply:
         """To the call's end, or to a question that this request can't wait for."""
         while True:
             if pending is not None and (reply := await self._ask(call, pending, client)) is not None:
@@ -359,16 +533,16 @@ class ToolCalls:
             if pending is None and call.task.done():
                 self.waiting.remove(call)
                 return call.task.result()
-            if pending is None and (still := await self._open_question(call)):
+            if pending is None and (still := await call.open_question()):
                 text = (
-                    f"Not done yet: a person has to allow it ({still.question.id}).\n"
-                    f"{still.question.elsewhere}\n"
+                    f"Not done yet: a person has to allow it ({still.id}).\n"
+                    f"{still.elsewhere}\n"
                     "Call this tool again with the same arguments to wait on and to learn what came of it. "
                     "Do not try another way."
                 )
-                return ToolAnswer(text, structured={"pending": True, "approval": still.question.id})
+                return ToolAnswer(text, structured={"pending": True, "approval": still.id})
 
-    async def _next(self, call: WaitingCall, patience_ms: float) -> PendingQuestion | None:
+    async def _next(self, call: WaitingCall, patience_ms: float) -> Question | None:
         """Its next question; None at its end, or when this request has waited long enough."""
         if not call.questions.waiting:
             with suppress(Expired):
@@ -379,23 +553,17 @@ class ToolCalls:
         call.open = pending or call.open
         return pending
 
-    async def _open_question(self, call: WaitingCall) -> PendingQuestion | None:
-        """The one that the call waits for now, if it does."""
-        if call.open is None or call.task.done():
-            return None
-        return call.open if await call.open.question.is_open() else None
-
-    async def _ask(self, call: WaitingCall, pending: PendingQuestion, client: Client) -> Reply | None:
+    async def _ask(self, call: WaitingCall, pending: Question, client: Client) -> Reply | None:
         """By the best way that the client knows; None when there is nothing to do but wait."""
         if client.takes_input_requests:
-            return _input_required(pending)
+            return call.input_required
         if not client.takes_elicitation:
             return None
         # Answered elsewhere, the call ends first: the client may close its form.
-        asking, _ = await first(client.elicit(pending.question.form), asyncio.wait({call.task}))
+        asking, _ = await first(client.elicit(pending.form), asyncio.wait({call.task}))
         result = None if asking.cancelled() else asking.result()
         if result is not None:
-            await pending.question.hear(result, client.name)
+            await pending.hear(result, client.name)
         return None
 
 
@@ -414,28 +582,20 @@ class ApprovalQuestion:
         return (await self._approvals.get(self.id)).is_open
 
     async def hear(self, result: ElicitResult, by: str) -> bool:
-        decision = decision_of(self._approval, result)
-        if decision is None:
+        answer = answer_in(self._approval, result)
+        if answer is None:
             return False
         with suppress(ActionRejected):  # somebody else was faster, and the call's end says so
-            await self._approvals.answer(
-                self.id,
-                decision.approved,
-                f"person at {by}",
-                data=decision.data,
-                readable=decision.readable,
-                remember=decision.remember,
-            )
+            await self._approvals.answer(self.id, by=f"person at {by}", **answer)
         return True
 
 
-def _input_required(pending: PendingQuestion) -> InputRequiredResult:
-    requests = {pending.question.id: ElicitRequest(params=pending.question.form)}
-    return InputRequiredResult(input_requests=requests, request_state=pending.state)
+def _note_end(call: WaitingCall, clock: Clock, _: object) -> None:
+    call.changed_ms = clock.now_ms()
 
 
 def _refusal(message: str) -> MCPError:
-    """The protocol demands this error for a request state that is not ours."""
+    """The protocol demands this error for a request state or a task that is not ours."""
     return MCPError(INVALID_PARAMS, f"{message} Look at the screen before you call the tool again.")
 
 
@@ -464,23 +624,29 @@ def add_tasks(
     dress: Callable[[ToolAnswer], Wire],
 ) -> None:
     """`owner_of` says who asks; `dress` writes an answer as the tool's own request would have."""
-    server.add_request_handler("server/discover", types.RequestParams, _discover(server))
+
+    async def discover(ctx: Context, _: types.RequestParams) -> types.DiscoverResult:
+        """The extension is announced where there is no handshake: older protocols have no such results."""
+        can = server.get_capabilities(extensions={TASKS: {}}, protocol_version=ctx.protocol_version)
+        versions = list(MODERN_PROTOCOL_VERSIONS)
+        return types.DiscoverResult(
+            supported_versions=versions, capabilities=can, instructions=server.instructions
+        )
 
     def own_call(ctx: Context, params: TaskParams) -> WaitingCall:
         check_client(ctx)
-        _check_header(ctx, params.task_id)
+        # Over HTTP the id stands in a header too, for those in between; the library knows no such methods.
+        headers = ctx.request.headers if ctx.request is not None else None
+        if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != params.task_id:
+            message = f"{MCP_NAME_HEADER} header does not match the request body's 'taskId' parameter"
+            raise MCPError(types.HEADER_MISMATCH, message)
         call = waiting.by_task(params.task_id, owner_of(ctx))
         if call is None:
-            message = "There is no such task: it is too old, or the server was started again."
-            raise MCPError(
-                types.INVALID_PARAMS, f"{message} Look at the screen before you call the tool again."
-            )
+            raise _refusal("There is no such task: it is too old, or the server was started again.")
         return call
 
     async def get(ctx: Context, params: TaskParams) -> Wire:
-        call = own_call(ctx, params)
-        shown = await _shown(call, Client(ctx), dress)
-        return {**shown, "resultType": "complete"}
+        return {**await _shown(own_call(ctx, params), Client(ctx), dress), "resultType": "complete"}
 
     async def update(ctx: Context, params: UpdateParams) -> Wire:
         call = own_call(ctx, params)
@@ -494,6 +660,7 @@ def add_tasks(
         own_call(ctx, params).task.cancel()
         return {"resultType": "complete"}
 
+    server.add_request_handler("server/discover", types.RequestParams, discover)
     server.add_request_handler("tasks/get", TaskParams, get)
     server.add_request_handler("tasks/update", UpdateParams, update)
     server.add_request_handler("tasks/cancel", TaskParams, cancel)
@@ -513,41 +680,13 @@ def check_client(ctx: Context) -> None:
         raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, f"This needs the extension {TASKS}.", needed)
 
 
-def _check_header(ctx: Context, task_id: str) -> None:
-    """Over HTTP the id stands in a header too, for those in between; the library knows no such methods."""
-    if ctx.request is None:
-        return
-    if decode_header_value(ctx.request.headers.get(MCP_NAME_HEADER)) != task_id:
-        message = f"{MCP_NAME_HEADER} header does not match the request body's 'taskId' parameter"
-        raise MCPError(types.HEADER_MISMATCH, message)
-
-
-def _discover(server: Server[Any]) -> Any:
-    """The extension is announced only where there is no handshake: older protocols have no such results."""
-
-    async def discover(ctx: Context, _: types.RequestParams) -> types.DiscoverResult:
-        can = server.get_capabilities(extensions={TASKS: {}}, protocol_version=ctx.protocol_version)
-        return types.DiscoverResult(
-            supported_versions=list(MODERN_PROTOCOL_VERSIONS),
-            capabilities=can,
-            instructions=server.instructions,
-        )
-
-    return discover
-
-
 def _basics(call: WaitingCall) -> Wire:
-    return {
-        "taskId": call.task_id,
-        "createdAt": _when(call.began_ms),
-        "lastUpdatedAt": _when(max(call.began_ms, call.changed_ms)),
-        "ttlMs": TASK_TTL_MS,
-        "pollIntervalMs": POLL_MS,
-    }
-
-
-def _when(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    began, changed = (
+        datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+        for at_ms in (call.began_ms, max(call.began_ms, call.changed_ms))
+    )
+    times = {"createdAt": began, "lastUpdatedAt": changed, "ttlMs": TASK_TTL_MS, "pollIntervalMs": POLL_MS}
+    return {"taskId": call.task_id, **times}
 
 
 async def _shown(call: WaitingCall, client: Client, dress: Callable[[ToolAnswer], Wire]) -> Wire:

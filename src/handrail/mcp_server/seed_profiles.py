@@ -6,9 +6,12 @@ Imported when such a profile is asked for: AgenTest's brings all of flows.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from handrail.dialects import agent_device, agentest, interaction, mobile_debug, mobile_mcp
 from handrail.dialects.frame import CoordinateFrame
@@ -18,8 +21,7 @@ from handrail.dialects.registry import dialect
 from handrail.engine.envelope_text import envelope_text
 from handrail.errors import GrpcConnectionError, HandrailError, InvalidAction, Unsupported
 from handrail.flow.document import loads
-from handrail.mcp_server.answer import PICTURE, ToolAnswer, data_of, failure_text, tell
-from handrail.mcp_server.calls import listed_devices
+from handrail.mcp_server.calls import PICTURE, Call, ToolAnswer, data_of, failure_text, listed_devices
 from handrail.mcp_server.flows import run
 from handrail.mcp_server.tools import Tool, annotations_of, seed_tool
 from handrail.protocol.describe import object_of
@@ -40,45 +42,43 @@ from handrail.screen.exports import elements_text
 
 if TYPE_CHECKING:
     from handrail.engine.session import Session
-    from handrail.mcp_server.calls import Call
     from handrail.protocol.actions import AnyAction
     from handrail.protocol.envelope import Envelope
+    from handrail.surface.values import Display
 
 
-class SeedProfile(Protocol):
+class SeedProfile(ABC):
     """What each profile here can do."""
 
+    @abstractmethod
     def tools(self) -> list[Tool]: ...
 
+    @abstractmethod
     async def answer(self, call: Call) -> ToolAnswer: ...
 
-    def failure(self, call: Call, error: HandrailError) -> str:
+    def failure(self, call: Call, error: HandrailError) -> str:  # noqa: ARG002 - for profiles that quote it
         """A failure that came before any action began. The arguments may be wrong in any way."""
-        ...
+        return failure_text(error)
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class Interaction:
+class Interaction(SeedProfile):
     """Seed 001: five tools that act and say why, four that look. Answers are a sentence and what changed."""
 
     def tools(self) -> list[Tool]:
         rows = interaction.ROWS.items()
         return [seed_tool(name, row, interaction.TOOLS[name].native) for name, row in rows]
 
-    def failure(self, _: Call, error: HandrailError) -> str:
-        return failure_text(error)
-
     async def answer(self, call: Call) -> ToolAnswer:
         """The sentence, a blank line, the diff. Its tools aim at points, so every element has its bounds."""
         action = interaction.read_tool(call.name, call.arguments)
         session = await call.session()
         envelope = await call.perform(action, session)
-        picture = (envelope.details or {}).get(PICTURE)
-        if picture:
-            return ToolAnswer("", (picture,), not envelope.success, envelope, data_of(envelope))
+        if PICTURE in (envelope.details or {}):
+            return ToolAnswer.of(envelope, "")
         last = session.screens.last
         shown = elements_text(elements(last.screen, last.analysis.labels)) if last else ""
         screen = call.state.runtime.secrets.redact(shown)
@@ -87,7 +87,7 @@ class Interaction:
             text = diff_text(Diff(navigated), screen_text=screen)
         else:
             text = envelope_text(action, envelope, screen, refs=False)
-        return ToolAnswer(text, (), not envelope.success, envelope, data_of(envelope))
+        return ToolAnswer.of(envelope, text)
 
 
 _STRINGS = {key: {"type": "string"} for key in ("text", "resourceId", "contentDesc", "className")}
@@ -106,7 +106,7 @@ _MOBILE_DEBUG_KINDS: dict[str, Any] = {
 }
 
 
-class MobileDebug:
+class MobileDebug(SeedProfile):
     """Seed 002: actions answer with mobile-debug's envelope, what only looks with its data, both as JSON."""
 
     def tools(self) -> list[Tool]:
@@ -133,9 +133,7 @@ class MobileDebug:
             written = mobile_debug.write_envelope(envelope, call.name, call.arguments, secret=secret)
         if not envelope.success:  # also of what was delivered, and changed nothing: that is worth knowing
             written |= {"message": envelope.message, "hint": envelope.hint}
-        picture = (envelope.details or {}).get(PICTURE)
-        images = (picture,) if picture else ()
-        return ToolAnswer(_json(written), images, not written["success"], envelope, data_of(envelope))
+        return replace(ToolAnswer.of(envelope, _json(written)), is_error=not written["success"])
 
     async def _perform(self, call: Call, action: AnyAction, session: Session) -> Envelope:
         """Once; `wait_for_ui` as often as its `retry` says, until what it waits for is there."""
@@ -179,7 +177,7 @@ _AGENTEST_KINDS: dict[str, Any] = {
 }
 
 
-class Agentest:
+class Agentest(SeedProfile):
     """Seed 003: AgenTest's ten tools. Answers are its JSON, or the compact text where it gives that."""
 
     def tools(self) -> list[Tool]:
@@ -189,7 +187,7 @@ class Agentest:
             for name, row in agentest.ROWS.items()
         ]
 
-    def failure(self, _: Call, error: HandrailError) -> str:
+    def failure(self, call: Call, error: HandrailError) -> str:  # noqa: ARG002
         """AgenTest's `{error, code}`; what to do next is part of the sentence."""
         return _json(agentest.failure(error))
 
@@ -219,15 +217,13 @@ class Agentest:
             call.caller_state.device = session.serial
             call.caller_state.package = call.arguments["packageName"]
         envelope = await call.perform(action, session, step.settle)
-        data = data_of(envelope)
         diagnostics = {"diagnostics": list(envelope.diagnostics)} if envelope.diagnostics else {}
         if (error := envelope.error) is not None:
-            return ToolAnswer(_json(agentest.failure(error) | diagnostics), (), True, envelope, data)
-        picture = (envelope.details or {}).get(PICTURE)
+            return ToolAnswer.of(envelope, _json(agentest.failure(error) | diagnostics))
         first, *more = await _blocks(action, call, session, envelope)
         if name != "connect" and diagnostics:
             more.append(_json(diagnostics))
-        return ToolAnswer(first, (picture,) if picture else (), False, envelope, data, tuple(more))
+        return ToolAnswer.of(envelope, first, tuple(more))
 
 
 async def _run_flow(call: Call) -> ToolAnswer:
@@ -309,7 +305,7 @@ _OPENPOCKET_KINDS: dict[type, str] = {int: "integer", str: "string"}
 
 
 @dataclass(frozen=True, slots=True)
-class TableProfile:
+class TableProfile(SeedProfile):
     """One dialect as a list of tools; `own` are those that are no action."""
 
     name: str
@@ -319,16 +315,11 @@ class TableProfile:
     def tools(self) -> list[Tool]:
         return self.listed()
 
-    def failure(self, _: Call, error: HandrailError) -> str:
-        return failure_text(error)
-
     async def answer(self, call: Call) -> ToolAnswer:
         """All actions of a word in order; the last of them is told, or the first that failed."""
         if call.name in self.own:
             return await self.own[call.name](call)
-        wanted = call.arguments.get("device")
-        session = await call.session(wanted if isinstance(wanted, str) else None)
-        display = await session.screens.reader.display()
+        session, display = await _display(call)
         talk = Conversation(CoordinateFrame("device", (display.width, display.height)))
         arguments = {name: value for name, value in call.arguments.items() if value is not None}
         reading = dialect(self.name).read({"name": call.name, "arguments": arguments}, talk)
@@ -336,42 +327,32 @@ class TableProfile:
         answer = ToolAnswer("\n".join([reading.reply or "Nothing was done.", *notes]))
         for action in reading.actions:
             envelope = await call.perform(action, session)
-            answer = tell(call.state.runtime, session, call.caller_state, action, envelope)
+            answer = call.tell(session, action, envelope)
             if not envelope.success:
                 break
         text = "\n".join([answer.text, *notes]) if notes and reading.actions else answer.text
         return replace(answer, text=text)
 
 
-async def _screen_size(call: Call) -> ToolAnswer:
-    """In pixels, as all coordinates are."""
+async def _display(call: Call) -> tuple[Session, Display]:
     wanted = call.arguments.get("device")
     session = await call.session(wanted if isinstance(wanted, str) else None)
-    display = await session.screens.reader.display()
+    return session, await session.screens.reader.display()
+
+
+async def _screen_size(call: Call) -> ToolAnswer:
+    """In pixels, as all coordinates are."""
+    _, display = await _display(call)
     return ToolAnswer(f"The screen has {display.width}x{display.height} pixels.")
 
 
-def _phones(name: str) -> Tool:
-    return Tool(name, "List phones.", object_of({}), annotations_of("read"))
-
-
-def _mobile_mcp() -> list[Tool]:
-    prefix, rows = mobile_mcp.PREFIX, mobile_mcp.ROWS
-    listed = _phones(f"{prefix}list_available_devices")
+def _listed(prefix: str, devices: str, module: ModuleType) -> list[Tool]:
+    """The tools of one public server, by its tables; the one that lists phones is ours."""
     tools = [
-        seed_tool(prefix + name, row, getattr(rows[name], "native", ""), mobile_mcp.KINDS)
-        for name, row in mobile_mcp.TOOLS.items()
+        seed_tool(prefix + name, row, getattr(module.ROWS[name], "native", ""), module.KINDS)
+        for name, row in module.TOOLS.items()
     ]
-    return [listed, *tools]
-
-
-def _agent_device() -> list[Tool]:
-    rows = agent_device.ROWS
-    tools = [
-        seed_tool(name, row, getattr(rows[name], "native", ""), agent_device.KINDS)
-        for name, row in agent_device.TOOLS.items()
-    ]
-    return [_phones("devices"), *tools]
+    return [Tool(devices, "List phones.", object_of({}), annotations_of("read")), *tools]
 
 
 def _openpocket() -> list[Tool]:
@@ -397,8 +378,10 @@ PROFILES: dict[str, SeedProfile] = {
     "openpocket": TableProfile("openpocket", _openpocket),
     "mobile_mcp": TableProfile(
         "mobile_mcp",
-        _mobile_mcp,
+        partial(_listed, mobile_mcp.PREFIX, "mobile_list_available_devices", mobile_mcp),
         {"mobile_list_available_devices": listed_devices, "mobile_get_screen_size": _screen_size},
     ),
-    "agent_device": TableProfile("agent_device", _agent_device, {"devices": listed_devices}),
+    "agent_device": TableProfile(
+        "agent_device", partial(_listed, "", "devices", agent_device), {"devices": listed_devices}
+    ),
 }

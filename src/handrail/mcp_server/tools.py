@@ -115,8 +115,8 @@ def _own(
 STEPS = "[{tap: Save}, {type_text: {text: Ada, target: Name}}]"
 """As text, JSON or YAML: strict mode has no words for an object of any shape. A list is taken, too."""
 _OWN: dict[str, Tool] = {
-    one.name: one
-    for one in (
+    tool.name: tool
+    for tool in (
         _own("devices", "List phones.", {}, "read"),
         _own("connect", "Choose the phone; answers with its screen.", {"device": TEXT}, "read"),
         _own(

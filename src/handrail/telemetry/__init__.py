@@ -23,9 +23,6 @@ from handrail.telemetry.collector import read_collector
 if TYPE_CHECKING:
     from handrail.telemetry.recorder import Recorder
 
-
-__all__ = ["EndedAction", "SessionListener", "Telemetry"]
-
 MAX_OPEN = 1_000
 """Actions whose start is remembered until they end."""
 MAX_QUEUED = 16

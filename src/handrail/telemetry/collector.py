@@ -29,12 +29,9 @@ class Collector(NamedTuple):
     """What comes before `/v1/traces`."""
     headers: Mapping[str, str]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         parts = urlsplit(self.url)
         return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 def read_collector(env: Mapping[str, str]) -> Collector | None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Any
 
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -16,9 +17,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.metrics import AlwaysOffExemplarFilter, Counter, Histogram, MeterProvider
 from opentelemetry.sdk.metrics.export import (
     AggregationTemporality,
-    HistogramDataPoint,
     InMemoryMetricReader,
-    NumberDataPoint,
     PeriodicExportingMetricReader,
 )
 from opentelemetry.sdk.metrics.view import DropAggregation, ExplicitBucketHistogramAggregation, View
@@ -34,7 +33,7 @@ from handrail.engine.tracing import TraceContext, TracedSpan
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import Envelope
 from handrail.telemetry import EndedAction
-from handrail.telemetry.allowed import METRICS, OTHER, PHASES, Attributes, Metric, keep_allowed
+from handrail.telemetry.allowed import ALLOWED, METRICS, OTHER, PHASES, Attributes, Metric, keep_allowed
 from handrail.telemetry.collector import Collector, open_session
 
 MAX_QUEUED = 4_096
@@ -96,20 +95,23 @@ class Recorder:
                 self._spans.on_end(span)
 
     def _record_work(self, work: TracedSpan) -> None:
-        attributes = work_attributes(work)
-        match work.kind:
-            case "agent":
-                self._add("handrail.agent.runs", attributes)
-            case "flow":
-                self._add("handrail.flow.runs", attributes)
-            case "model":
-                self._add("gen_ai.client.operation.duration", attributes, work.ms / 1000)
-                for kind, tokens in (("input", work.input_tokens), ("output", work.output_tokens)):
-                    of_kind = attributes | keep_allowed({"gen_ai.token.type": kind})
-                    self._add("gen_ai.client.token.usage", of_kind, float(tokens))
+        name, span_kind = WORK_NAMES.get(work.kind, OTHER), SpanKind.INTERNAL
+        fields: dict[str, Any] = {"error.type": work.code, "gen_ai.operation.name": name}
+        if work.kind == "model":
+            span_kind = SpanKind.CLIENT
+            tokens = {"input": work.input_tokens, "output": work.output_tokens}
+            fields["gen_ai.provider.name"] = work.maker
+            fields |= {f"gen_ai.usage.{kind}_tokens": count for kind, count in tokens.items()}
+            attributes = keep_allowed(fields)
+            self._add("gen_ai.client.operation.duration", attributes, work.ms / 1000)
+            for kind, count in tokens.items():
+                of_kind = attributes | keep_allowed({"gen_ai.token.type": kind})
+                self._add("gen_ai.client.token.usage", of_kind, float(count))
+        else:
+            attributes = keep_allowed(fields | {f"handrail.{work.kind}.outcome": work.outcome})
+            if f"handrail.{work.kind}.runs" in METRICS:
+                self._add(f"handrail.{work.kind}.runs", attributes)
         if self._spans is not None:
-            name = WORK_NAMES.get(work.kind, OTHER)
-            span_kind = SpanKind.CLIENT if work.kind == "model" else SpanKind.INTERNAL
             began_ns = work.began_ms * 1_000_000
             self._spans.on_end(_span(name, work.place, work.parent, began_ns, work.ms, attributes, span_kind))
 
@@ -153,19 +155,16 @@ def open_exporters(collector: Collector) -> tuple[BatchSpanProcessor, PeriodicEx
     `OTEL_…` variables are often set for other programs, so what the SDK would read from them is passed here.
     """
     session = open_session(collector)
-    span_exporter = OTLPSpanExporter(
-        f"{collector.url}/v1/traces",
-        str(session.verify),
-        timeout=TIMEOUT_S,
-        compression=Compression.NoCompression,
-        session=session,
-    )
+    options: dict[str, Any] = {
+        "certificate_file": str(session.verify),
+        "timeout": TIMEOUT_S,
+        "compression": Compression.NoCompression,
+        "session": session,
+    }
+    span_exporter = OTLPSpanExporter(f"{collector.url}/v1/traces", **options)
     metric_exporter = OTLPMetricExporter(
         f"{collector.url}/v1/metrics",
-        str(session.verify),
-        timeout=TIMEOUT_S,
-        compression=Compression.NoCompression,
-        session=session,
+        **options,
         preferred_temporality=dict.fromkeys((Counter, Histogram), AggregationTemporality.DELTA),
         preferred_aggregation={Histogram: ExplicitBucketHistogramAggregation(record_min_max=False)},
     )
@@ -177,22 +176,19 @@ def open_exporters(collector: Collector) -> tuple[BatchSpanProcessor, PeriodicEx
 
 
 def _prometheus_point(name: str, metric: Metric, point: Any) -> Iterator[str]:
-    attributes = point.attributes or {}
-    labels = [(label, attributes[label]) for label in metric.attributes if label in attributes]
-    if isinstance(point, NumberDataPoint):
-        yield f"{name}{_braces(labels)} {point.value}"
-    elif isinstance(point, HistogramDataPoint):
-        count = 0
-        for bound, more in zip([*map(str, metric.bounds), "+Inf"], point.bucket_counts, strict=True):
-            count += more
-            yield f"{name}_bucket{_braces([*labels, ('le', bound)])} {count}"
-        yield f"{name}_sum{_braces(labels)} {point.sum}"
-        yield f"{name}_count{_braces(labels)} {point.count}"
+    def braces(**more: str) -> str:
+        labels = {label: point.attributes[label] for label in metric.attributes if label in point.attributes}
+        written = [f'{label.replace(".", "_")}="{text}"' for label, text in (labels | more).items()]
+        return f"{{{','.join(written)}}}" if written else ""
 
-
-def _braces(labels: list[tuple[str, Any]]) -> str:
-    inside = ",".join(f'{label.replace(".", "_")}="{text}"' for label, text in labels)
-    return f"{{{inside}}}" if inside else ""
+    if not metric.bounds:
+        yield f"{name}{braces()} {point.value}"
+        return
+    counts = accumulate(point.bucket_counts)
+    for bound, count in zip([*map(str, metric.bounds), "+Inf"], counts, strict=True):
+        yield f"{name}_bucket{braces(le=bound)} {count}"
+    yield f"{name}_sum{braces()} {point.sum}"
+    yield f"{name}_count{braces()} {point.count}"
 
 
 RESOURCE = Resource({"service.name": "handrail", "service.version": __version__})
@@ -217,16 +213,12 @@ def action_attributes(event: Event, envelope: Envelope) -> Attributes:
         "handrail.retryable": envelope.retryable,
         "handrail.changes": len(envelope.changes) if envelope.changes is not None else None,
     }
-    if verification := envelope.verification:
-        attributes["handrail.verification.mode"] = verification.mode
-        attributes["handrail.verification.outcome"] = verification.outcome
-    if settle := envelope.settle:
-        attributes["handrail.settle.reason"] = settle.reason
-        attributes["handrail.settle.ms"] = settle.ms
-        attributes["handrail.settle.reads"] = settle.reads
-    if approval := envelope.approval:
-        attributes["handrail.approval.decision"] = approval.decision
-        attributes["handrail.approval.remembered"] = bool(approval.remembered)
+    for name in ALLOWED:  # `handrail.settle.ms` is what the envelope has as `settle.ms`
+        part, _, field = name.removeprefix("handrail.").partition(".")
+        if part in ("verification", "settle", "approval") and getattr(envelope, part):
+            attributes[name] = getattr(getattr(envelope, part), field)
+    if "handrail.approval.remembered" in attributes:
+        attributes["handrail.approval.remembered"] = bool(attributes["handrail.approval.remembered"])
     return keep_allowed(attributes)
 
 
@@ -247,26 +239,10 @@ def action_spans(
     phases["other"] = sum(ms for phase, ms in timings.items() if phase not in phases and phase != "total")
     for phase, ms in phases.items():
         if ms > 0:
-            span = _span(
-                f"phase {phase}", place.child(), place, start_ns, ms, keep_allowed({"handrail.phase": phase})
-            )
+            own = keep_allowed({"handrail.phase": phase})
+            span = _span(f"phase {phase}", place.child(), place, start_ns, ms, own)
             yield span
             start_ns = span.end_time or start_ns
-
-
-def work_attributes(work: TracedSpan) -> Attributes:
-    attributes: dict[str, Any] = {
-        "error.type": work.code,
-        "gen_ai.operation.name": WORK_NAMES.get(work.kind, OTHER),
-    }
-    match work.kind:
-        case "agent" | "flow":
-            attributes[f"handrail.{work.kind}.outcome"] = work.outcome
-        case "model":
-            attributes["gen_ai.provider.name"] = work.maker
-            attributes["gen_ai.usage.input_tokens"] = work.input_tokens
-            attributes["gen_ai.usage.output_tokens"] = work.output_tokens
-    return keep_allowed(attributes)
 
 
 def _span(
@@ -284,10 +260,15 @@ def _span(
         or attributes.get("handrail.flow.outcome") == "failed"
         or attributes.get("handrail.agent.outcome", "finished") != "finished"
     )
+
+    def context(of: TraceContext) -> SpanContext:
+        trace_id, span_id = int.from_bytes(of.trace_id), int.from_bytes(of.span_id)
+        return SpanContext(trace_id, span_id, is_remote=False, trace_flags=TraceFlags(int(of.is_sampled)))
+
     return ReadableSpan(
         name,
-        _context(place),
-        _context(parent) if parent else None,
+        context(place),
+        context(parent) if parent else None,
         RESOURCE,
         attributes,
         kind=kind,
@@ -296,8 +277,3 @@ def _span(
         end_time=start_ns + max(0, round(ms * 1_000_000)),
         instrumentation_scope=_SCOPE,
     )
-
-
-def _context(place: TraceContext) -> SpanContext:
-    trace_id, span_id = int.from_bytes(place.trace_id), int.from_bytes(place.span_id)
-    return SpanContext(trace_id, span_id, is_remote=False, trace_flags=TraceFlags(int(place.is_sampled)))

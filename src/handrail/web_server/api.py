@@ -5,16 +5,13 @@ An action is cancelled when its client disconnects before it ends.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Coroutine, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Route
 
 from handrail import __version__
 from handrail.dialects.carry_out import CarriedOut, carry_out
@@ -30,11 +27,12 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from, read_action, read_json
 from handrail.safety.caller import Caller
 from handrail.waiting import first
-from handrail.web_server.responses import number, status_of
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, number, status_of
 
 if TYPE_CHECKING:
     from handrail.web_server.server import Context
 
+ROUTES = RouteTable()
 MOST_AT_ONCE = 100
 """Actions of one batch."""
 LONGEST_WAIT_MS = 60_000
@@ -47,21 +45,23 @@ _schema = cache(json_schema)
 T = TypeVar("T")
 
 
-async def health(_: Request) -> JSONResponse:
+@ROUTES("/healthz")
+async def health(_: DeskRequest) -> JSON:
     """Whether the server answers, and its version."""
-    return JSONResponse({"ok": True, "handrail": __version__})
+    return {"ok": True, "handrail": __version__}
 
 
-async def vocabulary(_: Request) -> JSONResponse:
+@ROUTES("/api/actions")
+async def vocabulary(_: DeskRequest) -> JSON:
     """JSON Schema of every action."""
-    return JSONResponse(_schema())
+    return _schema()
 
 
-async def act(request: Request) -> JSONResponse:
+@ROUTES("/api/actions", "POST")
+async def act(request: DeskRequest) -> JSONResponse:
     """One action → its envelope; a list of desk actions → one change; with `dialect`, the maker's answer."""
     body = await request.body()
-    context: Context = request.app.state.context
-    caller = request.state.visitor.caller()
+    context, caller = request.context, request.visitor.caller()
     if "dialect" in request.query_params:
         work = _run_dialect(context, dict(request.query_params), body, caller)
         carried_out = await until_disconnect(request, work)
@@ -148,52 +148,40 @@ async def _run_dialect(context: Context, query: dict[str, str], body: bytes, cal
     return await carry_out(dialect(name), words, conversation, perform)
 
 
-async def state(request: Request) -> JSONResponse:
+@ROUTES("/api/desk")
+async def state(request: DeskRequest) -> JSON:
     """The whole desk, as browsers are told it."""
-    return JSONResponse(request.app.state.context.desk.snapshot())
+    return request.context.desk.snapshot()
 
 
-async def inbox(request: Request) -> JSONResponse:
+@ROUTES("/api/inbox")
+async def inbox(request: DeskRequest) -> JSON:
     """What people did for this caller since it last asked; `wait` is in milliseconds."""
     wait_ms = number(request, "wait", 0, LONGEST_WAIT_MS)
-    name = request.state.visitor.caller().id
-    desk = request.app.state.context.runtime.desk_session()
-    return JSONResponse({"events": await until_disconnect(request, desk.heard(name, wait_ms))})
+    events = request.runtime.desk_session().heard(request.visitor.caller().id, wait_ms)
+    return {"events": await until_disconnect(request, events)}
 
 
-async def interrupt(request: Request) -> JSONResponse:
+@ROUTES("/api/interrupt", "POST")
+async def interrupt(request: DeskRequest) -> JSON:
     """Stop every action that is running."""
-    stopped = await request.app.state.context.interrupt(request.state.visitor)
-    return JSONResponse({"stopped": stopped})
+    return {"stopped": await request.context.interrupt(request.visitor)}
 
 
-async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def until_disconnect(request: DeskRequest, work: Coroutine[Any, Any, T]) -> T:
     """Cancels `work` when the client disconnects or the server stops.
 
     The body must be read before: afterwards `receive` yields only the disconnect.
     """
-    leaving: asyncio.Event = request.app.state.context.leaving
+    leaving = request.context.leaving
 
     async def disconnected() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    async def over() -> None:
-        await first(disconnected(), leaving.wait())
-
-    done, _ = await first(work, over())
+    done, _ = await first(work, first(disconnected(), leaving.wait()))
     if not done.cancelled():
         return done.result()
     if leaving.is_set():
         raise Cancelled("the server was stopped", hint="Start it again, then ask again.", retryable=True)
     raise HTTPException(FAMILIES["cancelled"].http_status, "The client left before it was done.")
-
-
-ROUTES = [
-    Route("/healthz", health),
-    Route("/api/actions", vocabulary),
-    Route("/api/actions", act, methods=["POST"]),
-    Route("/api/desk", state),
-    Route("/api/inbox", inbox),
-    Route("/api/interrupt", interrupt, methods=["POST"]),
-]

@@ -1,4 +1,5 @@
-"""The engine's questions on the desk, and the answers of people, some of which are remembered.
+"""The engine's questions on the desk, the answers of people, those that are remembered, and the Settings app:
+rules in words, how often each was asked, home, versions.
 
 Questions of other processes of this home are read from the store. What an answer brings along, such as a
 code, is passed on and neither kept nor logged here.
@@ -8,27 +9,34 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import platform
+import shutil
+import sqlite3
+from collections import Counter
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, Literal, cast
 
 from pydantic import Field
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
+from handrail import __version__
 from handrail.clock import iso_time
 from handrail.desk.desk import Desk
 from handrail.desk.questions import Recall, Remember
-from handrail.errors import InvalidAction
+from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.message import DialogFeedback
 from handrail.protocol.model import CamelModel, Count, Flag, Name, Text
 from handrail.protocol.traits import Span
 from handrail.runtime import Runtime
 from handrail.safety.approval_store import AskedApproval, GrantTerms
 from handrail.safety.permissions import Permissions
+from handrail.safety.policy import Policy, rulings
+from handrail.safety.policy_file import remember_sentence, sentence
 from handrail.web_server.auth import Visitor
-from handrail.web_server.responses import json_body, number
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_body, number
 
+ROUTES = RouteTable()
 TICK_MS = 250.0
 """How soon a question, or its answer elsewhere, is seen."""
 DIALOG = "approval:"
@@ -42,6 +50,13 @@ _TITLES = {
     "permission": "A permission needs your yes",
     "unknown": "The agent needs you",
 }
+RECENT = 500
+"""Questions that are counted."""
+MOST_NAMED = 3
+"""A class with more actions than this is called "any touch or key"."""
+EVERYTHING_ELSE = "Everything else"
+Counts = Counter[tuple[str, str]]
+"""How often, by the reason for the question and how it ended."""
 NameOf = Callable[[str], str]
 """What people call the phone with this serial."""
 
@@ -108,7 +123,13 @@ class DeskApprovals:
                 self._desk.publish("APPROVAL_RESOLVED", **frame)
 
     async def _described(self, approval: AskedApproval) -> dict[str, Any]:
-        request = approval.request
+        request, action = approval.request, approval.action_type.replace("_", " ").replace(".", " ")
+        if request.kind == "human_auth":
+            title = _TITLES.get(request.capability, f"The agent needs your {request.capability}")
+        else:
+            title = (
+                f"May the agent {action} “{request.label}”?" if request.label else f"May the agent {action}?"
+            )
         blob = request.screenshot
         png = await asyncio.to_thread(self._runtime.journal.blob, blob) if blob else None
         optional = {
@@ -125,7 +146,7 @@ class DeskApprovals:
         return {
             "approvalId": approval.id,
             "dialogId": DIALOG + approval.id,
-            "title": _title(approval),
+            "title": title,
             "message": request.instruction,
             "expiresAt": iso_time(approval.expires_ms),
             "canRemember": request.remember,
@@ -168,78 +189,66 @@ class DeskApprovals:
         return answered
 
 
-def _title(approval: AskedApproval) -> str:
-    request = approval.request
-    if request.kind == "human_auth":
-        return _TITLES.get(request.capability, f"The agent needs your {request.capability}")
-    action = approval.action_type.replace("_", " ").replace(".", " ")
-    return f"May the agent {action} “{request.label}”?" if request.label else f"May the agent {action}?"
-
-
-async def list_approvals(request: Request) -> JSONResponse:
+@ROUTES("/api/approvals")
+async def list_approvals(request: DeskRequest) -> JSON:
     """What waits for an answer; with `history=1` everything, newest first."""
-    context = request.app.state.context
-    runtime: Runtime = context.runtime
+    approvals, name_of = request.runtime.approvals, request.context.phones.name
     if request.query_params.get("history") != "1":
-        pending = await runtime.approvals.pending()
-        return JSONResponse({"approvals": [_listed(approval, context.phones.name) for approval in pending]})
+        return {"approvals": [_listed(approval, name_of) for approval in await approvals.pending()]}
     limit = max(1, number(request, "limit", 50, 500))
-    before = number(request, "before", 0, 10**15) or None
-    page = await runtime.approvals.history(limit, before)
-    rows = [_listed(approval, context.phones.name) for approval in page]
-    return JSONResponse({"approvals": rows, "next": page[-1].seq if len(page) == limit else None})
+    page = await approvals.history(limit, number(request, "before", 0, 10**15) or None)
+    rows = [_listed(approval, name_of) for approval in page]
+    return {"approvals": rows, "next": page[-1].seq if len(page) == limit else None}
 
 
-async def answer_approval(request: Request) -> JSONResponse:
+@ROUTES("/api/approvals", "POST")
+async def answer_approval(request: DeskRequest) -> JSON:
     """A person's yes or no."""
     body = await json_body(request, AnswerBody)
-    context = request.app.state.context
-    answered = await context.approvals.answer(body, request.state.visitor)
-    return JSONResponse(_listed(answered, context.phones.name))
+    answered = await request.context.approvals.answer(body, request.visitor)
+    return _listed(answered, request.context.phones.name)
 
 
 def _listed(approval: AskedApproval, name_of: NameOf) -> dict[str, Any]:
-    asked = approval.request
+    request = approval.request
     row = approval.to_dict() | {
-        "wants_data": asked.wants_data,
-        "is_secret": asked.is_secret,
-        "phone": name_of(asked.device),
+        "wants_data": request.wants_data,
+        "is_secret": request.is_secret,
+        "phone": name_of(request.device),
     }
-    return row | ({"picture": f"/api/journal/blob/{asked.screenshot}"} if asked.screenshot else {})
+    return row | ({"picture": f"/api/journal/blob/{request.screenshot}"} if request.screenshot else {})
 
 
-async def list_permissions(request: Request) -> JSONResponse:
+@ROUTES("/api/permissions")
+async def list_permissions(request: DeskRequest) -> JSON:
     """Answers that are remembered."""
-    answers = await asyncio.to_thread(request.app.state.context.runtime.permissions.all)
-    return JSONResponse({"permissions": [{"key": key, "allow": allow} for key, allow in answers.items()]})
+    answers = await asyncio.to_thread(request.runtime.permissions.all)
+    return {"permissions": [{"key": key, "allow": allow} for key, allow in answers.items()]}
 
 
-async def forget_permission(request: Request) -> JSONResponse:
+@ROUTES("/api/permissions", "DELETE", person="Revoking a permission")
+async def forget_permission(request: DeskRequest) -> JSON:
     """Forget one of them: `key` names it."""
-    request.state.visitor.must_be_person("Revoking a permission")
     key = request.query_params.get("key")
     if not key:
         raise InvalidAction("key: is required", path="key", hint="GET /api/permissions lists the keys.")
-    await asyncio.to_thread(request.app.state.context.runtime.permissions.forget, key)
-    return JSONResponse({"forgotten": key})
+    await asyncio.to_thread(request.runtime.permissions.forget, key)
+    return {"forgotten": key}
 
 
-async def list_grants(request: Request) -> JSONResponse:
+@ROUTES("/api/grants")
+async def list_grants(request: DeskRequest) -> JSON:
     """What people allowed for a time."""
-    grants = await request.app.state.context.runtime.approvals.grants.active()
-    return JSONResponse({"grants": [grant.to_dict() for grant in grants]})
+    grants = await request.runtime.approvals.grants.active()
+    return {"grants": [grant.to_dict() for grant in grants]}
 
 
-async def revoke_grant(request: Request) -> JSONResponse:
+@ROUTES("/api/grants", "DELETE", person="Revoking a grant")
+async def revoke_grant(request: DeskRequest) -> JSON:
     """End one of them: `id` names it."""
-    visitor: Visitor = request.state.visitor
-    visitor.must_be_person("Revoking a grant")
-    runtime: Runtime = request.app.state.context.runtime
-    grant = await runtime.approvals.grants.revoke(request.query_params.get("id") or "")
-    actor = {"kind": "person", "id": visitor.name}
-    entry = {"kind": "grant_revoked", "device": grant.device, "actor": actor, "door": "desk"}
-    await runtime.journal.seal(entry | {"grant": grant.id})
-    return JSONResponse({"revoked": grant.id})
+    grant = await request.runtime.approvals.grants.revoke(request.query_params.get("id") or "")
+    await request.context.seal("grant_revoked", request.visitor, device=grant.device, grant=grant.id)
+    return {"revoked": grant.id}
 
 
 def remember_in(permissions: Permissions) -> Remember:
@@ -263,11 +272,103 @@ def _parts(key: str) -> tuple[str, str, str | None]:
     return agent, tool, context[0] if context else None
 
 
-ROUTES = [
-    Route("/api/approvals", list_approvals),
-    Route("/api/approvals", answer_approval, methods=["POST"]),
-    Route("/api/permissions", list_permissions),
-    Route("/api/permissions", forget_permission, methods=["DELETE"]),
-    Route("/api/grants", list_grants),
-    Route("/api/grants", revoke_grant, methods=["DELETE"]),
-]
+@ROUTES("/api/settings", person="Looking at the settings")
+async def settings(request: DeskRequest) -> JSON:
+    """Rules in words, classes of acts with what is decided about them, the home, versions."""
+    runtime = request.runtime
+    history = await runtime.approvals.history(RECENT)
+    counts: Counts = Counter((approval.request.why, approval.state) for approval in history)
+    home, versions = await asyncio.gather(
+        asyncio.to_thread(_home, runtime.config.home), asyncio.to_thread(_versions)
+    )
+    grouped: dict[tuple[str, str, str, str], list[str]] = {}
+    for kind, what, ruling in rulings():
+        grouped.setdefault((what, ruling.local, ruling.remote, ruling.why), []).append(kind)
+    rows = []
+    for (what, local, remote, why), kinds in grouped.items():
+        names = ", ".join(kind.replace("_", " ") for kind in kinds)
+        title = f"{names if len(kinds) <= MOST_NAMED else 'Any touch or key'} {what}".strip()
+        if local == remote == "allow":
+            title = EVERYTHING_ELSE
+        row = {"title": title, "actions": names, "local": local, "remote": remote, "why": why}
+        rows.append(row | _question_counts(counts, why))
+    return {
+        "policy": _policy(runtime, counts),
+        "classes": sorted(rows, key=lambda row: row["title"] == EVERYTHING_ELSE),
+        "home": home,
+        "versions": versions,
+        "agentLine": request.context.agent_line,
+        "mcp": _mcp(request),
+        "tokenFile": str(runtime.config.desk),
+    }
+
+
+def _mcp(request: DeskRequest) -> str | None:
+    """The address of MCP here, None where it is not served. Only browsers can look up the page's own name."""
+    if not any(getattr(route, "path", "").startswith("/mcp") for route in request.app.routes):
+        return None
+    origin, server = request.context.origin(request), request.scope.get("server")
+    if origin.startswith("https:") or server is None:
+        return f"{origin}/mcp"
+    host = f"[{server[0]}]" if ":" in server[0] else server[0]
+    return f"http://{host}:{server[1]}/mcp"
+
+
+def _question_counts(counts: Counts, why: str) -> dict[str, int]:
+    """A special case is asked as `what it is about; why`."""
+    states: Counter[str] = Counter()
+    for (reason, state), count in counts.items():
+        if why and (reason == why or reason.endswith(f"; {why}")):
+            states[state] += count
+    return {"asked": states.total(), "approved": states["approved"], "denied": states["denied"]}
+
+
+def _policy(runtime: Runtime, counts: Counts) -> dict[str, Any]:
+    """A file that can't be used is shown with what is wrong with it."""
+    file = runtime.config.policy
+    policy: dict[str, Any] = {"file": str(file), "exists": file.exists(), "rules": [], "knownHosts": []}
+    try:
+        current = runtime.policy.current()
+    except HandrailError as error:
+        return policy | {"problem": {"message": error.message, "hint": error.hint}}
+    if not isinstance(current, Policy):  # the file changed half a second ago: both versions hold
+        return policy | {"changing": True}
+    rules = [
+        {
+            "name": rule.name,
+            "verdict": rule.verdict,
+            "sentence": sentence(rule),
+            "kept": remember_sentence(rule),
+            **_question_counts(counts, rule.why),
+        }
+        for rule in current.rules
+    ]
+    return policy | {"rules": rules, "knownHosts": sorted(current.known_hosts)}
+
+
+def _home(home: Path) -> dict[str, Any]:
+    def size(*files: Path) -> int:
+        return sum(file.stat().st_size for file in files if file.is_file())
+
+    return {
+        "path": str(home),
+        "database": size(*home.glob("handrail.db*")),
+        "pictures": size(*(home / "blobs").rglob("*")),
+        "free": shutil.disk_usage(home).free,
+    }
+
+
+def _versions() -> list[dict[str, str]]:
+    versions = {
+        "Handrail": __version__,
+        "Python": platform.python_version(),
+        "SQLite": sqlite3.sqlite_version,
+    }
+    packages = {"Simulator": "handrail-sim", "MCP library": "mcp", "Phone helper": "uiautomator2"}
+    for name, package in packages.items():
+        try:
+            versions[name] = version(package)
+        except PackageNotFoundError:
+            versions[name] = "not installed"
+    versions["System"] = f"{platform.system()} {platform.release()}"
+    return [{"name": name, "version": number} for name, number in versions.items()]

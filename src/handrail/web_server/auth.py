@@ -8,6 +8,7 @@ before any route.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import math
@@ -30,7 +31,6 @@ from handrail.engine.tracing import read_traceparent, within_trace
 from handrail.errors import ActionRejected
 from handrail.protocol.read import MAX_BYTES
 from handrail.safety.caller import LONGEST_PATIENCE_MS, PATIENCE_MS, Caller, Door
-from handrail.web_server.files import is_app_file
 from handrail.web_server.responses import HttpRefusal, refused, secured
 
 OPEN = frozenset({"/", "/login", "/approve", "/worker.js", "/api/login", "/healthz", "/favicon.ico"})
@@ -56,6 +56,8 @@ WAIT_HEADER = "handrail-wait"
 """Milliseconds that a program waits in line for a phone that a person has taken over."""
 LONGEST_NAME = 60
 PROGRAM = "http"
+APP_NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
+_SEALED_PATH = re.compile(rf"(/apps/({APP_NAME})~[\w-]{{43}})/.+", re.ASCII)
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 
 NOBODY = HttpRefusal(
@@ -144,6 +146,17 @@ def patience_of(text: str | None) -> float:
 def hash_of(token: str) -> str:
     """What is kept of a token."""
     return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def app_folder(name: str, seal_key: bytes) -> str:
+    """The path of a user's app, with the seal that opens it."""
+    digest = hmac.digest(seal_key, f"app {name}".encode(), hashlib.sha256)
+    return f"/apps/{name}~{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
+
+
+def is_app_file(path: str, seal_key: bytes) -> bool:
+    match = _SEALED_PATH.fullmatch(path)
+    return match is not None and hmac.compare_digest(match[1], app_folder(match[2], seal_key))
 
 
 def _same(secret: str, other: str) -> bool:

@@ -6,13 +6,12 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse
-from starlette.routing import Route
+from starlette.responses import HTMLResponse
 
 from handrail.clock import iso_time
 from handrail.engine.session import Session
@@ -32,8 +31,9 @@ from handrail.runtime import Runtime
 from handrail.safety.caller import LONGEST_PATIENCE_MS, Caller
 from handrail.waiting import Background
 from handrail.web_server.phone import Phones
-from handrail.web_server.responses import json_object
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
 
+ROUTES = RouteTable()
 POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -168,19 +168,15 @@ class Runs:
             record.journal_head = str(read_head(head_path(self._runtime.config.home)) or "")
             await asyncio.to_thread(write, [record], self._folder(run.id) / REPORT)
             run.has_report = True
-            await asyncio.to_thread(self._save, run)
+            folder, fields = self._folder(run.id), run.to_dict() | {"started_ms": run.started_ms}
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            redacted = self._runtime.secrets.redact(json.dumps(fields, ensure_ascii=False))
+            await asyncio.to_thread((folder / FILE).write_text, redacted, encoding="utf-8")
             del self._runs[run.id]  # from now on it is read from its folder
         except HandrailError as error:
             run.outcome, run.error = "failed", f"{error.message} {error.hint}"
         except OSError as error:
             run.error = f"The report could not be written: {error}"
-
-    def _save(self, run: FlowRun) -> None:
-        folder = self._folder(run.id)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fields = run.to_dict() | {"started_ms": run.started_ms}
-        redacted = self._runtime.secrets.redact(json.dumps(fields, ensure_ascii=False))
-        (folder / FILE).write_text(redacted, encoding="utf-8")
 
     def stop(self, id_: str) -> None:
         """The run's record of what was done is still written."""
@@ -278,7 +274,11 @@ def _listed(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[st
     for use in uses(document):
         values.setdefault(use.reference.name, use.reference.default)
     variables = [{"name": name, "value": text} for name, text in values.items()]
-    planned = _planned(document, variables)
+    # What would be run, with each variable's name where it has no value yet.
+    stand_in = {variable["name"]: variable["value"] or f"⟨{variable['name']}⟩" for variable in variables}
+    planned: FlowPlan | None = None
+    with suppress(InvalidAction):
+        planned = plan(document, stand_in)
     named = document.root.get("devices")
     devices = [str(device) for device in plain(named)] if isinstance(named, Items) else []
     problems = [problem for problem in problems if problem["rule"] != WITHOUT_VALUE]
@@ -295,15 +295,6 @@ def _listed(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[st
         "problems": problems,
         "broken": any(problem["level"] == "error" for problem in problems),
     }
-
-
-def _planned(document: FlowDocument, variables: Iterable[Mapping[str, Any]]) -> FlowPlan | None:
-    """What would be run, with each variable's name where it has no value yet."""
-    stand_in = {variable["name"]: variable["value"] or f"⟨{variable['name']}⟩" for variable in variables}
-    try:
-        return plan(document, stand_in)
-    except InvalidAction:
-        return None
 
 
 def _preview(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any]]:
@@ -354,55 +345,46 @@ def _texts(body: Mapping[str, Any], name: str) -> dict[str, str]:
     return texts
 
 
-def _flows(request: Request) -> Flows:
-    flows: Flows = request.app.state.context.flows
-    return flows
-
-
-async def list_flows(request: Request) -> JSONResponse:
+@ROUTES("/api/flows")
+async def list_flows(request: DeskRequest) -> JSON:
     """Every flow with its lint state, variables and phones."""
-    folders = _flows(request).folders
+    folders = request.context.flows.folders
     rows = await asyncio.to_thread(folders.listed)
-    return JSONResponse({"folders": [str(folder) for folder in folders.folders], "flows": rows})
+    return {"folders": [str(folder) for folder in folders.folders], "flows": rows}
 
 
-async def run(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/run", "POST", status=202)
+async def run(request: DeskRequest) -> JSON:
     """Start one; it is followed by its id."""
-    body, asker = await json_object(request), request.state.visitor.caller()
-    started = await _flows(request).run(request.app.state.context.phones, body, asker)
-    return JSONResponse(started.to_dict(), status_code=202)
+    body, asker = await json_object(request), request.visitor.caller()
+    started = await request.context.flows.run(request.context.phones, body, asker)
+    return started.to_dict()
 
 
-async def list_runs(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/runs")
+async def list_runs(request: DeskRequest) -> JSON:
     """Runs, newest first."""
-    runs = await asyncio.to_thread(_flows(request).runs.history)
-    return JSONResponse({"runs": [run.to_dict(steps=False) for run in runs]})
+    runs = await asyncio.to_thread(request.context.flows.runs.history)
+    return {"runs": [run.to_dict(steps=False) for run in runs]}
 
 
-async def show_run(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/runs/{id}")
+async def show_run(request: DeskRequest) -> JSON:
     """One run with its steps as they are now."""
-    return JSONResponse(_flows(request).runs.get(request.path_params["id"]).to_dict())
+    return request.context.flows.runs.get(request.path_params["id"]).to_dict()
 
 
-async def stop(request: Request) -> JSONResponse:
+@ROUTES("/api/flows/runs/{id}/stop", "POST")
+async def stop(request: DeskRequest) -> JSON:
     """Stop a run."""
-    runs, id_ = _flows(request).runs, request.path_params["id"]
+    runs, id_ = request.context.flows.runs, request.path_params["id"]
     runs.stop(id_)
-    return JSONResponse(runs.get(id_).to_dict())
+    return runs.get(id_).to_dict()
 
 
-async def report(request: Request) -> HTMLResponse:
+@ROUTES("/api/flows/runs/{id}/report")
+async def report(request: DeskRequest) -> HTMLResponse:
     """The page of a run that is over."""
-    page = _flows(request).runs.report(request.path_params["id"])
+    page = request.context.flows.runs.report(request.path_params["id"])
     text = await asyncio.to_thread(page.read_text, "utf-8")
     return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
-
-
-ROUTES = [
-    Route("/api/flows", list_flows),
-    Route("/api/flows/run", run, methods=["POST"]),
-    Route("/api/flows/runs", list_runs),
-    Route("/api/flows/runs/{id}", show_run),
-    Route("/api/flows/runs/{id}/stop", stop, methods=["POST"]),
-    Route("/api/flows/runs/{id}/report", report),
-]

@@ -16,9 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from handrail.errors import InvalidAction
 from handrail.flow.recording import flow_text
@@ -30,9 +28,10 @@ from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.runtime import Runtime
 from handrail.screen.diff import Diff, diff_text
 from handrail.store import connect
-from handrail.web_server.responses import json_object
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
 
 T = TypeVar("T")
+ROUTES = RouteTable()
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -54,11 +53,6 @@ STEP_PICTURES = ("after", "screenshot", "before")
 ANY = Filter()
 
 
-def runtime_of(request: Request) -> Runtime:
-    runtime: Runtime = request.app.state.context.runtime
-    return runtime
-
-
 async def read_journal(runtime: Runtime, work: Callable[[sqlite3.Connection], T]) -> T:
     """Runs `work` in a thread, with a connection of its own."""
 
@@ -69,22 +63,24 @@ async def read_journal(runtime: Runtime, work: Callable[[sqlite3.Connection], T]
     return await asyncio.to_thread(read)
 
 
-async def list_actions(request: Request) -> JSONResponse:
+@ROUTES("/api/journal")
+async def list_actions(request: DeskRequest) -> JSON:
     """A page of actions, newest first, and where the next one begins."""
     wanted = JournalSearch.parse(request.query_params)
-    page = await read_journal(runtime_of(request), lambda db: search(db, wanted))
+    page = await read_journal(request.runtime, lambda db: search(db, wanted))
     rows = [row.to_dict() | {"about": row.about} for row in page.rows]
-    return JSONResponse({"actions": _with_phone_names(request, rows), "next": page.next})
+    return {"actions": _with_phone_names(request, rows), "next": page.next}
 
 
-def _with_phone_names(request: Request, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    name_of = request.app.state.context.phones.name
+def _with_phone_names(request: DeskRequest, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    name_of = request.context.phones.name
     return [row | ({"phone": name_of(row["device"])} if row.get("device") else {}) for row in rows]
 
 
-async def entry(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/entry/{action}")
+async def entry(request: DeskRequest) -> JSON:
     """One action: its events, its envelope, what changed in words, and the names of its pictures."""
-    shown = await read_journal(runtime_of(request), lambda db: query.show(db, request.path_params["action"]))
+    shown = await read_journal(request.runtime, lambda db: query.show(db, request.path_params["action"]))
     elsewhere = ("envelope", "action", "robust")
     events = [{key: part for key, part in event.items() if key not in elsewhere} for event in shown.events]
     changes = (shown.envelope or {}).get("changes") or ()
@@ -105,12 +101,13 @@ async def entry(request: Request) -> JSONResponse:
         "diff": diff_text(Diff(changes)) if changes else "",
         "pictures": pictures,
     }
-    return JSONResponse(_with_phone_names(request, [row])[0])
+    return _with_phone_names(request, [row])[0]
 
 
-async def blob(request: Request) -> Response:
+@ROUTES("/api/journal/blob/{name}")
+async def blob(request: DeskRequest) -> Response:
     """A picture; `state` says why one is not there any more."""
-    runtime, name = runtime_of(request), request.path_params["name"]
+    runtime, name = request.runtime, request.path_params["name"]
     if not _BLOB.fullmatch(name):
         raise InvalidAction(
             f"{name[:80]!r} is not the name of a blob", path="name", hint="Take it from an entry."
@@ -119,30 +116,32 @@ async def blob(request: Request) -> Response:
     kind = next((kind for magic, kind in _MAGIC.items() if content and content.startswith(magic)), None)
     if content is None or kind is None:
         state = await asyncio.to_thread(runtime.journal.blob_state, name)
-        return JSONResponse({"state": state}, status_code=410 if state else 404)
+        return JSONResponse({"state": state}, 410 if state else 404)
     return Response(content, media_type=kind, headers=_FOR_EVER)
 
 
-async def verify(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/verify", "GET", "POST")
+async def verify(request: DeskRequest) -> JSON:
     """The whole chain, recomputed."""
-    runtime = runtime_of(request)
+    runtime = request.runtime
     began = runtime.clock.monotonic_ms()
     verdict = await asyncio.to_thread(runtime.journal.verify)
     took = runtime.clock.monotonic_ms() - began
-    return JSONResponse({**asdict(verdict), "head": verdict.head, "took_ms": round(took, 1)})
+    return {**asdict(verdict), "head": verdict.head, "took_ms": round(took, 1)}
 
 
-async def as_flow(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/flow")
+async def as_flow(request: DeskRequest) -> JSON:
     """What was done, as the text of a flow."""
     parameters = request.query_params
     text = await asyncio.to_thread(
         flow_text,
-        runtime_of(request).journal,
+        request.runtime.journal,
         device=parameters.get("device") or None,
         session=parameters.get("session") or None,
         name=parameters.get("name") or "recorded",
     )
-    return JSONResponse({"text": text})
+    return {"text": text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +191,14 @@ class JournalSearch:
 
     def fits(self, row: ActionRow) -> bool:
         actor, kind = row.actor or {}, ACTIONS.get(row.type or "")
+        parts = (row.action_id, row.type, row.state, row.failure_code, row.device, row.reason, row.about)
+        words = " ".join(str(part) for part in (*parts, actor.get("id")) if part) if self.text else ""
         return (
             (not self.states or row.state in self.states)
             and (self.actor is None or self.actor in (actor.get("kind"), actor.get("id")))
             and (self.session is None or row.session == self.session)
             and (not self.touches_only or kind is None or kind.traits.effect != "read")
-            and (not self.text or self.text in _words(row))
+            and (not self.text or self.text in words.casefold())
         )
 
 
@@ -224,11 +225,6 @@ def _page(rows: list[ActionRow], limit: int, before: int | None) -> JournalPage:
     return JournalPage(rows, before)
 
 
-def _words(row: ActionRow) -> str:
-    parts = (row.action_id, row.type, row.state, row.failure_code, row.device, row.reason, row.about)
-    return " ".join(str(part) for part in (*parts, (row.actor or {}).get("id")) if part).casefold()
-
-
 def _number(parameters: Mapping[str, str], name: str) -> int | None:
     text = parameters.get(name, "")
     if not text:
@@ -247,6 +243,11 @@ class JournalRun:
     def to_dict(self, pictures: Mapping[str, str]) -> dict[str, Any]:
         """Its steps oldest first."""
         first, last = self.rows[-1], self.rows[0]
+        names = ("action_id", "type", "about", "state", "failure_code", "at_ms", "reason")
+        steps = []
+        for row in reversed(self.rows):
+            step = {name: getattr(row, name) for name in names} | {"picture": pictures.get(row.action_id)}
+            steps.append({name: part for name, part in step.items() if part is not None})
         run = {
             "id": last.action_id,
             "session": last.session,
@@ -256,23 +257,9 @@ class JournalRun:
             "began_ms": first.at_ms,
             "ended_ms": last.at_ms,
             "failed": sum(row.state == "failed" for row in self.rows),
-            "steps": [_step(row, pictures.get(row.action_id)) for row in reversed(self.rows)],
+            "steps": steps,
         }
         return {key: part for key, part in run.items() if part is not None}
-
-
-def _step(row: ActionRow, picture: str | None) -> dict[str, Any]:
-    step = {
-        "action_id": row.action_id,
-        "type": row.type,
-        "about": row.about,
-        "state": row.state,
-        "failure_code": row.failure_code,
-        "at_ms": row.at_ms,
-        "reason": row.reason,
-        "picture": picture,
-    }
-    return {key: part for key, part in step.items() if part is not None}
 
 
 def runs_of(rows: Iterable[ActionRow]) -> list[JournalRun]:
@@ -292,7 +279,8 @@ def runs_of(rows: Iterable[ActionRow]) -> list[JournalRun]:
     return runs
 
 
-async def list_runs(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/runs")
+async def list_runs(request: DeskRequest) -> JSON:
     """Runs, newest first, with their steps and pictures. Takes the same search parameters as actions."""
     wanted = JournalSearch.parse({"limit": str(RUN_ROWS), "touches": "1", **request.query_params})
 
@@ -312,35 +300,31 @@ async def list_runs(request: Request) -> JSONResponse:
         }
         return page, {action_id: name for action_id, name in chosen.items() if name}
 
-    page, pictures = await read_journal(runtime_of(request), read)
+    page, pictures = await read_journal(request.runtime, read)
     runs = [run.to_dict(pictures) for run in runs_of(page.rows)]
-    return JSONResponse({"runs": _with_phone_names(request, runs), "next": page.next})
+    return {"runs": _with_phone_names(request, runs), "next": page.next}
 
 
-async def checkpoint(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/checkpoint")
+async def checkpoint(request: DeskRequest) -> JSON:
     """The journal's newest state, signed by its key, to keep elsewhere."""
-    home = runtime_of(request).config.home
+    home = request.runtime.config.home
 
     def sign() -> dict[str, Any]:
         with closing(JournalLog(home)) as log:
             signed, key = log.checkpoint(), str(log.signer().verifier)
         state = signed.checkpoint
-        return {
-            "origin": state.origin,
-            "size": state.size,
-            "root": state.root.hex(),
-            "key": key,
-            "note": str(signed),
-        }
+        summary = {"origin": state.origin, "size": state.size, "root": state.root.hex()}
+        return {**summary, "key": key, "note": str(signed)}
 
-    return JSONResponse(await asyncio.to_thread(sign))
+    return await asyncio.to_thread(sign)
 
 
-async def save_flow(request: Request) -> JSONResponse:
+@ROUTES("/api/journal/flow", "POST", person="Keeping a flow", status=201)
+async def save_flow(request: DeskRequest) -> JSON:
     """Save what was done in a session as a new file among the flows."""
-    request.state.visitor.must_be_person("Keeping a flow")
     body = await json_object(request)
-    runtime, folders = runtime_of(request), request.app.state.context.flows.folders.folders
+    runtime, folders = request.runtime, request.context.flows.folders.folders
     if not folders:
         raise InvalidAction("There is no folder of flows here", hint="Start the desk with --flows DIR.")
     session, device = body.get("session"), body.get("device")
@@ -350,7 +334,7 @@ async def save_flow(request: Request) -> JSONResponse:
     name = f"recorded {datetime.fromtimestamp(runtime.clock.now_ms() / 1000):%Y-%m-%d %H.%M}"
     text = await asyncio.to_thread(flow_text, runtime.journal, device=device, session=session, name=name)
     path = await asyncio.to_thread(_write_new, folders[-1], name.replace(" ", "-"), text)
-    return JSONResponse({"file": path.name, "path": str(path), "text": text}, status_code=201)
+    return {"file": path.name, "path": str(path), "text": text}
 
 
 def _write_new(folder: Path, name: str, text: str) -> Path:
@@ -365,15 +349,3 @@ def _write_new(folder: Path, name: str, text: str) -> Path:
             continue
         return path
     raise InvalidAction(f"{folder} has too many flows of this name", hint="Move some of them away.")
-
-
-ROUTES = [
-    Route("/api/journal", list_actions),
-    Route("/api/journal/verify", verify, methods=["GET", "POST"]),
-    Route("/api/journal/flow", as_flow),
-    Route("/api/journal/flow", save_flow, methods=["POST"]),
-    Route("/api/journal/entry/{action}", entry),
-    Route("/api/journal/blob/{name}", blob),
-    Route("/api/journal/runs", list_runs),
-    Route("/api/journal/checkpoint", checkpoint),
-]

@@ -1,4 +1,5 @@
-"""Phones over HTTP: all of them at once, one's state and screen, and a person who takes one over and uses it.
+"""Phones over HTTP: all of them at once, one's state and screen, a person who takes one over and uses it, and
+new ones from the page: a simulated one, or a real one that is paired by a QR code.
 
 `Phones` belongs to one server. `ManualControl` acts through the engine's own lease. `handle` is what the
 WebSocket does with `PHONE_INPUT`.
@@ -10,23 +11,26 @@ import asyncio
 import os
 import re
 import sqlite3
-from collections.abc import Callable
+import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial, wraps
 from typing import Any, Protocol
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import Response
 
 from handrail.android.discovery import DiscoveredDevice as ListedDevice
+from handrail.android.discovery import server_of
+from handrail.android.usb import switch_on, usb_phones
+from handrail.android.wireless import Invitation, RememberedPhones, pair_phone, wait_for_invited
 from handrail.clock import iso_time
 from handrail.config import canonical
 from handrail.device_names import DeviceNames
 from handrail.engine.events import Event
 from handrail.engine.session import Session
 from handrail.engine.snapshot import ScreenTracker
-from handrail.errors import AdbConnectionError, DeviceBusy, InvalidAction
+from handrail.errors import AdbConnectionError, DeviceBusy, HandrailError, InvalidAction
 from handrail.journal.query import Filter
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.message import PhoneInput
@@ -35,19 +39,27 @@ from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail.safety.leases import HeldLease, Holder, Lease
 from handrail.screen.reach import visible_part
+from handrail.simulator import simulated_phones
 from handrail.waiting import Background
 from handrail.web_server.journal import JournalSearch, read_journal, search
+from handrail.web_server.pages import qr_picture
 from handrail.web_server.phone_stream import (
     BeforeAfter,
     PhoneStream,
-    PhoneVideos,
+    PhoneStreams,
+    PhoneVideo,
     PictureWatcher,
-    SmallPicture,
     VideoWatcher,
     shrink,
 )
-from handrail.web_server.responses import json_object
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
 
+ROUTES = RouteTable()
+ADDING = "Bringing a phone in"
+MOST_SIMULATED = 4
+"""Phones that pages may start; each holds some 60 MB."""
+PAIRING_MS = 180_000.0
+"""For somebody to find the phone's dialog and to hold the phone to the screen."""
 REASON = "I look at the elements, at the desk"
 PATIENCE_S = 3.0
 """For a look that waits for its turn."""
@@ -133,10 +145,6 @@ class ManualControl:
         running = session.run(action, reason=reason, caller=person, settle="light", hand=hand)
         waiting.start(running, f"{action.type} by hand")
 
-    async def stop(self, device: str, person: Caller) -> int:
-        """Ends actions on this phone, of whatever process, and holds it; returns how many there were."""
-        return await self._runtime.stop(device, by=person)
-
     async def close(self) -> None:
         for waiting in self._touches.values():
             await waiting.close()
@@ -166,25 +174,6 @@ class RemotePhones(Protocol):
         """`state`, `take`, `hand_back`, `stop`, `tree` or `touch`; what the host answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class _RemoteScreen:
-    """Stands for the session of a remote phone: a stream only needs `screens.reader.screenshot()`."""
-
-    remote: RemotePhones
-    device: str
-
-    @property
-    def screens(self) -> _RemoteScreen:
-        return self
-
-    @property
-    def reader(self) -> _RemoteScreen:
-        return self
-
-    async def screenshot(self) -> bytes:
-        return await self.remote.picture(self.device)
-
-
 class Phones:
     """The phones of one server: names, sessions, live streams, manual control."""
 
@@ -196,9 +185,13 @@ class Phones:
         """By serial: the end of the last action."""
         self.names = DeviceNames(runtime.config.home)
         self._model_names: dict[str, str] = {}
-        self._streams: dict[str, PhoneStream] = {}
-        self.videos = PhoneVideos(self.session, runtime.clock)
-        self._before_after = BeforeAfter(runtime, self._live_picture)
+        self.pictures = PhoneStreams(
+            lambda device: PhoneStream(device, partial(self.screenshot, device), runtime.clock)
+        )
+        self.videos = PhoneStreams(
+            lambda device: PhoneVideo(device, partial(self.session, device), runtime.clock)
+        )
+        self._before_after = BeforeAfter(runtime)
 
     def name(self, serial: str, model: str = "") -> str:
         """The name that people gave it, or its model, with a number where several are alike. It never changes
@@ -250,73 +243,50 @@ class Phones:
             rows.append(row | {"name": self.name(row["serial"], row.get("model") or "")})
         return rows, list(listing.notes)
 
-    def watch(self, device: str, watcher: PictureWatcher) -> None:
-        async def screen() -> Session | _RemoteScreen:
-            remote = self.remote_of(device)
-            return _RemoteScreen(remote, device) if remote is not None else await self.session(device)
-
-        key = canonical(device)
-        if key not in self._streams:
-            self._streams[key] = PhoneStream(device, screen, self.runtime.clock)
-        self._streams[key].watch(watcher)
-
     def remote_of(self, device: str) -> RemotePhones | None:
         """None for a phone of this host."""
         return self.remote if self.remote is not None and self.remote.has(device) else None
 
-    def unwatch(self, device: str, watcher: PictureWatcher) -> None:
-        if stream := self._streams.get(canonical(device)):
-            stream.unwatch(watcher)
+    async def screenshot(self, device: str) -> bytes:
+        if remote := self.remote_of(device):
+            return await remote.picture(device)
+        return await (await self.session(device)).screens.reader.screenshot()
 
     def leave(self, watcher: Watcher) -> None:
         """A browser has disconnected."""
-        for stream in self._streams.values():
-            stream.unwatch(watcher)
+        self.pictures.leave(watcher)
         self.videos.leave(watcher)
 
     def watchers(self, device: str) -> int:
-        stream = self._streams.get(canonical(device))
-        return (stream.watchers if stream else 0) + self.videos.watchers(device)
+        return self.pictures.watchers(device) + self.videos.watchers(device)
 
     def on_event(self, session: Session, event: Event) -> None:
         """Called for each step in the life of an action, of any caller."""
         if event.terminal and event.envelope is not None and event.envelope.semantic != "observation":
             self.last[canonical(session.serial)] = event
-        if stream := self._streams.get(canonical(session.serial)):
+        stream = self.pictures.get(session.serial)
+        if stream is not None:
             stream.hurry(busy=not event.terminal)
-        self._before_after.on_event(session, event)
-
-    def _live_picture(self, serial: str) -> SmallPicture | None:
-        stream = self._streams.get(canonical(serial))
-        return stream.newest if stream else None
+        self._before_after.on_event(session, event, stream.newest if stream else None)
 
     async def close(self) -> None:
-        for stream in self._streams.values():
-            await stream.close()
+        await self.pictures.close()
         await self.videos.close()
         await self.control.close()
         await self._before_after.close()
 
 
-class HasPhones(Protocol):
-    """What `handle` needs of the server."""
-
-    @property
-    def phones(self) -> Phones: ...
-
-
-async def handle(context: HasPhones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
+async def handle(phones: Phones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
     """Does what a person's browser asks for. Raises `HandrailError`."""
-    phones = context.phones
     remote = phones.remote_of(frame.device)
     if remote is not None and (frame.control in ("take", "hand_back") or frame.action is not None):
         await remote.ask(frame.device, frame.control or "touch", person, frame.action)
         return
     match frame.control:
         case "watch":
-            phones.watch(frame.device, client)
+            phones.pictures.watch(frame.device, client)
         case "unwatch":
-            phones.unwatch(frame.device, client)
+            phones.pictures.unwatch(frame.device, client)
         case "watch_video":
             phones.videos.watch(frame.device, client)
         case "unwatch_video":
@@ -329,17 +299,30 @@ async def handle(context: HasPhones, client: Watcher, frame: PhoneInput, person:
         await phones.control.touch(await phones.session(frame.device), frame.action, person)
 
 
-def _request_parts(request: Request) -> tuple[Phones, str, Caller]:
-    context, visitor = request.app.state.context, request.state.visitor
-    return context.phones, request.path_params["device"], visitor.caller()
+PhoneHandler = Callable[[DeskRequest, Phones, str], Awaitable[JSON]]
 
 
-async def state(request: Request) -> JSONResponse:
+def _on_phone(order: str, *methods: str, person: str = "") -> Callable[[PhoneHandler], PhoneHandler]:
+    """A route of one phone. A phone of another host is asked for `order` there."""
+
+    def add(handler: PhoneHandler) -> PhoneHandler:
+        @ROUTES(f"/api/phone/{{device}}/{order.replace('_', '-')}", *methods, person=person)
+        @wraps(handler)
+        async def route(request: DeskRequest) -> JSON:
+            phones, device = request.context.phones, request.path_params["device"]
+            if remote := phones.remote_of(device):
+                return await remote.ask(device, order, request.visitor.caller())
+            return await handler(request, phones, device)
+
+        return handler
+
+    return add
+
+
+@_on_phone("state")
+async def state(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Who has the phone, which app is in front, what was done last."""
-    phones, device, caller = _request_parts(request)
-    if remote := phones.remote_of(device):
-        return JSONResponse(await remote.ask(device, "state", caller))
-    return JSONResponse(await phone_state(phones, device, caller))
+    return await phone_state(phones, device, request.visitor.caller())
 
 
 async def phone_state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
@@ -371,42 +354,34 @@ async def phone_state(phones: Phones, device: str, caller: Caller) -> dict[str, 
     }
 
 
-async def take(request: Request) -> JSONResponse:
+@_on_phone("take", "POST", person="Taking a phone over")
+async def take(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Take the phone over for the person who asks."""
-    phones, device, caller = _request_parts(request)
-    request.state.visitor.must_be_person("Taking a phone over")
-    if remote := phones.remote_of(device):
-        return JSONResponse(await remote.ask(device, "take", caller))
+    caller = request.visitor.caller()
     await phones.control.take((await phones.session(device)).serial, caller)
-    return JSONResponse(await phone_state(phones, device, caller))
+    return await phone_state(phones, device, caller)
 
 
-async def hand_back(request: Request) -> JSONResponse:
+@_on_phone("hand_back", "POST", person="Handing a phone back")
+async def hand_back(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Give the phone back to whoever worked on it."""
-    phones, device, caller = _request_parts(request)
-    request.state.visitor.must_be_person("Handing a phone back")
-    if remote := phones.remote_of(device):
-        return JSONResponse(await remote.ask(device, "hand_back", caller))
+    caller = request.visitor.caller()
     await phones.control.hand_back(device, caller)
-    return JSONResponse(await phone_state(phones, device, caller))
+    return await phone_state(phones, device, caller)
 
 
-async def stop(request: Request) -> JSONResponse:
+@_on_phone("stop", "POST")
+async def stop(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Stop every action that runs on this phone."""
-    phones, device, caller = _request_parts(request)
-    if remote := phones.remote_of(device):
-        return JSONResponse(await remote.ask(device, "stop", caller))
-    return JSONResponse({"stopped": await phones.control.stop(device, caller)})
+    return {"stopped": await phones.runtime.stop(device, by=request.visitor.caller())}
 
 
-async def tree(request: Request) -> JSONResponse:
+@_on_phone("tree")
+async def tree(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """The compact text and the box of every ref in it; `fresh=1` looks again."""
-    phones, device, caller = _request_parts(request)
-    if remote := phones.remote_of(device):
-        return JSONResponse(await remote.ask(device, "tree", caller))
     session = await phones.session(device)
     is_fresh = request.query_params.get("fresh") == "1" or session.screens.last is None
-    return JSONResponse(await phone_tree(phones, session, caller, is_fresh=is_fresh))
+    return await phone_tree(phones, session, request.visitor.caller(), is_fresh=is_fresh)
 
 
 async def phone_tree(phones: Phones, session: Session, caller: Caller, *, is_fresh: bool) -> dict[str, Any]:
@@ -418,13 +393,10 @@ async def phone_tree(phones: Phones, session: Session, caller: Caller, *, is_fre
     return tree_of(session.screens, phones.runtime.secrets.redact)
 
 
-async def picture(request: Request) -> Response:
+@ROUTES("/api/phone/{device}/frame.jpg")
+async def picture(request: DeskRequest) -> Response:
     """The screen now."""
-    phones, device, _ = _request_parts(request)
-    remote = phones.remote_of(device)
-    png = await (
-        remote.picture(device) if remote else (await phones.session(device)).screens.reader.screenshot()
-    )
+    png = await request.context.phones.screenshot(request.path_params["device"])
     small = await asyncio.to_thread(shrink, png)
     return Response(small.jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
@@ -457,15 +429,17 @@ def tree_of(screens: ScreenTracker, redact: Callable[[str], str]) -> dict[str, A
     }
 
 
-async def devices(request: Request) -> JSONResponse:
+@ROUTES("/api/devices")
+async def devices(request: DeskRequest) -> JSON:
     """Phones of the adb server, addresses that are known, and those that are open here."""
-    rows, notes = await request.app.state.context.phones.listing()
-    return JSONResponse({"devices": rows, "notes": notes})
+    rows, notes = await request.context.phones.listing()
+    return {"devices": rows, "notes": notes}
 
 
-async def all_phones(request: Request) -> JSONResponse:
+@ROUTES("/api/wall")
+async def all_phones(request: DeskRequest) -> JSON:
     """Every phone that can be used, with its name, its holder, and the last thing that was done on it."""
-    phones: Phones = request.app.state.context.phones
+    phones = request.context.phones
     rows, _ = await phones.listing()
     usable = [
         row for row in rows if row.get("usable") is not False and row.get("state", "device") == "device"
@@ -473,42 +447,159 @@ async def all_phones(request: Request) -> JSONResponse:
     opened = {canonical(serial): serial for serial in phones.runtime.sessions}
     # The journal has the serial of the session.
     serials = [opened.get(canonical(row["serial"]), str(row["serial"])) for row in usable]
-    last = await read_journal(phones.runtime, lambda db: [_last_action(db, serial) for serial in serials])
+
+    def last_action(db: sqlite3.Connection, serial: str) -> JSON | None:
+        """The last action that touched the phone; reads do not count."""
+        page = search(db, JournalSearch(limit=1, columns=Filter(device=serial), touches_only=True))
+        return page.rows[0].to_dict() | {"about": page.rows[0].about} if page.rows else None
+
+    last = await read_journal(phones.runtime, lambda db: [last_action(db, serial) for serial in serials])
     tiles = [
         row | {"device": serial, "given": phones.names.get(serial), "last": action}
         for row, serial, action in zip(usable, serials, last, strict=True)
     ]
     if phones.remote is not None:
         tiles += await phones.remote.tiles()
-    return JSONResponse({"phones": sorted(tiles, key=lambda tile: str(tile["name"]).casefold())})
+    return {"phones": sorted(tiles, key=lambda tile: str(tile["name"]).casefold())}
 
 
-def _last_action(db: sqlite3.Connection, serial: str) -> dict[str, Any] | None:
-    """The last action that touched the phone; reads do not count."""
-    page = search(db, JournalSearch(limit=1, columns=Filter(device=serial), touches_only=True))
-    return page.rows[0].to_dict() | {"about": page.rows[0].about} if page.rows else None
-
-
-async def rename(request: Request) -> JSONResponse:
+@ROUTES("/api/phone/{device}/name", "POST", person="Naming a phone")
+async def rename(request: DeskRequest) -> JSON:
     """Give this phone a name for people; an empty name takes it away."""
-    request.state.visitor.must_be_person("Naming a phone")
     name = (await json_object(request)).get("name")
     if not isinstance(name, str):
         raise InvalidAction("name: should be a text", path="name")
-    phones, device, _ = _request_parts(request)
-    session = await phones.session(device)
+    phones = request.context.phones
+    session = await phones.session(request.path_params["device"])
     phones.names.give(session.serial, name)
-    return JSONResponse({"device": session.serial, "name": phones.name(session.serial)})
+    return {"device": session.serial, "name": phones.name(session.serial)}
 
 
-ROUTES = [
-    Route("/api/devices", devices),
-    Route("/api/wall", all_phones),
-    Route("/api/phone/{device}/state", state),
-    Route("/api/phone/{device}/take", take, methods=["POST"]),
-    Route("/api/phone/{device}/hand-back", hand_back, methods=["POST"]),
-    Route("/api/phone/{device}/stop", stop, methods=["POST"]),
-    Route("/api/phone/{device}/tree", tree),
-    Route("/api/phone/{device}/frame.jpg", picture),
-    Route("/api/phone/{device}/name", rename, methods=["POST"]),
-]
+@dataclass(slots=True)
+class PhonePairing:
+    """One QR code on a page, and how far its pairing is."""
+
+    invitation: Invitation
+    picture: str
+    state: str = "waiting"
+    """waiting, paired, ready or failed"""
+    say: str = "Waiting for a phone to read the code."
+    hint: str = ""
+    device: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"state": self.state, "say": self.say, "hint": self.hint, "device": self.device}
+
+
+class AddedPhones:
+    """Phones that people add from a page of one server. They end with it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._simulated = 0
+        self._simulators = Background()
+        self._pairing_tasks = Background()
+        self.pairing: PhonePairing | None = None
+
+    async def simulate(self) -> str:
+        if self._simulated >= MOST_SIMULATED:
+            raise InvalidAction(
+                f"The page starts at most {MOST_SIMULATED} simulated phones",
+                path="",
+                hint="`handrail serve --sim N` starts more.",
+            )
+        self._simulated += 1
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._simulators.start(self._simulate(self._simulated, ready), "a simulated phone")
+        try:
+            address = await ready
+            await self._runtime.session(address)
+        except BaseException:
+            self._simulated -= 1
+            raise
+        return address
+
+    async def _simulate(self, number: int, ready: asyncio.Future[str]) -> None:
+        """Opened and closed in one task, which owns everything that the phone holds."""
+        config = self._runtime.config
+        phones = simulated_phones(
+            1,
+            clock=self._runtime.clock,
+            seed=config.sim_seed + number - 1,
+            apps=config.sim_apps,
+            serial=f"handrail-sim-desk-{number}",
+        )
+        try:
+            async with phones as [phone]:
+                ready.set_result(phone.address)
+                await asyncio.Event().wait()
+        except HandrailError as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    async def invite(self) -> PhonePairing:
+        """Makes a new QR code; the one before is no longer valid."""
+        await self._pairing_tasks.close()
+        await server_of(self._runtime.config, self._runtime.clock, self._runtime.env).start()
+        invitation = Invitation.new()
+        picture = await asyncio.to_thread(qr_picture, invitation.text)
+        pairing = self.pairing = PhonePairing(invitation, picture)
+        self._pairing_tasks.start(self._pair(pairing), "pairing by a QR code")
+        return pairing
+
+    async def _pair(self, pairing: PhonePairing) -> None:
+        runtime, invitation = self._runtime, pairing.invitation
+        server = server_of(runtime.config, runtime.clock, runtime.env)
+
+        def on_paired(guid: str) -> None:
+            pairing.state, pairing.say = "paired", f"Paired with {guid}. Connecting…"
+
+        try:
+            phone = await wait_for_invited(invitation, runtime.clock, PAIRING_MS)
+            serial = await pair_phone(
+                phone.address, invitation.password, server, RememberedPhones(runtime.config.home),
+                runtime.clock,
+                report=on_paired,
+            )  # fmt: skip
+            session = await runtime.session(serial)
+        except HandrailError as error:
+            pairing.state, pairing.say, pairing.hint = "failed", error.message, error.hint or ""
+        else:
+            pairing.state, pairing.device = "ready", session.serial
+            pairing.say = f"{session.facts.model} is here."
+
+    async def close(self) -> None:
+        await self._pairing_tasks.close()
+        await self._simulators.close()
+
+
+@ROUTES("/api/phones/simulated", "POST", person=ADDING)
+async def simulate(request: DeskRequest) -> JSON:
+    """Start a simulated phone; it ends with the server."""
+    return {"device": await request.context.added_phones.simulate()}
+
+
+@ROUTES("/api/phones/pairing", "POST", person=ADDING)
+async def invite(request: DeskRequest) -> JSON:
+    """A QR code that a phone with wireless debugging reads to be paired."""
+    started = await request.context.added_phones.invite()
+    return {**started.to_dict(), "picture": started.picture, "seconds": PAIRING_MS / 1000}
+
+
+@ROUTES("/api/phones/pairing", person=ADDING)
+async def pairing(request: DeskRequest) -> JSON:
+    """How far the pairing by the QR code is."""
+    current = request.context.added_phones.pairing
+    return current.to_dict() if current else {"state": "none"}
+
+
+@ROUTES("/api/phones/cable", person=ADDING)
+async def cable(_: DeskRequest) -> JSON:
+    """What to do on a phone with a cable, and which phones this machine sees on one."""
+    phones = await asyncio.to_thread(usb_phones) if sys.platform == "linux" else None
+    rows = [
+        {"name": phone.name, "debugging": phone.debugging, "steps": switch_on(phone.vendor)}
+        for phone in phones or ()
+    ]
+    return {"steps": switch_on(), "phones": rows}

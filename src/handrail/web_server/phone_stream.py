@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import io
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -59,9 +59,6 @@ PICTURED = "pictured"
 """The kind of the journal's entry that names the blobs."""
 _TOUCHES = frozenset({"input", "system", "sensitive"})
 
-OpenSession = Callable[[], Awaitable[Any]]
-"""Opens whatever has `screens.reader.screenshot()`: a session, or a stand-in for one on another host."""
-
 
 class PictureWatcher(Protocol):
     """A browser that wants pictures."""
@@ -86,9 +83,8 @@ W = TypeVar("W", PictureWatcher, VideoWatcher)
 class _WatchedStream(Generic[W]):
     """One task that runs while there are watchers."""
 
-    def __init__(self, device: str, open_session: OpenSession, clock: Clock) -> None:
+    def __init__(self, device: str, clock: Clock) -> None:
         self.device = device
-        self._open = open_session
         self._clock = clock
         self._watchers: list[W] = []
         self._number = 0
@@ -99,18 +95,29 @@ class _WatchedStream(Generic[W]):
     def watchers(self) -> int:
         return len(self._watchers)
 
-    @property
-    def _is_running(self) -> bool:
-        """False also after an unforeseen failure."""
-        return self._task is not None and not self._task.done()
+    def watch(self, watcher: W) -> None:
+        """What is shown now comes at once."""
+        if watcher not in self._watchers:
+            self._watchers.append(watcher)
+        if self._task is None or self._task.done():  # done: there was an unforeseen failure
+            self._reset()
+            self._task = self._tasks.start(self._run(), f"{type(self).__name__} of {self.device}")
 
-    def _start(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        self._task = self._tasks.start(work, f"{what} of {self.device}")
-
-    def _stop(self) -> None:
-        if self._task is not None:
+    def unwatch(self, watcher: W) -> None:
+        """The last one stops the stream."""
+        if watcher in self._watchers:
+            self._watchers.remove(watcher)
+        if not self._watchers and self._task is not None:
             self._task.cancel()
             self._task = None
+            self._reset()
+
+    def _reset(self) -> None:
+        """Forgets what was shown."""
+        raise NotImplementedError
+
+    async def _run(self) -> None:
+        raise NotImplementedError
 
     def _header(self, taken_ms: int, size: tuple[int, int] = (0, 0)) -> dict[str, Any]:
         """Numbers the message."""
@@ -130,8 +137,9 @@ def _problem(error: HandrailError) -> dict[str, Any]:
 class PhoneStream(_WatchedStream[PictureWatcher]):
     """Pictures of one phone, each sent only when it differs from the one before."""
 
-    def __init__(self, device: str, open_session: OpenSession, clock: Clock) -> None:
-        super().__init__(device, open_session, clock)
+    def __init__(self, device: str, screenshot: Callable[[], Awaitable[bytes]], clock: Clock) -> None:
+        super().__init__(device, clock)
+        self._screenshot = screenshot
         self.newest: SmallPicture | None = None
         """None until there is one, and while the screen may not be shown."""
         self._message: bytes | None = None
@@ -142,21 +150,12 @@ class PhoneStream(_WatchedStream[PictureWatcher]):
         self._slot = asyncio.Lock()  # one picture at a time is made small: they leave in their order
 
     def watch(self, watcher: PictureWatcher) -> None:
-        """The newest picture comes at once."""
-        if watcher not in self._watchers:
-            self._watchers.append(watcher)
+        super().watch(watcher)
         if self._message is not None:
             watcher.offer_binary(self._message, self.device)
-        if not self._is_running:
-            self._start(self._run(), "pictures")
 
-    def unwatch(self, watcher: PictureWatcher) -> None:
-        """The last one stops the stream."""
-        if watcher in self._watchers:
-            self._watchers.remove(watcher)
-        if not self._watchers and self._task is not None:
-            self._stop()
-            self.newest, self._message, self._digest = None, None, b""
+    def _reset(self) -> None:
+        self.newest, self._message, self._digest = None, None, b""
 
     def hurry(self, *, busy: bool = False) -> None:
         """Something happens on the phone: look now, or at a modest pace while an action is under way."""
@@ -170,8 +169,7 @@ class PhoneStream(_WatchedStream[PictureWatcher]):
             while True:
                 began = self._clock.monotonic_ms()
                 try:
-                    png = await (await self._open()).screens.reader.screenshot()
-                    await self._on_picture(png, group)
+                    await self._on_picture(await self._screenshot(), group)
                     rest = pause_ms(self._clock.monotonic_ms() - began, self._same, busy=self._busy)
                 except HandrailError as error:
                     await self._send_problem(error)
@@ -250,17 +248,12 @@ def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
     return len(words).to_bytes(HEADER_BYTES, "big") + words + body
 
 
-def unpack(message: bytes) -> tuple[dict[str, Any], bytes]:
-    """The reverse of `pack`, for clients in Python."""
-    end = HEADER_BYTES + int.from_bytes(message[:HEADER_BYTES], "big")
-    return json.loads(message[HEADER_BYTES:end]), message[end:]
-
-
 class PhoneVideo(_WatchedStream[VideoWatcher]):
     """The video of one phone. Whatever pictures would not show ends the recording."""
 
-    def __init__(self, device: str, open_session: OpenSession, clock: Clock) -> None:
-        super().__init__(device, open_session, clock)
+    def __init__(self, device: str, open_session: Callable[[], Awaitable[Session]], clock: Clock) -> None:
+        super().__init__(device, clock)
+        self._open = open_session
         self._replay: list[tuple[bytes, bool]] = []
         """Messages since the last key picture, each with whether it is one."""
         self._size = (0, 0)
@@ -269,26 +262,21 @@ class PhoneVideo(_WatchedStream[VideoWatcher]):
         self._moved = asyncio.Event()
 
     def watch(self, watcher: VideoWatcher) -> None:
-        """The current picture comes at once. Asking again gives a key picture."""
+        """Asking again gives a key picture."""
         watcher.drop_video(self.device)
-        if watcher not in self._watchers:
-            self._watchers.append(watcher)
-        if not self._is_running:
-            self._sent_problem, self._replay = "", []
-            self._start(self._run(), "video")
+        super().watch(watcher)
         for message, is_key in self._replay:
             watcher.offer_video(message, self.device, is_key=is_key)
         if not self._replay:
             self._renew.set()
 
     def unwatch(self, watcher: VideoWatcher) -> None:
-        """The last one ends the recording."""
         if watcher in self._watchers:
-            self._watchers.remove(watcher)
             watcher.drop_video(self.device)
-        if not self._watchers and self._task is not None:
-            self._stop()
-            self._replay.clear()
+        super().unwatch(watcher)
+
+    def _reset(self) -> None:
+        self._sent_problem, self._replay = "", []
 
     async def _run(self) -> None:
         while True:
@@ -368,35 +356,39 @@ class PhoneVideo(_WatchedStream[VideoWatcher]):
             watcher.offer_video(message, self.device, is_key=True)
 
 
-class PhoneVideos:
-    """The videos of all phones of one server."""
+S = TypeVar("S", bound=PhoneStream | PhoneVideo)
 
-    def __init__(self, open_session: Callable[[str], Awaitable[Session]], clock: Clock) -> None:
-        self._open = open_session
-        self._clock = clock
-        self._videos: dict[str, PhoneVideo] = {}
 
-    def watch(self, device: str, watcher: VideoWatcher) -> None:
-        key = canonical(device)
-        if key not in self._videos:
-            self._videos[key] = PhoneVideo(device, lambda: self._open(device), self._clock)
-        self._videos[key].watch(watcher)
+class PhoneStreams(Generic[S]):
+    """The streams of one kind of all phones of one server."""
 
-    def unwatch(self, device: str, watcher: VideoWatcher) -> None:
-        if video := self._videos.get(canonical(device)):
-            video.unwatch(watcher)
+    def __init__(self, make: Callable[[str], S]) -> None:
+        self._make: Callable[[str], S] = make
+        self._streams: dict[str, S] = {}
 
-    def leave(self, watcher: VideoWatcher) -> None:
-        for video in self._videos.values():
-            video.unwatch(watcher)
+    def get(self, device: str) -> S | None:
+        """None for a phone that nobody has watched."""
+        return self._streams.get(canonical(device))
+
+    def watch(self, device: str, watcher: Any) -> None:
+        stream = self._streams[canonical(device)] = self.get(device) or self._make(device)
+        stream.watch(watcher)
+
+    def unwatch(self, device: str, watcher: Any) -> None:
+        if stream := self.get(device):
+            stream.unwatch(watcher)
+
+    def leave(self, watcher: Any) -> None:
+        for stream in self._streams.values():
+            stream.unwatch(watcher)
 
     def watchers(self, device: str) -> int:
-        video = self._videos.get(canonical(device))
-        return video.watchers if video else 0
+        stream = self.get(device)
+        return stream.watchers if stream else 0
 
     async def close(self) -> None:
-        for video in self._videos.values():
-            await video.close()
+        for stream in self._streams.values():
+            await stream.close()
 
 
 @dataclass(slots=True)
@@ -414,20 +406,20 @@ class _PhonePictures:
 class BeforeAfter:
     """Listens to the lives of actions and writes pictures of their screens into the journal."""
 
-    def __init__(self, runtime: Runtime, live: Callable[[str], SmallPicture | None]) -> None:
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._live = live
         self._phones: dict[str, _PhonePictures] = {}
         self._tasks = Background()
 
-    def on_event(self, session: Session, event: Event) -> None:
+    def on_event(self, session: Session, event: Event, live: SmallPicture | None) -> None:
+        """`live` is the picture that watchers see now."""
         kind = ACTIONS.get(event.action_type)
         is_touch = kind is not None and kind.traits.effect in _TOUCHES
         if self._runtime.secrets.used or not is_touch:
             return  # a picture can't be redacted
         pictures = self._phones.setdefault(session.serial, _PhonePictures())
         if event.state == "resolved":
-            pictures.before = self._live(session.serial)
+            pictures.before = live
         elif event.state == "dispatched":
             pictures.touches += 1
         elif event.envelope is not None and event.envelope.delivery != "not_delivered":

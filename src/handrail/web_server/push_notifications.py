@@ -29,9 +29,6 @@ from urllib.parse import urlsplit
 
 import h11
 from pydantic import Field
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
 from handrail.clock import Clock, iso_time
 from handrail.errors import InvalidAction
@@ -41,12 +38,13 @@ from handrail.safety.approval_store import new_id
 from handrail.store import Store
 from handrail.waiting import Background
 from handrail.web_server.auth import Visitor, agent_name
-from handrail.web_server.responses import json_body
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_body
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
 
 _log = logging.getLogger(__name__)
+ROUTES = RouteTable()
 PATIENCE_S = 15.0
 """For one request, from the name to the status."""
 MOST_HEAD = 16_384
@@ -64,7 +62,7 @@ UNSUBSCRIBED = (404, 410)
 """A push service's answers for a browser that has unsubscribed."""
 TITLE = "Handrail asks you to decide"
 WORDS = "An agent waits for your yes or no."
-JSON = "json+"
+JSON_PREFIX = "json+"
 """Prefix of an address that takes JSON; every other one takes text, as ntfy does."""
 MOST_SUBSCRIPTIONS = 20
 TABLES = (
@@ -132,14 +130,14 @@ async def public_addresses(url: str, network: Network = INTERNET) -> tuple[str, 
         raise refused("is not an https address")
     if why := why_private(read[0]):
         raise refused(f"is not of the open internet: {why}")
-    addresses = await _public_addresses(*read, network)
+    addresses = await _addresses(*read, network)
     for address in addresses:
         if why := why_private(address.partition("%")[0]):
             raise refused(f"leads to another place than the open internet: {why}")
     return *read, addresses
 
 
-async def _public_addresses(host: str, port: int, network: Network) -> list[str]:
+async def _addresses(host: str, port: int, network: Network) -> list[str]:
     try:
         return await network.resolve(host, port)
     except OSError as error:
@@ -157,7 +155,7 @@ async def post(
     try:
         async with asyncio.timeout(PATIENCE_S):
             if read is not None:
-                host, port, addresses = *read, await _public_addresses(*read, network)
+                host, port, addresses = *read, await _addresses(*read, network)
             else:
                 host, port, addresses = await public_addresses(url, network)
             tls = network.tls() if urlsplit(url).scheme == "https" else None
@@ -360,11 +358,9 @@ class Subscription:
 
     @classmethod
     def from_row(cls, row: sqlite3.Row) -> Subscription:
-        keys = BrowserKeys(row["p256dh"], row["auth"])
-        return cls(
-            row["id"], row["name"], row["host"], row["endpoint"], keys, row["login"], row["created_ms"],
-            row["told_ms"], row["problem"],
-        )  # fmt: skip
+        """Its columns stand in the order of the fields."""
+        id_, name, host, endpoint, p256dh, auth, *rest = row
+        return cls(id_, name, host, endpoint, BrowserKeys(p256dh, auth), *rest)
 
     def to_dict(self, visitor: Visitor) -> dict[str, Any]:
         return {
@@ -428,7 +424,7 @@ class Subscriptions:
         return self._subscriptions[id_]
 
     def has_login(self, login: str, host: str) -> bool:
-        return any((known.login, known.host) == (login, host) for known in self.all() if known.login)
+        return any((device.login, device.host) == (login, host) for device in self.all() if device.login)
 
     async def key(self) -> ServerKey:
         """Made once for a home: browsers subscribe to it."""
@@ -508,7 +504,7 @@ class NotifyPlace:
 
     @classmethod
     def read(cls, text: str | None) -> NotifyPlace | None:
-        return cls(text.removeprefix(JSON), text.startswith(JSON)) if text else None
+        return cls(text.removeprefix(JSON_PREFIX), text.startswith(JSON_PREFIX)) if text else None
 
     def message(self, id_: str, page: str | None) -> tuple[dict[str, str], bytes]:
         """Headers and body. `page` is where the question can be answered, if other devices reach it."""
@@ -582,65 +578,43 @@ class Notifier:
                 _log.warning("HANDRAIL_NOTIFY_URL: %s answered %s", self.notify_host, status)
 
 
-async def list_subscriptions(request: Request) -> JSONResponse:
+@ROUTES("/api/push", person="Looking at who is told")
+async def list_subscriptions(request: DeskRequest) -> JSON:
     """Who is told of questions, and what a browser needs to subscribe."""
-    visitor: Visitor = request.state.visitor
-    visitor.must_be_person("Looking at who is told")
-    context = request.app.state.context
-    subscriptions: Subscriptions = context.subscriptions
-    return JSONResponse(
-        {
-            "key": (await subscriptions.key()).public,
-            "most": MOST_SUBSCRIPTIONS,
-            "subscriptions": [subscription.to_dict(visitor) for subscription in subscriptions.all()],
-            "alsoTold": context.notifier.notify_host,
-            "public": context.pages.public,
-        }
-    )
+    context = request.context
+    return {
+        "key": (await context.subscriptions.key()).public,
+        "most": MOST_SUBSCRIPTIONS,
+        "subscriptions": [row.to_dict(request.visitor) for row in context.subscriptions.all()],
+        "alsoTold": context.notifier.notify_host,
+        "public": context.pages.public,
+    }
 
 
-async def subscribe(request: Request) -> JSONResponse:
+@ROUTES("/api/push", "POST", person="Being told of questions")
+async def subscribe(request: DeskRequest) -> JSON:
     """Tell this device of questions from now on."""
-    visitor: Visitor = request.state.visitor
-    visitor.must_be_person("Being told of questions")
     body = await json_body(request, SubscribeBody)
-    context = request.app.state.context
+    context, visitor = request.context, request.visitor
     login = visitor.page if context.origin(request).startswith("https:") else ""
     name = agent_name(body.name) or "A browser"
     subscription = await context.subscriptions.add(body, name, request.headers["host"], login)
-    await _write(context, "device_told", subscription, visitor)
-    return JSONResponse(subscription.to_dict(visitor))
+    await context.seal("device_told", visitor, subscription=subscription.id, name=subscription.name)
+    return subscription.to_dict(visitor)
 
 
-async def unsubscribe(request: Request) -> JSONResponse:
+@ROUTES("/api/push", "DELETE", person="Revoking a device")
+async def unsubscribe(request: DeskRequest) -> JSON:
     """Tell this device nothing more, and end its login: `id` names it."""
-    visitor: Visitor = request.state.visitor
-    visitor.must_be_person("Revoking a device")
-    context = request.app.state.context
+    context, visitor = request.context, request.visitor
     subscription = await context.subscriptions.end(request.query_params.get("id") or "")
     if subscription.login and subscription.login != visitor.page:
         context.log_out(subscription.login)
-    await _write(context, "device_revoked", subscription, visitor)
-    return JSONResponse({"revoked": subscription.id})
+    await context.seal("device_revoked", visitor, subscription=subscription.id, name=subscription.name)
+    return {"revoked": subscription.id}
 
 
-async def try_subscription(request: Request) -> JSONResponse:
+@ROUTES("/api/push/try", "POST", person="Trying a notification")
+async def try_subscription(request: DeskRequest) -> JSON:
     """Send one message that asks nothing: `id` names the device."""
-    request.state.visitor.must_be_person("Trying a notification")
-    context = request.app.state.context
-    return JSONResponse({"problem": await context.notifier.test(request.query_params.get("id") or "")})
-
-
-async def _write(context: Any, kind: str, subscription: Subscription, visitor: Visitor) -> None:
-    """Into the journal, without the endpoint."""
-    actor = {"kind": "person", "id": visitor.name}
-    event = {"kind": kind, "device": None, "actor": actor, "door": "desk"}
-    await context.runtime.journal.seal(event | {"subscription": subscription.id, "name": subscription.name})
-
-
-ROUTES = [
-    Route("/api/push", list_subscriptions),
-    Route("/api/push", subscribe, methods=["POST"]),
-    Route("/api/push", unsubscribe, methods=["DELETE"]),
-    Route("/api/push/try", try_subscription, methods=["POST"]),
-]
+    return {"problem": await request.context.notifier.test(request.query_params.get("id") or "")}

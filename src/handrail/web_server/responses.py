@@ -1,16 +1,19 @@
-"""What every response has in common: security headers, JSON, and failures with the status of their family."""
+"""What every route has in common: its table, its request, security headers, and failures as JSON."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Send
 
 from handrail.errors import ERRORS, FAMILIES, HandrailError, InvalidAction
@@ -19,8 +22,14 @@ from handrail.protocol.model import CamelModel
 from handrail.protocol.read import invalid_action, read_json
 from handrail.store import disk_failure
 
+if TYPE_CHECKING:
+    from handrail.runtime import Runtime
+    from handrail.web_server.auth import Visitor
+    from handrail.web_server.server import Context
+
 _log = logging.getLogger(__name__)
 T = TypeVar("T", bound=CamelModel)
+JSON = dict[str, Any]
 CSP = "content-security-policy"
 NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 """For data: nothing in it may run, load or be framed."""
@@ -91,6 +100,51 @@ async def on_unknown(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(failure.to_dict(), failure.exits.http_status, DEFAULTS)
 
 
+class DeskRequest(Request):
+    """A request that the guard has let in."""
+
+    @property
+    def context(self) -> Context:
+        context: Context = self.app.state.context
+        return context
+
+    @property
+    def runtime(self) -> Runtime:
+        return self.context.runtime
+
+    @property
+    def visitor(self) -> Visitor:
+        """Paths that need no login may have none; they look at `state.visitor`."""
+        visitor: Visitor = self.state.visitor
+        return visitor
+
+
+Handler = TypeVar("Handler", bound=Callable[[DeskRequest], Awaitable[Any]])
+
+
+class RouteTable(list[BaseRoute]):
+    """The routes of one module. What a handler returns is sent as JSON, unless it is a response already."""
+
+    def __call__(
+        self, path: str, *methods: str, person: str = "", status: int = 200
+    ) -> Callable[[Handler], Handler]:
+        """`person` is what only a person may do here, as the refusal of a program calls it."""
+
+        def add(handler: Handler) -> Handler:
+            @wraps(handler)
+            async def endpoint(request: Request) -> Response:
+                desk_request = DeskRequest(request.scope, request.receive)
+                if person:
+                    desk_request.visitor.must_be_person(person)
+                answer = await handler(desk_request)
+                return answer if isinstance(answer, Response) else JSONResponse(answer, status)
+
+            self.append(Route(path, endpoint, methods=methods or None))
+            return handler
+
+        return add
+
+
 async def json_object(request: Request) -> dict[str, Any]:
     """The body, which has to be one object."""
     body = read_json(await request.body())
@@ -100,12 +154,15 @@ async def json_object(request: Request) -> dict[str, Any]:
 
 
 async def json_body(request: Request, model: type[T]) -> T:
-    """The body as `model`; `InvalidAction` names the bad field."""
-    body = await json_object(request)
+    return validated(model, await json_object(request))
+
+
+def validated(model: type[T], fields: Any) -> T:
+    """`InvalidAction` names the bad field."""
     try:
-        return model.model_validate(body)
+        return model.model_validate(fields)
     except ValidationError as error:
-        raise invalid_action(error, body) from None
+        raise invalid_action(error, fields) from None
 
 
 def number(request: Request, name: str, default: int, most: int) -> int:

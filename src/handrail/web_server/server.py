@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -28,41 +28,21 @@ from handrail.desk.desk import Desk
 from handrail.errors import HandrailError
 from handrail.protocol.actions import ACTION
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.model import camel
 from handrail.protocol.schema import schema_of
 from handrail.runtime import Runtime
 from handrail.waiting import Background, beside
-from handrail.web_server import (
-    activity,
-    add_phones,
-    api,
-    approvals,
-    files,
-    flows,
-    journal,
-    pages,
-    phone,
-    push_notifications,
-    settings,
-    websocket,
-    windows,
-)
-from handrail.web_server.activity import ActionFeed, ConsoleMessages
-from handrail.web_server.add_phones import AddedPhones
+from handrail.web_server import api, approvals, flows, journal, pages, phone, push_notifications, websocket
 from handrail.web_server.api import Conversations
 from handrail.web_server.approvals import AnswerBody, DeskApprovals
 from handrail.web_server.auth import PAGE_HEADER, HttpAuth, HttpGuard, Keys, Rules, Visitor
-from handrail.web_server.files import app_ids
 from handrail.web_server.flows import Flows
-from handrail.web_server.phone import Phones
+from handrail.web_server.pages import Rendered, app_ids
+from handrail.web_server.phone import AddedPhones, Phones
 from handrail.web_server.push_notifications import Notifier, NotifyPlace, Subscriptions
 from handrail.web_server.responses import on_failure, on_http, on_unknown
-from handrail.web_server.windows import Rendered
+from handrail.web_server.websocket import ActionFeed, ConsoleMessages
 
-_ROUTE_MODULES = (
-    activity, add_phones, api, approvals, files, flows, journal, pages, phone, push_notifications, settings,
-    websocket, windows,
-)  # fmt: skip
+_ROUTE_MODULES = (api, approvals, flows, journal, pages, phone, push_notifications, websocket)
 GRACE_S = 2
 """Seconds that requests in flight get when the server stops."""
 PING_S = 20.0
@@ -136,15 +116,11 @@ class Context:
         self.rendered = Rendered()
         self.console = ConsoleMessages(runtime.clock)
         self.conversations = Conversations()
-        desk.on_publish.append(self._on_publish)
+        desk.on_publish.append(self.console.on_publish)
         self.leaving = asyncio.Event()
         """Set when the server is about to end, so that requests that wait are answered."""
         self.on_interrupt: list[Callable[[], object]] = []
         """Called first when a person stops everything, so that no agent begins a next action."""
-
-    def _on_publish(self, frame_type: str, fields: Mapping[str, Any]) -> None:
-        """Publishers may write fields in snake case; the console reads them as the wire has them."""
-        self.console.on_publish(frame_type, {camel(name): field for name, field in fields.items()})
 
     def origin(self, request: Request) -> str:
         """Of the page that asks; a tunnel's host counts as https."""
@@ -164,6 +140,13 @@ class Context:
         self.auth.tickets.forget(login)
         for hang_up in [*self.on_log_out]:
             hang_up(login)
+
+    async def seal(self, kind: str, visitor: Visitor, **fields: Any) -> None:
+        """Writes what a person decided at the desk into the journal."""
+        actor = {"kind": "person", "id": visitor.name}
+        await self.runtime.journal.seal(
+            {"kind": kind, "device": None, "actor": actor, "door": "desk"} | fields
+        )
 
     async def leave(self) -> None:
         """Answers every request that waits, before the server closes."""

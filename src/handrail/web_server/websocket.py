@@ -1,12 +1,16 @@
 """`/ws`: the desk's frames to one client, and its own back, no faster than `RateLimit` allows.
 
-A client that is slow or wrong harms only itself.
+A client that is slow or wrong harms only itself. `ActionFeed` publishes actions to all of them: of this
+process as they happen, of other processes from the journal. `ConsoleMessages` keeps the last messages of
+people and agents for browsers that come later.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import deque
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +18,11 @@ from pydantic import ValidationError
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from handrail.clock import Clock
+from handrail.clock import Clock, iso_time
+from handrail.engine.events import Listener
+from handrail.engine.session import Session
 from handrail.errors import ERRORS, ActionRejected, HandrailError, InvalidAction
+from handrail.journal.query import UNFINISHED, ActionRow
 from handrail.protocol.message import (
     CLIENT_MESSAGE,
     ClientMessage,
@@ -26,16 +33,18 @@ from handrail.protocol.message import (
     UserInteraction,
     UserMessage,
 )
+from handrail.protocol.model import camel
 from handrail.protocol.read import invalid_action, read_json
-from handrail.waiting import first
+from handrail.waiting import Background, first
 from handrail.web_server import phone
-from handrail.web_server.activity import PERSON as SPEAKER
 from handrail.web_server.approvals import DIALOG
 from handrail.web_server.auth import Visitor, address_of
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable
 
 if TYPE_CHECKING:
     from handrail.web_server.server import Context
 
+ROUTES = RouteTable()
 MOST_TEXT = 1_048_576
 """Bytes of a frame; only a picture that was asked for may be larger."""
 MOST_BAD = 10
@@ -49,6 +58,18 @@ NOT_LOGGED_IN = 4401
 FRAMES_PER_SECOND = 200.0
 """A browser that drags sends sixty."""
 BURST = 400.0
+TICK_MS = 250.0
+PAGE = 20
+MOST_PUBLISHED = 2_000
+"""Ids of this process's actions that are remembered, so that the journal does not publish them again."""
+KEPT_MESSAGES = 200
+MOST_AGENTS = 50
+PERSON = "person"
+STATUS_FRAME = "AGENT_STATUS"
+"""The frame that carries an agent's message."""
+_PICTURES = ("screenshotBase64", "imageData")
+_LONGEST = 20_000
+"""Characters of one text in the details; the journal has all of it."""
 
 
 class RateLimit:
@@ -161,7 +182,10 @@ class DeskConnection:
     async def _handle(self, frame: ClientMessage) -> None:
         context, visitor = self._context, self._visitor
         if isinstance(frame, Hello):
-            self._replay(frame)
+            if self._since is None and frame.since is not None:  # it could not name it in the address
+                self._since = frame.since
+                before, self._client = self._client, self._context.desk.join(self._client.id, frame.since)
+                before.close()
         elif isinstance(frame, UserInteraction) and not visitor.is_person:
             desk = self._context.runtime.desk_session()
             for envelope in await desk.run_all(frame.interactions, caller=self._visitor.caller("ws")):
@@ -177,21 +201,13 @@ class DeskConnection:
         elif isinstance(frame, DialogFeedback) and frame.dialog_id.startswith(DIALOG):
             await context.approvals.answer_dialog(frame, visitor)
         elif isinstance(frame, PhoneInput):
-            await phone.handle(context, self._client, frame, visitor.caller())
+            await phone.handle(context.phones, self._client, frame, visitor.caller())
         elif isinstance(frame, Interrupt):
             await context.interrupt(visitor)
         else:
             if isinstance(frame, UserMessage):
-                context.console.add(SPEAKER, frame.content, frame.message_id)
+                context.console.add(PERSON, frame.content, frame.message_id)
             await context.desk.interact(self._client, frame)
-
-    def _replay(self, frame: Hello) -> None:
-        """A client that could not name its last frame number in the address may do it now."""
-        if self._since is not None or frame.since is None:
-            return
-        self._since = frame.since
-        before, self._client = self._client, self._context.desk.join(self._client.id, frame.since)
-        before.close()
 
 
 async def socket(websocket: WebSocket) -> None:
@@ -203,8 +219,10 @@ async def socket(websocket: WebSocket) -> None:
     visitor: Visitor | None = websocket.state.visitor
     with suppress(WebSocketDisconnect):
         if visitor is None and (hello := await _hello(websocket)) is not None:
-            visitor = _page_visitor(hello, websocket, context)
             since = hello.since if since is None else since
+            if hello.token is not None:
+                page = context.auth.page(hello.token, websocket.headers, address_of(websocket.scope))
+                visitor = page if isinstance(page, Visitor) else None
         if visitor is None:
             await websocket.close(NOT_LOGGED_IN, "log in first")
         else:
@@ -224,11 +242,154 @@ async def _hello(websocket: WebSocket) -> Hello | None:
     return frame if isinstance(frame, Hello) else None
 
 
-def _page_visitor(hello: Hello, websocket: WebSocket, context: Context) -> Visitor | None:
-    if hello.token is None:
-        return None
-    visitor = context.auth.page(hello.token, websocket.headers, address_of(websocket.scope))
-    return visitor if isinstance(visitor, Visitor) else None
+ROUTES.append(WebSocketRoute("/ws", socket))
 
 
-ROUTES = [WebSocketRoute("/ws", socket)]
+class ActionFeed:
+    """Publishes an ENVELOPE frame for every step in the life of an action."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._runtime = context.runtime
+        self._tasks = Background()
+        self._listeners: dict[int, asyncio.Task[None]] = {}
+        self._published: dict[str, None] = {}
+        self._seq = 0
+
+    async def run(self) -> None:
+        newest = self._runtime.journal.actions(1)
+        self._seq = newest[0].seq if newest else 0
+        async with self._tasks:
+            while True:
+                for number in [number for number, task in self._listeners.items() if task.done()]:
+                    del self._listeners[number]
+                desk = self._runtime.session_on_desk
+                for session in [*self._runtime.sessions.values(), *([desk] if desk else [])]:
+                    if id(session) not in self._listeners:
+                        work = self._listen(session, session.events())
+                        self._listeners[id(session)] = self._tasks.start(
+                            work, f"listener on {session.serial}"
+                        )
+                for row in reversed(list(self._new_rows())):
+                    self._seq = max(self._seq, row.seq)
+                    if row.action_id not in self._published:
+                        is_open = row.state == UNFINISHED
+                        envelope = None if is_open else self._runtime.journal.show(row.action_id).envelope
+                        state = "accepted" if is_open else row.state
+                        frame = _frame(row.action_id, state, row.device, row.type, row.actor, envelope)
+                        self._context.desk.publish("ENVELOPE", **frame)
+                await self._runtime.clock.sleep_ms(TICK_MS)
+
+    async def _listen(self, session: Session, events: Listener) -> None:
+        """Of the desk's own actions only the end is published: the change itself shows that they began.
+
+        Holding the session keeps its `id()` from being reused.
+        """
+        is_phone = session is not self._runtime.session_on_desk
+        async for event in events:
+            self._published[event.action_id] = None
+            while len(self._published) > MOST_PUBLISHED:
+                del self._published[next(iter(self._published))]
+            if event.terminal or is_phone:
+                envelope = event.envelope.to_dict() if event.envelope else None
+                actor = {"kind": event.actor, "id": event.by} if event.actor else None
+                frame = _frame(event.action_id, event.state, event.device, event.action_type, actor, envelope)
+                more = {"said": event.waits_for, "bounds": event.bounds}
+                frame |= {name: field for name, field in more.items() if field}
+                self._context.desk.publish("ENVELOPE", **frame)
+            if is_phone:
+                self._context.phones.on_event(session, event)
+
+    def _new_rows(self) -> Iterator[ActionRow]:
+        """Newest first. Where nothing happened, only one row is read."""
+        page, before = 1, None
+        while True:
+            rows = self._runtime.journal.actions(page, before)
+            new = [row for row in rows if row.seq > self._seq]
+            yield from new
+            if len(new) < page:
+                return
+            page, before = PAGE, rows[-1].seq
+
+
+def _frame(
+    action_id: str,
+    state: str,
+    device: str | None,
+    kind: str | None,
+    actor: dict[str, Any] | None,
+    envelope: dict[str, Any] | None,
+) -> dict[str, Any]:
+    fields = {
+        "actionId": action_id,
+        "lifecycleState": state,
+        "device": device,
+        "actionType": kind,
+        "actor": actor,
+        "envelope": slim(envelope) if envelope else None,
+    }
+    return {name: field for name, field in fields.items() if field is not None}
+
+
+def slim(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Without pictures and endless texts: a frame stays in the ring for browsers that come back."""
+    details = envelope.get("details")
+    if not isinstance(details, dict):
+        return envelope
+    short = {
+        name: detail[:_LONGEST] if isinstance(detail, str) else detail
+        for name, detail in details.items()
+        if name not in _PICTURES
+    }
+    return envelope | {"details": short}
+
+
+class ConsoleMessages:
+    """The desk's conversation, and what each agent is doing."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._messages: deque[dict[str, Any]] = deque(maxlen=KEPT_MESSAGES)
+        self._agents: dict[str, dict[str, Any]] = {}
+        self._number = 0
+        self.has_model = True
+        """Whether a model answers what a person writes."""
+
+    def add(
+        self,
+        speaker: str,
+        text: str,
+        id_: str | None = None,
+        status: str | None = None,
+        code: str | None = None,
+    ) -> None:
+        self._number += 1
+        message = {"id": id_ or f"said-{self._number}", "from": speaker, "text": text, "at": self._now()}
+        more = {"status": status, "code": code}
+        self._messages.append(message | {name: field for name, field in more.items() if field})
+
+    def on_publish(self, frame_type: str, published: Mapping[str, Any]) -> None:
+        """Of the frames for every browser only agents' messages are kept. Publishers may write snake case."""
+        if frame_type != STATUS_FRAME:
+            return
+        fields = {camel(name): field for name, field in published.items()}
+        agent, status, text = fields["agentId"], fields["status"], fields.get("message")
+        self._agents.pop(agent, None)
+        self._agents[agent] = {"agentId": agent, "status": status, "message": text, "at": self._now()}
+        while len(self._agents) > MOST_AGENTS:
+            del self._agents[next(iter(self._agents))]
+        if text:
+            self.add(agent, text, status=status, code=fields.get("code"))
+
+    def to_dict(self) -> dict[str, Any]:
+        agents = list(self._agents.values())
+        return {"messages": list(self._messages), "agents": agents, "hasModel": self.has_model}
+
+    def _now(self) -> str:
+        return iso_time(self._clock.now_ms())
+
+
+@ROUTES("/api/console")
+async def conversation(request: DeskRequest) -> JSON:
+    """The last messages, oldest first, and what agents are doing."""
+    return request.context.console.to_dict()

@@ -12,7 +12,7 @@ import pytest
 
 from handrail.agent.model import CallResult, Exchange, Prompt, PromptTurn, Reply
 from handrail.agent.models import open_model
-from handrail.agent.models.retries import TRIES
+from handrail.agent.models.http_client import TRIES
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction, ModelUnavailable
 from handrail_sim.clock import ManualClock

@@ -9,7 +9,7 @@ import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 
 from handrail.agent.model import TRY_MS, Reply
-from handrail.agent.models.retries import JITTER, LONGEST_WAIT_MS, TRIES, retry_after_ms
+from handrail.agent.models.http_client import JITTER, LONGEST_WAIT_MS, TRIES, retry_after_ms
 from handrail.errors import ModelUnavailable
 from tests.agent_http.asking import OPENAI, PROMPT, Watched, ask, opened
 from tests.agent_http.openai_wire import body, calls, error, streamed

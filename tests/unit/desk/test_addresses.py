@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from handrail.desk.content import check_page
 from handrail.errors import InvalidAction
 from handrail.hosts import host_of, why_private
-from handrail.web_server import windows
-from handrail.web_server.windows import asks_about
+from handrail.web_server import pages
+from handrail.web_server.pages import asks_about
 from tests.cases import each
 
 PRIVATE = [
@@ -107,7 +107,7 @@ def test_a_name_that_nobody_answers_for_is_asked_about_in_time(monkeypatch: pyte
         async def never(*_: object, **__: object) -> None:
             await asyncio.Event().wait()
 
-        monkeypatch.setattr(windows, "LOOKUP_S", 0.01)
+        monkeypatch.setattr(pages, "LOOKUP_S", 0.01)
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
         assert "could not be found out" in str(await asks_about("http://pages.example.org/"))
 

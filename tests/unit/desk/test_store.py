@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.desk.desk import Desk
-from handrail.desk.store import changed
+from handrail.desk.desk import Desk, changed
 from handrail.errors import StoreUnusable
 from handrail.journal import Journal
 from handrail.store import Store

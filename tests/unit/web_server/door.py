@@ -193,3 +193,9 @@ async def frame_of(socket: ClientConnection, kind: str) -> dict[str, Any]:
             frame = json.loads(await socket.recv())
             if frame["type"] == kind:
                 return dict(frame)
+
+
+def unpack(message: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header and the picture of a binary frame: four bytes say how long the header is."""
+    end = 4 + int.from_bytes(message[:4], "big")
+    return json.loads(message[4:end]), message[end:]

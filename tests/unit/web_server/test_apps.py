@@ -11,10 +11,9 @@ from typing import Any
 from starlette.routing import Route
 
 from handrail.protocol.actions import ACTIONS
-from handrail.web_server.files import listing
+from handrail.web_server.pages import Rendered, listing
 from handrail.web_server.responses import DEFAULTS
 from handrail.web_server.server import document
-from handrail.web_server.windows import Rendered
 from tests.unit.web_server.door import TOKEN, WINDOW, door
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.web_server.activity import KEPT_MESSAGES, MOST_AGENTS, ConsoleMessages
+from handrail.web_server.websocket import KEPT_MESSAGES, MOST_AGENTS, ConsoleMessages
 from handrail_sim.clock import ManualClock
 
 

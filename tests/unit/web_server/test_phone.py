@@ -17,9 +17,9 @@ from handrail.journal.query import UNFINISHED, ActionRow
 from handrail.protocol.message import PhoneInput
 from handrail.safety.caller import Caller
 from handrail.web_server.phone import Phones, handle
-from handrail.web_server.phone_stream import CALM, FASTEST_MS, SLOWEST_MS, pack, pause_ms, unpack
+from handrail.web_server.phone_stream import CALM, FASTEST_MS, SLOWEST_MS, pack, pause_ms
 from tests.scenario.world import World, play_live, until, world
-from tests.unit.web_server.door import KEY, Door, door
+from tests.unit.web_server.door import KEY, Door, door, unpack
 
 SETTINGS = "com.android.settings"
 PERSON = Caller("lena", "person", "desk")
@@ -47,13 +47,6 @@ async def served(home: Path, **options: Any) -> AsyncIterator[tuple[World, Door]
         yield w, opened
 
 
-class Holder:
-    """The part of the server that `handle` knows."""
-
-    def __init__(self, phones: Phones) -> None:
-        self.phones = phones
-
-
 def asked(serial: str, **fields: Any) -> PhoneInput:
     return PhoneInput.model_validate({"type": "PHONE_INPUT", "device": serial, **fields})
 
@@ -63,9 +56,9 @@ def test_all_who_watch_get_the_same_pictures_and_nothing_twice(tmp_path: Path) -
         async with world(tmp_path) as w:
             phones, one, other = Phones(w.runtime), Eye(), Eye()
             await w.open(SETTINGS)
-            phones.watch(w.serial, one)
+            phones.pictures.watch(w.serial, one)
             await until(lambda: one.seen)
-            phones.watch(w.serial, other)
+            phones.pictures.watch(w.serial, other)
             assert other.seen == one.seen[-1:]  # who comes later need not wait for a change
             assert (one.seen[0]["w"], one.seen[0]["h"], one.seen[0]["mime"]) == (1080, 2400, "image/jpeg")
             await w.session.tap("Display")
@@ -83,12 +76,12 @@ def test_the_stream_ends_with_the_last_who_watches(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
             phones, one, other = Phones(w.runtime), Eye(), Eye()
-            phones.watch(w.serial, one)
-            phones.watch(w.serial, other)
+            phones.pictures.watch(w.serial, one)
+            phones.pictures.watch(w.serial, other)
             await until(lambda: one.seen)
             phones.leave(one)
             assert phones.watchers(w.serial) == 1
-            phones.unwatch(w.serial, other)
+            phones.pictures.unwatch(w.serial, other)
             assert phones.watchers(w.serial) == 0
             await until(lambda: not [t for t in asyncio.all_tasks() if t.get_name().startswith("pictures")])
             await phones.close()
@@ -101,7 +94,7 @@ def test_a_screen_that_forbids_pictures_is_told_and_not_shown(tmp_path: Path) ->
         async with world(tmp_path) as w:
             phones, eye = Phones(w.runtime), Eye()
             w.phone.start_activity("com.handrail.bank/.CodeActivity")
-            phones.watch(w.serial, eye)
+            phones.pictures.watch(w.serial, eye)
             header = await until(lambda: next((one for one in eye.seen if "problem" in one), None))
             assert header["problem"]["code"] == "SECURE_SCREEN"
             assert header["problem"]["hint"]
@@ -137,22 +130,21 @@ def test_hands_need_the_phone_first_and_an_agent_waits_until_it_is_handed_back(t
     async def story() -> None:
         async with world(tmp_path, caller=AGENT) as w:
             phones, eye = Phones(w.runtime), Eye()
-            context = Holder(phones)
             await w.open(SETTINGS)
             tap = asked(w.serial, action={"type": "tap", "target": "Display"})
             with pytest.raises(DeviceBusy, match="mail-agent"):
-                await handle(context, eye, tap, PERSON)
-            await handle(context, eye, asked(w.serial, control="take"), PERSON)
+                await handle(phones, eye, tap, PERSON)
+            await handle(phones, eye, asked(w.serial, control="take"), PERSON)
             busy = await w.session.tap("Display")
             assert busy.failure_code == "DEVICE_BUSY", busy.to_json()
             assert "person lena" in (busy.message or "")
-            await handle(context, eye, tap, PERSON)
+            await handle(phones, eye, tap, PERSON)
             mine = await until(lambda: [row for row in w.runtime.journal.actions() if row.state != "failed"])
             await until(lambda: w.runtime.journal.actions()[0].type == "tap" and mine)
             row = await until(lambda: next(filter(_ended_at_the_desk, w.runtime.journal.actions()), None))
             assert row.actor == {"kind": "person", "id": "lena"}
             assert row.reason == "by hand, at the desk"
-            await handle(context, eye, asked(w.serial, control="hand_back"), PERSON)
+            await handle(phones, eye, asked(w.serial, control="hand_back"), PERSON)
             done = await w.session.press_key("back")
             assert done.success, done.to_json()
             kinds = [event["kind"] for event in w.events() if event.get("door") == "desk"]

@@ -14,8 +14,8 @@ from PIL import ImageChops
 from handrail.android import video as recording
 from handrail.desk.hub import MOST_VIDEO, DeskClient, FrameRing
 from handrail.web_server.phone import Phones
-from handrail.web_server.phone_stream import unpack
 from tests.scenario.world import FastClock, World, play, until, world
+from tests.unit.web_server.door import unpack
 
 av = pytest.importorskip("av")
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from handrail.web_server.add_phones import MOST_SIMULATED
+from handrail.web_server.phone import MOST_SIMULATED
 from tests.scenario.world import play_live
 from tests.unit.web_server.door import KEY, Answer, Door, door
 from tests.unit.web_server.test_push import asked, stop

@@ -13,7 +13,7 @@ from handrail.clock import SystemClock
 from handrail.journal import Journal
 from handrail.protocol.message import SERVER_MESSAGE
 from handrail.safety.caller import Caller
-from handrail.web_server.activity import slim
+from handrail.web_server.websocket import slim
 from tests.scenario.world import until, world
 from tests.unit.web_server.door import WINDOW, door, frame_of
 

@@ -317,15 +317,15 @@ def open_model(  # noqa: PLR0913 - every one is a wish that a caller may leave o
             )
 
 
-def _hosted(kind: str, name: str, wishes: ModelOptions, env: Mapping[str, str], clock: Clock) -> AgentModel:
+def _hosted(kind: str, name: str, options: ModelOptions, env: Mapping[str, str], clock: Clock) -> AgentModel:
     try:
-        if wishes.tools == "computer":
+        if options.tools == "computer":
             from handrail.agent.models.computer import open_computer  # noqa: PLC0415
 
-            return open_computer(kind, name, wishes, env=env, clock=clock)
+            return open_computer(kind, name, options, env=env, clock=clock)
         from handrail.agent.models.hosted import open_hosted  # noqa: PLC0415
 
-        return open_hosted(kind, name, wishes, env=env, clock=clock)
+        return open_hosted(kind, name, options, env=env, clock=clock)
     except ImportError as error:
         if (error.name or "").startswith("handrail"):
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from anthropic import APIConnectionError, APIStatusError, AsyncAnthropic
@@ -12,10 +12,10 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.settings import ModelSettings
 
-from handrail.agent.model import CallResult, Exchange, ModelCall, Prompt
+from handrail.agent.model import Exchange, ModelCall, Prompt
 from handrail.agent.models.computer import MakersAnswer
 from handrail.agent.models.hosted import Maker
-from handrail.agent.models.http_client import Account, ModelClient, account_of
+from handrail.agent.models.http_client import account_of
 from handrail.dialects.anthropic_computer import ROWS
 from handrail.dialects.table import RefusedWord
 
@@ -31,13 +31,7 @@ def make(name: str, base_url: str | None, env: Mapping[str, str], client: AsyncC
     provider = AnthropicProvider(base_url=account.place, api_key=account.key or _NO_KEY, http_client=client)
     model = AnthropicModel(name, provider=provider)
     return Maker(
-        model,
-        account.place,
-        account.key,
-        sees=True,
-        is_priced=account.is_home,
-        answer_tokens=ANSWER_TOKENS,
-        limited=lambda tokens: {**_SETTINGS, "max_tokens": tokens},
+        model, account, True, ANSWER_TOKENS, limited=lambda tokens: {**_SETTINGS, "max_tokens": tokens}
     )
 
 
@@ -58,12 +52,9 @@ class AnthropicForm:
     path = "/v1/messages"
     versions: Sequence[str] = (TOOLSET, *BETAS)
 
+    sdk: Callable[..., Any] = AsyncAnthropic
     status_error: type[Exception] = APIStatusError
     connection_error: type[Exception] = APIConnectionError
-
-    def open_sdk(self, account: Account, client: ModelClient) -> AsyncAnthropic:
-        key = account.key or "none"
-        return AsyncAnthropic(api_key=key, base_url=account.place, http_client=client, max_retries=0)
 
     def headers(self, version: str) -> dict[str, str]:
         if beta := BETAS.get(version):
@@ -71,7 +62,13 @@ class AnthropicForm:
         return {"anthropic-version": API}
 
     def body(self, model: str, prompt: Prompt, version: str, tokens: int) -> dict[str, Any]:
-        messages = list(_messages(prompt))
+        messages: list[dict[str, Any]] = [
+            {"role": turn.role, "content": [_text(turn.text), *_picture(turn.image)]} for turn in prompt.turns
+        ]
+        for exchange in prompt.exchanges:
+            if exchange.blocks:
+                messages.append({"role": "assistant", "content": list(exchange.blocks)})
+            messages.append({"role": "user", "content": _answers(exchange)})
         messages[-1]["content"][-1]["cache_control"] = _CACHED
         return {
             "model": model,
@@ -84,14 +81,17 @@ class AnthropicForm:
     def read(self, data: Mapping[str, Any]) -> MakersAnswer:
         blocks = [dict(block) for block in data["content"]]
         text = "\n".join(str(block["text"]) for block in blocks if block["type"] == "text")
-        mused = [str(block.get("thinking") or "") for block in blocks if block["type"] == "thinking"]
-        stop = data.get("stop_reason")
+        thinking = [str(block.get("thinking") or "") for block in blocks if block["type"] == "thinking"]
+        stop, details, refusal = data.get("stop_reason"), data.get("stop_details"), ""
+        if stop == "refusal":
+            explained = details.get("explanation") if isinstance(details, Mapping) else None
+            refusal = str(explained or text or "it gave no reason")
         return MakersAnswer(
             blocks=tuple(block for block in blocks if block["type"] != "text" or block["text"]),
             text=text,
-            thought="\n".join(mused),
-            calls=tuple(map(_call, (block for block in blocks if block["type"] == "tool_use"))),
-            refusal=_refusal(data, text) if stop == "refusal" else "",
+            thought="\n".join(thinking),
+            calls=tuple(_call(block) for block in blocks if block["type"] == "tool_use"),
+            refusal=refusal,
             is_cut=stop in ("max_tokens", "model_context_window_exceeded"),
         )
 
@@ -107,31 +107,24 @@ def _computer(version: str, prompt: Prompt) -> Block:
     return {"type": version, "name": "computer", **size, **zoom}
 
 
-def _messages(prompt: Prompt) -> Iterator[dict[str, Any]]:
-    for turn in prompt.turns:
-        yield {"role": turn.role, "content": [_text(turn.text), *_picture(turn.image)]}
-    for exchange in prompt.exchanges:
-        if exchange.blocks:
-            yield {"role": "assistant", "content": list(exchange.blocks)}
-        yield {"role": "user", "content": _answers(exchange)}
-
-
 def _answers(exchange: Exchange) -> list[Block]:
     """Results first, as the protocol wants them; the screen as it is now stands last."""
     sets = {str(block.get("id")): block.get("toolset_name") for block in exchange.blocks}
-    results = [_result(result, sets.get(result.id)) for result in exchange.results]
+    results: list[Block] = [
+        {
+            "type": "tool_result",
+            "tool_use_id": result.id,
+            "content": [_text(result.text), *_picture(result.image)],
+            **({"toolset_name": sets[result.id]} if sets.get(result.id) else {}),
+            **({"is_error": True} if result.failed else {}),
+        }
+        for result in exchange.results
+    ]
     words = [_text(exchange.words)] if exchange.words else []
     if results:
         results[-1]["content"] += _picture(exchange.image)
         return [*results, *words]
     return [*words, *_picture(exchange.image)]
-
-
-def _result(result: CallResult, toolset: Any) -> Block:
-    content = [_text(result.text), *_picture(result.image)]
-    named = {"toolset_name": toolset} if toolset else {}
-    error = {"is_error": True} if result.failed else {}
-    return {"type": "tool_result", "tool_use_id": result.id, "content": content, **named, **error}
 
 
 def _text(text: str) -> Block:
@@ -146,13 +139,6 @@ def _picture(png: bytes | None) -> list[Block]:
 
 
 def _call(block: Block) -> ModelCall:
-    is_computer = block.get("toolset_name") == "computer" or block["name"] == "computer"
-    if is_computer:
+    if "computer" in (block.get("toolset_name"), block["name"]):
         return ModelCall(str(block["id"]), (block,))
     return ModelCall(str(block["id"]), (block.get("input"),), str(block["name"]))
-
-
-def _refusal(data: Mapping[str, Any], text: str) -> str:
-    details = data.get("stop_details")
-    explained = details.get("explanation") if isinstance(details, Mapping) else None
-    return str(explained or text or "it gave no reason")

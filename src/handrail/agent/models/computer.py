@@ -1,13 +1,13 @@
 """A model that works by its maker's own computer tool: one conversation in the maker's own messages.
 
 Sends with the maker's SDK, sorts its errors and finds the version of the tool that the server takes. The
-makers' forms are in `computer_anthropic.py` and `computer_openai.py`.
+makers' forms are in `anthropic.py` and `openai.py`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -23,8 +23,8 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_core import from_json
 
-from handrail.agent.model import TRY_MS, Mode, ModelCall, ModelOptions, Prompt, Reply, Usage
-from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, priced, unheard
+from handrail.agent.model import TRY_MS, Mode, ModelCall, ModelOptions, Prompt, Reply
+from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, RemoteModel
 from handrail.agent.models.http_client import (
     Account,
     ModelClient,
@@ -32,9 +32,7 @@ from handrail.agent.models.http_client import (
     TooLong,
     account_of,
     open_client,
-    place_of,
 )
-from handrail.agent.models.retries import RetryPolicy
 from handrail.clock import Clock
 from handrail.errors import InvalidAction, ModelUnavailable
 from handrail.protocol.observe import Finish
@@ -63,12 +61,10 @@ class MakersForm(Protocol):
     path: str
     versions: Sequence[str]
     """Of its tool, the newest first."""
+    sdk: Callable[..., Any]
+    """Opens the maker's client. Both makers' have the same `post`."""
     status_error: type[Exception]
     connection_error: type[Exception]
-
-    def open_sdk(self, account: Account, client: ModelClient) -> Any:
-        """The maker's client. Both makers' have the same `post`."""
-        ...
 
     def headers(self, version: str) -> dict[str, str]: ...
 
@@ -79,11 +75,12 @@ class MakersForm(Protocol):
         ...
 
 
-class ComputerModel:
-    """One model of one maker, with its computer tool."""
+class ComputerModel(RemoteModel):
+    """A model with its maker's computer tool."""
 
     mode: Mode = "tools"
     sees = True
+    is_computer = True
 
     def __init__(
         self,
@@ -95,13 +92,11 @@ class ComputerModel:
         client: ModelClient,
         try_ms: float = TRY_MS,
     ) -> None:
-        self.name = f"{kind}:{name}"
+        super().__init__(kind, name, account, clock, client, try_ms)
         self.dialect = form.dialect
-        self.is_computer = True
-        self._kind, self._model, self._form = kind, name, form
-        self._account, self._client = account, client
-        self._sdk = form.open_sdk(account, client)
-        self._patience = RetryPolicy(self.name, place_of(account.place), account.key, clock, try_ms)
+        self._form = form
+        key = account.key or "none"  # the SDKs want something to send
+        self._sdk = form.sdk(api_key=key, base_url=account.place, http_client=client, max_retries=0)
         self._versions = list(form.versions)
 
     async def step(self, prompt: Prompt) -> Reply:
@@ -109,22 +104,18 @@ class ComputerModel:
         notice = ""
         while True:
             try:
-                answer = await self._patience.ask(lambda: self._once(prompt))
+                answer = await self._retries.ask(lambda: self._once(prompt))
             except (TooLong, NothingLeft) as error:
-                return replace(unheard(error), usage=self.bill()[-1], notice=notice)
+                return replace(self.without_answer(error), notice=notice)
             except ModelUnavailable as error:
                 # An older model or server names what it does not know; there may be an older tool for it.
-                status, said = error.details.get("status"), error.message.lower()
-                if status != 400 or "computer" not in said or len(self._versions) == 1:
+                status, refusal = error.details.get("status"), error.message.lower()
+                if status != 400 or "computer" not in refusal or len(self._versions) == 1:
                     raise
                 old = self._versions.pop(0)
                 notice = f"{self.name} does not take {old}; {self._versions[0]} is used."
                 continue
             return replace(self.reply_of(answer), usage=self.bill()[-1], notice=notice)
-
-    def bill(self) -> list[Usage]:
-        is_priced = self._account.is_home
-        return [priced(sent, self._kind, self._model, is_priced=is_priced) for sent in self._client.tries]
 
     async def _once(self, prompt: Prompt) -> MakersAnswer:
         tokens = self._client.room(ANSWER_TOKENS, prompt.max_tokens)
@@ -141,36 +132,28 @@ class ComputerModel:
         except self._form.connection_error as error:
             raise ModelAPIError(self.name, str(error.__cause__ or error)) from error
         try:
-            answer = from_json(self._patience.redact(response.text), allow_inf_nan=False)
+            answer = from_json(self._retries.redact(response.text), allow_inf_nan=False)
         except ValueError as error:
             raise UnexpectedModelBehavior("the answer is not JSON") from error
         return read_answer(self._form, answer)
 
     def reply_of(self, answer: MakersAnswer) -> Reply:
         """Words without a call are the end of the task."""
-
-        def clean(text: str) -> str:
-            """Lone surrogates, which JSON can hold, can't be written to any file."""
-            return self._patience.redact(text.encode(errors="replace").decode()).strip()
-
-        text = clean(answer.text)
+        text = self.clean(answer.text)
         calls = () if answer.is_cut else answer.calls
         parts = [json.dumps(part, ensure_ascii=False) for call in calls for part in call.parts]
         action = None if calls or answer.is_cut or not text else {**Finish().to_dict(), "message": text}
         why = "The answer was cut off: it was too long." if answer.is_cut else "The answer was empty."
         problem = "" if calls or action else f"{why} Call a tool, or say what was achieved."
         return Reply(
-            thought=(text if calls else clean(answer.thought))[:THOUGHT_CHARS],
+            thought=(text if calls else self.clean(answer.thought))[:THOUGHT_CHARS],
             action=action,
-            raw=clean("\n".join([answer.text, *parts]))[:RAW_CHARS],
+            raw=self.clean("\n".join([answer.text, *parts]))[:RAW_CHARS],
             problem=problem,
             blocks=() if answer.is_cut else answer.blocks,  # half an answer can't be sent back
             calls=calls,
-            refusal=clean(answer.refusal),
+            refusal=self.clean(answer.refusal),
         )
-
-    async def close(self) -> None:
-        await self._client.aclose()
 
 
 def read_answer(form: MakersForm, data: Any) -> MakersAnswer:
@@ -203,10 +186,10 @@ def _failure(name: str, error: Any) -> ModelHTTPError:
 
 
 def open_computer(
-    kind: str, name: str, wishes: ModelOptions, *, env: Mapping[str, str], clock: Clock
+    kind: str, name: str, options: ModelOptions, *, env: Mapping[str, str], clock: Clock
 ) -> ComputerModel:
-    """Raises `InvalidAction` for wishes that can't go together."""
-    wanted = {"text": wishes.mode == "text", "no-see": wishes.sees is False, "stream": wishes.stream}
+    """Raises `InvalidAction` for options that can't go together."""
+    wanted = {"text": options.mode == "text", "no-see": options.sees is False, "stream": options.stream}
     for word, is_wanted in wanted.items():
         if is_wanted:
             raise InvalidAction(
@@ -214,16 +197,15 @@ def open_computer(
                 path="tools",
                 hint=f"Leave --{word} or --tools out.",
             )
-    account = account_of(kind, wishes.base_url, env)
-    client = open_client(wishes.try_ms / 1000)
-    return ComputerModel(kind, name, _form(kind, name), account, clock, client, wishes.try_ms)
-
-
-def _form(kind: str, name: str) -> MakersForm:
+    form: MakersForm
     if kind == "openai":
         from handrail.agent.models.openai import OpenAIForm  # noqa: PLC0415
 
-        return OpenAIForm(name)
-    from handrail.agent.models.anthropic import AnthropicForm  # noqa: PLC0415
+        form = OpenAIForm(name)
+    else:
+        from handrail.agent.models.anthropic import AnthropicForm  # noqa: PLC0415
 
-    return AnthropicForm()
+        form = AnthropicForm()
+    account = account_of(kind, options.base_url, env)
+    client = open_client(options.try_ms / 1000)
+    return ComputerModel(kind, name, form, account, clock, client, options.try_ms)

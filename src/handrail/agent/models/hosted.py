@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import UnexpectedModelBehavior
@@ -35,14 +36,15 @@ from pydantic_core import from_json
 
 from handrail.agent.model import Mode, ModelOptions, Prompt, PromptTurn, Reply, Usage
 from handrail.agent.models.http_client import (
+    Account,
     HttpTry,
     ModelClient,
     NothingLeft,
+    RetryPolicy,
     TooLong,
     open_client,
     place_of,
 )
-from handrail.agent.models.retries import RetryPolicy
 from handrail.agent.read_answer import FoundAction, read_text
 from handrail.agent.tools import kind_of
 from handrail.clock import Clock
@@ -51,15 +53,43 @@ from handrail.errors import ModelUnavailable
 _JPEG = b"\xff\xd8"
 
 
+class RemoteModel:
+    """One model of one maker: its requests, what they cost, and its words without the key."""
+
+    def __init__(
+        self, kind: str, name: str, account: Account, clock: Clock, client: ModelClient, try_ms: float
+    ) -> None:
+        self.name = f"{kind}:{name}"
+        self._kind, self._model = kind, name
+        self._account, self._client = account, client
+        self._retries = RetryPolicy(self.name, place_of(account.place), account.key, clock, try_ms)
+
+    def bill(self) -> list[Usage]:
+        is_priced = self._account.is_home
+        return [priced(sent, self._kind, self._model, is_priced=is_priced) for sent in self._client.tries]
+
+    def clean(self, text: str) -> str:
+        """Lone surrogates, which JSON can hold, can't be written to any file."""
+        return self._retries.redact(text.encode(errors="replace").decode()).strip()
+
+    def without_answer(self, error: TooLong | NothingLeft) -> Reply:
+        """The reply for an answer that was too long, or that was not requested for lack of tokens."""
+        problem = "The answer was longer than it may be. Be brief."
+        if isinstance(error, NothingLeft):
+            problem = "The tokens that were left were used up by answers that broke off."
+        return Reply("", None, "", self.bill()[-1], problem)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
 @dataclass(frozen=True, slots=True)
 class Maker:
     """What a maker's module has made ready."""
 
     model: MakersModel
-    base_url: str
-    key: str = field(repr=False)
+    account: Account
     sees: bool
-    is_priced: bool
     answer_tokens: int
     """Of one answer, at most, its thinking included."""
     limited: Callable[[int], ModelSettings]
@@ -70,19 +100,17 @@ class Maker:
     """The protocol can hold an answer to a schema; whether this server does is seen when it is asked."""
 
 
-class HostedModel:
-    """One model of one maker."""
+class HostedModel(RemoteModel):
+    """A model that is asked by pydantic-ai."""
 
     def __init__(
-        self, name: str, maker: Maker, wishes: ModelOptions, patience: RetryPolicy, client: ModelClient
+        self, kind: str, name: str, maker: Maker, options: ModelOptions, clock: Clock, client: ModelClient
     ) -> None:
-        self.name = name
-        self.mode: Mode = wishes.mode or "tools"
-        self.sees = maker.sees if wishes.sees is None else wishes.sees
+        super().__init__(kind, name, maker.account, clock, client, options.try_ms)
+        self.mode: Mode = options.mode or "tools"
+        self.sees = maker.sees if options.sees is None else options.sees
         self._maker = maker
-        self._stream = wishes.stream
-        self._patience = patience
-        self._client = client
+        self._stream = options.stream
         self._constrains = maker.constrains
 
     async def step(self, prompt: Prompt) -> Reply:
@@ -90,9 +118,8 @@ class HostedModel:
         try:
             response, notice = await self._taken(prompt)
         except (TooLong, NothingLeft) as error:
-            return replace(unheard(error), usage=self.bill()[-1])
-        reply = reply_of(response, self.mode, self._patience.redact, self.bill()[-1])
-        return replace(reply, notice=notice)
+            return self.without_answer(error)
+        return replace(self._reply_of(response), notice=notice)
 
     async def _taken(self, prompt: Prompt) -> tuple[ModelResponse, str]:
         """A server that does not take all of a question is asked without, which the notice says."""
@@ -107,10 +134,6 @@ class HostedModel:
         self._constrains = False
         return response, f"{self.name} does not take a schema for its answers; they are read as they come."
 
-    def bill(self) -> list[Usage]:
-        kind, _, name = self.name.partition(":")
-        return [priced(sent, kind, name, is_priced=self._maker.is_priced) for sent in self._client.tries]
-
     def _is_constrained(self, prompt: Prompt) -> bool:
         return self._constrains and self.mode == "text" and prompt.schema is not None
 
@@ -120,8 +143,17 @@ class HostedModel:
             form = OutputObjectDefinition(dict(prompt.schema or {}), name="answer", strict=False)
             parameters = ModelRequestParameters(output_mode="native", output_object=form)
         else:
-            parameters = ModelRequestParameters(function_tools=_tools(prompt) if self.mode == "tools" else [])
-        return await self._patience.ask(lambda: self._once(messages, parameters, prompt.max_tokens))
+            tools = [
+                ToolDefinition(
+                    name=tool["name"],
+                    description=tool["description"],
+                    parameters_json_schema=dict(tool["input_schema"]),
+                    strict=False,  # the strict kind wants every field required, which doubles a call's tokens
+                )
+                for tool in (prompt.tools if self.mode == "tools" else ())
+            ]
+            parameters = ModelRequestParameters(function_tools=tools)
+        return await self._retries.ask(lambda: self._once(messages, parameters, prompt.max_tokens))
 
     async def _once(
         self, messages: list[ModelMessage], parameters: ModelRequestParameters, left: int | None
@@ -148,36 +180,42 @@ class HostedModel:
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             raise UnexpectedModelBehavior(f"the answer has not the agreed form ({error})") from error
 
-    async def close(self) -> None:
-        await self._client.aclose()
+    def _reply_of(self, response: ModelResponse) -> Reply:
+        """Text beside a call is its thought; a call that a model writes as text is read all the same."""
+        text, thinking, calls = "", "", []
+        for part in response.parts:
+            if isinstance(part, TextPart):
+                text += f"\n{part.content}"
+            elif isinstance(part, ThinkingPart):
+                thinking += f"\n{part.content}"
+            elif isinstance(part, ToolCallPart):
+                args = part.args
+                written = args if isinstance(args, str) else json.dumps(args or {}, ensure_ascii=False)
+                calls.append((self.clean(part.tool_name), self.clean(written)))
+        text = self.clean(text)
+        details = response.provider_details or {}
+        refusal = self.clean(str(details.get("refusal") or text or "it gave no reason"))
+        reading = _called(calls, text) if calls else _spoken(response.finish_reason, text, refusal, self.mode)
+        calls_written = [f'{{"name": {json.dumps(name)}, "arguments": {written}}}' for name, written in calls]
+        raw = "\n".join(filter(None, [text, *calls_written]))[:RAW_CHARS]
+        reason = (reading.action or {}).get("reason")
+        reason = reason if isinstance(reason, str) else ""
+        thought = (reading.thought or self.clean(thinking) or reason)[:THOUGHT_CHARS]
+        return Reply(thought, reading.action, raw, self.bill()[-1], reading.problem)
 
 
 def open_hosted(
-    kind: str, name: str, wishes: ModelOptions, *, env: Mapping[str, str], clock: Clock
+    kind: str, name: str, options: ModelOptions, *, env: Mapping[str, str], clock: Clock
 ) -> HostedModel:
     """Raises `ImportError` where the maker's package is not installed."""
-    client = open_client(wishes.try_ms / 1000)
+    client = open_client(options.try_ms / 1000)
     # Importing a maker takes a second.
     if kind == "openai":
         from handrail.agent.models.openai import make  # noqa: PLC0415
     else:
         from handrail.agent.models.anthropic import make  # noqa: PLC0415
-    maker = make(name, wishes.base_url, env, client)
-    full_name = f"{kind}:{name}"
-    patience = RetryPolicy(full_name, place_of(maker.base_url), maker.key, clock, wishes.try_ms)
-    return HostedModel(full_name, maker, wishes, patience, client)
-
-
-def _tools(prompt: Prompt) -> list[ToolDefinition]:
-    return [
-        ToolDefinition(
-            name=tool["name"],
-            description=tool["description"],
-            parameters_json_schema=dict(tool["input_schema"]),
-            strict=False,  # the strict kind wants every field required, which doubles the tokens of a call
-        )
-        for tool in prompt.tools
-    ]
+    maker = make(name, options.base_url, env, client)
+    return HostedModel(kind, name, maker, options, clock, client)
 
 
 def _message(turn: PromptTurn, system: str, *, with_image: bool) -> ModelMessage:
@@ -190,45 +228,11 @@ def _message(turn: PromptTurn, system: str, *, with_image: bool) -> ModelMessage
     return ModelRequest(parts=[UserPromptPart(content)], instructions=system)
 
 
-def unheard(error: TooLong | NothingLeft) -> Reply:
-    """The reply for an answer that was too long, or that was not requested for lack of tokens."""
-    if isinstance(error, NothingLeft):
-        return Reply(
-            "", None, "", problem="The tokens that were left were used up by answers that broke off."
-        )
-    return Reply("", None, "", problem="The answer was longer than it may be. Be brief.")
-
-
 RAW_CHARS = 20_000
 """What a run's record keeps of one answer."""
 THOUGHT_CHARS = 2_000
 _CALLS = "Answer with one tool call."
 _WRITES = "Answer with one JSON object."
-
-
-def reply_of(response: ModelResponse, mode: Mode, redact: Callable[[str], str], usage: Usage) -> Reply:
-    """Text beside a call is its thought; where a model writes its call as text, it is read all the same."""
-
-    def clean(text: str) -> str:
-        """Lone surrogates, which JSON can hold, can't be written to any file."""
-        return redact(text.encode(errors="replace").decode()).strip()
-
-    parts = response.parts
-    said = clean("\n".join(part.content for part in parts if isinstance(part, TextPart)))
-    mused = clean("\n".join(part.content for part in parts if isinstance(part, ThinkingPart)))
-    calls = [(clean(one.tool_name), clean(_arguments(one))) for one in parts if isinstance(one, ToolCallPart)]
-    refusal = clean(str((response.provider_details or {}).get("refusal") or said or "it gave no reason"))
-    reading = _called(calls, said) if calls else _spoken(response.finish_reason, said, refusal, mode)
-    written = [f'{{"name": {json.dumps(name)}, "arguments": {arguments}}}' for name, arguments in calls]
-    raw = "\n".join(filter(None, [said, *written]))[:RAW_CHARS]
-    reason = (reading.action or {}).get("reason")
-    thought = (reading.thought or mused or (reason if isinstance(reason, str) else ""))[:THOUGHT_CHARS]
-    return Reply(thought, reading.action, raw, usage, reading.problem)
-
-
-def _arguments(call: ToolCallPart) -> str:
-    arguments = call.args
-    return arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
 
 
 def _called(calls: list[tuple[str, str]], text: str) -> FoundAction:
@@ -266,8 +270,11 @@ def _spoken(finish: FinishReason | None, text: str, refusal: str, mode: Mode) ->
 
 def usage_of(response: ModelResponse, *, is_priced: bool) -> Usage:
     """`is_priced` is false for a server whose prices are its own."""
-    used = response.usage
-    return Usage(used.input_tokens, used.output_tokens, _dollars(response) if is_priced else None)
+    used, dollars = response.usage, None
+    if is_priced and response.model_name and used.has_values():
+        with suppress(LookupError, ValueError):  # no such model in the list, or an answer without its usage
+            dollars = float(response.cost().total_price)
+    return Usage(used.input_tokens, used.output_tokens, dollars)
 
 
 def priced(sent: HttpTry, kind: str, name: str, *, is_priced: bool) -> Usage:
@@ -281,12 +288,3 @@ def priced(sent: HttpTry, kind: str, name: str, *, is_priced: bool) -> Usage:
     )
     answer = ModelResponse(parts=[], usage=used, model_name=count.model or name, provider_name=kind)
     return replace(usage_of(answer, is_priced=is_priced), is_estimate=count.is_estimate)
-
-
-def _dollars(response: ModelResponse) -> float | None:
-    if not response.model_name or not response.usage.has_values():
-        return None
-    try:
-        return float(response.cost().total_price)
-    except (LookupError, ValueError):  # no such model in the list, or an answer without its usage
-        return None

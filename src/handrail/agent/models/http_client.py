@@ -1,18 +1,23 @@
 """The HTTP client of hosted models: it follows no redirect, keeps a tally of what was sent and came back, and
-stops reading an answer that is longer than it may be.
+stops reading an answer that is longer than it may be. `RetryPolicy` says how often a server that is busy,
+broken or silent is asked, after which pauses, or why not.
 
-A redirect would carry the key to a host that nobody chose.
+A redirect would carry the key to a host that nobody chose. What the server says is told shortly and without
+the key.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import random
 import re
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from httpx2 import (
@@ -25,10 +30,25 @@ from httpx2 import (
     Timeout,
     create_ssl_context,
 )
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRequestRejectedError,
+)
 from pydantic_core import from_json
 
 from handrail.agent.model import LETTERS, PICTURE_TOKENS
-from handrail.errors import InvalidAction
+from handrail.clock import Clock
+from handrail.errors import InvalidAction, ModelUnavailable
+from handrail.errors import Timeout as TriedTooLong
+from handrail.waiting import within
+
+T = TypeVar("T")
 
 _MIN_LETTERS_OUT, _MIN_LETTERS_IN = 16, 64
 """A server that counts fewer tokens than one for so many letters has not counted. Its template may cut what
@@ -65,7 +85,7 @@ class ModelClient(AsyncClient):
 
     def room(self, most: int, left: int | None) -> int:
         """What the next answer may use; `left` is what the whole question may cost. Raises `NothingLeft`."""
-        spent = sum(count.read + count.written for count in (one.counted() for one in self.tries))
+        spent = sum(count.read + count.written for count in (attempt.counted() for attempt in self.tries))
         self.most_tokens = most if left is None else min(most, left - spent)
         if self.most_tokens <= 0:
             raise NothingLeft
@@ -209,7 +229,7 @@ class TokenCount:
     to_cache: int = 0
     is_estimate: bool = False
     model: str = ""
-    """Who answered, where that is said."""
+    """Who answered, where that is reported."""
 
 
 @dataclass(slots=True)
@@ -257,18 +277,20 @@ class HttpTry:
     def counted(self) -> TokenCount:
         """The server's count, or an estimate. A refused request costs what the refusal says."""
         content, refused = self._read_content(), self.status is not None and self.status >= 300
-        said = content.reported
+        counts = content.reported
         most_in = self._letters + self._pictures * _PICTURE_MOST + _TEMPLATE_TOKENS
-        is_in = 0 < said.get("in", 0) <= most_in and said["in"] * _MIN_LETTERS_IN >= self._letters
+        is_in = 0 < counts.get("in", 0) <= most_in and counts["in"] * _MIN_LETTERS_IN >= self._letters
         most_out = max(self.most_tokens, content.letters)
-        is_out = 0 <= said.get("out", -1) <= most_out and said["out"] * _MIN_LETTERS_OUT >= content.letters
+        is_out = (
+            0 <= counts.get("out", -1) <= most_out and counts["out"] * _MIN_LETTERS_OUT >= content.letters
+        )
         about_in = 0 if refused else self._letters // LETTERS + self._pictures * PICTURE_TOKENS
         about_out = 0 if refused else -(-content.letters // LETTERS)
         return TokenCount(
-            said["in"] if is_in else about_in,
-            said["out"] if is_out else about_out,
-            said.get("read", 0) if is_in else 0,
-            said.get("written", 0) if is_in else 0,
+            counts["in"] if is_in else about_in,
+            counts["out"] if is_out else about_out,
+            counts.get("read", 0) if is_in else 0,
+            counts.get("written", 0) if is_in else 0,
             is_estimate=not refused and not (is_in and is_out),
             model=content.model,
         )
@@ -339,9 +361,137 @@ def _reported(usage: dict[str, Any]) -> dict[str, int]:
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     counts = {"in": number(*_IN), "out": number(*_OUT)}
-    found = {name: count for name, count in counts.items() if count is not None}
-    if "in" in found:
-        found["in"] += written + read
-        found["read"] = cached if isinstance(cached, int) and cached > 0 else read
-        found["written"] = written
-    return found
+    reported = {name: count for name, count in counts.items() if count is not None}
+    if "in" in reported:
+        reported["in"] += written + read
+        reported["read"] = cached if isinstance(cached, int) and cached > 0 else read
+        reported["written"] = written
+    return reported
+
+
+TRIES = 4
+FIRST_PAUSE_MS = 1_000.0
+"""Before the second try; doubled before every further one."""
+LONGEST_WAIT_MS = 120_000.0
+"""A server that asks for more patience than this is not waited for."""
+JITTER = 0.25
+"""The share of a pause that chance adds, so that many agents do not come back at the same moment."""
+_MESSAGE_CHARS = 300
+_SECRET_CHARS = 12
+"""Shorter keys are words that local servers are content with, such as "none"."""
+
+
+@dataclass(slots=True)
+class RetryPolicy:
+    """How questions to one model are repeated. Its key is never told."""
+
+    name: str
+    place: str
+    key: str = field(repr=False)
+    clock: Clock
+    try_ms: float
+    chance: random.Random = field(default_factory=random.Random)
+
+    async def ask(self, once: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Raises `TooLong`, which asking the model again may help, or `ModelUnavailable`."""
+        for number in range(1, TRIES + 1):
+            try:
+                return await within(self.clock, self.try_ms, once())
+            except (AgentRunError, TriedTooLong, TooLong) as error:
+                pause_ms = self._pause(error, number)
+            await self.clock.sleep_ms(pause_ms)
+        raise AssertionError("the last try ends in an answer or an error")
+
+    def _pause(self, error: Exception, number: int) -> float:
+        """Milliseconds until the next try; raises where there is none."""
+        cause: BaseException | None = error
+        while cause is not None:  # the SDKs wrap what happens while they read
+            if isinstance(cause, TooLong):
+                raise TooLong from None
+            cause = cause.__cause__ or cause.__context__
+        asked_ms = retry_after_ms(error, self.clock.now_ms())
+        if not is_passing(error) or number == TRIES or (asked_ms or 0) > LONGEST_WAIT_MS:
+            status = _status(error)
+            what = self._what(error, status)
+            often = f" ({number} tries)" if number > 1 else ""
+            details: dict[str, Any] = {"model": self.name, "tries": number}
+            details |= {"status": status} if status else {}
+            details |= {"retry_after_ms": round(asked_ms)} if asked_ms else {}
+            raise ModelUnavailable(
+                f"{self.name} at {self.place} {what}{often}",
+                hint=_hint(error),
+                retryable=is_passing(error),
+                **details,
+            ) from None
+        pause_ms = FIRST_PAUSE_MS * 2 ** (number - 1) if asked_ms is None else asked_ms
+        return pause_ms * (1 + JITTER * self.chance.random())
+
+    def _what(self, error: Exception, status: int | None) -> str:
+        if isinstance(error, TriedTooLong):
+            return f"did not answer within {self.try_ms / 1000:g} s"
+        body = error.body if isinstance(error, ModelAPIError) else None
+        if isinstance(body, dict):
+            inner = body.get("error", body)
+            body = inner.get("message") if isinstance(inner, dict) else inner
+        text = body if isinstance(body, str) and body.strip() else str(error).partition("\n")[0]
+        message = self.redact(" ".join(text.split()) or type(error).__name__)[:_MESSAGE_CHARS]
+        return f"answered {status}: {message}" if status else f"gave no answer: {message}"
+
+    def redact(self, text: str) -> str:
+        """Servers repeat a wrong key in their error, and could in an answer."""
+        return text.replace(self.key, "•••") if len(self.key) >= _SECRET_CHARS else text
+
+
+def is_passing(error: Exception) -> bool:
+    """What a later try may not meet: a busy or broken server, a lost connection, a body that is no answer."""
+    if isinstance(error, ModelQuotaExceededError | ModelRequestRejectedError):
+        return False
+    status = _status(error)
+    return status is None or status in (408, 409, 425, 429) or status >= 500
+
+
+def retry_after_ms(error: Exception, now_ms: int) -> float | None:
+    """What the server asked for, in seconds or as a date; None where it asked for nothing readable."""
+    headers = (error.headers if isinstance(error, ModelHTTPError) else None) or {}
+    header = headers.get("retry-after", "").strip()
+    exactly = _number(headers.get("retry-after-ms", ""))  # OpenAI's own
+    if exactly is not None:
+        return exactly
+    if (seconds := _number(header)) is not None:
+        return seconds * 1000
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() * 1000 - now_ms)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+def _status(error: Exception) -> int | None:
+    """The library has no class for redirects; the SDK's own error below it has the number."""
+    status = getattr(error if isinstance(error, ModelHTTPError) else error.__cause__, "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def _hint(error: Exception) -> str | None:
+    if isinstance(error, ModelQuotaExceededError):
+        return "The account's quota is used up: top it up or use another model, then resume the run."
+    if isinstance(error, ModelAuthenticationError):
+        return "Check the key in OPENAI_API_KEY or ANTHROPIC_API_KEY, then resume the run."
+    if isinstance(error, ModelNotFoundError):
+        return "Check the model's name and the base URL; most end in /v1."
+    if isinstance(error, ModelContextWindowExceededError):
+        return "The model's context is too small for this screen: use another model."
+    if isinstance(error, ModelRequestRejectedError) and "tool" in str(error).lower():
+        return "The model may not take tools: use --text."
+    if _status(error) in range(300, 400):
+        return "Nothing is sent on to another address: give the one that it redirects to."
+    if is_passing(error):
+        return "See that the server runs and is not too busy, then resume the run."
+    return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from httpx2 import AsyncClient
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+from PIL import Image
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles import ModelProfile
@@ -20,7 +22,7 @@ from pydantic_core import from_json
 from handrail.agent.model import ModelCall, Prompt
 from handrail.agent.models.computer import MakersAnswer
 from handrail.agent.models.hosted import Maker
-from handrail.agent.models.http_client import Account, ModelClient, account_of
+from handrail.agent.models.http_client import account_of
 
 GENERAL, PREVIEW = "computer", "computer_use_preview"
 
@@ -47,10 +49,8 @@ def make(name: str, base_url: str | None, env: Mapping[str, str], client: AsyncC
     names = _LimitNames(_NEWER) if account.is_home else _LimitNames(_NEWER, _OLDER)
     return Maker(
         model,
-        account.place,
-        account.key,
+        account,
         sees=account.is_home,
-        is_priced=account.is_home,
         answer_tokens=HOME_TOKENS if account.is_home else ANSWER_TOKENS,
         limited=names.limited,
         spells=names.spells,
@@ -89,6 +89,7 @@ class OpenAIForm:
 
     dialect = "openai_computer"
     path = "/responses"
+    sdk: Callable[..., Any] = AsyncOpenAI
     status_error: type[Exception] = APIStatusError
     connection_error: type[Exception] = APIConnectionError
 
@@ -96,21 +97,27 @@ class OpenAIForm:
         is_preview = model.startswith("computer-use-preview")
         self.versions: Sequence[str] = (PREVIEW,) if is_preview else (GENERAL, PREVIEW)
 
-    def open_sdk(self, account: Account, client: ModelClient) -> AsyncOpenAI:
-        key = account.key or "none"
-        return AsyncOpenAI(api_key=key, base_url=account.place, http_client=client, max_retries=0)
-
     def headers(self, version: str) -> dict[str, str]:
         del version
         return {}
 
     def body(self, model: str, prompt: Prompt, version: str, tokens: int) -> dict[str, Any]:
         truncation = {"truncation": "auto"} if version == PREVIEW else {}
+        functions = [
+            {
+                "type": "function",
+                "name": tool["name"],
+                "description": tool["description"],
+                "parameters": dict(tool["input_schema"]),
+                "strict": False,
+            }
+            for tool in prompt.tools
+        ]
         return {
             "model": model,
             "instructions": prompt.system,
             "input": list(_input(prompt)),
-            "tools": [_computer(version, prompt), *map(_function, prompt.tools)],
+            "tools": [_computer(version, prompt), *functions],
             "max_output_tokens": max(LEAST_TOKENS, tokens),
             "store": False,
             "include": ["reasoning.encrypted_content"],
@@ -123,7 +130,9 @@ class OpenAIForm:
         items = [{key: value for key, value in item.items() if value is not None} for item in data["output"]]
         parts = [part for item in items if item["type"] == "message" for part in item["content"]]
         text = "\n".join(str(part["text"]) for part in parts if part["type"] == "output_text")
-        mused = [part for item in items if item["type"] == "reasoning" for part in item.get("summary") or ()]
+        thinking = [
+            part for item in items if item["type"] == "reasoning" for part in item.get("summary") or ()
+        ]
         why = (data.get("incomplete_details") or {}).get("reason")
         refused = [str(part.get("refusal")) for part in parts if part["type"] == "refusal"]
         if why == "content_filter":
@@ -131,7 +140,7 @@ class OpenAIForm:
         return MakersAnswer(
             blocks=tuple(items),
             text=text,
-            thought="\n".join(str(part.get("text", "")) for part in mused),
+            thought="\n".join(str(part.get("text", "")) for part in thinking),
             calls=tuple(_call(item) for item in items if item["type"] in ("computer_call", "function_call")),
             refusal="\n".join(refused),
             is_cut=why == "max_output_tokens",
@@ -143,11 +152,6 @@ def _computer(version: str, prompt: Prompt) -> Item:
         return {"type": GENERAL}
     width, height = prompt.display or (1, 1)
     return {"type": PREVIEW, "display_width": width, "display_height": height, "environment": "linux"}
-
-
-def _function(tool: Mapping[str, Any]) -> Item:
-    named = {"name": tool["name"], "description": tool["description"]}
-    return {"type": "function", **named, "parameters": dict(tool["input_schema"]), "strict": False}
 
 
 def _input(prompt: Prompt) -> Iterator[Item]:
@@ -176,8 +180,6 @@ def _input(prompt: Prompt) -> Iterator[Item]:
 
 def _blank(prompt: Prompt) -> bytes:
     """A grey picture where none may be shown: the protocol has no result without one."""
-    from PIL import Image  # noqa: PLC0415
-
     written = io.BytesIO()
     Image.new("L", prompt.display or (1, 1), 128).save(written, "PNG")
     return written.getvalue()
@@ -198,24 +200,17 @@ def _data_url(png: bytes) -> str:
 def _call(item: Item) -> ModelCall:
     id_ = str(item["call_id"])
     if item["type"] == "function_call":
-        return ModelCall(id_, (_arguments(item.get("arguments")),), str(item["name"]))
+        arguments = item.get("arguments")
+        with suppress(ValueError):  # what is no object is told to the model
+            arguments = from_json(str(arguments).strip() or "{}", allow_inf_nan=False)
+        return ModelCall(id_, (arguments,), str(item["name"]))
     pending = item.get("pending_safety_checks") or ()
-    checks = tuple(map(_check, pending if isinstance(pending, list | tuple) else [pending]))
+    checks = tuple(  # one that cannot be read is kept as a check all the same
+        dict(check) if isinstance(check, Mapping) else {"id": "", "message": str(check)}
+        for check in (pending if isinstance(pending, list | tuple) else [pending])
+    )
     batch = item.get("actions") or [item.get("action")]
     first, *rest = batch if isinstance(batch, list) else [None]
     plain = {"type": "computer_call", "call_id": id_}
     first_call = {**plain, "action": first, "pending_safety_checks": list(checks)}
     return ModelCall(id_, (first_call, *({**plain, "action": action} for action in rest)), checks=checks)
-
-
-def _check(check: Any) -> Item:
-    """A check that cannot be read is kept as one all the same."""
-    return dict(check) if isinstance(check, Mapping) else {"id": "", "message": str(check)}
-
-
-def _arguments(written: Any) -> Any:
-    """As an object where it is one; what it is else is told to the model."""
-    try:
-        return from_json(str(written).strip() or "{}", allow_inf_nan=False)
-    except ValueError:
-        return written

@@ -18,11 +18,11 @@ from typing import Any, TypeVar, cast
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script
 from handrail.agent.budget import Budget
+from handrail.agent.computer import Speech
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel
 from handrail.agent.phone import look, picture_in
 from handrail.agent.run_data import AgentStep, RunResult
-from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.clock import Clock
 from handrail.engine.session import Session

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from handrail.adb.shell import Script
 from handrail.agent.budget import Budget, says
+from handrail.agent.computer import Speech
 from handrail.agent.history import came_of
 from handrail.agent.phone import look, photograph
 from handrail.agent.run_data import AgentStep
-from handrail.agent.speech import Speech
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
