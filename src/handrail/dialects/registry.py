@@ -60,7 +60,11 @@ class SeedDialect(Dialect):
             case "openpocket":
                 return _openpocket(output)
             case "agentest":
-                return _agentest(output)
+                agentest, call = _module("agentest"), object_of(output)
+                if "steps" in call or "action" not in call:
+                    name, arguments = ("run_flow", call) if "steps" in call else call_of(call)
+                    return WordsRead(tuple(step.action for step in agentest.read_tool(name, arguments)))
+                return WordsRead((agentest.read_step(call).action,))
             case "interaction" | "mobile_debug":
                 return WordsRead((_module(self.name).read_tool(*call_of(output)),))
             case "desk" if isinstance(output, Mapping):
@@ -114,11 +118,3 @@ def _openpocket(value: Any) -> WordsRead:
         raise InvalidAction("type: there is no action of OpenPocket in it", path="type")
     defaults = [f"{name} was missing" for name in normalised.defaulted]
     return WordsRead((normalised.native,), step.thought, (*step.repairs, *defaults))
-
-
-def _agentest(value: Any) -> WordsRead:
-    agentest, call = _module("agentest"), object_of(value)
-    if "steps" in call or "action" not in call:
-        name, arguments = ("run_flow", call) if "steps" in call else call_of(call)
-        return WordsRead(tuple(step.action for step in agentest.read_tool(name, arguments)))
-    return WordsRead((agentest.read_step(call).action,))

@@ -145,7 +145,15 @@ class ScreenTracker:
         self.reads += 1
         if self._latest is None or self._latest.screen is not screen:
             self._latest = ScreenAnalysis(screen)
-        self._watch(screen, ended)
+        # Learns which nodes change although no input was sent.
+        anchor = self._anchor
+        if anchor is None:
+            self._anchor = screen
+        elif not self.is_same(anchor, screen):
+            ticks = self.motion.note(changed_nodes(anchor, screen), ended, layout_key(screen))
+            self.volatile.learn_slow(screen, ticks)
+            self._anchor = screen
+        self.volatile.observe(screen, ended)
         return UiSnapshot(self._latest, began, ended)
 
     async def _read(self, began: float) -> Screen:
@@ -176,17 +184,6 @@ class ScreenTracker:
         """Called before input is sent: later changes may be caused by it."""
         self._anchor = None
         self.motion = MotionTracker(self._clock.monotonic_ms())
-
-    def _watch(self, screen: Screen, at_ms: float) -> None:
-        """Learns which nodes change although no input was sent."""
-        anchor = self._anchor
-        if anchor is None:
-            self._anchor = screen
-        elif not self.is_same(anchor, screen):
-            ticks = self.motion.note(changed_nodes(anchor, screen), at_ms, layout_key(screen))
-            self.volatile.learn_slow(screen, ticks)
-            self._anchor = screen
-        self.volatile.observe(screen, at_ms)
 
     def is_same(self, screen: Screen, other: Screen) -> bool:
         """Equal except for volatile nodes."""
@@ -238,17 +235,14 @@ class ScreenTracker:
         """Makes this snapshot current: elements that are still there keep their refs."""
         labels, self._labels = self._labels, snapshot.analysis.labels
         if self.last is None or snapshot.screen is not self.last.screen or labels != self._labels:
-            self._count(snapshot.analysis)
+            if snapshot.analysis.signature != self.signature:
+                self.revision += 1
+                self.signature = snapshot.analysis.signature
+            self._by_revision[self.revision] = snapshot.analysis.screen
+            while len(self._by_revision) > REVISIONS:
+                del self._by_revision[next(iter(self._by_revision))]
             self.registry.rebuild(snapshot.screen, self._options(snapshot))
         self.last = snapshot
-
-    def _count(self, analysis: ScreenAnalysis) -> None:
-        if analysis.signature != self.signature:
-            self.revision += 1
-            self.signature = analysis.signature
-        self._by_revision[self.revision] = analysis.screen
-        while len(self._by_revision) > REVISIONS:
-            del self._by_revision[next(iter(self._by_revision))]
 
     def _options(self, snapshot: UiSnapshot, **more: Any) -> CompactOptions:
         analysis = snapshot.analysis

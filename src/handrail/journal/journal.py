@@ -59,7 +59,10 @@ class Journal:
         self._unswept = SWEEP_AFTER_BYTES
         self.awaited = 0
         """How many wait just now for the writer's thread: no event loop can see that it works."""
-        self._prepare()
+        # Tables, and a head file before the first entry: where entries are, a missing head means damage.
+        migrate(self._db, "journal", STEPS)
+        if self._db.execute("SELECT 1 FROM journal LIMIT 1").fetchone() is None:
+            create_head(head_path(self.home))
 
     @classmethod
     def open(
@@ -76,12 +79,6 @@ class Journal:
         With a `witness`, what is written is countersigned there in the background.
         """
         return cls(home, clock, redact, limits or Limits(), witness)
-
-    def _prepare(self) -> None:
-        """Tables, and a head file before the first entry: where entries are, a missing head means damage."""
-        migrate(self._db, "journal", STEPS)
-        if self._db.execute("SELECT 1 FROM journal LIMIT 1").fetchone() is None:
-            create_head(head_path(self.home))
 
     # writing
 
