@@ -19,8 +19,7 @@ from handrail.agent.read_answer import Choice, nowhere, read_reply
 from handrail.agent.run_data import StepOutcome
 from handrail.agent.speech import BAD, Speech
 from handrail.agent.tools import DEFAULT, Tool, kind_of, tool_schemas
-from handrail.dialects.frame import CoordinateFrame, Size
-from handrail.dialects.parts import Conversation
+from handrail.dialects.frame import Conversation, CoordinateFrame, Size
 from handrail.dialects.registry import dialect
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.actions import ACTIONS, AnyAction

@@ -27,7 +27,7 @@ from handrail.device_names import DeviceNames
 from handrail.errors import InvalidAction, VerificationFailed
 from handrail.flow.recording import flow_text
 from handrail.journal import Journal, merkle
-from handrail.journal.checkpoint_file import LEAVES, RememberedCheckpoint, replace_durably
+from handrail.journal.checkpoint import LEAVES, RememberedCheckpoint, replace_durably
 from handrail.journal.head import Head
 from handrail.journal.journal import witness_of
 from handrail.journal.merkle import BadProof

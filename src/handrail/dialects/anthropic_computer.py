@@ -12,7 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.dialects import gestures
-from handrail.dialects.frame import number_from
+from handrail.dialects.frame import (
+    Conversation,
+    Fields,
+    PlaceField,
+    Seconds,
+    TextPart,
+    needed,
+    number_from,
+    short,
+)
 from handrail.dialects.gestures import (
     as_wheel,
     at_point,
@@ -22,7 +31,6 @@ from handrail.dialects.gestures import (
     wheel,
     written_chord,
 )
-from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed, short
 from handrail.dialects.table import (
     Dialect,
     Meaning,

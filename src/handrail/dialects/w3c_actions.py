@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from handrail.dialects.frame import number_from
+from handrail.dialects.frame import FINGER, Conversation, Fields, needed, number_from
 from handrail.dialects.gestures import W3C_POINTS, direction_of, pressed, read_path
-from handrail.dialects.parts import FINGER, Conversation, Fields, needed
 from handrail.dialects.table import (
     Dialect,
     Meaning,

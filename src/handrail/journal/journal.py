@@ -20,7 +20,7 @@ from handrail.config import Config
 from handrail.errors import InvalidAction
 from handrail.journal import query
 from handrail.journal.blobs import Blobs, Stored
-from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.head import Head, create_head
 from handrail.journal.query import ActionRow, Entry, Event, Filter, Shown, entry_of
 from handrail.journal.redaction import Redact

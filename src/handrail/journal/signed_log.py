@@ -10,8 +10,7 @@ from pathlib import Path
 
 from handrail.errors import VerificationFailed
 from handrail.journal import merkle
-from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint
-from handrail.journal.checkpoint_file import RememberedCheckpoint, replace_durably
+from handrail.journal.checkpoint import Checkpoint, RememberedCheckpoint, SignedCheckpoint, replace_durably
 from handrail.journal.head import locked
 from handrail.journal.inclusion import InclusionProof
 from handrail.journal.merkle import BadProof

@@ -17,7 +17,7 @@ from typing import Any
 
 from handrail.journal import merkle
 from handrail.journal.blobs import Blobs
-from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.head import EMPTY, Head, read_head
 from handrail.journal.merkle_store import (
     TILE,

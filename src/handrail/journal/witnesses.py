@@ -23,8 +23,13 @@ from urllib.parse import quote, urlsplit
 from handrail.clock import Clock
 from handrail.errors import HandrailError, VerificationFailed
 from handrail.journal import merkle
-from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint, read_number
-from handrail.journal.checkpoint_file import RememberedCheckpoint, WitnessedLog
+from handrail.journal.checkpoint import (
+    Checkpoint,
+    RememberedCheckpoint,
+    SignedCheckpoint,
+    WitnessedLog,
+    read_number,
+)
 from handrail.journal.head import locked
 from handrail.journal.inclusion import read_path
 from handrail.journal.merkle import EMPTY_ROOT, HASH_BYTES, BadProof

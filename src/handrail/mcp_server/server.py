@@ -21,7 +21,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from handrail import __version__
-from handrail.engine.tracing import read_traceparent, within_trace
+from handrail.engine.events import read_traceparent, within_trace
 from handrail.errors import ERRORS, HandrailError, InvalidAction
 from handrail.mcp_server.answer import FRAME, ToolAnswer, data_of
 from handrail.mcp_server.calls import Call, DoorState, Progress, act, call

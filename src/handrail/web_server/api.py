@@ -17,10 +17,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from handrail import __version__
-from handrail.dialects.carry_out import CarriedOut, carry_out
-from handrail.dialects.frame import CoordinateFrame, size_from, unit_from
-from handrail.dialects.parts import Conversation
-from handrail.dialects.registry import dialect
+from handrail.dialects.frame import Conversation, CoordinateFrame, size_from, unit_from
+from handrail.dialects.registry import CarriedOut, carry_out, dialect
 from handrail.engine.envelope_text import envelope_text
 from handrail.engine.session import Session
 from handrail.errors import FAMILIES, Cancelled, InvalidAction

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from handrail.flow import report
-from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.page import page
+from handrail.flow.report.summary import Html, tag
 from handrail.flow.run_record import FlowRecord
 from handrail.protocol.envelope import EnvelopeTarget, ResolvedElement, Verification
 from handrail.screen.node import Bounds

@@ -25,10 +25,11 @@ import yaml
 from handrail.errors import PictureUnreadable
 from handrail.film.scene import verdict_of
 from handrail.flow.filming import touch_of_step
-from handrail.flow.report.markup import Content, Html, tag
 from handrail.flow.report.summary import (
     BAD,
     NOTABLE,
+    Content,
+    Html,
     about_repair,
     blamed,
     complaint,
@@ -38,6 +39,7 @@ from handrail.flow.report.summary import (
     moment,
     number,
     overall,
+    tag,
     verdict,
     walk,
     worst_first,

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from handrail.flow.report.markup import Html, tag
-from handrail.flow.report.summary import duration, number
+from handrail.flow.report.summary import Html, duration, number, tag
 from handrail.flow.run_record import PARTS, FlowRecord, StepRecord, Stretch, TimePart, TimeSpent, add
 
 SCALE = 1000
