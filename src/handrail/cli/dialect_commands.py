@@ -282,7 +282,7 @@ async def _act(
             print_json(own.answer(WordsRead(()), failure))
             return error.exits.exit_code
     print_json(done.to_dict() if as_json else done.answer)
-    return ERRORS[done.told.code]("").exits.exit_code if done.told.code else 0
+    return ERRORS[done.outcome.code]("").exits.exit_code if done.outcome.code else 0
 
 
 class _Doing:

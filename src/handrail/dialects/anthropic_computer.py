@@ -68,10 +68,10 @@ def _scroll(arguments: Fields, talk: Conversation) -> Meaning:
 
 
 def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
-    found = as_wheel(action, talk)
-    if found is None:
+    scroll = as_wheel(action, talk)
+    if scroll is None:
         return None
-    place, direction, clicks = found
+    place, direction, clicks = scroll
     return {"coordinate": place, "scroll_direction": direction, "scroll_amount": clicks}
 
 

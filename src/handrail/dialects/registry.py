@@ -141,7 +141,7 @@ class CarriedOut:
 
     reading: WordsRead
     envelopes: tuple[Mapping[str, Any], ...]
-    told: WordsTold
+    outcome: WordsTold
     answer: Any
 
     def to_dict(self) -> dict[str, Any]:

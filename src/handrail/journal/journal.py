@@ -178,7 +178,11 @@ class Journal:
             yield from query.lines(db, device, since, action_id)
 
     def verify(
-        self, kept: Head | None = None, *, blobs: bool = True, elsewhere: Sequence[RememberedCheckpoint] = ()
+        self,
+        saved_head: Head | None = None,
+        *,
+        blobs: bool = True,
+        elsewhere: Sequence[RememberedCheckpoint] = (),
     ) -> ChainVerdict:
         """Prove the whole chain, and that it is what its witness and these checkpoints saw.
 
@@ -191,7 +195,7 @@ class Journal:
             closing(connect(store_path(self.home))) as db,
             remembered_elsewhere(self.home, place, key) as (checkpoints, warnings),
         ):
-            verdict = verify(db, self.home, kept, [*elsewhere, *checkpoints])
+            verdict = verify(db, self.home, saved_head, [*elsewhere, *checkpoints])
             blob_problems = blob_warnings(db, self._blobs) if blobs else ()
             return replace(verdict, warnings=(*warnings, *verdict.warnings, *blob_problems))
 

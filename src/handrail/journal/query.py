@@ -219,8 +219,8 @@ def entry_of(event: Event, now_ms: int, redact: Redact) -> Entry:
             clean["envelope"] = _redact_others(envelope, OURS_IN_ENVELOPE, redact)
         event = clean
         body = canonical(event)
-    given = event.get("at_ms")
-    return Entry(given if isinstance(given, int) else now_ms, columns_of(event), body)
+    at_ms = event.get("at_ms")
+    return Entry(at_ms if isinstance(at_ms, int) else now_ms, columns_of(event), body)
 
 
 OURS = frozenset({"kind", "action_id", "session", "device", "actor", "door", "blobs", "approval", "attempt"})

@@ -66,12 +66,12 @@ class JournalLog:
                 return last  # with the witnesses' signatures that it has by now
             return self._remember(SignedCheckpoint(current, Note.signed(current.text, key)))
 
-    def add_cosignatures(self, seen: SignedCheckpoint, more: list[Signature]) -> SignedCheckpoint:
+    def add_cosignatures(self, original: SignedCheckpoint, more: list[Signature]) -> SignedCheckpoint:
         """The same checkpoint, also signed by witnesses; kept if it is still the last one."""
-        signed = SignedCheckpoint(seen.checkpoint, seen.note.with_signatures(more))
+        signed = SignedCheckpoint(original.checkpoint, original.note.with_signatures(more))
         with self._locked():
             last = self.last()
-            return self._remember(signed) if last and last.note.text == seen.note.text else signed
+            return self._remember(signed) if last and last.note.text == original.note.text else signed
 
     def last(self) -> SignedCheckpoint | None:
         """The last one that was signed here."""

@@ -306,18 +306,18 @@ def append(
     `before` is what this connection appended last. Where nobody else wrote since, it is the journal's end.
     """
     version = db.execute("PRAGMA data_version").fetchone()[0]
-    known = before if before is not None and before.version == version else None
-    last = known.head if known else last_of(db)
+    cached = before if before is not None and before.version == version else None
+    last = cached.head if cached else last_of(db)
     mismatch = head_file != last and not head_file_matches(db, head_file)
     mismatches = [_mismatch(head_file, last, entries[0].at_ms)] if mismatch else []
-    seq, previous = last.count if known else _used(db, last), last.hash
+    seq, previous = last.count if cached else _used(db, last), last.hash
     rows: list[tuple[Any, ...]] = []
     for entry in (*mismatches, *entries):
         seq += 1
         previous = link(seq, entry.at_ms, previous, entry.body)
         rows.append((seq, entry.at_ms, previous, *entry.columns, entry.body))
     _insert(db, rows)
-    size = known.head.count if known and known.in_tree else tree_size(db)
+    size = cached.head.count if cached and cached.in_tree else tree_size(db)
     in_tree = grow(db, size, [(row[0], row[1], row[4], row[10]) for row in rows])
     seqs = range(seq - len(entries) + 1, seq + 1)
     return Appended(seqs, Head(seq, previous), mismatch, in_tree, version)

@@ -3,8 +3,8 @@
 One pass gathers, a box around exactly one element becomes that element, then each gets the letter of its ref.
 Numbers are given in `refs`, and lines are written in `compact`.
 
-An element's name comes from the surest source: what it says itself, then the texts inside it, then those on or
-beside it: a switch takes its row's title. What is still nameless gets a stand-in.
+An element's name comes from the surest source: what it says itself, then the texts inside it, then those
+on or beside it: a switch takes its row's title. What is still nameless gets a stand-in.
 """
 
 from __future__ import annotations

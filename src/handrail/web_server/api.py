@@ -63,7 +63,7 @@ async def act(request: Request) -> JSONResponse:
     if "dialect" in request.query_params:
         work = _run_dialect(context, dict(request.query_params), body, caller)
         carried_out = await until_disconnect(request, work)
-        return JSONResponse(carried_out.to_dict(), status_of(carried_out.told.code))
+        return JSONResponse(carried_out.to_dict(), status_of(carried_out.outcome.code))
     if body.lstrip()[:1] == b"[":
         envelopes = await until_disconnect(request, _run_batch(context, body, caller))
         failure = next((envelope.failure_code for envelope in envelopes if not envelope.success), None)

@@ -75,7 +75,7 @@ def test_dialogs_and_crashes_are_told_only_when_there_were_any() -> None:
 
 def test_a_device_sees_its_own_share_of_a_parallel_step() -> None:
     shares = [
-        step((1, 0), device="alice", children=[step((1, 0, 0))], given={"device": "alice"}),
+        step((1, 0), device="alice", children=[step((1, 0, 0))], source={"device": "alice"}),
         step((1, 1), "failed", "bob", [step((1, 1, 0), "failed", "bob")], {"device": "bob"}),
     ]
     shared = step((1,), "failed", "alice, bob", shares, {"parallel": {}})
@@ -95,4 +95,4 @@ def test_messages_count_as_people_do() -> None:
 
 def test_the_echo_is_the_step_as_it_was_given() -> None:
     given = {"action": "tap", "target": {"text": "Save"}}
-    assert result_of(step((0,), given=given)).action == given
+    assert result_of(step((0,), source=given)).action == given

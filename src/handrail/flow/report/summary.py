@@ -86,7 +86,7 @@ def _file_of(record: FlowRecord, step: StepRecord) -> str:
         holder = next((step_above for step_above in steps if step_above.path == step.path[:depth]), None)
         if holder is None:
             break
-        named = holder.given.get("run_flow")
+        named = holder.source.get("run_flow")
         inner = named.get("file") if isinstance(named, Mapping) else named
         file = str(PurePath(file).parent / inner) if isinstance(inner, str) else file
         steps = holder.children

@@ -136,7 +136,7 @@ def _of_steps(
     for step in steps:
         yield beside.get(step.path, {})
         yield step_parts(step)
-        if "parallel" in step.given and step.children:
+        if "parallel" in step.source and step.children:
             longest = max(step.children, key=lambda child: child.duration_ms)
             yield from _of_steps(beside, [longest])
         else:
