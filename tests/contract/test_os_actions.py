@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.protocol import desk as content
+from handrail.protocol import content
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from
 from tests.cases import each

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.protocol.desk import (
+from handrail.protocol.content import (
     is_component_layout,
     is_content_update_operation_valid,
     is_iframe_content_data,

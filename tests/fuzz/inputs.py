@@ -28,7 +28,7 @@ from handrail.dialects import agentest, interaction, mobile_debug, openpocket  #
 from handrail.dialects.registry import NAMES  # noqa: E402
 from handrail.errors import HandrailError  # noqa: E402
 from handrail.protocol.act import Act  # noqa: E402
-from handrail.protocol.desk import is_content_update_operation_valid, is_window_content_data  # noqa: E402
+from handrail.protocol.content import is_content_update_operation_valid, is_window_content_data  # noqa: E402
 from handrail.protocol.flow import Flow, FlowTrace, Step  # noqa: E402
 from handrail.protocol.message import CLIENT_MESSAGE, SERVER_MESSAGE  # noqa: E402
 from handrail.protocol.read import action_from, invalid_action, read_action, read_json  # noqa: E402

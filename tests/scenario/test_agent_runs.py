@@ -17,7 +17,7 @@ from handrail.agent.run_data import RunFolder, RunProgress
 from handrail.agent.task import Task
 from handrail.clock import ManualClock
 from handrail.errors import ModelUnavailable
-from handrail.protocol.desk import is_table_content_data
+from handrail.protocol.content import is_table_content_data
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Holder, StopRequests
 from tests.scenario.agent_world import SETTINGS, Scripted, Silent, fingers, finish, start, tap, work

@@ -14,15 +14,8 @@ from handrail.agent.run_data import RunProgress, RunResult
 from handrail.engine.desk_runner import DeskRunner
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.desk import (
-    CloseWindow,
-    CreateWindow,
-    SetWindowContent,
-    TableContent,
-    TableContentData,
-    TextContent,
-    WindowBounds,
-)
+from handrail.protocol.content import TableContent, TableContentData, TextContent
+from handrail.protocol.desk import CloseWindow, CreateWindow, SetWindowContent, WindowBounds
 from handrail.safety.caller import Caller
 from handrail.screen.text import clean, cut
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from handrail.desk.state import Content
 from handrail.errors import InvalidAction
 from handrail.hosts import host_of, read_address
-from handrail.protocol.desk import (
+from handrail.protocol.content import (
     Append,
     Clear,
     ComponentContent,

@@ -30,7 +30,7 @@ from handrail.desk.state import (
 from handrail.errors import HandrailError, InvalidAction, Timeout, Unsupported
 from handrail.protocol import desk as act
 from handrail.protocol.act import Act
-from handrail.protocol.desk import IframeContent
+from handrail.protocol.content import IframeContent
 from handrail.protocol.message import RenderingFeedback
 from handrail.protocol.read import nearest
 from handrail.waiting import wait_for_end

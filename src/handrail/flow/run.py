@@ -235,7 +235,7 @@ class FlowRunner:
                 record.traces[name] = device_trace(record, total, device)
 
 
-_WORDS = ("label", "given", "error", "hint", "diff", "log", "loading")
+_WORDS = ("label", "source", "error", "hint", "diff", "log", "loading")
 """Where a step's record may quote its file or the screen."""
 
 

@@ -379,8 +379,7 @@ class Registry:
             return StaleReference(
                 f"{ref} is stale: no screen was read yet", ref=ref, selector={"ref": ref}, candidates=[]
             )
-        number = short[2:]
-        if not (number.isdecimal() and 0 < int(number) <= self._counters.get(short[1:2], 0)):
+        if not self._was_issued(short):
             return StaleReference(
                 f"{ref} is unknown: no element of this session ever had it",
                 hint="Call get_ui_tree and use the refs it shows.",
@@ -398,6 +397,10 @@ class Registry:
             selector={"ref": ref},
             candidates=candidates(close, self),
         )
+
+    def _was_issued(self, ref: str) -> bool:
+        number = ref[2:]
+        return number.isdecimal() and 0 < int(number) <= self._counters.get(ref[1:2], 0)
 
     def dump(self) -> dict[str, Any]:
         """Everything a later process needs to go on, as JSON; typed text and passwords are not in it."""
