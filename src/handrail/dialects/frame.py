@@ -2,9 +2,8 @@
 
 The same tap is (540, 1200) on the screen, (353, 784) on the picture that was sent, (500, 500) of a thousand.
 
-How single fields of a dialect become ours and back: places in a frame, seconds, other words.
-
-`Conversation` is what reading needs besides the words themselves.
+The parts below read and write single fields: places in a frame, seconds, other words. `Conversation` is what
+reading needs besides the words themselves.
 """
 
 from __future__ import annotations

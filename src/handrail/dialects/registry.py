@@ -1,8 +1,7 @@
 """Every dialect by its name, the seeds among them. A module is imported when its dialect is asked for.
 
-From a maker's words to their effect and the maker's own answer, whoever does the single actions.
-
-A door gives `do`: one action in, its envelope as data and its text out. What a reader lacks (how large the
+`carry_out` leads from a maker's words to their effect and the maker's own answer, whoever does the actions. A
+door gives `do`: one action in, its envelope as data and its text out. What a reader lacks (how large the
 screen is, which elements there are) is asked for in the same way.
 """
 

@@ -1,6 +1,6 @@
 """The lifecycle events of a session's actions, as they happen. A slow listener loses the oldest ones.
 
-Groups actions into spans: an agent's run, a flow, a model call, or the trace of another program.
+Spans group actions: an agent's run, a flow, a model call, or the trace of another program.
 
 The current span travels with the asyncio task, as W3C trace context. Listeners of a session get finished
 spans; nothing is stored here.

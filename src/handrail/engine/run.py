@@ -1,6 +1,6 @@
 """The state of one action (`Run`) and the services its code uses (`Stage`). `lifecycle` advances it.
 
-The queue of a session's actions: whose turn it is, and how each is stopped.
+`ActionQueue` says whose turn it is, and how each action is stopped.
 """
 
 from __future__ import annotations

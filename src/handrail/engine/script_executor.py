@@ -1,9 +1,8 @@
 """`run_script`: one shell script in a sandbox, with limits, a deadline and an evidence folder per run.
 
-The processes of one script run: started under a supervisor, read while they print, and killed together.
-
-The supervisor is a process between Handrail and the command. The kernel reparents orphans to the nearest
-ancestor that asked for them (PR_SET_CHILD_SUBREAPER), so no fork, session or cleared environment escapes.
+The processes of one run are started under a supervisor, read while they print, and killed together. The
+supervisor is a process between Handrail and the command. The kernel reparents orphans to the nearest ancestor
+that asked for them (PR_SET_CHILD_SUBREAPER), so no fork, session or cleared environment escapes.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 `capture` only reads the screen. `adopt` makes a snapshot current: refs are assigned and the revision counts.
 
-Nodes that change without input, such as tickers and animations: learned, ignored, and forgotten.
-
-Only the learned kind of change is ignored: a ticker may still disappear or become disabled. Nothing that a
-person sets (switch, field, slider) is ever learned, so a person's change is always noticed.
+Nodes that change without input, such as tickers and animations, are learned, ignored, and forgotten. Only the
+learned kind of change is ignored: a ticker may still disappear or become disabled. Nothing that a person sets
+(switch, field, slider) is ever learned, so a person's change is always noticed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Checkpoints (C2SP tlog-checkpoint): a log's name, its size and its root, as the text of a signed note.
 
-What is kept of a journal outside it: its last checkpoint, and beside that the hashes of its leaves.
-
-The checkpoint alone shows that something was changed; the leaves show which entry was the first. They are
-hashes of salted entries: whoever keeps them learns nothing of what was done.
+Outside a journal its last checkpoint is kept, and beside that the hashes of its leaves. The checkpoint alone
+shows that something was changed; the leaves show which entry was the first. They are hashes of salted
+entries: whoever keeps them learns nothing of what was done.
 """
 
 from __future__ import annotations

@@ -12,10 +12,9 @@ from handrail.errors import VerificationFailed
 from handrail.journal import merkle
 from handrail.journal.checkpoint import Checkpoint, RememberedCheckpoint, SignedCheckpoint, replace_durably
 from handrail.journal.head import locked
-from handrail.journal.inclusion import InclusionProof
 from handrail.journal.merkle import BadProof
 from handrail.journal.merkle_store import AT_ONCE, Tree, add_missing_leaves, leaf_hashes, leaves, tree_size
-from handrail.journal.proof import ActionProof, SaltedEntry
+from handrail.journal.proof import ActionProof, InclusionProof, SaltedEntry
 from handrail.journal.query import show
 from handrail.journal.signed_note import LOG, BadNote, Note, Signature, SignerKey
 from handrail.journal.signing_key import HandOver, KeyRefused, LogKeys, keys_for, make_key

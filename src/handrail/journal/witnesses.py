@@ -31,8 +31,8 @@ from handrail.journal.checkpoint import (
     read_number,
 )
 from handrail.journal.head import locked
-from handrail.journal.inclusion import read_path
 from handrail.journal.merkle import EMPTY_ROOT, HASH_BYTES, BadProof
+from handrail.journal.proof import read_path
 from handrail.journal.signed_log import JournalLog, Rewritten
 from handrail.journal.signed_note import BadNote, Signature, VerifierKey, to_base64
 

@@ -3,10 +3,9 @@
 Works over the whole tree. Refs and compact labels belong to the session; they come in as `Handles`.
 A grade says how far the reading of a selector was stretched, 0 for not at all; the worst field decides.
 
-Whether a finger can reach an element, and where: on the screen, with a size, enabled, not covered.
-
-Dumps tell bounds and clickability, not opacity: what covers is a later window, or a later-drawn node that
-takes touches. A later-drawn scroll container or plain text lets them through.
+The lower half says whether a finger can reach an element, and where: on the screen, with a size, enabled, not
+covered. Dumps tell bounds and clickability, not opacity: what covers is a later window, or a later-drawn node
+that takes touches. A later-drawn scroll container or plain text lets them through.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Knows the keyboard, the bars at the edges, the toast and the dialog above an app.
 
-What a screen says of its own state: the system's dialogs (prompts, crashes, choosers), and loading.
-
-Recognised by who draws them and by the framework's resource ids, so an app can't fake one with words alone.
+It also reads what a screen says of its own state: the system's dialogs (prompts, crashes, choosers), and
+loading. They are recognised by who draws them and by the framework's resource ids, so an app can't fake one
+with words alone.
 """
 
 from __future__ import annotations

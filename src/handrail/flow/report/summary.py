@@ -2,9 +2,8 @@
 
 Owns the counts, the words and the durations that the HTML page, JUnit and the terminal have in common.
 
-HTML that can't be broken from inside: every text is escaped here, only `Html` passes as it is.
-
-Screen text, labels and logs are a stranger's. Nothing else in the report writes a tag or an attribute.
+HTML can't be broken from inside: every text is escaped here, only `Html` passes as it is. Screen text, labels
+and logs are a stranger's. Nothing else in the report writes a tag or an attribute.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Who is who on two screens: a one-to-one matching of nodes, with no partner where identity is in doubt.
 
 Unmistakable nodes are linked first (`anchor`), then the children of linked parents (`align`). Both only
-propose: `doubt` takes back what the labels around do not support, and `verdict` what is no longer the same
-element. Nodes of different class or resource id are never matched.
+propose: `rows` takes back what the labels around do not support, and the rules below what is no longer the
+same element. Nodes of different class or resource id are never matched.
 
-Whether an element survives: the last word on every link, and the only one that a ref's life hangs on.
-
-It asks for evidence. An element is the same if a person would still call it the same, or if what changed is
-what the element changes itself: its state, its value, its count. Whatever else was proposed is stale.
-A rule says True, False, or None where a link is no case of its own. The first opinion counts; without one the
-element does not survive.
+`RULES` say whether an element survives. They are the last word on every link, and the only one that a ref's
+life hangs on. They ask for evidence. An element is the same if a person would still call it the same, or if
+what changed is what the element changes itself: its state, its value, its count. Whatever else was proposed
+is stale. A rule says True, False, or None where a link is no case of its own. The first opinion counts;
+without one the element does not survive.
 """
 
 from __future__ import annotations
