@@ -172,13 +172,13 @@ class _Filler:
     """Fills the variables of one file: its own `env` are defaults, what is given from outside wins."""
 
     def __init__(self, env: Mapping[str, str] | None, problems: list[Problem]) -> None:
-        self._env = env or {}
+        self._outside = env or {}
         self._strict = env is not None
         self._problems = problems
 
     def flow(self, root: Fields) -> Fields:
         entries = dict(root.entries)
-        scope: dict[str, str] = dict(self._env)
+        scope: dict[str, str] = dict(self._outside)
         if "env" in entries:
             entries["env"] = FieldEntry(entries["env"].key, self._env(entries["env"].value, scope))
         late = {name: f"${{{name}}}" for name in late_names(root.get("steps"))}

@@ -20,11 +20,11 @@ def step(
     outcome: Outcome = "passed",
     device: str = "alice",
     children: list[StepRecord] | None = None,
-    given: dict[str, Any] | None = None,
+    source: dict[str, Any] | None = None,
 ) -> StepRecord:
     bad = outcome in ("failed", "warned")
     return StepRecord(
-        path, f"step {path}", given or {"tap": "X"}, device, 0, outcome=outcome, duration_ms=1.5,
+        path, f"step {path}", source or {"tap": "X"}, device, 0, outcome=outcome, duration_ms=1.5,
         error="gone" if bad else None, code="ELEMENT_NOT_FOUND" if bad else None, children=children or [],
     )  # fmt: skip
 
@@ -94,5 +94,5 @@ def test_messages_count_as_people_do() -> None:
 
 
 def test_the_echo_is_the_step_as_it_was_given() -> None:
-    given = {"action": "tap", "target": {"text": "Save"}}
-    assert result_of(step((0,), source=given)).action == given
+    source = {"action": "tap", "target": {"text": "Save"}}
+    assert result_of(step((0,), source=source)).action == source
