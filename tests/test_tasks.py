@@ -21,7 +21,7 @@ ELSEWHERE = {
     "handrail_eval/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "handrail_eval/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "engine/ref_store.py": (1, "a block of numbers that is waited for before it is given back"),
-    "engine/action_queue.py": (
+    "engine/run.py": (
         2,
         "an action's work and its end; Queue.stop ends the one and waits for the other",
     ),

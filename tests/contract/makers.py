@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.dialects.frame import CoordinateFrame
-from handrail.dialects.parts import Conversation
+from handrail.dialects.frame import Conversation, CoordinateFrame
 from handrail.dialects.registry import dialect
 
 SCREEN, PICTURE = (1080, 2400), (540, 1200)

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.dialects.frame import CoordinateFrame, smart_resize
-from handrail.dialects.parts import Conversation
+from handrail.dialects.frame import Conversation, CoordinateFrame, smart_resize
 from handrail.dialects.registry import TABLES, dialect
 from handrail.dialects.table import RefusedWord, WordsRead, WordsTold
 from handrail.errors import HandrailError, InvalidAction, Unsupported

@@ -23,13 +23,13 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
 
 from handrail.errors import TreeParseError  # noqa: E402
 from handrail.screen.compact import CompactOptions, render  # noqa: E402
-from handrail.screen.dialogs import loading_indicators, system_dialogs  # noqa: E402
 from handrail.screen.elements import elements, fresh_refs  # noqa: E402
 from handrail.screen.exports import full_text, outline  # noqa: E402
 from handrail.screen.fingerprint import idle_fingerprint, screen_fingerprint, state_signature  # noqa: E402
 from handrail.screen.node import Node, Screen  # noqa: E402
 from handrail.screen.parse import parse  # noqa: E402
 from handrail.screen.parse.xml_dumps import read_stock, read_xml  # noqa: E402
+from handrail.screen.windows import loading_indicators, system_dialogs  # noqa: E402
 from tests.corpus import CORPUS  # noqa: E402
 from tests.unit.screen.stock_dumps import hierarchy, node  # noqa: E402
 

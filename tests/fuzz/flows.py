@@ -97,9 +97,9 @@ def use(text: str) -> str:
         return "refused"
     lint(document)
     for index in range(len(document.drafts)):
-        document.given((index,))
+        document.step_source((index,))
         document.places.of((index,))
-    if document.made is None:
+    if document.valid_flow is None:
         return "waits for variables"
     if not document.is_agentest:
         assert loads(write(document.flow)).flow == document.flow, text

@@ -10,7 +10,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.signed_log import JournalLog
 from handrail.journal.verify import verify
 from handrail.journal.witnesses import FolderWitness, WitnessRefused, cosign, remembered_elsewhere

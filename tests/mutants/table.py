@@ -87,7 +87,7 @@ MODULES = (
         "screen/refs.py",
         "unit/screen/test_refs*.py unit/screen/test_select.py unit/screen/test_identity.py",
     ),
-    Module("reach", "screen/reach.py", "unit/screen/test_reach*.py unit/screen/test_select.py"),
+    Module("reach", "screen/select.py", "unit/screen/test_reach*.py unit/screen/test_select.py"),
     Module(
         "adb streams",
         "adb/direct.py adb/wire.py",

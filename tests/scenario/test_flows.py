@@ -141,7 +141,7 @@ steps:
 """
             record = await run(w, text, path=tmp_path / "outer.yaml")
             assert record.outcome == "passed"
-            assert record.steps[0].children[0].given == {"tap": "Display"}
+            assert record.steps[0].children[0].source == {"tap": "Display"}
 
     play(story())
 

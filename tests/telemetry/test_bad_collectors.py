@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from handrail.cli.doctor import check_collector
-from handrail.engine.events import Event
-from handrail.engine.tracing import TraceContext, TracedSpan
+from handrail.engine.events import Event, TraceContext, TracedSpan
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.envelope import Envelope
 from handrail.telemetry import SessionListener, Telemetry

@@ -20,9 +20,8 @@ from handrail.agent.loop import run_task
 from handrail.agent.model import Prompt, Reply, Usage
 from handrail.agent.task import Task
 from handrail.desk.desk import Desk
-from handrail.engine.events import Event, Events
+from handrail.engine.events import Event, Events, TraceContext, TracedSpan
 from handrail.engine.session import Session
-from handrail.engine.tracing import TraceContext, TracedSpan
 from handrail.errors import ERRORS, HandrailError
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner

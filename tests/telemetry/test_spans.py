@@ -11,7 +11,7 @@ from handrail.agent.loop import run_task
 from handrail.agent.model import Reply, Usage
 from handrail.agent.models import ScriptedModel
 from handrail.agent.task import Task
-from handrail.engine.tracing import TraceContext, read_traceparent, within_trace
+from handrail.engine.events import TraceContext, read_traceparent, within_trace
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
 from tests.cases import each

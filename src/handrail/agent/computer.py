@@ -25,8 +25,7 @@ from handrail.agent.phone import ScreenLook
 from handrail.agent.read_answer import Choice, nowhere, read_reply
 from handrail.agent.run_data import StepOutcome
 from handrail.agent.tools import DEFAULT, Tool, kind_of, tool_schemas
-from handrail.dialects.frame import CoordinateFrame, Size, Unit
-from handrail.dialects.parts import Conversation
+from handrail.dialects.frame import Conversation, CoordinateFrame, Size, Unit
 from handrail.dialects.registry import dialect
 from handrail.dialects.table import Dialect
 from handrail.engine.actions.observations import picture_size

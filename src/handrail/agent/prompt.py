@@ -20,7 +20,7 @@ from handrail.agent.read_answer import Choice, read_reply
 from handrail.agent.run_data import AgentStep
 from handrail.agent.task import Task
 from handrail.agent.tools import answer_schema, tool_schemas, tools_as_text
-from handrail.engine.tracing import TracedSpan
+from handrail.engine.events import TracedSpan
 from handrail.errors import HandrailError
 from handrail.screen.text import clean, cut
 

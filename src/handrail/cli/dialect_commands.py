@@ -20,10 +20,8 @@ from handrail.cli.options import DeviceOptions, device_options, json_option
 from handrail.cli.output import print_json, read_input
 from handrail.config import Config
 from handrail.dialects import agentest, openpocket
-from handrail.dialects.carry_out import carry_out
-from handrail.dialects.frame import CoordinateFrame, size_from, unit_from
-from handrail.dialects.parts import Conversation
-from handrail.dialects.registry import call_of, object_of
+from handrail.dialects.frame import Conversation, CoordinateFrame, size_from, unit_from
+from handrail.dialects.registry import call_of, carry_out, object_of
 from handrail.dialects.registry import dialect as find
 from handrail.dialects.table import WordsRead, WordsTold
 from handrail.errors import ERRORS, HandrailError, InvalidAction
@@ -260,7 +258,7 @@ async def _act(
             print_json(own.answer(WordsRead(()), failure))
             return error.exits.exit_code
     print_json(done.to_dict() if as_json else done.answer)
-    return ERRORS[done.told.code]("").exits.exit_code if done.told.code else 0
+    return ERRORS[done.outcome.code]("").exits.exit_code if done.outcome.code else 0
 
 
 class _Doing:

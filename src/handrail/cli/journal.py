@@ -29,7 +29,7 @@ from handrail.film.write import need_encoder, write_film
 from handrail.flow.filming import journal_scenes
 from handrail.flow.recording import flow_text
 from handrail.journal import Journal, merkle
-from handrail.journal.checkpoint_file import LEAVES, RememberedCheckpoint, replace_durably
+from handrail.journal.checkpoint import LEAVES, RememberedCheckpoint, replace_durably
 from handrail.journal.head import Head
 from handrail.journal.journal import witness_of
 from handrail.journal.merkle import BadProof

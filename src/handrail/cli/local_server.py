@@ -33,8 +33,8 @@ from handrail.cli.local_client import (
 from handrail.config import Config, is_browser
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.envelope_text import envelope_text
+from handrail.engine.events import read_traceparent, within_trace
 from handrail.engine.session import Session
-from handrail.engine.tracing import read_traceparent, within_trace
 from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
 from handrail.invocation import Invocation, current
 from handrail.local_socket import forget, is_same_user, listen, make_folder, take_lock

@@ -159,7 +159,7 @@ def cli() -> None:
     if is_alone and (level := os.environ.get("HANDRAIL_LOG")):
         log_to_stderr(level)
     if os.environ.get("HANDRAIL_OTLP_ENDPOINT") and (traceparent := os.environ.get("TRACEPARENT")):
-        from handrail.engine.tracing import read_traceparent, within_trace  # noqa: PLC0415
+        from handrail.engine.events import read_traceparent, within_trace  # noqa: PLC0415
 
         click.get_current_context().with_resource(within_trace(read_traceparent(traceparent)))
 

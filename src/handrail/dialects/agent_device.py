@@ -9,9 +9,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.frame import number_from
+from handrail.dialects.frame import (
+    FINGER,
+    Conversation,
+    Fields,
+    OneOf,
+    TextPart,
+    needed,
+    number_from,
+    place_from,
+)
 from handrail.dialects.gestures import direction_of
-from handrail.dialects.parts import FINGER, Conversation, Fields, OneOf, TextPart, needed, place_from
 from handrail.dialects.rules import Row as ToolRow
 from handrail.dialects.table import (
     Dialect,

@@ -7,15 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.dialects.rules import FULL_SIZE, Row, ToolRule, from_native, to_native, unknown_name
+from handrail.dialects.rules import (
+    FULL_SIZE,
+    ToolRule,
+    from_native,
+    to_native,
+    tool_rule,
+    unknown_name,
+)
 from handrail.errors import HandrailError, InvalidAction, StaleReference, Unsupported
 from handrail.protocol.flow import Step
 from handrail.protocol.observe import QueryDb
 from handrail.protocol.read import nearest
 from handrail.protocol.traits import Settle
 
-_TARGET = {"target": "target"}
-_POINT = {"x": "target.x", "y": "target.y"}
 _READS = re.compile(
     r"\s*(select\b|explain\b|with\b(?!.*\b(insert|update|delete|replace)\b)"
     r"|pragma\s+\w+\s*(;|$)|pragma\s+\w+_(x?info|list|check)\s*\()(?!.*;\s*\S)",
@@ -33,100 +38,75 @@ class StepKind:
     settle: Settle
 
 
-def _kind(native: str, fields: Mapping[str, str], required: str, settle: Settle, **fixed: Any) -> StepKind:
-    return StepKind(ToolRule(native, fields, tuple(required.split()), fixed), settle)
+def _kind(native: str, takes: str, settle: Settle, **fixed: Any) -> StepKind:
+    return StepKind(tool_rule(native, takes, fixed=fixed), settle)
 
 
-_SWIPE = {"x1": "from.x", "y1": "from.y", "x2": "to.x", "y2": "to.y", "durationMs": "duration_ms"}
-_PINCH = {
-    "cx": "cx",
-    "cy": "cy",
-    "startRadius": "start_radius",
-    "endRadius": "end_radius",
-    "durationMs": "duration_ms",
-}
-_ROTATE = {
-    "cx": "cx", "cy": "cy", "radius": "radius", "startAngleDeg": "start_angle_deg",
-    "endAngleDeg": "end_angle_deg", "durationMs": "duration_ms",
-}  # fmt: skip
-_SCROLL = {
-    "target": "target",
-    "scrollTarget": "within",
-    "direction": "direction",
-    "maxScrolls": "max_scrolls",
-}
-
+_POINT = "x=target.x y=target.y"
+_LASTS = "durationMs?=duration_ms"
 STEPS: dict[str, StepKind] = {
-    "tap": _kind("tap", _TARGET, "target", "full"),
-    "tap_coordinates": _kind("tap", _POINT, "x y", "light"),
-    "type": _kind("type_text", {"target": "target", "value": "text"}, "target value", "light"),
-    "clear_text": _kind("clear_text", _TARGET, "target", "light"),
-    "swipe": _kind(
-        "swipe",
-        {"direction": "direction", "target": "target", "durationMs": "duration_ms"},
-        "direction",
-        "full",
+    "tap": _kind("tap", "target", "full"),
+    "tap_coordinates": _kind("tap", _POINT, "light"),
+    "type": _kind("type_text", "target value=text", "light"),
+    "clear_text": _kind("clear_text", "target", "light"),
+    "swipe": _kind("swipe", f"direction target? {_LASTS}", "full"),
+    "swipe_coordinates": _kind("swipe", f"x1=from.x y1=from.y x2=to.x y2=to.y {_LASTS}", "light"),
+    "long_press": _kind("long_press", f"target {_LASTS}", "full"),
+    "long_press_coordinates": _kind("long_press", f"{_POINT} {_LASTS}", "light"),
+    "double_tap": _kind("double_tap", "target", "full"),
+    "double_tap_coordinates": _kind("double_tap", _POINT, "light"),
+    "press_key": _kind("press_key", "keycode=key", "light"),
+    "pinch": _kind("pinch", f"cx cy startRadius=start_radius endRadius=end_radius {_LASTS}", "full"),
+    "rotate": _kind(
+        "rotate", f"cx cy radius startAngleDeg=start_angle_deg endAngleDeg=end_angle_deg {_LASTS}", "full"
     ),
-    "swipe_coordinates": _kind("swipe", _SWIPE, "x1 y1 x2 y2", "light"),
-    "long_press": _kind("long_press", {**_TARGET, "durationMs": "duration_ms"}, "target", "full"),
-    "long_press_coordinates": _kind("long_press", {**_POINT, "durationMs": "duration_ms"}, "x y", "light"),
-    "double_tap": _kind("double_tap", _TARGET, "target", "full"),
-    "double_tap_coordinates": _kind("double_tap", _POINT, "x y", "light"),
-    "press_key": _kind("press_key", {"keycode": "key"}, "keycode", "light"),
-    "pinch": _kind("pinch", _PINCH, "cx cy startRadius endRadius", "full"),
-    "rotate": _kind("rotate", _ROTATE, "cx cy radius startAngleDeg endAngleDeg", "full"),
-    "scroll_to": _kind("scroll_to", _SCROLL, "target", "none"),
-    "wait": _kind("wait", {"timeoutMs": "duration_ms"}, "timeoutMs", "light"),
-    "wait_for_stable": _kind("wait_for_stable", {"timeoutMs": "timeout_ms"}, "", "full"),
-    "assert_visible": _kind("expect_visible", _TARGET, "target", "light", timeout_ms=0),
-    "assert_not_visible": _kind("expect_absent", _TARGET, "target", "light", timeout_ms=0),
-    "assert_text_equals": _kind(
-        "expect_text", {"target": "target", "value": "equals"}, "target value", "light", timeout_ms=0
-    ),
-    "assert_text_contains": _kind(
-        "expect_text", {"target": "target", "value": "contains"}, "target value", "light", timeout_ms=0
-    ),
+    "scroll_to": _kind("scroll_to", "target scrollTarget?=within direction? maxScrolls?=max_scrolls", "none"),
+    "wait": _kind("wait", "timeoutMs=duration_ms", "light"),
+    "wait_for_stable": _kind("wait_for_stable", "timeoutMs?=timeout_ms", "full"),
+    "assert_visible": _kind("expect_visible", "target", "light", timeout_ms=0),
+    "assert_not_visible": _kind("expect_absent", "target", "light", timeout_ms=0),
+    "assert_text_equals": _kind("expect_text", "target value=equals", "light", timeout_ms=0),
+    "assert_text_contains": _kind("expect_text", "target value=contains", "light", timeout_ms=0),
 }
 """The twenty. Full waits for rest, light reads once (so does Snapshot), scroll_to waits by itself."""
 
-_APP = {"packageName": "package"}
-TOOLS: dict[str, ToolRule] = {
-    "connect": ToolRule(
-        "start_app", {**_APP, "deviceId": "device"}, ("packageName",), ignored=("backend", "verbose")
+_APP = "packageName?=package"
+_TOOLS: dict[str, ToolRule] = {
+    "connect": tool_rule(
+        "start_app",
+        "packageName=package deviceId?=device backend?= verbose:boolean?=",
+        "Connect and start an app.",
+        ignored=("backend", "verbose"),
     ),  # what these two mean is the door's business: `connect_options`
-    "get_ui_tree": ToolRule(
-        "get_ui_tree", {"format": "format", "depth": "depth", "onlyInteractive": "only_interactive"}
+    "get_ui_tree": tool_rule(
+        "get_ui_tree",
+        "format? depth:integer? onlyInteractive:boolean?=only_interactive",
+        "Read the screen with refs.",
     ),
-    "reset_app": ToolRule("restart_app", _APP),
-    "get_logs": ToolRule("get_logs", {**_APP, "maxLines": "max_lines"}),
-    "screenshot": ToolRule("screenshot", fixed=FULL_SIZE),
-    "device_info": ToolRule("get_state"),
-    "get_shared_prefs": ToolRule("get_shared_prefs", {**_APP, "file": "file"}, ("file",)),
-    "query_db": ToolRule(
-        "query_db", {**_APP, "database": "database", "query": "query"}, ("database", "query")
+    "run_flow": tool_rule("", "steps=", "Run steps, each {action, target, …}; waits are built in."),
+    "reset_app": tool_rule("restart_app", _APP, "Restart the app; its data stays."),
+    "get_logs": tool_rule("get_logs", f"{_APP} maxLines:integer?=max_lines", "Read the app's log."),
+    "screenshot": tool_rule("screenshot", "", "Take a screenshot.", fixed=FULL_SIZE),
+    "device_info": tool_rule("get_state", "", "Read size, density, Android version, model."),
+    "get_shared_prefs": tool_rule(
+        "get_shared_prefs", f"{_APP} file", "Read preferences of a debuggable app."
     ),
-    "set_network": ToolRule(
+    "query_db": tool_rule("query_db", f"{_APP} database query", "Run SQL in a database of a debuggable app."),
+    "set_network": tool_rule(
         "set_network",
-        {key: key for key in ("preset", "speed", "delay", "wifi")} | {"airplaneMode": "airplane_mode"},
+        "preset? speed? delay? wifi:boolean? airplaneMode:boolean?=airplane_mode",
+        "Change the network.",
     ),
 }
+TOOLS = {name: rule for name, rule in _TOOLS.items() if name != "run_flow"}
 """Nine of the ten tools; `run_flow` is the tenth and has many steps."""
 
-ROWS: dict[str, Row] = {
-    "connect": ("Connect and start an app.", "packageName deviceId? backend? verbose:boolean?"),
-    "get_ui_tree": ("Read the screen with refs.", "format? depth:integer? onlyInteractive:boolean?"),
-    "run_flow": ("Run steps, each {action, target, …}; waits are built in.", "steps"),
-    "reset_app": ("Restart the app; its data stays.", "packageName?"),
-    "get_logs": ("Read the app's log.", "packageName? maxLines:integer?"),
-    "screenshot": ("Take a screenshot.", ""),
-    "device_info": ("Read size, density, Android version, model.", ""),
-    "get_shared_prefs": ("Read preferences of a debuggable app.", "file packageName?"),
-    "query_db": ("Run SQL in a database of a debuggable app.", "database query packageName?"),
-    "set_network": (
-        "Change the network.",
-        "preset? speed? delay? wifi:boolean? airplaneMode:boolean?",
-    ),
-}
+
+def _needed_first(takes: str) -> str:
+    return " ".join(sorted(takes.split(), key=lambda head: head[-1] == "?"))
+
+
+ROWS = {name: (rule.row[0], _needed_first(rule.row[1])) for name, rule in _TOOLS.items()}
 """Each tool in words, and its parameters."""
 
 

@@ -12,7 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.dialects import gestures
-from handrail.dialects.frame import number_from
+from handrail.dialects.frame import (
+    Conversation,
+    Fields,
+    PlaceField,
+    Seconds,
+    TextPart,
+    needed,
+    number_from,
+    short,
+)
 from handrail.dialects.gestures import (
     as_wheel,
     at_point,
@@ -22,7 +31,6 @@ from handrail.dialects.gestures import (
     wheel,
     written_chord,
 )
-from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed, short
 from handrail.dialects.table import (
     Dialect,
     Meaning,
@@ -60,10 +68,10 @@ def _scroll(arguments: Fields, talk: Conversation) -> Meaning:
 
 
 def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
-    found = as_wheel(action, talk)
-    if found is None:
+    scroll = as_wheel(action, talk)
+    if scroll is None:
         return None
-    place, direction, clicks = found
+    place, direction, clicks = scroll
     return {"coordinate": place, "scroll_direction": direction, "scroll_amount": clicks}
 
 

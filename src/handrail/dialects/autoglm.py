@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from handrail.dialects.frame import Conversation, Fields, PlaceField, Seconds, TextPart, needed
 from handrail.dialects.model_text import calls_in, cut
-from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed
 from handrail.dialects.table import (
     Dialect,
     Meaning,

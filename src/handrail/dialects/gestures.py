@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handrail.dialects.parts import FINGER, Conversation, Fields, needed, place_from, short
+from handrail.dialects.frame import FINGER, Conversation, Fields, needed, place_from, short
 from handrail.dialects.table import Meaning
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act

@@ -5,49 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.rules import FULL_SIZE, Row, ToolRule, from_native, to_native, unknown_name
-from handrail.errors import InvalidAction, Unsupported
+from handrail.dialects.arguments import check_reason
+from handrail.dialects.rules import FULL_SIZE, ToolRule, from_native, to_native, tool_rule, unknown_name
+from handrail.errors import Unsupported
 from handrail.protocol import device
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.sentence import sentence_of
 
-_POINT = {"x": "target.x", "y": "target.y"}
-_ENDS = {"startX": "from.x", "startY": "from.y", "endX": "to.x", "endY": "to.y"}
+_POINT = "x:number=target.x y:number=target.y"
+_ENDS = "startX:number=from.x startY:number=from.y endX:number=to.x endY:number=to.y"
+_LASTS = "duration:number?=duration_ms"
 
 TOOLS: dict[str, ToolRule] = {
-    "tap": ToolRule("tap", {**_POINT, "reason": "reason"}, ("x", "y", "reason")),
-    "long_press": ToolRule(
-        "long_press", {**_POINT, "duration": "duration_ms", "reason": "reason"}, ("x", "y", "reason")
+    "tap": tool_rule("tap", f"{_POINT} reason", "Tap at a point. get_textual_state has the positions."),
+    "long_press": tool_rule(
+        "long_press",
+        f"{_POINT} {_LASTS} reason",
+        "Hold a point: context menus, selection, the start of a drag.",
     ),
-    "swipe": ToolRule("swipe", {**_ENDS, "duration": "duration_ms", "reason": "reason"}, (*_ENDS, "reason")),
-    "type_text": ToolRule("type_text", {"text": "text", "reason": "reason"}, ("text", "reason")),
-    "press_key": ToolRule("press_key", {"key": "key", "reason": "reason"}, ("key", "reason")),
-    "get_textual_state": ToolRule("get_ui_tree", {"reason": "reason"}, fixed={"format": "full"}),
-    "get_visual_state": ToolRule("screenshot", {"reason": "reason"}, fixed=FULL_SIZE),
-    "get_general_state": ToolRule("get_state", {"reason": "reason"}),
-    "get_what_changed": ToolRule("what_changed", {"reason": "reason"}),
+    "swipe": tool_rule("swipe", f"{_ENDS} {_LASTS} reason", "Swipe from one point to another."),
+    "type_text": tool_rule("type_text", "text reason", "Type into the focused field."),
+    "press_key": tool_rule("press_key", "key reason", "Press back, home, enter, recents, or a key code."),
+    "get_textual_state": tool_rule(
+        "get_ui_tree",
+        "reason?",
+        "Read every element of the screen as text, with bounds.",
+        fixed={"format": "full"},
+    ),
+    "get_visual_state": tool_rule("screenshot", "reason?", "Take a picture of the screen.", fixed=FULL_SIZE),
+    "get_general_state": tool_rule(
+        "get_state", "reason?", "Read app in front, keyboard, battery, network, orientation."
+    ),
+    "get_what_changed": tool_rule("what_changed", "reason?", "Read what changed since the last look."),
 }
 """The five interaction tools and the four that look."""
-
-ROWS: dict[str, Row] = {
-    "tap": ("Tap at a point. get_textual_state has the positions.", "x:number y:number reason"),
-    "long_press": (
-        "Hold a point: context menus, selection, the start of a drag.",
-        "x:number y:number duration:number? reason",
-    ),
-    "swipe": (
-        "Swipe from one point to another.",
-        "startX:number startY:number endX:number endY:number duration:number? reason",
-    ),
-    "type_text": ("Type into the focused field.", "text reason"),
-    "press_key": ("Press back, home, enter, recents, or a key code.", "key reason"),
-    "get_textual_state": ("Read every element of the screen as text, with bounds.", "reason?"),
-    "get_visual_state": ("Take a picture of the screen.", "reason?"),
-    "get_general_state": ("Read app in front, keyboard, battery, network, orientation.", "reason?"),
-    "get_what_changed": ("Read what changed since the last look.", "reason?"),
-}
-"""Each tool in words, and its parameters."""
+ROWS = {name: rule.row for name, rule in TOOLS.items()}
 
 NO_CHANGE = "No change on screen."
 
@@ -55,11 +48,8 @@ NO_CHANGE = "No change on screen."
 def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
     if name not in TOOLS:
         raise unknown_name(name, TOOLS)
-    reason = arguments.get("reason")
-    if "reason" in TOOLS[name].required and (not isinstance(reason, str) or not reason.strip()):
-        raise InvalidAction(
-            "reason: is required", path="reason", hint="Say in the first person what you do and why."
-        )
+    if "reason" in TOOLS[name].required:
+        check_reason(arguments.get("reason"))
     return to_native(name, TOOLS[name], arguments)
 
 

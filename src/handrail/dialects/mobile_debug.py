@@ -3,117 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from handrail.clock import iso_time
-from handrail.dialects.rules import FULL_SIZE, Row, ToolRule, from_native, to_native, unknown_name
+from handrail.dialects.rules import FULL_SIZE, ToolRule, from_native, to_native, tool_rule, unknown_name
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, ResolvedElement
 
-_DEVICE = {"deviceId": "device", "reason": "reason"}
 _SELECTOR = {"text": "text", "resourceId": "id", "contentDesc": "description", "className": "class_name"}
 _WAIT_SELECTOR = {"text": "text", "resource_id": "id", "accessibility_id": "description"}
 
 
-def _rule(
-    native: str,
-    fields: Mapping[str, str],
-    required: tuple[str, ...] = (),
-    fixed: Mapping[str, Any] | None = None,
-) -> ToolRule:
-    return ToolRule(native, {**fields, **_DEVICE}, required, fixed or {}, ignored=("platform",))
+def _rule(native: str, takes: str = "", says: str = "", fixed: Mapping[str, Any] | None = None) -> ToolRule:
+    """Every tool takes a device, and a reason although none is asked for."""
+    rule = tool_rule(native, f"{takes} platform?= deviceId?=device", says, fixed=fixed, ignored=("platform",))
+    return replace(rule, fields={**rule.fields, "reason": "reason"})
 
 
-TOOLS: dict[str, ToolRule] = {
-    "tap": _rule("tap", {"x": "target.x", "y": "target.y"}, ("x", "y")),
-    "tap_element": _rule("tap", {"elementId": "target.element_id"}, ("elementId",)),
+_TOOLS: dict[str, ToolRule] = {
+    "tap": _rule("tap", "x:number=target.x y:number=target.y", "Tap at a point."),
+    "tap_element": _rule(
+        "tap", "elementId=target.element_id", "Tap an element by the id that wait_for_ui gave."
+    ),
     "swipe": _rule(
         "swipe",
-        {"x1": "from.x", "y1": "from.y", "x2": "to.x", "y2": "to.y", "duration": "duration_ms"},
-        ("x1", "y1", "x2", "y2", "duration"),
+        "x1:number=from.x y1:number=from.y x2:number=to.x y2:number=to.y duration:number=duration_ms",
+        "Swipe.",
     ),
     "scroll_to_element": _rule(
         "scroll_to",
-        {
-            "selector": "target",
-            "direction": "direction",
-            "maxScrolls": "max_scrolls",
-            "scrollAmount": "amount",
-        },
-        ("selector",),
+        "selector=target direction? maxScrolls:number?=max_scrolls scrollAmount:number?=amount",
+        "Scroll until an element is visible.",
     ),
-    "type_text": _rule("type_text", {"text": "text"}, ("text",)),
-    "press_back": _rule("press_key", {}, fixed={"key": "back"}),
-    "start_app": _rule("start_app", {"appId": "package"}, ("appId",)),
-    "restart_app": _rule("restart_app", {"appId": "package"}, ("appId",)),
-    "terminate_app": _rule("stop_app", {"appId": "package"}, ("appId",)),
-    "reset_app_data": _rule("reset_app", {"appId": "package"}, ("appId",)),
-    "install_app": _rule("install_app", {"appPath": "path"}, ("appPath",)),
+    "type_text": _rule("type_text", "text", "Type into the focused field."),
+    "press_back": _rule("press_key", "", "Press back.", {"key": "back"}),
+    "start_app": _rule("start_app", "appId=package", "Start an app."),
+    "restart_app": _rule("restart_app", "appId=package", "Stop an app and start it again."),
+    "terminate_app": _rule("stop_app", "appId=package", "Stop an app."),
+    "reset_app_data": _rule("reset_app", "appId=package", "Delete an app's data."),
+    "install_app": _rule("install_app", "appPath=path", "Install an APK."),
     "adjust_control": _rule(
         "set_value",
-        {
-            "selector": "target",
-            "targetValue": "value",
-            "tolerance": "tolerance",
-            "maxAttempts": "max_moves",
-        },
-        ("selector", "targetValue"),
+        "selector=target targetValue=value property?= tolerance:number? maxAttempts:number?=max_moves",
+        "Set a slider or picker.",
     ),
-    "get_ui_tree": _rule("get_ui_tree", {}),
-    "get_logs": _rule("get_logs", {"appId": "package", "level": "level", "limit": "max_lines"}),
-    "capture_screenshot": _rule("screenshot", {}, fixed=FULL_SIZE),
+    "get_ui_tree": _rule("get_ui_tree", "", "Read the screen."),
+    "get_logs": _rule("get_logs", "appId?=package level? limit:number?=max_lines", "Read the log."),
+    "capture_screenshot": _rule("screenshot", "", "Take a picture of the screen.", FULL_SIZE),
+    "wait_for_ui": _rule(
+        "wait_for",
+        "selector= condition?= timeout_ms:number?= poll_interval_ms:number?= match?= retry?=",
+        "Wait for an element.",
+    ),
     "wait_for_screen_change": _rule(
-        "wait_for", {"timeoutMs": "timeout_ms"}, fixed={"condition.screen_changed": True}
+        "wait_for",
+        "timeoutMs:number?=timeout_ms",
+        "Wait until the screen is another one.",
+        {"condition.screen_changed": True},
     ),
-    "expect_screen": _rule("expect_screen", {"fingerprint": "fingerprint", "screen": "activity"}),
+    "expect_screen": _rule("expect_screen", "fingerprint? screen?=activity", "Check which screen is shown."),
     "expect_element_visible": _rule(
-        "expect_visible", {"selector": "target", "timeout_ms": "timeout_ms"}, ("selector",)
+        "expect_visible", "selector=target timeout_ms:number?", "Check that an element is visible."
     ),
     "expect_state": _rule(
-        "expect_state",
-        {"selector": "target", "property": "property", "expected": "value"},
-        ("selector", "property", "expected"),
+        "expect_state", "selector=target property expected=value", "Check a property of an element."
     ),
 }
+TOOLS = {name: rule for name, rule in _TOOLS.items() if name != "wait_for_ui"}
 """Tools whose meaning is one action."""
-
-NATIVE = {name: rule.native for name, rule in TOOLS.items()} | {"wait_for_ui": "wait_for"}
+NATIVE = {name: rule.native for name, rule in _TOOLS.items()}
 """The native action of each tool."""
-
-_ANY = "platform? deviceId?"
-_APP = f"appId {_ANY}"
-ROWS: dict[str, Row] = {
-    "tap": ("Tap at a point.", f"x:number y:number {_ANY}"),
-    "tap_element": ("Tap an element by the id that wait_for_ui gave.", "elementId"),
-    "swipe": ("Swipe.", f"x1:number y1:number x2:number y2:number duration:number {_ANY}"),
-    "scroll_to_element": (
-        "Scroll until an element is visible.",
-        f"selector direction? maxScrolls:number? scrollAmount:number? {_ANY}",
-    ),
-    "type_text": ("Type into the focused field.", f"text {_ANY}"),
-    "press_back": ("Press back.", _ANY),
-    "start_app": ("Start an app.", _APP),
-    "restart_app": ("Stop an app and start it again.", _APP),
-    "terminate_app": ("Stop an app.", _APP),
-    "reset_app_data": ("Delete an app's data.", _APP),
-    "install_app": ("Install an APK.", f"appPath {_ANY}"),
-    "adjust_control": (
-        "Set a slider or picker.",
-        f"selector targetValue property? tolerance:number? maxAttempts:number? {_ANY}",
-    ),
-    "get_ui_tree": ("Read the screen.", _ANY),
-    "get_logs": ("Read the log.", f"appId? level? limit:number? {_ANY}"),
-    "capture_screenshot": ("Take a picture of the screen.", _ANY),
-    "wait_for_ui": (
-        "Wait for an element.",
-        f"selector condition? timeout_ms:number? poll_interval_ms:number? match? retry? {_ANY}",
-    ),
-    "wait_for_screen_change": ("Wait until the screen is another one.", f"timeoutMs:number? {_ANY}"),
-    "expect_screen": ("Check which screen is shown.", f"fingerprint? screen? {_ANY}"),
-    "expect_element_visible": ("Check that an element is visible.", f"selector timeout_ms:number? {_ANY}"),
-    "expect_state": ("Check a property of an element.", f"selector property expected {_ANY}"),
+ROWS = {name: rule.row for name, rule in _TOOLS.items()} | {
+    "tap_element": (_TOOLS["tap_element"].row[0], "elementId")
 }
 """Each tool in words, and its parameters."""
 
@@ -301,9 +265,8 @@ def _read_wait(arguments: Mapping[str, Any]) -> AnyAction:
         if match.get("index") is not None:
             present["selector"]["index"] = match["index"]
     target, more = WAIT_CONDITIONS[condition]
-    fields = {"selector": target, "timeout_ms": "timeout_ms", "poll_interval_ms": "every_ms"}
     fixed = {f"condition.state.{name}": value for name, value in more.items()}
-    rule = _rule("wait_for", fields, ("selector",), fixed)
+    rule = _rule("wait_for", f"selector={target} timeout_ms? poll_interval_ms?=every_ms", "", fixed)
     return to_native("wait_for_ui", rule, {"timeout_ms": 60_000, **present})
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.frame import number_from
+from handrail.dialects.frame import Conversation, Fields, OneOf, needed, number_from
 from handrail.dialects.gestures import at_point, direction_of
-from handrail.dialects.parts import Conversation, Fields, OneOf, needed
 from handrail.dialects.rules import Row as ToolRow
 from handrail.dialects.table import (
     Dialect,

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from handrail.dialects.frame import Conversation, Fields, OneOf, PlaceField, Seconds, TextPart, needed
 from handrail.dialects.gestures import key_from
 from handrail.dialects.model_text import cut, json_in
-from handrail.dialects.parts import Conversation, Fields, OneOf, PlaceField, Seconds, TextPart, needed
 from handrail.dialects.table import (
     Dialect,
     Meaning,

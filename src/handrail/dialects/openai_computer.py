@@ -10,7 +10,7 @@ from typing import Any
 
 from handrail.dialects import gestures
 from handrail.dialects.anthropic_computer import LONG_PRESS, NO_HELD_KEY
-from handrail.dialects.frame import number_from
+from handrail.dialects.frame import Conversation, Fields, TextPart, needed, number_from, place_from, short
 from handrail.dialects.gestures import (
     STROKE_MS,
     pressed,
@@ -20,7 +20,6 @@ from handrail.dialects.gestures import (
     written_chord,
     written_path,
 )
-from handrail.dialects.parts import Conversation, Fields, TextPart, needed, place_from, short
 from handrail.dialects.table import (
     Dialect,
     Meaning,

@@ -1,20 +1,28 @@
-"""Every dialect by its name, the seeds among them. A module is imported when its dialect is asked for."""
+"""Every dialect by its name, the seeds among them. A module is imported when its dialect is asked for.
+
+`carry_out` leads from a maker's words to their effect and the maker's own answer, whoever does the actions. A
+door gives `do`: one action in, its envelope as data and its text out. What a reader lacks (how large the
+screen is, which elements there are) is asked for in the same way.
+"""
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from handrail.dialects.parts import Conversation
+from handrail.dialects.frame import Conversation, Size
 from handrail.dialects.rules import unknown_name
-from handrail.dialects.table import Dialect, ParsedOutput, WordsRead, plain_answer
+from handrail.dialects.table import Dialect, ParsedOutput, WordsRead, WordsTold, plain_answer
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
-from handrail.protocol.actions import DESK_ACTIONS
+from handrail.protocol.actions import DESK_ACTIONS, AnyAction
 from handrail.protocol.flow import Step
+from handrail.protocol.observe import GetUiTree, Screenshot
 from handrail.protocol.read import action_from
 from handrail.satellites import DIALECTS, load
 
@@ -60,7 +68,11 @@ class SeedDialect(Dialect):
             case "openpocket":
                 return _openpocket(output)
             case "agentest":
-                return _agentest(output)
+                agentest, call = _module("agentest"), object_of(output)
+                if "steps" in call or "action" not in call:
+                    name, arguments = ("run_flow", call) if "steps" in call else call_of(call)
+                    return WordsRead(tuple(step.action for step in agentest.read_tool(name, arguments)))
+                return WordsRead((agentest.read_step(call).action,))
             case "interaction" | "mobile_debug":
                 return WordsRead((_module(self.name).read_tool(*call_of(output)),))
             case "desk" if isinstance(output, Mapping):
@@ -116,9 +128,107 @@ def _openpocket(value: Any) -> WordsRead:
     return WordsRead((normalised.native,), step.thought, (*step.repairs, *defaults))
 
 
-def _agentest(value: Any) -> WordsRead:
-    agentest, call = _module("agentest"), object_of(value)
-    if "steps" in call or "action" not in call:
-        name, arguments = ("run_flow", call) if "steps" in call else call_of(call)
-        return WordsRead(tuple(step.action for step in agentest.read_tool(name, arguments)))
-    return WordsRead((agentest.read_step(call).action,))
+Do = Callable[[AnyAction], Awaitable[tuple[Mapping[str, Any], str]]]
+PICTURE = "screenshotBase64"
+_LINE = re.compile(r"^\s*(?P<ref>@[a-z]\d+)\b[ \t]*(?P<text>.*?)\s*$", re.MULTILINE)
+_SMALLEST = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOut:
+    """What was read, what came of each action, and what the caller is told."""
+
+    reading: WordsRead
+    envelopes: tuple[Mapping[str, Any], ...]
+    outcome: WordsTold
+    answer: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        more = {
+            "thought": self.reading.thought,
+            "notes": list(self.reading.notes),
+            "repairs": list(self.reading.repairs),
+        }
+        described = {"answer": self.answer, "envelopes": [dict(envelope) for envelope in self.envelopes]}
+        return described | {name: value for name, value in more.items() if value}
+
+
+async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> CarriedOut:
+    """All actions of one answer, in order, up to the first that fails. Raises what `read` raises."""
+    reading = await _read(own, output, talk, do)
+    envelopes: list[Mapping[str, Any]] = []
+    texts: list[str] = []
+    for action in reading.actions:
+        envelope, text = await do(action)
+        envelopes.append(envelope)
+        texts.append(text if action.effect == "read" else text.partition("\n")[0])
+        if not envelope["success"]:
+            break
+    outcome = await _run_actions(own, talk, do, envelopes, texts)
+    return CarriedOut(reading, tuple(envelopes), outcome, own.answer(reading, outcome))
+
+
+async def _read(own: Dialect, output: Any, talk: Conversation, do: Do) -> WordsRead:
+    """What is missing is asked for once, and only where it is needed."""
+    if own.numbers and not talk.elements:
+        talk.elements = [element["ref"] for element in await elements_now(do)]
+    saved = (talk.cursor, list(talk.held) if talk.held is not None else None, talk.answer)
+    try:
+        return own.read(output, talk)
+    except InvalidAction as error:
+        if error.details.get("path") != "screen" or talk.frame.screen is not None:
+            raise
+    talk.cursor, talk.held, talk.answer = saved
+    talk.frame = replace(talk.frame, screen=await screen_now(do))
+    return own.read(output, talk)
+
+
+async def _run_actions(
+    own: Dialect, talk: Conversation, do: Do, envelopes: list[Mapping[str, Any]], texts: list[str]
+) -> WordsTold:
+    last: Mapping[str, Any] = envelopes[-1] if envelopes else {"success": True}
+    picture = str((last.get("details") or {}).get(PICTURE, "")) if last["success"] else ""
+    if own.shows and not picture:
+        shot, _ = await do(Screenshot())
+        picture = str((shot.get("details") or {}).get(PICTURE, "")) if shot["success"] else ""
+        if picture:
+            talk.frame = _shown(talk, shot["details"])
+    elif picture and "region" not in last["details"]:
+        talk.frame = _shown(talk, last["details"])
+    elements = await elements_now(do) if own.numbers else []
+    if own.numbers:
+        talk.elements = [element["ref"] for element in elements]
+    return WordsTold(
+        bool(last["success"]),
+        "\n".join(texts) if last["success"] else str(last.get("message") or texts[-1]),
+        last.get("failure_code"),
+        last.get("hint"),
+        picture,
+        elements=elements,
+    )
+
+
+def _shown(talk: Conversation, details: Mapping[str, Any]) -> Any:
+    """What was sent last is what the next numbers are about."""
+    width, height, scale = details["width"], details["height"], details["scale"]
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return replace(talk.frame, screen=(width, height), picture=size)
+
+
+async def screen_now(do: Do) -> Size:
+    """In pixels. Raises `InvalidAction` where nobody can tell."""
+    envelope, text = await do(Screenshot(scale=_SMALLEST))
+    details = envelope.get("details") or {}
+    if not envelope["success"] or "width" not in details:
+        raise InvalidAction(
+            f"screen: its size could not be read: {text[:300]}", path="screen", hint="Say how large it is."
+        )
+    return int(details["width"]), int(details["height"])
+
+
+async def elements_now(do: Do) -> list[dict[str, Any]]:
+    """What can be named, in the order of the screen; a number in a dialect is a place in this list."""
+    envelope, _ = await do(GetUiTree(max_lines=1_000))
+    text = str((envelope.get("details") or {}).get("text", ""))
+    elements = {match["ref"]: {"ref": match["ref"], "text": match["text"]} for match in _LINE.finditer(text)}
+    return list(elements.values())

@@ -43,6 +43,26 @@ class ToolRule:
     required: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # accepted, and without a native counterpart
+    row: Row = ("", "")
+
+
+def tool_rule(
+    native: str,
+    takes: str = "",
+    says: str = "",
+    *,
+    fixed: Mapping[str, Any] | None = None,
+    ignored: tuple[str, ...] = (),
+) -> ToolRule:
+    """A rule from one line of parameters: `x:number=target.x duration:number?=duration_ms reason`.
+
+    The native path is the parameter's own name where none follows; `name=` is read by the dialect itself.
+    """
+    split = [token.partition("=") for token in takes.split()]
+    names = {head: head.removesuffix("?").partition(":")[0] for head, _, _ in split}
+    fields = {names[head]: path or names[head] for head, sign, path in split if path or not sign}
+    required = tuple(names[head] for head, _, _ in split if names[head] in fields and head[-1] != "?")
+    return ToolRule(native, fields, required, fixed or {}, ignored, (says, " ".join(names)))
 
 
 def unknown_name(name: Any, candidates: Iterable[str], path: str = "type") -> InvalidAction:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from handrail.dialects.frame import Unit, number_from
-from handrail.dialects.parts import Conversation, Fields, only, place_from, short
+from handrail.dialects.frame import Conversation, Fields, Unit, number_from, only, place_from, short
 from handrail.dialects.rules import ToolRule, from_native_with, to_native, unknown_name
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol.act import Act

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.dialects.anthropic_computer import LONG_PRESS
+from handrail.dialects.frame import Conversation, Fields, PlaceField, TextPart, needed
 from handrail.dialects.gestures import (
     as_wheel,
     at_point,
@@ -20,7 +21,6 @@ from handrail.dialects.gestures import (
     written_chord,
 )
 from handrail.dialects.model_text import calls_in, cut
-from handrail.dialects.parts import Conversation, Fields, PlaceField, TextPart, needed
 from handrail.dialects.table import (
     Dialect,
     Meaning,

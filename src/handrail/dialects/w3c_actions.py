@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from handrail.dialects.frame import number_from
+from handrail.dialects.frame import FINGER, Conversation, Fields, needed, number_from
 from handrail.dialects.gestures import W3C_POINTS, direction_of, pressed, read_path
-from handrail.dialects.parts import FINGER, Conversation, Fields, needed
 from handrail.dialects.table import (
     Dialect,
     Meaning,
@@ -106,9 +105,9 @@ MOBILE: dict[str, TableRow] = {
     "mobile: doubleClickGesture": WordRule("double_tap", pairs=_XY, required="x y", refused=_OUT),
     "mobile: longClickGesture": SpecialWord(
         "`long_press`, half a second",
-        lambda given, talk: WordRule(
+        lambda arguments, talk: WordRule(
             "long_press", {"duration": "duration_ms"}, "x y", pairs=_XY, refused=_OUT
-        ).read("mobile: longClickGesture", {"duration": 500, **given}, talk),
+        ).read("mobile: longClickGesture", {"duration": 500, **arguments}, talk),
     ),
     "mobile: dragGesture": SpecialWord("`drag`", _drag),
     "mobile: swipeGesture": SpecialWord(

@@ -180,7 +180,7 @@ class _ScreenAsked:
         stage, run = self.stage, self.stage.run
         if run.before is None:
             return ReadAgain(None)
-        [asked] = self.bound
+        [binding] = self.bound
         run.before = await stage.refresh_screen()
         run.revision_before = stage.screens.revision_name
         for name, old in run.aims.items():
@@ -191,7 +191,7 @@ class _ScreenAsked:
             if not new.is_same(old):
                 raise screen_changed()
             run.aims[name] = new
-        changes = asked.changes(self._binding(run.before, raw_screen(run.before.screen)))
+        changes = binding.changes(self._binding(run.before, raw_screen(run.before.screen)))
         if changes is None:
             raise screen_changed()
         touched = await _named(stage) if self.presses is None else _pressed(stage, self.presses)

@@ -49,7 +49,14 @@ class DeskRunner(DeskForms):
         """Runs several as one change: all of them or, if one is invalid, none."""
         acts = [as_action(action) for action in actions]
         for act in acts:
-            _check(act)
+            if not isinstance(act, DeskAct):
+                raise InvalidAction(f"type: {act.type!r} is not an action of the desk", path="type")
+            if act.expect is not None:
+                raise Unsupported(
+                    "expect: the desk has no phone screen to check",
+                    path="expect",
+                    hint="Send it without `expect`.",
+                )
         return await self.carry_out(acts, caller)
 
     @abstractmethod
@@ -81,14 +88,3 @@ class DeskHere(DeskRunner):
 
     async def left(self, by: str) -> None:
         self._windows.left(Caller(by).name_on_desk)
-
-
-def _check(act: AnyAction) -> None:
-    if not isinstance(act, DeskAct):
-        raise InvalidAction(f"type: {act.type!r} is not an action of the desk", path="type")
-    if act.expect is not None:
-        raise Unsupported(
-            "expect: the desk has no phone screen to check",
-            path="expect",
-            hint="Send it without `expect`.",
-        )

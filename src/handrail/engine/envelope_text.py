@@ -49,7 +49,15 @@ def envelope_text(action: Act, envelope: Envelope, screen_text: str = "", *, ref
         # A field's text is its content, not its name; the caller's own words name it better.
         is_entry = isinstance(action, TypeText | ClearText)
         summary = sentence(action, label=None if is_entry else _label(envelope))
-    parts = [cut(clean(summary), _SENTENCE), *_notes(envelope), *_output(envelope)]
+    # What an agent should know even after a success.
+    notes = []
+    if envelope.approval is not None and envelope.approval.by:
+        notes.append(f"Approved by {clean(envelope.approval.by)}.")
+    if envelope.settle is not None and envelope.settle.loading:
+        notes.append(f"Still loading: {quoted(cut(clean(envelope.settle.loading), _LABEL))}.")
+    elif envelope.settle is not None and envelope.settle.reason == "budget" and envelope.settle.reads > 1:
+        notes.append("The screen is still moving.")
+    parts = [cut(clean(summary), _SENTENCE), *notes, *_output(envelope)]
     if envelope.changes is not None:
         return answer("\n".join(parts), _changes(envelope, screen_text))
     return "\n".join(filter(None, [*parts, _data(envelope.details or {})]))
@@ -69,18 +77,6 @@ def _label(envelope: Envelope) -> str | None:
     element = envelope.target.resolved if envelope.target else None
     label = (element.text or element.accessibility_id or element.ref) if element else None
     return quoted(cut(clean(label), _LABEL))[1:-1] if label else None
-
-
-def _notes(envelope: Envelope) -> list[str]:
-    """What an agent should know even after a success."""
-    notes = []
-    if envelope.approval is not None and envelope.approval.by:
-        notes.append(f"Approved by {clean(envelope.approval.by)}.")
-    if envelope.settle is not None and envelope.settle.loading:
-        notes.append(f"Still loading: {quoted(cut(clean(envelope.settle.loading), _LABEL))}.")
-    elif envelope.settle is not None and envelope.settle.reason == "budget" and envelope.settle.reads > 1:
-        notes.append("The screen is still moving.")
-    return notes
 
 
 def _body(envelope: Envelope) -> str:

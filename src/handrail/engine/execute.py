@@ -21,7 +21,7 @@ from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.keys import NAVIGATION
 from handrail.screen.node import ScreenPoint
-from handrail.screen.reach import visible_part
+from handrail.screen.select import visible_part
 from handrail.surface import gesture
 from handrail.surface.capabilities import DeskWindows
 from handrail.surface.values import NetworkChange

@@ -26,7 +26,7 @@ from handrail.screen.node import (
     receiver,
     touchable,
 )
-from handrail.screen.reach import element_at, is_window, touch_targets
+from handrail.screen.select import element_at, is_window, touch_targets
 from handrail.screen.windows import is_input_method
 from handrail.surface.capabilities import Activation, ControlValues, KeyPresses, TextInput, Touch, optional
 from handrail.surface.gesture import Gesture, Stroke, tap

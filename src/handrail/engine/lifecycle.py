@@ -37,7 +37,7 @@ from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.system import GrantPermission, RevokePermission
 from handrail.protocol.target import Selector
 from handrail.protocol.traits import Capability, Pressed, Settle
-from handrail.screen.dialogs import ScreenDialog
+from handrail.screen.windows import ScreenDialog
 from handrail.store import disk_failure
 from handrail.surface.capabilities import PROTOCOLS, AppHealth
 

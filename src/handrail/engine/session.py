@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING, Any
 from handrail.clock import Clock
 from handrail.config import canonical
 from handrail.engine.action_guard import ActionGuard
-from handrail.engine.action_queue import ActionQueue, Turn, Work
-from handrail.engine.events import Listener
+from handrail.engine.events import Listener, SpanKind, TracedSpan, traced_span
 from handrail.engine.journal_writer import JournalWriter, build_envelope, describe_targets
 from handrail.engine.lifecycle import mark_failed, run_actions
 from handrail.engine.ref_store import BlockRegistry, RefState, RefStore, restore_refs
-from handrail.engine.run import Run, Stage
+from handrail.engine.run import ActionQueue, Run, Stage, Turn, Work
 from handrail.engine.short_forms import ShortForms
 from handrail.engine.snapshot import ScreenTracker
-from handrail.engine.tracing import SpanKind, TracedSpan, traced_span
 from handrail.errors import Cancelled, HandrailError, StoreUnusable, Unsupported
 from handrail.invocation import Invocation
 from handrail.journal import Journal

@@ -15,10 +15,9 @@ from handrail.engine.snapshot import ScreenTracker, UiSnapshot
 from handrail.errors import HandrailError, NavigationNoChange, VerificationFailed
 from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
-from handrail.screen.dialogs import ScreenDialog
 from handrail.screen.match import match
 from handrail.screen.node import Node, Screen
-from handrail.screen.windows import app_windows, has_keyboard
+from handrail.screen.windows import ScreenDialog, app_windows, has_keyboard
 from handrail.surface.values import Foreground
 
 EXPECT_MS = 5_000.0

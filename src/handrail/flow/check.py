@@ -54,13 +54,13 @@ def find(paths: Iterable[Path]) -> list[Path]:
     files: dict[Path, None] = {}
     for path in paths:
         inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-        files |= {one: None for one in inside if one == path or _is_flow(one, path)}
+        files |= {file: None for file in inside if file == path or _is_flow(file, path)}
     return list(files)
 
 
 def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[Checked]:
     """Every file with its problems; `outside` are the variables that a run will give."""
-    files, given = FlowFiles(), frozenset(outside)
+    files, outer_names = FlowFiles(), frozenset(outside)
     read = {path: _read(path, files) for path in paths}
     called = {
         real_path(call.file)
@@ -69,7 +69,8 @@ def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[Checked]:
         for call in calls(document)
     }
     return [
-        _checked(path, document, files, given, real_path(path) in called) for path, document in read.items()
+        _checked(path, document, files, outer_names, real_path(path) in called)
+        for path, document in read.items()
     ]
 
 
@@ -97,20 +98,20 @@ def _checked(
     if isinstance(read, InvalidAction):
         text = path.read_text("utf-8", "replace") if path.is_file() else ""
         return Checked(path, text, tuple(_from_error(read)))
-    found = [*lint(read), *call_problems(read, files, outside)]
+    problems = [*lint(read), *call_problems(read, files, outside)]
     if not is_called:  # what a called file lacks is told at the call
-        found += _unknown_variables(read, outside)
-    found.sort(key=lambda problem: problem.mark.offset)
-    return Checked(path, read.text, tuple(found), read.name, len(read.drafts))
+        problems += _unknown_variables(read, outside)
+    problems.sort(key=lambda problem: problem.mark.offset)
+    return Checked(path, read.text, tuple(problems), read.name, len(read.drafts))
 
 
 def _unknown_variables(document: FlowDocument, outside: frozenset[str]) -> Iterable[Problem]:
     missing = set(needs(document)) - outside
-    known = [*own_names(document), *outside]
+    names = [*own_names(document), *outside]
     for use in uses(document):
         name = use.reference.name
         if name in missing:
-            close = nearest(name, known)
+            close = nearest(name, names)
             guess = f"Did you mean ${{{close[0]}}}? " if close else ""
             hint = f"{guess}Give it in env, with --env {name}=…, or write ${{{name}:-default}}."
             message = f"the variable {name} has no value"
@@ -132,26 +133,26 @@ class FlowCall:
     caller: Path
     file: Path
     draft: StepDraft
-    given: frozenset[str]
+    variables: frozenset[str]
 
 
 @dataclass(slots=True)
 class FlowFiles:
     """Every file that was read, each of them once; None where it could not be."""
 
-    known: dict[Path, FlowDocument | None] = field(default_factory=dict)
+    documents: dict[Path, FlowDocument | None] = field(default_factory=dict)
 
     def read(self, path: Path) -> FlowDocument | None:
         path = real_path(path)
-        if path not in self.known:
+        if path not in self.documents:
             try:
-                self.known[path] = load(path)
+                self.documents[path] = load(path)
             except InvalidAction:
-                self.known[path] = None
-        return self.known[path]
+                self.documents[path] = None
+        return self.documents[path]
 
     def put(self, path: Path, document: FlowDocument | None) -> None:
-        self.known[real_path(path)] = document
+        self.documents[real_path(path)] = document
 
 
 def calls(document: FlowDocument) -> Iterator[FlowCall]:
@@ -162,8 +163,8 @@ def calls(document: FlowDocument) -> Iterator[FlowCall]:
         file = draft.fields.get("file") if draft.head == "run_flow" else None
         if isinstance(file, Scalar) and isinstance(file.value, str) and not file.unknown:
             env = draft.fields.get("env")
-            given = frozenset(env.entries) if isinstance(env, Fields) else frozenset[str]()
-            yield FlowCall(document.path, document.path.parent / file.value, draft, given)
+            variables = frozenset(env.entries) if isinstance(env, Fields) else frozenset[str]()
+            yield FlowCall(document.path, document.path.parent / file.value, draft, variables)
 
 
 def call_problems(document: FlowDocument, files: FlowFiles, outside: frozenset[str]) -> Iterator[Problem]:
@@ -208,13 +209,13 @@ def needs(document: FlowDocument) -> list[str]:
 def _mismatch(call: FlowCall, called: FlowDocument, outside: frozenset[str]) -> Iterator[Problem]:
     path, mark = f"{call.draft.path}.run_flow", call.draft.source.start
     for name in needs(called):
-        if name not in call.given | outside:
+        if name not in call.variables | outside:
             hint = f"Give it: `run_flow: {{file: …, env: {{{name}: …}}}}`."
             yield Problem(
                 path, f"{_shown(call)} needs the variable {name}", mark, hint, rule="unknown-variable"
             )
     used = {use.reference.name for use in uses(called)} | set(own_names(called))
-    for name in sorted(call.given - used):
+    for name in sorted(call.variables - used):
         close = nearest(name, used)
         hint = f"Did you mean {close[0]}?" if close else "Remove it."
         yield Problem(path, f"{_shown(call)} does not use {name}", mark, hint, "warning", "unused-variable")
@@ -270,9 +271,9 @@ def every_draft(drafts: list[StepDraft | None]) -> Iterator[StepDraft]:
 
 def uses(document: FlowDocument) -> list[Use]:
     places = [document.root.get(key) for key in ("env", "app", "steps")]
-    texts = [one for node in places if node and not document.is_agentest for one in scalars(node)]
+    texts = [scalar for node in places if node and not document.is_agentest for scalar in scalars(node)]
     named = [text for text in texts if isinstance(text.value, str) and "${" in text.value]
-    return [Use(reference, one) for one in named for reference in references(one.value)]
+    return [Use(reference, scalar) for scalar in named for reference in references(scalar.value)]
 
 
 def own_names(document: FlowDocument) -> list[str]:
@@ -296,12 +297,12 @@ def _unused_variables(document: FlowDocument) -> Iterator[Problem]:
 def _unreachable(document: FlowDocument) -> Iterator[Problem]:
     lists = [
         document.drafts,
-        *(steps for one in every_draft(document.drafts) for steps in one.inner.values()),
+        *(steps for draft in every_draft(document.drafts) for steps in draft.inner.values()),
     ]
     for steps in lists:
         drafts = [step for step in steps if step]
-        for one, following in pairwise(drafts):
-            if ACTIONS.get(one.head) is Finish and one.fields.get("when") is None:
+        for draft, following in pairwise(drafts):
+            if ACTIONS.get(draft.head) is Finish and draft.fields.get("when") is None:
                 hint = "Remove them, or give `finish` a `when`."
                 yield _warning(
                     following.path, "and what follows is never reached", following.source, hint, "unreachable"
@@ -354,7 +355,7 @@ def _fixed_waits(document: FlowDocument) -> Iterator[Problem]:
 
 def _undeclared_devices(document: FlowDocument) -> Iterator[Problem]:
     node = document.root.get("devices")
-    declared = [one.text for one in scalars(node)] if node else []
+    declared = [scalar.text for scalar in scalars(node)] if node else []
     for draft in every_draft(document.drafts):
         for name, key in _device_names(draft):
             if name in declared:

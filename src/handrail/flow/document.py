@@ -54,7 +54,7 @@ class FlowDocument:
     root: Fields = field(repr=False)
     """As written, variables not filled."""
     drafts: list[StepDraft | None] = field(repr=False)
-    made: Flow | None = field(repr=False)
+    valid_flow: Flow | None = field(repr=False)
     missing: tuple[Problem, ...] = ()
     """Variables without a value where a text can't stand."""
     within: Path | None = None
@@ -63,9 +63,9 @@ class FlowDocument:
     @property
     def flow(self) -> Flow:
         """The flow; `InvalidAction` where it can't be made before somebody gives a variable its value."""
-        if self.made is None:
+        if self.valid_flow is None:
             raise invalid_flow(self.missing, self.path)
-        return self.made
+        return self.valid_flow
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class FlowDocument:
         """The same file with these values over its own `env`; every variable must have one."""
         return replace(make_document(self.root, self.path, self.text, [], env), within=self.within)
 
-    def given(self, path: StepPath) -> dict[str, Any]:
+    def step_source(self, path: StepPath) -> dict[str, Any]:
         """The step as it stands in the file: variables filled in, secrets not."""
         draft = self.places.draft(path)
         step = plain(draft.source) if draft else {}
@@ -121,8 +121,8 @@ def make_document(
     if problems:
         raise invalid_flow(sorted(problems, key=lambda problem: problem.mark.offset), path)
     places = Places(path, filled, drafts)
-    made = None if builder.later else flow
-    return FlowDocument(path, text, places, is_agentest, root, drafts, made, tuple(builder.later))
+    valid_flow = None if builder.later else flow
+    return FlowDocument(path, text, places, is_agentest, root, drafts, valid_flow, tuple(builder.later))
 
 
 def _is_agentest(root: Fields) -> bool:
@@ -135,15 +135,15 @@ def _is_agentest(root: Fields) -> bool:
 def _agentest_steps(root: Fields, builder: Builder) -> tuple[list[StepDraft | None], tuple[AnyStep, ...]]:
     steps = root.get("steps")
     drafts: list[StepDraft | None] = []
-    made: list[AnyStep] = []
+    valid_steps: list[AnyStep] = []
     for index, node in enumerate(steps.items if isinstance(steps, Items) else ()):
         if len(builder.problems) >= MANY:
             break
         draft = StepDraft(Step, f"steps[{index}]", "", node, node if isinstance(node, Fields) else Fields())
         step = builder.agentest(draft)
         drafts.append(draft)
-        made += [step] if step else []
-    return drafts, tuple(made)
+        valid_steps += [step] if step else []
+    return drafts, tuple(valid_steps)
 
 
 def _flow(root: Fields, steps: tuple[AnyStep, ...], path: Path | None, builder: Builder) -> Flow | None:
@@ -160,8 +160,8 @@ def _flow(root: Fields, steps: tuple[AnyStep, ...], path: Path | None, builder: 
     inside: dict[str, Any] = {"steps": steps or STAND_IN}
     if "name" not in own:
         inside["name"] = _stem(path)
-    made = builder.model(Flow, replace(root, entries=own), inside, "")
-    return made if isinstance(made, Flow) else None
+    flow = builder.model(Flow, replace(root, entries=own), inside, "")
+    return flow if isinstance(flow, Flow) else None
 
 
 def _stem(path: Path | None) -> str:
@@ -172,13 +172,13 @@ class _Filler:
     """Fills the variables of one file: its own `env` are defaults, what is given from outside wins."""
 
     def __init__(self, env: Mapping[str, str] | None, problems: list[Problem]) -> None:
-        self._given = env or {}
+        self._outside = env or {}
         self._strict = env is not None
         self._problems = problems
 
     def flow(self, root: Fields) -> Fields:
         entries = dict(root.entries)
-        scope: dict[str, str] = dict(self._given)
+        scope: dict[str, str] = dict(self._outside)
         if "env" in entries:
             entries["env"] = FieldEntry(entries["env"].key, self._env(entries["env"].value, scope))
         late = {name: f"${{{name}}}" for name in late_names(root.get("steps"))}
@@ -378,13 +378,13 @@ class Builder:
         self.later: list[Problem] = []
 
     def steps(self, drafts: list[StepDraft | None]) -> tuple[AnyStep, ...]:
-        made: list[AnyStep] = []
+        valid_steps: list[AnyStep] = []
         for draft in drafts:
             if len(self.problems) >= MANY:
                 break
             step = self.step(draft) if draft else None
-            made += [step] if step else []
-        return tuple(made)
+            valid_steps += [step] if step else []
+        return tuple(valid_steps)
 
     def step(self, draft: StepDraft) -> AnyStep | None:
         inner = {word: self.steps(drafts) or STAND_IN for word, drafts in draft.inner.items()}
@@ -394,8 +394,8 @@ class Builder:
             inside = {BRANCHES[word]: steps for word, steps in inner.items()}
         else:
             inside = dict(inner)
-        made = self.model(draft.model, draft.fields, inside, draft.path, draft.head)
-        return made if isinstance(made, draft.model) else None
+        step = self.model(draft.model, draft.fields, inside, draft.path, draft.head)
+        return step if isinstance(step, draft.model) else None
 
     def agentest(self, draft: StepDraft) -> Step | None:
         step = plain(draft.source)
@@ -471,10 +471,10 @@ def _advice(node: Node, problem: dict[str, Any]) -> str | None:
 def _reread(node: Any, parts: list[str | int]) -> Any:
     """The same tree with the value at this path read the other way, once, if a variable stands for it."""
     if isinstance(node, Scalar):
-        if not node.whole:
+        if not node.is_variable:
             return node
         other = read_scalar(node.text) if isinstance(node.value, str) else node.text
-        return node if other == node.value else replace(node, value=other, whole=False)
+        return node if other == node.value else replace(node, value=other, is_variable=False)
     below = child(node, parts[0]) if parts else None
     if below is None:
         return node

@@ -16,8 +16,8 @@ from handrail.flow.run_record import Picture
 from handrail.protocol.envelope import Envelope, SystemDialog
 from handrail.protocol.observe import GetLogs, GetUiTree, Screenshot
 from handrail.safety.caller import Caller
-from handrail.screen.dialogs import system_dialogs
 from handrail.screen.node import Screen
+from handrail.screen.windows import system_dialogs
 from handrail.surface.picture import opened
 
 WIDTH = 540

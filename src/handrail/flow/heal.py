@@ -185,10 +185,10 @@ class FileRepair:
         text = replace_target(before, self._now.places.of((*at, healed.field)), healed.proposal.selector)
         self._now = loads(text, self._path)
         if self._now.element(at) is not None:
-            known = self._now.element(at) or {}
-            fields = by_field(known)
+            identity = self._now.element(at) or {}
+            fields = by_field(identity)
             now = dict(healed.proposal.element)
-            element = now if fields.get("target") is known else {**known, healed.field: now}
+            element = now if fields.get("target") is identity else {**identity, healed.field: now}
             text = replace_value(text, self._now.places.of((*at, "element")), element)
             self._now = loads(text, self._path)
         self._healed[at, healed.field] = healed.proposal.selector
@@ -235,7 +235,7 @@ class Repairs:
         self.proposals: list[str] = []
         self._repairs: dict[Path | None, FileRepair] = {}
 
-    def known(self, planned: PlannedStep, action: AnyAction) -> AnyAction:
+    def healed_earlier(self, planned: PlannedStep, action: AnyAction) -> AnyAction:
         """The action as it was healed earlier in this run: a step that is repeated is healed once."""
         repair = self._repairs.get(planned.document.path)
         return repair.mended(planned.at, action) if repair and self.allowed else action

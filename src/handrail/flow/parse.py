@@ -52,7 +52,7 @@ class Scalar:
     end: int
     plain: bool = True
     """Without quotes, so that words and numbers are read as such."""
-    whole: bool = False
+    is_variable: bool = False
     """It is what one variable stands for, so text and number may change places."""
     unknown: tuple[str, ...] = ()
     """Variables in it that have no value yet."""
@@ -417,7 +417,7 @@ class _Reader:
         self._at = 0
         self._count = 0
         self._line, self._line_start = 1, 0
-        self._seen = 0
+        self._counted = 0
 
     def read(self) -> Node:
         node = self._value(0)
@@ -504,9 +504,9 @@ class _Reader:
 
     def _mark(self) -> Mark:
         """Marks are asked for in ascending order, so lines are counted on the way."""
-        new = self._text.count("\n", self._seen, self._at)
+        new = self._text.count("\n", self._counted, self._at)
         if new:
             self._line += new
             self._line_start = self._text.rfind("\n", 0, self._at) + 1
-        self._seen = self._at
+        self._counted = self._at
         return Mark(self._line, self._at - self._line_start + 1, self._at)

@@ -73,7 +73,7 @@ class StepSource(Protocol):
     @property
     def flow(self) -> Flow: ...
 
-    def given(self, path: At) -> dict[str, Any]: ...
+    def step_source(self, path: At) -> dict[str, Any]: ...
 
     def element(self, path: At) -> dict[str, Any] | None: ...
 
@@ -147,8 +147,8 @@ class PlannedStep:
     """By what they are for: `steps`, `then`, `else`, or a device's name."""
 
     @property
-    def given(self) -> dict[str, Any]:
-        return self.document.given(self.at)
+    def source(self) -> dict[str, Any]:
+        return self.document.step_source(self.at)
 
     @property
     def place(self) -> Place:
@@ -228,7 +228,7 @@ class _Planner:
     def _step(self, step: AnyStep, at: At) -> PlannedStep:
         label = step.label or name_of(step)
         if self._document.is_agentest and isinstance(step, Step):  # by the name that it has there
-            label = f"{self._document.given(at)['action']}{label.removeprefix(step.action.type)}"
+            label = f"{self._document.step_source(at)['action']}{label.removeprefix(step.action.type)}"
         return PlannedStep(step, self._document, at, label, self._inner(step, at))
 
     def _inner(self, step: AnyStep, at: At) -> dict[str, tuple[PlannedStep, ...]]:

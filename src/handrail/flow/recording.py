@@ -192,7 +192,7 @@ def joined_step(first: RecordedStep, second: RecordedStep) -> RecordedStep | Non
 
 def _join(first: RecordedStep, second: RecordedStep) -> RecordedStep | None:
     match first.action, second.action:
-        case StartApp(package=one), StartApp(package=other) if one == other:
+        case StartApp(package=package), StartApp(package=other) if package == other:
             return second
         case (Tap() | ClearText() | TypeText()) as before, TypeText() as after if _same_field(before, after):
             if isinstance(before, Tap) or after.clear:

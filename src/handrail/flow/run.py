@@ -235,7 +235,7 @@ class FlowRunner:
                 record.traces[name] = device_trace(record, total, device)
 
 
-_WORDS = ("label", "given", "error", "hint", "diff", "log", "loading")
+_WORDS = ("label", "source", "error", "hint", "diff", "log", "loading")
 """Where a step's record may quote its file or the screen."""
 
 
@@ -276,7 +276,7 @@ def result_of(record: StepRecord) -> StepResult:
     is_good = record.outcome in ("passed", "skipped")
     return StepResult(
         step_index=record.path[-1],
-        action=dict(record.given),
+        action=dict(record.source),
         success=is_good,
         duration_ms=record.duration_ms,
         error=None if is_good else record.error,
@@ -315,9 +315,9 @@ def _trace(steps: Sequence[StepRecord], total: int, device: DeviceWatch, error: 
 
 
 def _share(step: StepRecord, name: str) -> StepRecord | None:
-    if "parallel" in step.given:
+    if "parallel" in step.source:
         own = next((child for child in step.children if child.device == name), None)
-        return own and replace(own, path=step.path, given=step.given, children=_shares(own.children, name))
+        return own and replace(own, path=step.path, source=step.source, children=_shares(own.children, name))
     inside = _shares(step.children, name)
     return replace(step, children=inside) if inside or step.device == name else None
 
@@ -367,7 +367,7 @@ class StepRunner:
         if id(planned.document) not in self._late_names:
             self._late_names[id(planned.document)] = planned.document.late
         names = ", ".join(planned.inner) if isinstance(planned.step, Parallel) else on.name
-        record = self._record(path, planned.label, planned.given, names, planned.place.line)
+        record = self._record(path, planned.label, planned.source, names, planned.place.line)
         into.append(record)
         self.observer.step_started(record)
         try:
@@ -384,9 +384,9 @@ class StepRunner:
         return ended
 
     def _record(
-        self, path: tuple[int, ...], label: str, given: Mapping[str, Any], device: str, line: int | None
+        self, path: tuple[int, ...], label: str, source: Mapping[str, Any], device: str, line: int | None
     ) -> StepRecord:
-        return StepRecord(path, label, given, device, self.clock.now_ms(), line)
+        return StepRecord(path, label, source, device, self.clock.now_ms(), line)
 
     async def _run_recorded(
         self,
@@ -470,7 +470,7 @@ class StepRunner:
             self.observer.step_ended(child)
 
     async def _act(self, planned: PlannedStep, step: Step, on: DeviceWatch, record: StepRecord) -> Ended:
-        action = self._with_late(self.repairs.known(planned, step.action))
+        action = self._with_late(self.repairs.healed_earlier(planned, step.action))
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
         envelope, record.tries = await self._tried(step, action, on, record)

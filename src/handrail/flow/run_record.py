@@ -30,7 +30,7 @@ class StepRecord:
 
     path: tuple[int, ...]
     label: str
-    given: Mapping[str, Any]
+    source: Mapping[str, Any]
     """The step as it stands in the file, variables filled in, secrets not."""
     device: str
     started_ms: int
@@ -157,7 +157,7 @@ class Stretch:
 
     @property
     def part(self) -> TimePart:
-        return max(self.spent, key=lambda one: self.spent[one], default="engine")
+        return max(self.spent, key=lambda phase: self.spent[phase], default="engine")
 
 
 def add(spent: TimeSpent, more: Mapping[TimePart, float]) -> None:

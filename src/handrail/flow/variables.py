@@ -81,7 +81,7 @@ def fill_node(node: Node, env: Mapping[str, str], unknown: Unknown) -> Node:
         match = _REFERENCE.fullmatch(node.value)
         if not match or match[1] is None or match[1].startswith(_SECRET):
             return replace(node, value=text)
-        return replace(node, value=read_scalar(text) if node.plain else text, text=text, whole=True)
+        return replace(node, value=read_scalar(text) if node.plain else text, text=text, is_variable=True)
     except InvalidAction as error:
         unknown(node, error)
         return replace(node, unknown=(str(error.details.get("variable", "")),))

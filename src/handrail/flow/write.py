@@ -282,18 +282,14 @@ def shorten(value: Any, key: str = "") -> Any:
         return value
     inside = {name: shorten(part, name) for name, part in value.items()}
     if key in _TARGETS:
-        return _target(inside)
+        if inside.keys() == {"text"} and not is_ref(inside["text"]) and not is_point(inside["text"]):
+            return inside["text"]
+        if inside.keys() == {"ref"}:
+            return inside["ref"]
+        if inside.keys() == {"x", "y"}:
+            return f"{inside['x']},{inside['y']}"
+        return inside
     return _condition(inside) if key in _CONDITIONS else inside
-
-
-def _target(value: dict[str, Any]) -> Any:
-    if value.keys() == {"text"} and not is_ref(value["text"]) and not is_point(value["text"]):
-        return value["text"]
-    if value.keys() == {"ref"}:
-        return value["ref"]
-    if value.keys() == {"x", "y"}:
-        return f"{value['x']},{value['y']}"
-    return value
 
 
 def _condition(value: dict[str, Any]) -> Any:

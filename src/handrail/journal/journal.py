@@ -20,7 +20,7 @@ from handrail.config import Config
 from handrail.errors import InvalidAction
 from handrail.journal import query
 from handrail.journal.blobs import Blobs, Stored
-from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.head import Head, create_head
 from handrail.journal.query import ActionRow, Entry, Event, Filter, Shown, entry_of
 from handrail.journal.redaction import Redact
@@ -59,7 +59,10 @@ class Journal:
         self._unswept = SWEEP_AFTER_BYTES
         self.awaited = 0
         """How many wait just now for the writer's thread: no event loop can see that it works."""
-        self._prepare()
+        # Tables, and a head file before the first entry: where entries are, a missing head means damage.
+        migrate(self._db, "journal", STEPS)
+        if self._db.execute("SELECT 1 FROM journal LIMIT 1").fetchone() is None:
+            create_head(head_path(self.home))
 
     @classmethod
     def open(
@@ -76,12 +79,6 @@ class Journal:
         With a `witness`, what is written is countersigned there in the background.
         """
         return cls(home, clock, redact, limits or Limits(), witness)
-
-    def _prepare(self) -> None:
-        """Tables, and a head file before the first entry: where entries are, a missing head means damage."""
-        migrate(self._db, "journal", STEPS)
-        if self._db.execute("SELECT 1 FROM journal LIMIT 1").fetchone() is None:
-            create_head(head_path(self.home))
 
     # writing
 
@@ -181,7 +178,11 @@ class Journal:
             yield from query.lines(db, device, since, action_id)
 
     def verify(
-        self, kept: Head | None = None, *, blobs: bool = True, elsewhere: Sequence[RememberedCheckpoint] = ()
+        self,
+        saved_head: Head | None = None,
+        *,
+        blobs: bool = True,
+        elsewhere: Sequence[RememberedCheckpoint] = (),
     ) -> ChainVerdict:
         """Prove the whole chain, and that it is what its witness and these checkpoints saw.
 
@@ -194,7 +195,7 @@ class Journal:
             closing(connect(store_path(self.home))) as db,
             remembered_elsewhere(self.home, place, key) as (checkpoints, warnings),
         ):
-            verdict = verify(db, self.home, kept, [*elsewhere, *checkpoints])
+            verdict = verify(db, self.home, saved_head, [*elsewhere, *checkpoints])
             blob_problems = blob_warnings(db, self._blobs) if blobs else ()
             return replace(verdict, warnings=(*warnings, *verdict.warnings, *blob_problems))
 

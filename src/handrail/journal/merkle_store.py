@@ -115,23 +115,19 @@ def grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> boo
     A damaged tree stops no record: its entries stay without leaves, and the proof says so.
     """
     try:
-        return _grow(db, size, entries)
+        before = entries[0][0] - 1
+        if size > before:  # entries were cut off: the tree follows what is there, and no witness will sign it
+            cut(db, before)
+        elif size < before:
+            add_missing_leaves(db, before, AT_ONCE)
+            if tree_size(db) < before:
+                return False
+        priors = Priors(db)
+        priors.look_up({action_id for _, _, action_id, _ in entries if action_id is not None}, before)
+        _add(db, before, _leaves_of(entries, priors))
+        return True
     except TreeDamaged:
         return False
-
-
-def _grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> bool:
-    before = entries[0][0] - 1
-    if size > before:  # entries were cut off: the tree follows what is there, and no witness will sign it
-        cut(db, before)
-    elif size < before:
-        add_missing_leaves(db, before, AT_ONCE)
-        if tree_size(db) < before:
-            return False
-    priors = Priors(db)
-    priors.look_up({action_id for _, _, action_id, _ in entries if action_id is not None}, before)
-    _add(db, before, _leaves_of(entries, priors))
-    return True
 
 
 def add_missing_leaves(db: sqlite3.Connection, until: int, most: int) -> int:
@@ -169,11 +165,9 @@ def _add(db: sqlite3.Connection, size: int, new_leaves: Sequence[bytes]) -> None
     for start in range(0, len(new_leaves), TILE):
         some = b"".join(new_leaves[start : start + TILE])
         db.execute("INSERT INTO journal_leaves VALUES (?, ?)", (size + 1 + start, some))
-    _add_nodes(db, size, size + len(new_leaves))
-
-
-def _add_nodes(db: sqlite3.Connection, old: int, new: int) -> None:
-    """A hash for every tile that became full, on as many levels as did."""
+    # A hash for every tile that became full, on as many levels as did.
+    old = size
+    new = size + len(new_leaves)
     tree = Tree(db)
     level = 0
     while old >> TILE_LEVELS != new >> TILE_LEVELS:

@@ -2,6 +2,9 @@
 
 Each leaf holds the leaf of the same action's entry before it. So one path proves all entries of the action,
 and that none between them was left out; of other actions there are only hashes.
+
+`InclusionProof` is a file (C2SP tlog-proof): one entry's place in a log, up to a checkpoint that others
+check.
 """
 
 from __future__ import annotations
@@ -12,10 +15,54 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.journal.inclusion import InclusionProof
+from handrail.journal.checkpoint import SignedCheckpoint, read_hash, read_number
+from handrail.journal.merkle import MOST_HASHES, BadProof, check_inclusion
 from handrail.journal.merkle_store import SALT_BYTES, leaf_of
 from handrail.journal.query import columns_of
-from handrail.journal.signed_note import BadNote, VerifierKey
+from handrail.journal.signed_note import BadNote, VerifierKey, to_base64
+
+TLOG_LINE = "c2sp.org/tlog-proof@v1"
+
+
+@dataclass(frozen=True, slots=True)
+class InclusionProof:
+    """The leaf itself is not in it: whoever checks makes it from the entry."""
+
+    index: int
+    path: tuple[bytes, ...]
+    signed: SignedCheckpoint
+
+    def __str__(self) -> str:
+        return "\n".join((TLOG_LINE, f"index {self.index}", *map(to_base64, self.path), "", str(self.signed)))
+
+    @classmethod
+    def parse(cls, text: str) -> InclusionProof:
+        """Raises `BadNote`."""
+        head, blank, note = text.partition("\n\n")
+        first, *lines = head.split("\n")
+        if first != TLOG_LINE or not blank:
+            raise BadNote(f"it does not begin with {TLOG_LINE}")
+        if lines and lines[0].startswith("extra "):  # allowed by the format, and proves nothing
+            lines = lines[1:]
+        if not lines or not lines[0].startswith("index ") or len(lines) > MOST_HASHES + 1:
+            raise BadNote("it does not say where the entry stands")
+        index = read_number(lines[0].removeprefix("index "), "number of an entry")
+        return cls(index, tuple(map(read_hash, lines[1:])), SignedCheckpoint.parse(note))
+
+    def check(self, leaf: bytes, keys: Iterable[VerifierKey]) -> None:
+        """Raises `BadNote` or `BadProof` unless the leaf is in a log that one of these keys signed."""
+        self.signed.check(keys)
+        checkpoint = self.signed.checkpoint
+        check_inclusion(leaf, self.index, checkpoint.size, self.path, checkpoint.root)
+
+
+def read_path(lines: Iterable[str]) -> tuple[bytes, ...]:
+    """The hashes of a proof, one a line."""
+    hashes = tuple(map(read_hash, lines))
+    if len(hashes) > MOST_HASHES:
+        raise BadProof(f"no proof has more than {MOST_HASHES} hashes")
+    return hashes
+
 
 FIRST_LINE = "handrail journal proof v1"
 ENTRY = re.compile(rf"entry ([1-9][0-9]{{0,18}}) (-?[0-9]{{1,19}}) ([0-9a-f]{{{2 * SALT_BYTES}}}) (.+)")

@@ -213,10 +213,14 @@ def entry_of(event: Event, now_ms: int, redact: Redact) -> Entry:
     """The event as it will be stored: without secrets, with a time, in canonical JSON."""
     body = canonical(event)
     if redact(body) != body:  # one search in the whole text is far cheaper than one in every string
-        event = _without_secrets(event, redact)
+        clean = _redact_others(event, OURS, redact)
+        envelope = event.get("envelope")
+        if isinstance(envelope, dict):
+            clean["envelope"] = _redact_others(envelope, OURS_IN_ENVELOPE, redact)
+        event = clean
         body = canonical(event)
-    given = event.get("at_ms")
-    return Entry(given if isinstance(given, int) else now_ms, columns_of(event), body)
+    at_ms = event.get("at_ms")
+    return Entry(at_ms if isinstance(at_ms, int) else now_ms, columns_of(event), body)
 
 
 OURS = frozenset({"kind", "action_id", "session", "device", "actor", "door", "blobs", "approval", "attempt"})
@@ -228,14 +232,6 @@ OURS_IN_ENVELOPE = frozenset(
 """What the engine made itself, by its place in the event. A PIN of four digits may well occur in a timestamp
 or a hash; redacting it there would hide nothing and make the record unreadable.
 """
-
-
-def _without_secrets(event: Event, redact: Redact) -> Event:
-    clean = _redact_others(event, OURS, redact)
-    envelope = event.get("envelope")
-    if isinstance(envelope, dict):
-        clean["envelope"] = _redact_others(envelope, OURS_IN_ENVELOPE, redact)
-    return clean
 
 
 def _redact_others(part: Event, ours: frozenset[str], redact: Redact) -> Event:

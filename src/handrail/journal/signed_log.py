@@ -10,13 +10,11 @@ from pathlib import Path
 
 from handrail.errors import VerificationFailed
 from handrail.journal import merkle
-from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint
-from handrail.journal.checkpoint_file import RememberedCheckpoint, replace_durably
+from handrail.journal.checkpoint import Checkpoint, RememberedCheckpoint, SignedCheckpoint, replace_durably
 from handrail.journal.head import locked
-from handrail.journal.inclusion import InclusionProof
 from handrail.journal.merkle import BadProof
 from handrail.journal.merkle_store import AT_ONCE, Tree, add_missing_leaves, leaf_hashes, leaves, tree_size
-from handrail.journal.proof import ActionProof, SaltedEntry
+from handrail.journal.proof import ActionProof, InclusionProof, SaltedEntry
 from handrail.journal.query import show
 from handrail.journal.signed_note import LOG, BadNote, Note, Signature, SignerKey
 from handrail.journal.signing_key import HandOver, KeyRefused, LogKeys, keys_for, make_key
@@ -67,12 +65,12 @@ class JournalLog:
                 return last  # with the witnesses' signatures that it has by now
             return self._remember(SignedCheckpoint(current, Note.signed(current.text, key)))
 
-    def add_cosignatures(self, seen: SignedCheckpoint, more: list[Signature]) -> SignedCheckpoint:
+    def add_cosignatures(self, original: SignedCheckpoint, more: list[Signature]) -> SignedCheckpoint:
         """The same checkpoint, also signed by witnesses; kept if it is still the last one."""
-        signed = SignedCheckpoint(seen.checkpoint, seen.note.with_signatures(more))
+        signed = SignedCheckpoint(original.checkpoint, original.note.with_signatures(more))
         with self._locked():
             last = self.last()
-            return self._remember(signed) if last and last.note.text == seen.note.text else signed
+            return self._remember(signed) if last and last.note.text == original.note.text else signed
 
     def last(self) -> SignedCheckpoint | None:
         """The last one that was signed here."""

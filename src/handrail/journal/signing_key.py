@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.errors import InvalidAction
-from handrail.journal.checkpoint import Checkpoint, read_hash, read_number
-from handrail.journal.checkpoint_file import replace_durably, sync_folder
+from handrail.journal.checkpoint import Checkpoint, read_hash, read_number, replace_durably, sync_folder
 from handrail.journal.signed_note import BadNote, Note, SignerKey, VerifierKey, to_base64
 
 HAND_OVER = "handrail journal hand-over v1"

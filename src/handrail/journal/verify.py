@@ -17,7 +17,7 @@ from typing import Any
 
 from handrail.journal import merkle
 from handrail.journal.blobs import Blobs
-from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.head import EMPTY, Head, read_head
 from handrail.journal.merkle_store import (
     TILE,
@@ -65,7 +65,7 @@ class _Broken(Exception):
 def verify(
     db: sqlite3.Connection,
     home: Path,
-    kept: Head | None = None,
+    saved_head: Head | None = None,
     elsewhere: Sequence[RememberedCheckpoint] = (),
 ) -> ChainVerdict:
     """Walk the chain from the first entry. `kept` is a head that was written down earlier.
@@ -73,11 +73,11 @@ def verify(
     The connection is left in the transaction that saw all of it.
     """
     head_file = read_head(head_path(home))
-    walk = _Walk([head for head in (head_file, kept) if head is not None], elsewhere)
+    walk = _Walk([head for head in (head_file, saved_head) if head is not None], elsewhere)
     try:
         db.execute("BEGIN")
         walk.through(db)
-        _ends(db, walk.last, head_file, kept)
+        _ends(db, walk.last, head_file, saved_head)
         return walk.verdict()
     except _Broken as broken:
         return walk.verdict(broken)
@@ -242,10 +242,10 @@ class _Compared:
 
     def entry(self, seq: int, leaf: Leaf | None) -> None:
         """Raises where this very entry is another one than was kept."""
-        kept = next(self._leaves, None)
-        if kept is None or leaf is None:
+        stored_hash = next(self._leaves, None)
+        if stored_hash is None or leaf is None:
             return
-        if kept == leaf.hash:
+        if stored_hash == leaf.hash:
             self.matched = seq
             return
         if self.remembered.has_true_leaves():
@@ -259,11 +259,11 @@ def _head_mismatch_message(seq: int, event: dict[str, Any]) -> str:
     return f"entry {seq} says that the head file did not fit: it held {head_file}, the last entry was {last}"
 
 
-def _ends(db: sqlite3.Connection, last: Head, head_file: Head | None, kept: Head | None) -> None:
+def _ends(db: sqlite3.Connection, last: Head, head_file: Head | None, saved_head: Head | None) -> None:
     """Whether the chain is as long as it was."""
     if head_file is None and last.count:
         raise _Broken(last.count, "the head file is missing or can't be read")
-    for name, head in (("head file", head_file), ("head that was kept", kept)):
+    for name, head in (("head file", head_file), ("head that was kept", saved_head)):
         if head is not None and head.count > last.count:
             first = last.count + 1
             raise _Broken(first, f"entries {first} to {head.count} are missing: the {name} counts them")
@@ -275,14 +275,14 @@ def _ends(db: sqlite3.Connection, last: Head, head_file: Head | None, kept: Head
 
 def blob_warnings(db: sqlite3.Connection, blobs: Blobs) -> tuple[str, ...]:
     """RememberedCheckpoint blobs whose file is gone or holds something else."""
-    found: list[str] = []
+    warnings: list[str] = []
     more = 0
     for warning in _blob_faults(db, blobs):
-        if len(found) < MOST_WARNINGS:
-            found.append(warning)
+        if len(warnings) < MOST_WARNINGS:
+            warnings.append(warning)
         else:
             more += 1
-    return (*found, f"and {more} more blobs") if more else tuple(found)
+    return (*warnings, f"and {more} more blobs") if more else tuple(warnings)
 
 
 def _blob_faults(db: sqlite3.Connection, blobs: Blobs) -> Iterator[str]:

@@ -23,11 +23,16 @@ from urllib.parse import quote, urlsplit
 from handrail.clock import Clock
 from handrail.errors import HandrailError, VerificationFailed
 from handrail.journal import merkle
-from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint, read_number
-from handrail.journal.checkpoint_file import RememberedCheckpoint, WitnessedLog
+from handrail.journal.checkpoint import (
+    Checkpoint,
+    RememberedCheckpoint,
+    SignedCheckpoint,
+    WitnessedLog,
+    read_number,
+)
 from handrail.journal.head import locked
-from handrail.journal.inclusion import read_path
 from handrail.journal.merkle import EMPTY_ROOT, HASH_BYTES, BadProof
+from handrail.journal.proof import read_path
 from handrail.journal.signed_log import JournalLog, Rewritten
 from handrail.journal.signed_note import BadNote, Signature, VerifierKey, to_base64
 
@@ -143,7 +148,10 @@ class HttpWitness:
             request = AddCheckpoint(old, tuple(log.consistency(old, size)), signed)
             status, kind, body = self._ask("POST", "/add-checkpoint", str(request).encode())
             if status == 200:
-                return self._cosignatures(body)
+                try:
+                    return read_cosignatures(body.decode())
+                except (BadNote, UnicodeError) as error:
+                    raise WitnessAway(f"{self._address} answered no signature: {error}") from None
             if status != 409 or not kind.startswith("text/x.tlog.size") or not body.strip().isdigit():
                 break
             had, old = old, int(body)
@@ -157,12 +165,6 @@ class HttpWitness:
         if status == 422:
             raise WitnessRefused(f"{self._address} has other entries among the first {old}: {why}")
         raise WitnessAway(f"{self._address} answered {status}: {why}")
-
-    def _cosignatures(self, body: bytes) -> list[Signature]:
-        try:
-            return read_cosignatures(body.decode())
-        except (BadNote, UnicodeError) as error:
-            raise WitnessAway(f"{self._address} answered no signature: {error}") from None
 
     def _own_key(self) -> VerifierKey:
         """A witness of ours tells its key. That of others has to be given."""
@@ -361,7 +363,11 @@ class Cosigner:
             try:
                 with _alone(self._home) as free:
                     if free:
-                        self._cosign(witness)
+                        log = JournalLog(self._home)
+                        try:
+                            cosign(self._home, log, witness, self._place, self._clock)
+                        finally:
+                            log.close()
                     else:
                         self._again()
                 self._healthy, pause = True, PAUSE_SEC
@@ -382,13 +388,6 @@ class Cosigner:
             go = self._new and (self._healthy or not self._closing)
             self._new = False
             return go
-
-    def _cosign(self, witness: JournalWitness) -> None:
-        log = JournalLog(self._home)
-        try:
-            cosign(self._home, log, witness, self._place, self._clock)
-        finally:
-            log.close()
 
 
 @contextlib.contextmanager

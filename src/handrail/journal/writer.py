@@ -126,20 +126,17 @@ class Writer:
             if self._closing:
                 raise unwritable("it is closed")
             if self._thread is None:
-                self._thread = self._start()
+                # The connection is made here, so that a store that can't be opened is the caller's error.
+                try:
+                    db = connect(store_path(self._home))
+                except (sqlite3.Error, OSError) as error:
+                    raise unwritable(error) from None
+                thread = threading.Thread(target=self._run, args=(db,), name="handrail-journal", daemon=True)
+                thread.start()
+                self._thread = thread
             self._queue.append(work)
             if work.waiter or len(self._queue) == 1:
                 self._wake.notify()
-
-    def _start(self) -> threading.Thread:
-        """The connection is made here, so that a store that can't be opened is the caller's error."""
-        try:
-            db = connect(store_path(self._home))
-        except (sqlite3.Error, OSError) as error:
-            raise unwritable(error) from None
-        thread = threading.Thread(target=self._run, args=(db,), name="handrail-journal", daemon=True)
-        thread.start()
-        return thread
 
     def close(self) -> None:
         """Write what is queued, then end the thread."""
@@ -159,7 +156,15 @@ class Writer:
     def _next(self, db: sqlite3.Connection) -> list[JournalWork]:
         """What to commit together; empty when it is time to go."""
         while self._tree_behind and not self._is_wanted(TAKE_UP_PAUSE_SEC):
-            self._take_up(db)
+            # A step towards a tree that has all entries. One that fails is tried again after the next entry.
+            try:
+                with transaction(db):
+                    self._last = None
+                    self._tree_behind = (
+                        add_missing_leaves(db, last_of(db).count, TAKE_UP_ENTRIES) == TAKE_UP_ENTRIES
+                    )
+            except (sqlite3.Error, TreeDamaged):
+                self._tree_behind = False
         with self._wake:
             while not self._queue and not self._closing:
                 self._wake.wait()
@@ -173,17 +178,6 @@ class Writer:
     def _is_wanted(self, within_sec: float) -> bool:
         with self._wake:
             return self._wake.wait_for(lambda: bool(self._queue) or self._closing, within_sec)
-
-    def _take_up(self, db: sqlite3.Connection) -> None:
-        """A step towards a tree that has all entries. One that fails is tried again after the next entry."""
-        try:
-            with transaction(db):
-                self._last = None
-                self._tree_behind = (
-                    add_missing_leaves(db, last_of(db).count, TAKE_UP_ENTRIES) == TAKE_UP_ENTRIES
-                )
-        except (sqlite3.Error, TreeDamaged):
-            self._tree_behind = False
 
     def _is_waited_for(self) -> bool:
         return any(work.waiter for work in self._queue)
@@ -312,18 +306,18 @@ def append(
     `before` is what this connection appended last. Where nobody else wrote since, it is the journal's end.
     """
     version = db.execute("PRAGMA data_version").fetchone()[0]
-    known = before if before is not None and before.version == version else None
-    last = known.head if known else last_of(db)
+    cached = before if before is not None and before.version == version else None
+    last = cached.head if cached else last_of(db)
     mismatch = head_file != last and not head_file_matches(db, head_file)
     mismatches = [_mismatch(head_file, last, entries[0].at_ms)] if mismatch else []
-    seq, previous = last.count if known else _used(db, last), last.hash
+    seq, previous = last.count if cached else _used(db, last), last.hash
     rows: list[tuple[Any, ...]] = []
     for entry in (*mismatches, *entries):
         seq += 1
         previous = link(seq, entry.at_ms, previous, entry.body)
         rows.append((seq, entry.at_ms, previous, *entry.columns, entry.body))
     _insert(db, rows)
-    size = known.head.count if known and known.in_tree else tree_size(db)
+    size = cached.head.count if cached and cached.in_tree else tree_size(db)
     in_tree = grow(db, size, [(row[0], row[1], row[4], row[10]) for row in rows])
     seqs = range(seq - len(entries) + 1, seq + 1)
     return Appended(seqs, Head(seq, previous), mismatch, in_tree, version)

@@ -14,9 +14,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects import agent_device, agentest, interaction, mobile_debug, mobile_mcp
-from handrail.dialects.frame import CoordinateFrame
+from handrail.dialects.frame import Conversation, CoordinateFrame
 from handrail.dialects.openpocket import SHAPES
-from handrail.dialects.parts import Conversation
 from handrail.dialects.registry import dialect
 from handrail.engine.envelope_text import envelope_text
 from handrail.errors import GrpcConnectionError, HandrailError, InvalidAction, Unsupported

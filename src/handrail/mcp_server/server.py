@@ -21,7 +21,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from handrail import __version__
-from handrail.engine.tracing import read_traceparent, within_trace
+from handrail.engine.events import read_traceparent, within_trace
 from handrail.errors import ERRORS, HandrailError, InvalidAction
 from handrail.mcp_server.calls import FRAME, Call, DoorState, Progress, ToolAnswer, act, call, data_of
 from handrail.mcp_server.pending_calls import ToolCalls, WaitingCall, add_tasks, created

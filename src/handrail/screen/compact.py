@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import cast
 
-from handrail.screen.dialogs import loading_indicators, system_dialogs
 from handrail.screen.fingerprint import screen_fingerprint
 from handrail.screen.node import JOIN, LABEL, Bounds, Element, Elements, Node, Screen, Text
 from handrail.screen.text import can_stand_unquoted, contains_words, cut, id_name, quoted, safe_name
-from handrail.screen.windows import has_keyboard, is_backdrop
+from handrail.screen.windows import has_keyboard, is_backdrop, loading_indicators, system_dialogs
 
 PIECE, PLAIN = 80, 240  # characters of one part of a label, and of a plain line
 ECHO = 16  # characters of a label that the line above says whole

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 ENABLED = 1 << 0
@@ -430,3 +431,58 @@ def receiver(node: Node) -> Node | None:
 def scrolls(node: Node) -> bool:
     """True for a list even while its content fits; a scroll view that fits only holds its content."""
     return node.flags & SCROLLABLE != 0 or node.role == "list"
+
+
+_SLACK = 3  # px
+_WRAPPERS = 6  # single boxes between a scroll container and its rows; a bound for degenerate trees
+_CLIPPED = 0.9  # of the usual length: a shorter first or last row is cut by the edge
+
+
+def arrows(node: Node) -> str:
+    """Such as "↓", "↑↓", "←"; "↕" or "↔" where the bounds do not tell which way."""
+    if node.scrolled is not None and node.scrolls_to is not None:
+        marks = (
+            ("←", node.scrolled.x > _SLACK), ("→", node.scrolled.x < node.scrolls_to.x - _SLACK),
+            ("↑", node.scrolled.y > _SLACK), ("↓", node.scrolled.y < node.scrolls_to.y - _SLACK),
+        )  # fmt: skip
+        return "".join(mark for mark, more in marks if more)
+    content = _content(node)
+    sideways = _is_sideways(node, content)
+    back, forward = _more(node.bounds, content, sideways)
+    if not back and not forward:
+        return "↔" if sideways else "↕"
+    return ("←" if sideways else "↑") * back + ("→" if sideways else "↓") * forward
+
+
+def _content(node: Node) -> list[Bounds]:
+    for _ in range(_WRAPPERS):
+        if len(node.children) == 1:
+            node = node.children[0]
+    return [child.bounds for child in node.children if child.bounds.area]
+
+
+def _is_sideways(node: Node, content: list[Bounds]) -> bool:
+    name = node.short_class
+    if "Horizontal" in name or "Pager" in name or "orkspace" in name or node.id_tail == "workspace":
+        return True
+    if "ScrollView" in name or len(content) < 2:
+        return False
+    first = content[0]
+    return all(
+        abs(box.top - first.top) <= _SLACK and box.left >= before.right - _SLACK
+        for before, box in pairwise(content)
+    )
+
+
+def _more(frame: Bounds, content: list[Bounds], sideways: bool) -> tuple[bool, bool]:
+    """Content that goes past an edge, is cut by it, or (forward) reaches it."""
+    if len(content) < 2:
+        return False, bool(content) and not sideways and content[0].bottom >= frame.bottom - _SLACK
+    low, high = (0, 2) if sideways else (1, 3)
+    start = min(box[low] for box in content)
+    end = max(box[high] for box in content)
+    lengths = sorted(box[high] - box[low] for box in content)
+    usual = (lengths[len(lengths) // 2] + lengths[(len(lengths) - 1) // 2]) / 2  # the median
+    first = content[0]
+    cut = abs(first[low] - frame[low]) <= _SLACK and first[high] - first[low] < usual * _CLIPPED
+    return start < frame[low] - _SLACK or cut, end >= frame[high] - _SLACK

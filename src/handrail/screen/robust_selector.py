@@ -236,16 +236,12 @@ _QUARTER = 4  # a title stands in the uppermost one of its window, a passing mes
 
 def landmark(before: Screen, after: Screen) -> dict[str, str] | None:
     """A selector, `{"text": …}` or `{"id": …}`; None where nothing new can be relied on."""
-    return _by_text(before, after) or _by_id(before, after)
-
-
-def _by_text(before: Screen, after: Screen) -> dict[str, str] | None:
     old, now = set(lasting_texts(before)), lasting_texts(after)
     often = Counter(now)
     new = [node for node in after.nodes if now[node.order] and now[node.order] not in old]
     only = {node for node in new if often[now[node.order]] == 1}
     steady = [node for node in _lasting(after, only) if not has_digits(now[node.order])]
-    return {"text": now[min(steady, key=_rank).order]} if steady else None
+    return ({"text": now[min(steady, key=_rank).order]} if steady else None) or _by_id(before, after)
 
 
 @once_per_screen

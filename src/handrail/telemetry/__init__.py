@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from handrail.engine.events import Event, Listener
+from handrail.engine.events import Event, Listener, TraceContext, TracedSpan, current_trace
 from handrail.engine.session import Session
-from handrail.engine.tracing import TraceContext, TracedSpan, current_trace
 from handrail.errors import Unsupported
 from handrail.telemetry.collector import read_collector
 

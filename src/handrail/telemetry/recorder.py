@@ -28,8 +28,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from handrail import __version__
-from handrail.engine.events import Event
-from handrail.engine.tracing import TraceContext, TracedSpan
+from handrail.engine.events import Event, TraceContext, TracedSpan
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import Envelope
 from handrail.telemetry import EndedAction

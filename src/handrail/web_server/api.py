@@ -14,10 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from handrail import __version__
-from handrail.dialects.carry_out import CarriedOut, carry_out
-from handrail.dialects.frame import CoordinateFrame, size_from, unit_from
-from handrail.dialects.parts import Conversation
-from handrail.dialects.registry import dialect
+from handrail.dialects.frame import Conversation, CoordinateFrame, size_from, unit_from
+from handrail.dialects.registry import CarriedOut, carry_out, dialect
 from handrail.engine.envelope_text import envelope_text
 from handrail.engine.session import Session
 from handrail.errors import FAMILIES, Cancelled, InvalidAction
@@ -65,7 +63,7 @@ async def act(request: DeskRequest) -> JSONResponse:
     if "dialect" in request.query_params:
         work = _run_dialect(context, dict(request.query_params), body, caller)
         carried_out = await until_disconnect(request, work)
-        return JSONResponse(carried_out.to_dict(), status_of(carried_out.told.code))
+        return JSONResponse(carried_out.to_dict(), status_of(carried_out.outcome.code))
     if body.lstrip()[:1] == b"[":
         envelopes = await until_disconnect(request, _run_batch(context, body, caller))
         failure = next((envelope.failure_code for envelope in envelopes if not envelope.success), None)

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handrail.bind import hosts_at, is_loopback
 from handrail.clock import Clock
-from handrail.engine.tracing import read_traceparent, within_trace
+from handrail.engine.events import read_traceparent, within_trace
 from handrail.errors import ActionRejected
 from handrail.protocol.read import MAX_BYTES
 from handrail.safety.caller import LONGEST_PATIENCE_MS, PATIENCE_MS, Caller, Door

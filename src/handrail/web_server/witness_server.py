@@ -21,8 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handrail.clock import Clock
 from handrail.errors import HandrailError
-from handrail.journal.checkpoint import SignedCheckpoint
-from handrail.journal.checkpoint_file import RememberedCheckpoint, WitnessedLog
+from handrail.journal.checkpoint import RememberedCheckpoint, SignedCheckpoint, WitnessedLog
 from handrail.journal.merkle import HASH_BYTES, BadProof, Frontier, frontier_of
 from handrail.journal.signed_note import BadNote, SignerKey, VerifierKey
 from handrail.journal.witnesses import MOST_REQUEST_BYTES, AddCheckpoint, WitnessRefusal, judge

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.script_executor import ScriptExecutor, ScriptResult
-from handrail.engine.script_process import Confinement
+from handrail.engine.script_executor import Confinement, ScriptExecutor, ScriptResult
 
 PYTHON = str(Path(sys.executable).resolve())
 CANARY = "tweet-of-the-canary"

@@ -9,8 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.script_executor import MIB, MOST_CHARACTERS, ScriptExecutor, ScriptLimits, ScriptResult
-from handrail.engine.script_process import OUTPUT_LIMIT, BoundedOutput, ProcessFamily
+from handrail.engine.script_executor import (
+    MIB,
+    MOST_CHARACTERS,
+    OUTPUT_LIMIT,
+    BoundedOutput,
+    ProcessFamily,
+    ScriptExecutor,
+    ScriptLimits,
+    ScriptResult,
+)
 from handrail.safety.secrets import Secrets
 from handrail_sim.clock import ManualClock
 from tests.cases import each

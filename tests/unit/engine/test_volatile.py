@@ -7,7 +7,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.volatile import (
+from handrail.engine.snapshot import (
     STILL_MS,
     ChangeKind,
     MotionTracker,

@@ -112,11 +112,11 @@ def step(
     index: int, label: str, kind: str, *, ms: float = 300.0, at: float = 0.0, **fields: Any
 ) -> StepRecord:
     """`at` is when it began, in milliseconds after the flow."""
-    given = fields.pop("given", {kind: label.partition(" ")[2] or None})
+    source = fields.pop("source", {kind: label.partition(" ")[2] or None})
     return StepRecord(
         path=fields.pop("path", (index,)),
         label=label,
-        given=given,
+        source=source,
         device=fields.pop("device", DEVICE),
         started_ms=STARTED_MS + int(at),
         line=fields.pop("line", 6 + 2 * index),
@@ -157,7 +157,10 @@ def failing_contact(*, attempt: int = 1) -> FlowRecord:
             "type_text",
             at=1500,
             ms=410.0,
-            given={"type_text": {"target": "First name", "text": "Marigold"}, "label": "Type the first name"},
+            source={
+                "type_text": {"target": "First name", "text": "Marigold"},
+                "label": "Type the first name",
+            },
             before=screens[1],
             after=screens[2],
             touched=touched[1],

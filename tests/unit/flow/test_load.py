@@ -172,7 +172,7 @@ def test_agentest_steps_are_taken_as_they_are(whole: Any) -> None:
     document = loads(json.dumps(whole))
     assert document.is_agentest
     assert list(document.bind({}).flow.steps) == [agentest.read_step(step) for step in AGENTEST]
-    assert [document.given((index,)) for index in range(3)] == AGENTEST
+    assert [document.step_source((index,)) for index in range(3)] == AGENTEST
 
 
 def test_our_steps_are_not_taken_for_agentest() -> None:
@@ -375,8 +375,8 @@ steps:
         (2, "otherwise", 0): (11, 9), (3, "alice", 0): (13, 15), (3, "devices", "alice", 0): (13, 15),
         (3, "alice", 0, "target"): (13, 21), (9,): (1, 1), ("steps",): (3, 3),
     }  # fmt: skip
-    assert document.given((1, 0)) == {"tap": {"id": "a"}}
-    assert document.given((2, "else", 0)) == {"get_state": None}
+    assert document.step_source((1, 0)) == {"tap": {"id": "a"}}
+    assert document.step_source((2, "else", 0)) == {"get_state": None}
 
 
 def test_what_a_recording_knew_of_an_element_is_kept_beside_the_step() -> None:

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from handrail.flow import report
-from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.page import page
+from handrail.flow.report.summary import Html, tag
 from handrail.flow.run_record import FlowRecord
 from handrail.protocol.envelope import EnvelopeTarget, ResolvedElement, Verification
 from handrail.screen.node import Bounds
@@ -72,7 +72,7 @@ def hostile_flow(words: str) -> FlowRecord:
             0,
             words,
             "tap",
-            given={"tap": words, words: [words]},
+            source={"tap": words, words: [words]},
             outcome="failed",
             error=words,
             code=words,
@@ -252,7 +252,7 @@ def test_a_loop_that_never_ended_is_blamed_itself_though_its_steps_passed() -> N
 
 def test_inner_steps_are_not_told_twice() -> None:
     record = passing()
-    record.steps[1].given = {"repeat": {"times": 2, "steps": [{"tap": "Once only"}]}}
+    record.steps[1].source = {"repeat": {"times": 2, "steps": [{"tap": "Once only"}]}}
     said = Outline(page([record])).text
     assert "steps: 1 step" in said
     assert "Once only" not in said

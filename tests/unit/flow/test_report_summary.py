@@ -37,12 +37,12 @@ def test_a_failing_inner_step_is_named_not_what_holds_it() -> None:
 def test_a_step_that_run_flow_brought_in_is_placed_in_its_own_file() -> None:
     inner = step(0, "Tap Add", "tap", path=(0, 0, 0), line=4, outcome="failed", code="TIMEOUT", error="late")
     cart = step(
-        0, "cart", "x", path=(0, 0), outcome="failed", given={"run_flow": "_cart.yaml"}, children=[inner]
+        0, "cart", "x", path=(0, 0), outcome="failed", source={"run_flow": "_cart.yaml"}, children=[inner]
     )
     given = {"run_flow": {"file": "parts/shop.yaml", "env": {}}}
     record = passing(file="flows/pay.yaml")
     record.outcome = "failed"
-    record.steps = [step(0, "shop", "x", outcome="failed", given=given, children=[cart])]
+    record.steps = [step(0, "shop", "x", outcome="failed", source=given, children=[cart])]
     assert "(flows/parts/_cart.yaml:4)" in summary([record])
 
 

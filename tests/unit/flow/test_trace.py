@@ -20,11 +20,11 @@ def step(
     outcome: Outcome = "passed",
     device: str = "alice",
     children: list[StepRecord] | None = None,
-    given: dict[str, Any] | None = None,
+    source: dict[str, Any] | None = None,
 ) -> StepRecord:
     bad = outcome in ("failed", "warned")
     return StepRecord(
-        path, f"step {path}", given or {"tap": "X"}, device, 0, outcome=outcome, duration_ms=1.5,
+        path, f"step {path}", source or {"tap": "X"}, device, 0, outcome=outcome, duration_ms=1.5,
         error="gone" if bad else None, code="ELEMENT_NOT_FOUND" if bad else None, children=children or [],
     )  # fmt: skip
 
@@ -75,7 +75,7 @@ def test_dialogs_and_crashes_are_told_only_when_there_were_any() -> None:
 
 def test_a_device_sees_its_own_share_of_a_parallel_step() -> None:
     shares = [
-        step((1, 0), device="alice", children=[step((1, 0, 0))], given={"device": "alice"}),
+        step((1, 0), device="alice", children=[step((1, 0, 0))], source={"device": "alice"}),
         step((1, 1), "failed", "bob", [step((1, 1, 0), "failed", "bob")], {"device": "bob"}),
     ]
     shared = step((1,), "failed", "alice, bob", shares, {"parallel": {}})
@@ -94,5 +94,5 @@ def test_messages_count_as_people_do() -> None:
 
 
 def test_the_echo_is_the_step_as_it_was_given() -> None:
-    given = {"action": "tap", "target": {"text": "Save"}}
-    assert result_of(step((0,), given=given)).action == given
+    source = {"action": "tap", "target": {"text": "Save"}}
+    assert result_of(step((0,), source=source)).action == source

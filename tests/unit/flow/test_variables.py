@@ -143,13 +143,13 @@ def test_a_value_that_does_not_fit_is_refused_at_the_place_of_the_variable() -> 
 
 def test_a_flow_with_a_missing_value_can_be_read_but_not_bound() -> None:
     document = loads("name: n\ntags: [a]\nsteps:\n  - tap: ${WHO}\n  - wait: ${MS}")
-    assert (document.name, document.tags, document.made) == ("n", ("a",), None)
+    assert (document.name, document.tags, document.valid_flow) == ("n", ("a",), None)
     with pytest.raises(InvalidAction, match="MS has no value"):
         document.flow  # noqa: B018  (the property refuses)
     with pytest.raises(InvalidAction) as refused:
         document.bind({})
     assert [one["line"] for one in refused.value.details["problems"]] == [4, 5]
-    assert document.bind({"WHO": "Ada", "MS": "5"}).given((0,)) == {"tap": "Ada"}
+    assert document.bind({"WHO": "Ada", "MS": "5"}).step_source((0,)) == {"tap": "Ada"}
 
 
 def test_a_missing_value_names_the_line_and_the_option() -> None:

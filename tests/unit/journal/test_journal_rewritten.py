@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.journal.checkpoint_file import RememberedCheckpoint
+from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.head import read_head
 from handrail.journal.journal import Journal
 from handrail.journal.signed_log import JournalLog, Rewritten

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint
-from handrail.journal.inclusion import InclusionProof
+from handrail.journal.proof import InclusionProof
 from handrail.journal.signed_note import LOG, WITNESS, BadNote, Note, SignerKey, VerifierKey
 from tests.cases import each
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from handrail.engine.action_guard import ActionGuard
-from handrail.engine.action_queue import Turn
 from handrail.engine.resolve import aim, targets_of
-from handrail.engine.run import Run, Stage
+from handrail.engine.run import Run, Stage, Turn
 from handrail.protocol.envelope import Lifecycle, LifecycleEvent
 from handrail.protocol.read import action_from
 from handrail.safety.approval_store import AskedApproval

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handrail.engine.gestures import line_points, pressed_by_strokes
-from handrail.engine.volatile import ChangeKind, node_key
+from handrail.engine.snapshot import ChangeKind, node_key
 from handrail.errors import ActionRejected
 from handrail.safety.approval_store import AskedApproval
 from handrail.safety.caller import Caller

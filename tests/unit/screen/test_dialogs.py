@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.screen.dialogs import ScreenDialog, system_dialogs
 from handrail.screen.parse import parse
+from handrail.screen.windows import ScreenDialog, system_dialogs
 from tests.cases import each
 from tests.unit.screen.stock_dumps import hierarchy, node
 

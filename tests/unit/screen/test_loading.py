@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.screen.dialogs import loading_indicators
 from handrail.screen.parse import parse
+from handrail.screen.windows import loading_indicators
 from tests.cases import each
 from tests.unit.screen.stock_dumps import APP, hierarchy, node, screen
 

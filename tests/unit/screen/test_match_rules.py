@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from handrail.screen.match import match, rows, rules
+from handrail.screen import match as rules
+from handrail.screen.match import match, rows
 from handrail.screen.node import Node, Screen
 from handrail.screen.parse import parse
 from tests.unit.screen.drawn import Box, node, row, screen, windows

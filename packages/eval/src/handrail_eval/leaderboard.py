@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.flow.report.markup import Html, tag
+from handrail.flow.report.summary import Html, tag
 from handrail_eval.page_shell import interval, percent, table, whole_page
 from handrail_eval.recount import wrongs_of
 from handrail_eval.result_folder import MANIFEST, SUMMARY

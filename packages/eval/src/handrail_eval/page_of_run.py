@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from handrail.flow.report.markup import Html, tag
+from handrail.flow.report.summary import Html, tag
 from handrail_eval.page_shell import bar, facts, figures, interval, percent, table, whole_page
 from handrail_eval.result import TaskResult, folder_name
 from handrail_eval.statistics import shown_interval

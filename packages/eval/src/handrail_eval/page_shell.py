@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from handrail.flow.report.markup import Content, Html, tag
+from handrail.flow.report.summary import Content, Html, tag
 
 
 def whole_page(title: str, *body: Content) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from handrail.errors import InvalidAction, StoreFull
-from handrail.journal.checkpoint_file import replace_durably, sync_folder
+from handrail.journal.checkpoint import replace_durably, sync_folder
 from handrail_fleet.unit_kind import MOST_ARTEFACT
 
 MOST_BYTES = 8 * 1024**3

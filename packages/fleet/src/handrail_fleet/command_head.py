@@ -148,7 +148,7 @@ async def _joined(
     options: HeadOptions, made: FleetHead, runtime: Runtime, notice: DeskFile, stack: AsyncExitStack
 ) -> tuple[Sequence[BaseRoute], list[str]]:
     """The routes, and how hosts come in."""
-    from handrail.journal.checkpoint_file import replace_durably  # noqa: PLC0415
+    from handrail.journal.checkpoint import replace_durably  # noqa: PLC0415
     from handrail_fleet.door import fleet_routes  # noqa: PLC0415
     from handrail_fleet.transport import secret_file  # noqa: PLC0415
 

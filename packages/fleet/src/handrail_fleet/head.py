@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from handrail.clock import Clock
 from handrail.errors import InvalidAction, StoreFull
-from handrail.journal.checkpoint_file import replace_durably
+from handrail.journal.checkpoint import replace_durably
 from handrail_fleet.artefacts import Artefacts
 from handrail_fleet.fence import RENEW_MS
 from handrail_fleet.hand_out import spread

@@ -16,7 +16,7 @@ from typing import Any
 
 from handrail.clock import Clock
 from handrail.errors import HandrailError, InvalidAction, StoreFull
-from handrail.journal.checkpoint_file import replace_durably
+from handrail.journal.checkpoint import replace_durably
 from handrail_fleet.attempt_book import AttemptBook
 from handrail_fleet.ledger import AttemptReport, Fenced, StaleHost
 from handrail_fleet.transport import CHUNK, HeadAway

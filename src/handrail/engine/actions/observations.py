@@ -19,8 +19,7 @@ from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryD
 from handrail.screen.diff import diff_text
 from handrail.screen.exports import full_text, outline
 from handrail.screen.node import Bounds, Node, Screen
-from handrail.screen.reach import visible_part
-from handrail.screen.select import search_scope
+from handrail.screen.select import search_scope, visible_part
 from handrail.screen.windows import is_input_method, modal_above
 from handrail.surface.capabilities import AppData, Logs
 from handrail.surface.picture import opened, size_of
@@ -290,7 +289,10 @@ def _draw(image: Picture, marks: list[Mark]) -> None:
         draw.rectangle(edge, outline=_colour(ref), width=1 if ref[1] == "s" else 2)
     taken: list[Bounds] = []
     for ref, box in marks:
-        taken.append(_tag(draw, font, ref, _place(draw, font, ref, box, taken)))
+        place = _place(draw, font, ref, box, taken)
+        draw.rectangle((place.left, place.top, place.right - 1, place.bottom - 1), fill=_colour(ref))
+        draw.text((place.left + 3, place.top + 1), ref, fill=(255, 255, 255), font=font)  # type: ignore[arg-type]
+        taken.append(place)
 
 
 def _colour(ref: str) -> tuple[int, int, int]:
@@ -312,9 +314,3 @@ def _place(draw: Draw, font: object, ref: str, box: Bounds, taken: list[Bounds])
     places = [above, *corners] if is_low and above.top >= 0 else [*corners, above]
     free = (place for place in places if not any(place.intersect(other).area for other in taken))
     return next(free, places[0])
-
-
-def _tag(draw: Draw, font: object, ref: str, place: Bounds) -> Bounds:
-    draw.rectangle((place.left, place.top, place.right - 1, place.bottom - 1), fill=_colour(ref))
-    draw.text((place.left + 3, place.top + 1), ref, fill=(255, 255, 255), font=font)  # type: ignore[arg-type]
-    return place

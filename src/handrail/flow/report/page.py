@@ -25,10 +25,11 @@ import yaml
 from handrail.errors import PictureUnreadable
 from handrail.film.scene import verdict_of
 from handrail.flow.filming import touch_of_step
-from handrail.flow.report.markup import Content, Html, tag
 from handrail.flow.report.summary import (
     BAD,
     NOTABLE,
+    Content,
+    Html,
     about_repair,
     blamed,
     complaint,
@@ -38,6 +39,7 @@ from handrail.flow.report.summary import (
     moment,
     number,
     overall,
+    tag,
     verdict,
     walk,
     worst_first,
@@ -119,8 +121,8 @@ def _body(sheet: Sheet, step: StepRecord, anchor: str) -> Iterator[Content]:
     if (step.error or step.code) and blamed([step], NOTABLE) is step:
         yield trouble(complaint(step), step.hint, step.outcome)
     blocks = [facts(step)]
-    if step.given.keys() != {"device"}:  # a device's share of a parallel step stands nowhere by itself
-        plain = json.loads(json.dumps(_outline(step.given), ensure_ascii=False, default=str))
+    if step.source.keys() != {"device"}:  # a device's share of a parallel step stands nowhere by itself
+        plain = json.loads(json.dumps(_outline(step.source), ensure_ascii=False, default=str))
         blocks.append(listing("Step", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False).rstrip()))
     if step.diff:
         blocks.append(screen_diff(step.diff))

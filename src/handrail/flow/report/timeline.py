@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from handrail.flow.report.markup import Html, tag
-from handrail.flow.report.summary import duration, number
+from handrail.flow.report.summary import Html, duration, number, tag
 from handrail.flow.run_record import PARTS, FlowRecord, StepRecord, Stretch, TimePart, TimeSpent, add
 
 SCALE = 1000
@@ -137,7 +136,7 @@ def _of_steps(
     for step in steps:
         yield beside.get(step.path, {})
         yield step_parts(step)
-        if "parallel" in step.given and step.children:
+        if "parallel" in step.source and step.children:
             longest = max(step.children, key=lambda child: child.duration_ms)
             yield from _of_steps(beside, [longest])
         else:

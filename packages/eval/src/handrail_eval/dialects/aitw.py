@@ -9,8 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.frame import number_from
-from handrail.dialects.parts import Conversation, Fields, TextPart, needed, only
+from handrail.dialects.frame import Conversation, Fields, TextPart, needed, number_from, only
 from handrail.dialects.table import (
     Dialect,
     Meaning,

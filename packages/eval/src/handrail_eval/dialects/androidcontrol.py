@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.parts import Fields, TextPart, opposite
+from handrail.dialects.frame import Fields, TextPart, opposite
 from handrail.dialects.table import Dialect, ParsedOutput, TableRow, WordRule, plain_answer
 from handrail_eval.dialects.androidworld import hear as _hear
 

@@ -10,20 +10,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.frame import number_from
-from handrail.dialects.gestures import direction_of
-from handrail.dialects.model_text import cut, json_in
-from handrail.dialects.parts import (
+from handrail.dialects.frame import (
     FINGER,
     Conversation,
     Fields,
     OneOf,
     TextPart,
     needed,
+    number_from,
     only,
     place_from,
     short,
 )
+from handrail.dialects.gestures import direction_of
+from handrail.dialects.model_text import cut, json_in
 from handrail.dialects.table import (
     Dialect,
     Meaning,
