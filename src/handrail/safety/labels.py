@@ -1,4 +1,4 @@
-"""What a label looks like to a person, and which labels pay, send money, delete an account or post publicly.
+"""What a label looks like to a person, and which labels pay, send money, delete, sign or post publicly.
 
 "Pay", "Рау", "P a y", "ᴘᴀʏ", "🅿🅰🆈" and "P@y" look the same. A letter that another alphabet draws like a
 Latin one has two readings: a letter of its own alphabet, and, in a Latin word, the Latin letter.
@@ -8,12 +8,13 @@ words, made to miss little and to leave "Play", "Display" and "Delete draft" alo
 
 from __future__ import annotations
 
-import json
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from handrail.safety.subject import TouchedElement
 
@@ -132,13 +133,13 @@ def _base_letter(char: str) -> str | None:
 
 @cache
 def _letter(char: str, own: bool) -> str:
-    """`own`: in a word of its own alphabet, where a Cyrillic capital must equal its small letter."""
+    """`own`: in a word of its own alphabet, where a Greek or Cyrillic capital must equal its small letter."""
     if char.isascii():
         return char.lower()
     if (value := unicodedata.decimal(char, None)) is not None:
         return str(value)
     latin = _base_letter(char)
-    if latin is None or (own and "\u0400" <= char <= "\u04ff" and latin != _base_letter(char.swapcase())):
+    if latin is None or (own and "\u0370" <= char <= "\u04ff" and latin != _base_letter(char.swapcase())):
         return char.casefold()
     return latin if own or latin.isascii() else _base_letter(latin) or latin
 
@@ -220,25 +221,100 @@ def compact(text: str) -> str:
     return join_letters("".join(tokens(text)))
 
 
-EFFECTS = ("pays", "sends money", "deletes an account", "posts publicly")
-_WORDS = json.loads(Path(__file__).with_name("label_words.json").read_text(encoding="utf-8"))
-_PHRASES: dict[tuple[str, str], frozenset[str]] = {
-    (effect, where): frozenset(phrases) for effect in EFFECTS for where, phrases in _WORDS[effect].items()
+EFFECTS = ("pays", "sends money", "deletes an account", "deletes for good", "signs", "posts publicly")
+_ALONE = {"pay": 0, "buy": 0, "move": 1, "sign": 4, "post": 5}
+_ANYWHERE = {"paid": 0, "sent": 1, "wiped": 2, "gone": 3, "signed": 4, "posted": 5}
+_NEAR = {
+    "order": (0, {"do", "pay", "buy"}),
+    "money": (1, {"do", "send", "move"}),
+    "account": (2, {"erase", "close"}),
+    "all": (3, {"erase"}),
+    "paper": (4, {"sign"}),
+    "public": (5, {"post"}),
 }
-"""By effect and by where in a label the phrase must stand: alone, with a price, or anywhere."""
-_ANSWERS = frozenset(_WORDS["answers"])
-"""Labels that only answer the text beside them, such as "OK"."""
-_LONGEST = max(len(phrase) for phrases in _PHRASES.values() for phrase in phrases)
-_MONEY = "[$€£¥₹₽₩₺₴฿₫₦₱]"
-_CODE = "(?:usd|eur|gbp|chf|jpy|cny|inr|rub|brl|cad|aud|pln|zl|try|tl|kr|sek|nok|dkk|rs|btc|eth|円|元|원)"
-_NUMBER = r"\d[\d.,'\u00a0\u202f ]*"
-_PRICE = re.compile(
-    rf"(?:r|us|a|c|hk|nt)?{_MONEY}\s*{_NUMBER}|{_NUMBER}\s*{_MONEY}|\b{_CODE}\s*{_NUMBER}|{_NUMBER}\s*{_CODE}(?!\w)"
+_PRICED = {"pay": 0, "buy": 0, "move": 1, "send": 1}
+"""Keys of `label_words.toml` with the place of their effect in `EFFECTS`, and the keys that must be near."""
+_WITH_WALLET = {"do", "pay", "buy", "send", "move"}
+_MOST_BETWEEN = 2  # words between two that are near each other
+_MOST_STRONG, _MOST_PRICED = 6, 8  # words of a label that `pay` opens or closes, and of one with an amount
+_MOST_UNKNOWN = 3  # letters between known words of a text without spaces that count as one word
+_MOST_INFLECTED = 12  # letters that a stem of the table may have beside it
+_WALLET, _UNREAD = "\1", "\0"
+"""Stand for a wallet's name and for a phrase that is not read. No word is written like them."""
+_MONEY = "[$¢£¤¥֏؋৲৳૱௹฿៛₠-⃏]"
+_NUMBER = r"\d[\d.,'٫٬\u00a0\u202f ]*"
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 )
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Letters of scripts without spaces, where a phrase may stand in the middle of other text."""
-_PERIOD = frozenset({"for", "ln", "per", "a", "month", "year", "week", "mo", "yr"})
-"""Words beside an amount that change nothing, in the form that is compared."""
+"""Letters of scripts without spaces between words, and of Korean, whose words are compounds."""
+
+
+class _Words(NamedTuple):
+    """`label_words.toml`, each phrase in the form that is compared, with its (language, key) pairs."""
+
+    exact: dict[str, set[tuple[str, str]]]
+    stems: dict[str, set[tuple[str, str]]]
+    endings: dict[str, set[tuple[str, str]]]
+    longest: int
+    price: re.Pattern[str]
+
+    @classmethod
+    @cache
+    def load(cls) -> _Words:
+        tables = tomllib.loads(Path(__file__).with_name("label_words.toml").read_text(encoding="utf-8"))
+        words = cls({}, {}, {}, 0, _price_pattern(tables.pop("currencies")["code"]))
+        for language, keys in tables.items():
+            for key, phrases in keys.items():
+                for phrase in map(str.strip, phrases.split(",")):
+                    is_stem, is_ending = phrase.endswith("*"), phrase.startswith("*")
+                    kind = words.stems if is_stem else words.endings if is_ending else words.exact
+                    kind.setdefault(comparable(phrase), set()).add((language, key))
+        return words._replace(longest=max(map(len, words.exact)))
+
+    def meanings(self, run: str) -> set[tuple[str, str]]:
+        """For a run of words joined, since a disguise may have split a word."""
+        return self.exact.get(run, set())
+
+    def meanings_of_word(self, word: str) -> Iterator[tuple[str, str]]:
+        """For a word that is inflected or a compound."""
+        for at in range(max(3, len(word) - _MOST_INFLECTED), len(word) + 1):
+            yield from self.stems.get(word[:at], ())
+        for at in range(1, min(len(word) - 2, _MOST_INFLECTED + 1)):
+            yield from self.endings.get(word[at:], ())
+
+    def is_filler(self, word: str) -> bool:
+        """True for a word that changes nothing beside another, such as "now", for a number and a wallet."""
+        return word == _WALLET or word.isdigit() or any(key == "now" for _, key in self.meanings(word))
+
+    def split(self, word: str) -> Iterator[str]:
+        """The words in a text without spaces, the longest first; unknown letters are words of up to three."""
+        if not _DENSE.search(word):
+            yield word
+            return
+        at = unknown = 0
+        while at < len(word):
+            ends = range(min(len(word), at + self.longest), at, -1)
+            end = next((end for end in ends if word[at:end] in self.exact), 0)
+            if unknown < at and (end or at - unknown == _MOST_UNKNOWN):
+                yield word[unknown:at]
+                unknown = at
+            if end:
+                yield word[at:end]
+                unknown = end
+            at = end or at + 1
+        if unknown < at:
+            yield word[unknown:]
+
+
+def _price_pattern(currencies: str) -> re.Pattern[str]:
+    codes = "|".join(re.escape(readings(strip_marks(code))[0]) for code in currencies.split(", "))
+    before = rf"(?:\b[a-z]{{1,3}})?{_MONEY}|\b(?:{codes})\.?"
+    return re.compile(rf"(?:{before})\s*{_NUMBER}|{_NUMBER}\s*(?:{_MONEY}|(?:{codes})(?![a-z]))")
+
+
+def comparable(phrase: str) -> str:
+    """A phrase in the form that is compared: as it is read, without case, accents, signs and spaces."""
+    return compact(readings(strip_marks(phrase))[0])
 
 
 def committing_effect(element: TouchedElement) -> str | None:
@@ -246,6 +322,8 @@ def committing_effect(element: TouchedElement) -> str | None:
     for name in element.names:
         if effect := _effect_of_label(name):
             return effect
+    if element.role == "button" and _is_amount(element.label):
+        return EFFECTS[0]
     if element.around and is_answer(element.label):
         return next(filter(None, map(_effect_of_label, element.around)), None)
     return None
@@ -254,53 +332,89 @@ def committing_effect(element: TouchedElement) -> str | None:
 @lru_cache(maxsize=4_000)
 def is_answer(label: str) -> bool:
     """True for a label that only says yes to the text beside it, and for an empty one."""
-    return not label or any(compact(reading) in _ANSWERS for reading in readings(strip_marks(label)))
+    words = _Words.load()
+    forms = map(compact, readings(strip_marks(label)))
+    return not label or any(key == "yes" for form in forms for _, key in words.meanings(form))
+
+
+@lru_cache(maxsize=4_000)
+def _is_amount(label: str) -> bool:
+    """True for a label that is a price and nothing else, as the button of a shop has it."""
+    vocabulary = _Words.load()
+    text, prices = vocabulary.price.subn(" ", readings(strip_marks(label))[0])
+    return prices == 1 and all(map(vocabulary.is_filler, tokens(text)))
 
 
 @lru_cache(maxsize=4_000)
 def _effect_of_label(label: str) -> str | None:
+    vocabulary = _Words.load()
     for piece in dict.fromkeys((label, *label.split(" · "))):
         for reading in readings(strip_marks(piece)):
-            text, prices = _PRICE.subn(" ", reading)
-            words = tokens(text)
-            for effect in EFFECTS:
-                if words and _has_effect(effect, words, prices > 0):
-                    return effect
+            text, prices = vocabulary.price.subn(" ", reading)
+            words = [part for word in tokens(text) for part in vocabulary.split(word)]
+            if words and (effect := _effect_of_words(words, prices > 0)):
+                return effect
     return None
 
 
-def comparable(phrases: Iterable[str]) -> list[str]:
-    """Phrases of `label_words.toml` in the form that is compared, for `label_words.json`."""
-    return sorted({compact(readings(strip_marks(phrase))[0]) for phrase in phrases})
+class _Hit(NamedTuple):
+    start: int
+    end: int
+    language: str
+    key: str
 
 
-def _has_effect(effect: str, words: Sequence[str], has_price: bool) -> bool:
-    label = join_letters("".join(words))
-    if label in _PHRASES[effect, "alone"]:
-        return True
-    if has_price:
-        rest = join_letters("".join(word for word in words if word not in _PERIOD))
-        if rest in _PHRASES[effect, "with_price"]:
-            return True
-    if not _PHRASES[effect, "anywhere"].isdisjoint(_runs(tuple(words))):
-        return True
-    return bool(_DENSE.search(label)) and any(phrase in label for phrase in _dense_phrases(effect))
-
-
-@lru_cache
-def _dense_phrases(effect: str) -> list[str]:
-    return [phrase for phrase in _PHRASES[effect, "anywhere"] if _DENSE.search(phrase)]
-
-
-@lru_cache(maxsize=64)
-def _runs(words: tuple[str, ...]) -> frozenset[str]:
-    """Every run of neighbouring words that may be a phrase, joined, since a word may have been split."""
-    runs = set()
-    for start in range(len(words)):
+def _hits(words: Sequence[str]) -> Iterator[_Hit]:
+    """Every run of neighbouring words that the table has."""
+    vocabulary = _Words.load()
+    for start, word in enumerate(words):
         run = ""
-        for word in words[start:]:
-            run = join_letters(run + word)
-            if len(run) > _LONGEST:
+        for end in range(start, len(words)):
+            run = join_letters(run + words[end])
+            if len(run) > vocabulary.longest:
                 break
-            runs.add(run)
-    return frozenset(runs)
+            for language, key in vocabulary.meanings(run):
+                yield _Hit(start, end + 1, language, key)
+        for language, key in vocabulary.meanings_of_word(word):
+            yield _Hit(start, start + 1, language, key)
+
+
+def _effect_of_words(words: list[str], has_price: bool) -> str | None:
+    hits = list(_hits(words))
+    masked = [hit for hit in hits if hit.key in ("never", "name")]
+    for hit in sorted(masked, key=lambda hit: hit.start - hit.end):
+        if _WALLET not in words[hit.start : hit.end] and _UNREAD not in words[hit.start : hit.end]:
+            mask = _WALLET if hit.key == "name" else _UNREAD
+            words[hit.start : hit.end] = [mask] * (hit.end - hit.start)
+    if masked:
+        hits = list(_hits(words))
+    is_filler = [_Words.load().is_filler(word) for word in words]
+    effects = [_effect_of_hit(hit, is_filler, has_price) for hit in hits]
+    effects += [_NEAR[hit.key][0] for hit in hits if hit.key in _NEAR and _is_done(hit, hits)]
+    if _WALLET in words and (all(is_filler) or any(hit.key in _WITH_WALLET for hit in hits)):
+        effects.append(0)
+    return EFFECTS[min(known)] if (known := [effect for effect in effects if effect is not None]) else None
+
+
+def _effect_of_hit(hit: _Hit, is_filler: Sequence[bool], has_price: bool) -> int | None:
+    """What one phrase of a label does, as a place in `EFFECTS`."""
+    if hit.key in _ANYWHERE:
+        return _ANYWHERE[hit.key]
+    if hit.key == "pay" and len(is_filler) <= _MOST_STRONG and (not hit.start or hit.end == len(is_filler)):
+        return 0
+    if has_price and hit.key in _PRICED and len(is_filler) <= _MOST_PRICED:
+        return _PRICED[hit.key]
+    if hit.key in _ALONE or (has_price and hit.key == "priced"):
+        is_alone = all(is_filler[: hit.start]) and all(is_filler[hit.end :])
+        return _ALONE.get(hit.key, 0) if is_alone else None
+    return None
+
+
+def _is_done(thing: _Hit, hits: Sequence[_Hit]) -> bool:
+    """True if something is done to it by a word of the same language that is near."""
+    for hit in hits:
+        if hit.language == thing.language and hit.key in _NEAR[thing.key][1]:
+            between = max(hit.start - thing.end, thing.start - hit.end)
+            if 0 <= between <= _MOST_BETWEEN:
+                return True
+    return False
