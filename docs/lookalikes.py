@@ -21,7 +21,7 @@ NFKC = partial(unicodedata.normalize, "NFKC")
 TARGET = Path(__file__).parent.parent / "src" / "handrail" / "safety" / "labels.py"
 CYRILLIC = [chr(code) for code in range(0x430, 0x450)]
 POSTERS = {
-    "a": "ΛД", "b": "бБ", "d": "Ððδ", "e": "ЄєεΣэЭəɛ", "h": "Ћћ", "n": "ηИп", "p": "þÞ", "r": "Яя",
+    "a": "ΛД", "b": "бБ", "d": "Ððδ", "e": "ЄєεΣэЭƏəɛ", "h": "Ћћ", "n": "ηИп", "p": "þÞ", "r": "Яя",
     "u": "Ццμи", "w": "ШшЩщωΩ", "y": "Ұұ",
 }  # fmt: skip
 """Not alike, and yet read as Latin on a sign that wants to look foreign: OЯDEЯ, PΛY."""

@@ -23,7 +23,7 @@ LOOKALIKES: dict[str, str] = {
     "b": "ƄʙΒБВЬбвᏏᏴᏼᑲᖯᗷꓐꞴ𐊂𐊡𐌁",
     "c": "ϲϹСсᏟᴄⲤⲥꓚꮯ𐊢𐌂𐐕𐐽𐔜",
     "d": "ÐðδԁᎠᏧᑯᗞᗪᴅꓒꓓꭰ",
-    "e": "əɛΕΣεЄЕЭеэєҽᎬᴇⴹꓰꬲꭼ𐊆𑢦𑢮",
+    "e": "ƏəɛΕΣεЄЕЭеэєҽᎬᴇⴹꓰꬲꭼ𐊆𑢦𑢮",
     "f": "ϜքᖴẝꓝꜰꞘꞙꬵ𐊇𐊥𐔥𑢢𑣂",
     "g": "ƍɡɢԌԍցᏀᏳᏻᶃꓖꮐ",
     "h": "ʜΗЋНнћһհᎻᏂᕼⲎꓧꮋ𐋏",
@@ -132,19 +132,23 @@ def _base_letter(char: str) -> str | None:
 
 
 @cache
-def _letter(char: str, own: bool) -> str:
-    """`own`: in a word of its own alphabet, where a Greek or Cyrillic capital must equal its small letter."""
+def _letter(char: str, own: str) -> str:
+    """`own`: from which alphabet on a capital must equal its small letter, the words being their own."""
     if char.isascii():
         return char.lower()
     if (value := unicodedata.decimal(char, None)) is not None:
         return str(value)
     latin = _base_letter(char)
-    if latin is None or (own and "\u0370" <= char <= "\u04ff" and latin != _base_letter(char.swapcase())):
+    if latin is None or (own <= char and latin != _base_letter(char.swapcase())):
         return char.casefold()
-    return latin if own or latin.isascii() else _base_letter(latin) or latin
+    return latin if own != NO_ALPHABET or latin.isascii() else _base_letter(latin) or latin
 
 
-def read_letters(text: str, *, own: bool) -> str:
+GREEK, CYRILLIC, NO_ALPHABET = "\u0370", "\u0400", "\U0010ffff"
+"""In a Cyrillic word a Greek letter is a disguise; in a Greek word it is itself."""
+
+
+def read_letters(text: str, *, own: str) -> str:
     """Every letter as it is read; signs and spaces stay."""
     return text.lower() if text.isascii() else "".join(_letter(char, own) for char in text)
 
@@ -183,8 +187,12 @@ def join_letters(word: str) -> str:
 
 def readings(text: str) -> list[str]:
     """Every way to read the letters of a text without marks: first as letters of its own alphabet."""
-    own = read_letters(text, own=True)
-    return [own] if text.isascii() else list(dict.fromkeys((own, read_letters(text, own=False))))
+    alphabets = (GREEK, CYRILLIC, NO_ALPHABET)
+    return (
+        [text.lower()]
+        if text.isascii()
+        else list(dict.fromkeys(read_letters(text, own=own) for own in alphabets))
+    )
 
 
 @lru_cache(maxsize=4_000)
@@ -213,7 +221,7 @@ def _spacings(text: str) -> Iterator[str]:
 
 def read_pattern(text: str) -> str:
     """A pattern whose letters outside ASCII are replaced by what they are read as."""
-    return "".join(char if char.isascii() else read_letters(strip_marks(char), own=True) for char in text)
+    return "".join(char if char.isascii() else read_letters(strip_marks(char), own=CYRILLIC) for char in text)
 
 
 def compact(text: str) -> str:
@@ -363,6 +371,11 @@ class _Hit(NamedTuple):
     language: str
     key: str
 
+    def is_around(self, other: _Hit) -> bool:
+        """True for a longer phrase that the other is a part of, as "upi" is of "k u p i"."""
+        is_longer = self.end - self.start > other.end - other.start
+        return is_longer and self.start <= other.start and other.end <= self.end
+
 
 def _hits(words: Sequence[str]) -> Iterator[_Hit]:
     """Every run of neighbouring words that the table has."""
@@ -381,26 +394,35 @@ def _hits(words: Sequence[str]) -> Iterator[_Hit]:
 
 def _effect_of_words(words: list[str], has_price: bool) -> str | None:
     hits = list(_hits(words))
-    masked = [hit for hit in hits if hit.key in ("never", "name")]
-    for hit in sorted(masked, key=lambda hit: hit.start - hit.end):
-        if _WALLET not in words[hit.start : hit.end] and _UNREAD not in words[hit.start : hit.end]:
-            mask = _WALLET if hit.key == "name" else _UNREAD
-            words[hit.start : hit.end] = [mask] * (hit.end - hit.start)
-    if masked:
+    unread = [hit for hit in hits if hit.key in ("never", "name")]
+    if masked := [hit for hit in unread if not any(other.is_around(hit) for other in hits)]:
+        words = _mask(words, masked)
         hits = list(_hits(words))
     is_filler = [_Words.load().is_filler(word) for word in words]
     effects = [_effect_of_hit(hit, is_filler, has_price) for hit in hits]
     effects += [_NEAR[hit.key][0] for hit in hits if hit.key in _NEAR and _is_done(hit, hits)]
-    if _WALLET in words and (all(is_filler) or any(hit.key in _WITH_WALLET for hit in hits)):
+    with_wallet = _WALLET in words and len(words) <= _MOST_PRICED
+    if with_wallet and (all(is_filler) or any(hit.key in _WITH_WALLET for hit in hits)):
         effects.append(0)
     return EFFECTS[min(known)] if (known := [effect for effect in effects if effect is not None]) else None
+
+
+def _mask(words: list[str], hits: Sequence[_Hit]) -> list[str]:
+    """Each wallet and each phrase that is not read becomes one word; of those that overlap, the longest."""
+    marks: list[str | None] = list(words)
+    for hit in sorted(hits, key=lambda hit: hit.start - hit.end):
+        if marks[hit.start : hit.end] == words[hit.start : hit.end]:
+            marks[hit.start : hit.end] = [None] * (hit.end - hit.start)
+            marks[hit.start] = _WALLET if hit.key == "name" else _UNREAD
+    return [mark for mark in marks if mark is not None]
 
 
 def _effect_of_hit(hit: _Hit, is_filler: Sequence[bool], has_price: bool) -> int | None:
     """What one phrase of a label does, as a place in `EFFECTS`."""
     if hit.key in _ANYWHERE:
         return _ANYWHERE[hit.key]
-    if hit.key == "pay" and len(is_filler) <= _MOST_STRONG and (not hit.start or hit.end == len(is_filler)):
+    is_edge = hit.end == len(is_filler) or (hit.key == "pay" and not hit.start)
+    if hit.key in ("pay", "last") and is_edge and len(is_filler) <= _MOST_STRONG:
         return 0
     if has_price and hit.key in _PRICED and len(is_filler) <= _MOST_PRICED:
         return _PRICED[hit.key]

@@ -640,7 +640,7 @@ CUT = 2_000
 SPECIAL_CASES: tuple[SpecialCase, ...] = (
     SpecialCase(
         "a label that commits",
-        "on an element whose label pays, sends money, deletes an account or posts publicly",
+        "on an element whose label pays, sends money, deletes for good, signs or posts publicly",
         lambda cls: cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN),
         Ruling("ask", "ask", "it can't be taken back", "never"),
         _is_grave,
