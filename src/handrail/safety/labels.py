@@ -366,6 +366,8 @@ def _effect_of_label(label: str) -> str | None:
 
 
 class _Hit(NamedTuple):
+    """A run of neighbouring words that the table has."""
+
     start: int
     end: int
     language: str
@@ -376,31 +378,50 @@ class _Hit(NamedTuple):
         is_longer = self.end - self.start > other.end - other.start
         return is_longer and self.start <= other.start and other.end <= self.end
 
+    def does(self, thing: _Hit) -> bool:
+        """True if the word does something to the thing, being near and of the same language."""
+        between = max(self.start - thing.end, thing.start - self.end)
+        is_near = 0 <= between <= _MOST_BETWEEN and self.language == thing.language
+        return is_near and self.key in _NEAR[thing.key][1]
 
-def _hits(words: Sequence[str]) -> Iterator[_Hit]:
-    """Every run of neighbouring words that the table has."""
-    vocabulary = _Words.load()
-    for start, word in enumerate(words):
-        run = ""
-        for end in range(start, len(words)):
-            run = join_letters(run + words[end])
-            if len(run) > vocabulary.longest:
-                break
-            for language, key in vocabulary.meanings(run):
-                yield _Hit(start, end + 1, language, key)
-        for language, key in vocabulary.meanings_of_word(word):
-            yield _Hit(start, start + 1, language, key)
+
+class _Hits(list[_Hit]):
+    """The hits in a label, by the word that they begin with."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__()
+        self.starts: list[int] = []
+        vocabulary = _Words.load()
+        for start, word in enumerate(words):
+            self.starts.append(len(self))
+            run = ""
+            for end in range(start, len(words)):
+                run = join_letters(run + words[end])
+                if len(run) > vocabulary.longest:
+                    break
+                for language, key in vocabulary.meanings(run):
+                    if key not in ("now", "yes"):
+                        self.append(_Hit(start, end + 1, language, key))
+            for language, key in vocabulary.meanings_of_word(word):
+                self.append(_Hit(start, start + 1, language, key))
+
+    def beside(self, hit: _Hit) -> list[_Hit]:
+        """Those that could touch it: a run has no more words than the longest phrase has letters."""
+        first = max(0, hit.start - _Words.load().longest)
+        last = hit.end + _MOST_BETWEEN + 1
+        return self[self.starts[first] : self.starts[last] if last < len(self.starts) else len(self)]
 
 
 def _effect_of_words(words: list[str], has_price: bool) -> str | None:
-    hits = list(_hits(words))
+    hits = _Hits(words)
     unread = [hit for hit in hits if hit.key in ("never", "name")]
-    if masked := [hit for hit in unread if not any(other.is_around(hit) for other in hits)]:
+    if masked := [hit for hit in unread if not any(other.is_around(hit) for other in hits.beside(hit))]:
         words = _mask(words, masked)
-        hits = list(_hits(words))
+        hits = _Hits(words)
     is_filler = [_Words.load().is_filler(word) for word in words]
     effects = [_effect_of_hit(hit, is_filler, has_price) for hit in hits]
-    effects += [_NEAR[hit.key][0] for hit in hits if hit.key in _NEAR and _is_done(hit, hits)]
+    things = [hit for hit in hits if hit.key in _NEAR]
+    effects += [_NEAR[thing.key][0] for thing in things if any(hit.does(thing) for hit in hits.beside(thing))]
     with_wallet = _WALLET in words and len(words) <= _MOST_PRICED
     if with_wallet and (all(is_filler) or any(hit.key in _WITH_WALLET for hit in hits)):
         effects.append(0)
@@ -417,7 +438,7 @@ def _mask(words: list[str], hits: Sequence[_Hit]) -> list[str]:
     return [mark for mark in marks if mark is not None]
 
 
-def _effect_of_hit(hit: _Hit, is_filler: Sequence[bool], has_price: bool) -> int | None:
+def _effect_of_hit(hit: _Hit, is_filler: list[bool], has_price: bool) -> int | None:
     """What one phrase of a label does, as a place in `EFFECTS`."""
     if hit.key in _ANYWHERE:
         return _ANYWHERE[hit.key]
@@ -427,16 +448,6 @@ def _effect_of_hit(hit: _Hit, is_filler: Sequence[bool], has_price: bool) -> int
     if has_price and hit.key in _PRICED and len(is_filler) <= _MOST_PRICED:
         return _PRICED[hit.key]
     if hit.key in _ALONE or (has_price and hit.key == "priced"):
-        is_alone = all(is_filler[: hit.start]) and all(is_filler[hit.end :])
-        return _ALONE.get(hit.key, 0) if is_alone else None
+        others = is_filler.count(False) - is_filler[hit.start : hit.end].count(False)
+        return _ALONE.get(hit.key, 0) if not others else None
     return None
-
-
-def _is_done(thing: _Hit, hits: Sequence[_Hit]) -> bool:
-    """True if something is done to it by a word of the same language that is near."""
-    for hit in hits:
-        if hit.language == thing.language and hit.key in _NEAR[thing.key][1]:
-            between = max(hit.start - thing.end, thing.start - hit.end)
-            if 0 <= between <= _MOST_BETWEEN:
-                return True
-    return False
