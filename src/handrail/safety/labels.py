@@ -18,61 +18,9 @@ from typing import NamedTuple
 
 from handrail.safety.subject import TouchedElement
 
-LOOKALIKES: dict[str, str] = {
-    "a": "ɑΑΛαАДаᎪᗅᴀꓮꭺ𐊠𖽀",
-    "b": "ƄʙΒБВЬбвᏏᏴᏼᑲᖯᗷꓐꞴ𐊂𐊡𐌁",
-    "c": "ϲϹСсᏟᴄⲤⲥꓚꮯ𐊢𐌂𐐕𐐽𐔜",
-    "d": "ÐðδԁᎠᏧᑯᗞᗪᴅꓒꓓꭰ",
-    "e": "ƏəɛΕΣεЄЕЭеэєҽᎬᴇⴹꓰꬲꭼ𐊆𑢦𑢮",
-    "f": "ϜքᖴẝꓝꜰꞘꞙꬵ𐊇𐊥𐔥𑢢𑣂",
-    "g": "ƍɡɢԌԍցᏀᏳᏻᶃꓖꮐ",
-    "h": "ʜΗЋНнћһհᎻᏂᕼⲎꓧꮋ𐋏",
-    "i": "ıɩɪͺιіӏᎥꙇꭵ𑣃",
-    "j": "ͿϳЈјᎫᒍᴊꓙꞲꭻ",
-    "k": "ĸΚКᏦᛕᴋⲔꓗ𐔘",
-    "l": "ƖǀʟΙІӀᏞᒪᛁⲒⳐⳑⵏꓡꓲꮮ𐊊𐌉𐐛𐑃𐔦𑢣𑢲𖼖𖼨",
-    "m": "ʍΜϺМᎷᗰᛖᴍⲘꓟ𐊰𐌑",
-    "n": "ɴΝηИпոռⲚꓠ𐔓",
-    "o": "ΟοσОоՕօଠഠဝჿዐᴏᴑⲞⲟⵔꓳꬽ𐊒𐊫𐐄𐐬𐓂𐓪𐔖𑢵𑣈𑣗",
-    "p": "ÞþΡρРрᏢᑭᴘᴩⲢⲣꓑꮲ𐊕",
-    "q": "ԛգզⵕꞯ",
-    "r": "ƦʀЯгяᎡᏒᖇᴦⲅꓣꭇꭈꭱꮁꮢ𐒴𖼵",
-    "s": "ƽЅѕՏᏕᏚꓢꜱꮪ𐊖𐐠𐑈𑣁𖼺",
-    "t": "ΤτТтᎢᴛⲦꓔꭲ𐊗𐊱𐌕𑢼𖼊",
-    "u": "ʋμυЦицՍսሀᑌᴜꓴꞟꭎꭒ𐓎𐓶𑢸𑣘𖽂",
-    "v": "νѴѵᏙᐯᴠⴸꓦꛟꮩ𐔝𑜆𑢠𑣀𖼈",
-    "w": "ɯΩωШЩшщѡԜԝաᎳᏔᴡꓪꮃ𑜊𑜎𑜏",
-    "x": "ΧХхᕁᕽᚷⲬⵝꓫꞳ𐊐𐊴𐌗𐔧",
-    "y": "ɣʏΥγУуҮүҰұყᎩᎽᶌỿⲨꓬꭚ𐊲𑢤𑣜𖽃",
-    "z": "ΖᏃᴢꓜꮓ𑢩𑣄",
-    "з": "ɜ",
-    "и": "ᴎ",
-    "й": "ѝ",
-    "л": "ᴫ",
-    "п": "π",
-    "ф": "ɸ",
-    "ш": "ⲽ",
-    "ь": "ƅ",
-    "я": "ᴙ",
-    "ー": "一",
-    "ロ": "口",
-    "ニ": "二",
-    "カ": "力",
-    "エ": "工",
-    "ト": "卜",
-    "ハ": "八",
-    "タ": "夕",
-    "オ": "才",
-    "チ": "千",
-    "ヒ": "匕",
-    "へ": "ヘ",
-    "り": "リ",
-    "ي": "یى",
-    "ك": "ک",
-    "ه": "ہەۀ",
-}
-"""Letters by the letter that they are read as, without what NFKC joins. `docs/lookalikes.py` writes it."""
-_READ_AS = {char: letter for letter, chars in LOOKALIKES.items() for char in chars}
+_LOOKALIKES = Path(__file__).with_name("lookalikes.txt").read_text(encoding="utf-8").splitlines()
+"""A letter, and letters that are read as it, without what NFKC joins. `docs/lookalikes.py` writes it."""
+_READ_AS = {char: letter for letter, chars in map(str.split, _LOOKALIKES) for char in chars}
 _READ_FIRST = str.maketrans(
     {"ı": "i"} | {char: to for char, to in _READ_AS.items() if unicodedata.normalize("NFKC", char) != char}
 )
