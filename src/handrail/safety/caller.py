@@ -65,7 +65,11 @@ class Caller:
     @classmethod
     def at_terminal(cls) -> Caller:
         """The person whose shell runs this command."""
-        return cls.of_terminal(_login(), login_session())
+        try:
+            login = getpass.getuser()
+        except (KeyError, OSError):  # this user has no passwd entry
+            login = f"uid {os.getuid()}"
+        return cls.of_terminal(login, login_session())
 
     @classmethod
     def of_terminal(cls, name: str, terminal: int | None) -> Caller:
@@ -94,10 +98,3 @@ class Caller:
 
     def to_dict(self) -> dict[str, Any]:
         return {"id": self.id, "kind": self.actor, "door": self.door, "remote": self.is_remote}
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # this user has no passwd entry
-        return f"uid {os.getuid()}"

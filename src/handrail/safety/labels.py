@@ -199,9 +199,7 @@ _WALLET, _UNREAD = "\1", "\0"
 """Stand for a wallet's name and for a phrase that is not read. No word is written like them."""
 _MONEY = "[$¢£¤¥֏؋৲৳૱௹฿៛₠-⃏]"
 _NUMBER = r"\d[\d.,'٫٬\u00a0\u202f ]*"
-_DENSE = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
-)
+_DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts without spaces between words, and of Korean, whose words are compounds."""
 
 
@@ -218,7 +216,11 @@ class _Words(NamedTuple):
     @cache
     def load(cls) -> _Words:
         tables = tomllib.loads(Path(__file__).with_name("label_words.toml").read_text(encoding="utf-8"))
-        words = cls({}, {}, {}, 0, _price_pattern(tables.pop("currencies")["code"]))
+        currencies = tables.pop("currencies")["code"].split(", ")
+        codes = "|".join(re.escape(readings(strip_marks(code))[0]) for code in currencies)
+        before = rf"(?:\b[a-z]{{1,3}})?{_MONEY}|\b(?:{codes})\.?"
+        price = rf"(?:{before})\s*{_NUMBER}|{_NUMBER}\s*(?:{_MONEY}|(?:{codes})(?![a-z]))"
+        words = cls({}, {}, {}, 0, re.compile(price))
         for language, keys in tables.items():
             for key, phrases in keys.items():
                 for phrase in map(str.strip, phrases.split(",")):
@@ -226,10 +228,6 @@ class _Words(NamedTuple):
                     kind = words.stems if is_stem else words.endings if is_ending else words.exact
                     kind.setdefault(comparable(phrase), set()).add((language, key))
         return words._replace(longest=max(map(len, words.exact)))
-
-    def meanings(self, run: str) -> set[tuple[str, str]]:
-        """For a run of words joined, since a disguise may have split a word."""
-        return self.exact.get(run, set())
 
     def meanings_of_word(self, word: str) -> Iterator[tuple[str, str]]:
         """For a word that is inflected or a compound."""
@@ -240,7 +238,7 @@ class _Words(NamedTuple):
 
     def is_filler(self, word: str) -> bool:
         """True for a word that changes nothing beside another, such as "now", for a number and a wallet."""
-        return word == _WALLET or word.isdigit() or any(key == "now" for _, key in self.meanings(word))
+        return word == _WALLET or word.isdigit() or any(key == "now" for _, key in self.exact.get(word, ()))
 
     def split(self, word: str) -> Iterator[str]:
         """The words in a text without spaces, the longest first; unknown letters are words of up to three."""
@@ -260,12 +258,6 @@ class _Words(NamedTuple):
             at = end or at + 1
         if unknown < at:
             yield word[unknown:]
-
-
-def _price_pattern(currencies: str) -> re.Pattern[str]:
-    codes = "|".join(re.escape(readings(strip_marks(code))[0]) for code in currencies.split(", "))
-    before = rf"(?:\b[a-z]{{1,3}})?{_MONEY}|\b(?:{codes})\.?"
-    return re.compile(rf"(?:{before})\s*{_NUMBER}|{_NUMBER}\s*(?:{_MONEY}|(?:{codes})(?![a-z]))")
 
 
 def comparable(phrase: str) -> str:
@@ -290,7 +282,7 @@ def is_answer(label: str) -> bool:
     """True for a label that only says yes to the text beside it, and for an empty one."""
     words = _Words.load()
     forms = map(compact, readings(strip_marks(label)))
-    return not label or any(key == "yes" for form in forms for _, key in words.meanings(form))
+    return not label or any(key == "yes" for form in forms for _, key in words.exact.get(form, ()))
 
 
 @lru_cache(maxsize=4_000)
@@ -347,7 +339,7 @@ class _Hits(list[_Hit]):
                 run = join_letters(run + words[end])
                 if len(run) > vocabulary.longest:
                     break
-                for language, key in vocabulary.meanings(run):
+                for language, key in vocabulary.exact.get(run, ()):
                     if key not in ("now", "yes"):
                         self.append(_Hit(start, end + 1, language, key))
             for language, key in vocabulary.meanings_of_word(word):
