@@ -446,8 +446,8 @@ class SessionLease:
 
     async def check(self, caller: Caller) -> None:
         """Raises `DeviceBusy` with the holder if somebody else has the device."""
-        held = await self._leases.holder(self._device) if caller.actor == "person" else None
-        if held is not None and held.is_of(caller):
+        taken = await self._leases.holder(self._device) if caller.actor == "person" else None
+        if taken is not None and taken.is_of(caller):
             return
         async with self._taking:
             who = self._holder if caller.actor == "person" else _holder(caller, self._holder.id)
