@@ -100,7 +100,6 @@ mutants: venv
 	@PYTHONHASHSEED=0 $(BIN)/python -m tests.mutants $(if $(MODULE),--module "$(MODULE)") $(if $(SEED),--seed $(SEED)) $(if $(ALL),--all)
 
 docs: venv
-	$(BIN)/python docs/modules.py
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/constants.py
 	$(BIN)/python integrations/generate.py

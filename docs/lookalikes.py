@@ -1,4 +1,4 @@
-"""Writes the table `LOOKALIKES` of `safety/labels.py`: letters of other alphabets that look like Latin ones.
+"""Writes `safety/lookalikes.txt`: letters of other alphabets that look like Latin ones.
 
     python docs/lookalikes.py confusables.json
 
@@ -18,10 +18,10 @@ from functools import partial
 from pathlib import Path
 
 NFKC = partial(unicodedata.normalize, "NFKC")
-TARGET = Path(__file__).parent.parent / "src" / "handrail" / "safety" / "labels.py"
+TARGET = Path(__file__).parent.parent / "src" / "handrail" / "safety" / "lookalikes.txt"
 CYRILLIC = [chr(code) for code in range(0x430, 0x450)]
 POSTERS = {
-    "a": "ΛД", "b": "бБ", "d": "Ððδ", "e": "ЄєεΣэЭəɛ", "h": "Ћћ", "n": "ηИп", "p": "þÞ", "r": "Яя",
+    "a": "ΛД", "b": "бБ", "d": "Ððδ", "e": "ЄєεΣэЭƏəɛ", "h": "Ћћ", "n": "ηИп", "p": "þÞ", "r": "Яя",
     "u": "Ццμи", "w": "ШшЩщωΩ", "y": "Ұұ",
 }  # fmt: skip
 """Not alike, and yet read as Latin on a sign that wants to look foreign: OЯDEЯ, PΛY."""
@@ -30,7 +30,6 @@ BY_HAND = {
     "オ": "才", "チ": "千", "ヒ": "匕", "へ": "ヘ", "り": "リ", "ي": "یى", "ك": "ک", "ه": "ہەۀ",
 }  # fmt: skip
 """Inside scripts of which buttons are known: kana and kanji, Arabic letters of other languages."""
-HEAD = "LOOKALIKES: dict[str, str] = {\n"
 
 
 def main(source: Path) -> None:
@@ -53,10 +52,8 @@ def main(source: Path) -> None:
     for group in groups.values():
         group -= {char for char in group if NFKC(char) != char and NFKC(char) in (*group, "I", "s")}
     table = {letter: "".join(sorted(group)) for letter, group in groups.items() if group} | BY_HAND
-    lines = [f"    {json.dumps(key, ensure_ascii=False)}: {_text(text)},\n" for key, text in table.items()]
-    before, _, rest = TARGET.read_text(encoding="utf-8").partition(HEAD)
-    after = rest.partition("}\n")[2]
-    TARGET.write_text(before + HEAD + "".join(lines) + "}\n" + after, encoding="utf-8")
+    lines = [f"{letter} {drawn_alike}\n" for letter, drawn_alike in table.items()]
+    TARGET.write_text("".join(lines), encoding="utf-8")
 
 
 def _forms() -> Iterator[tuple[str, str]]:
@@ -79,10 +76,6 @@ def _counts(char: str, read_as: str) -> bool:
         and unicodedata.category(char)[0] == "L"
         and NFKC(char).casefold() != read_as
     )
-
-
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 if __name__ == "__main__":

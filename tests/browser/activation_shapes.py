@@ -177,6 +177,19 @@ SHAPES = (
         "<iframe sandbox='allow-scripts allow-forms' srcdoc=\"<form action=/guarded><input id=f autofocus><button>Launch rocket</button></form>\"></iframe>",
         (*at(80, 30), *key("enter")),
     ),
+    # Invented from the documentation alone: words that a person sees and no text has.
+    Shape("words of a marker", "<ul><li data-g=guarded role=button tabindex=0 aria-label=Search style=\"list-style: 'Launch rocket' inside\"></li></ul>", tap("Search")),
+    Shape("words in a field in a button", f"<button data-g=guarded aria-label=Search style='{PLACED}'><input disabled value='Launch rocket' style='pointer-events: none'></button>", tap("Search")),
+    Shape("words in a frame over a button", f"<button data-g=guarded aria-label=Search style='{PLACED}'></button><iframe srcdoc='Launch rocket' style='{PLACED}; pointer-events: none; border: 0'></iframe>", tap("Search")),
+    Shape("small words over a button", f"<button data-g=guarded aria-label=Search style='{PLACED}'></button><p style='position: absolute; left: 10px; top: 5px; pointer-events: none; margin: 0'>Launch rocket</p>", tap("Search")),
+    Shape("words of a counter", "<style>@counter-style l { system: cyclic; symbols: 'Launch rocket'; suffix: '' } #g::before { counter-increment: c; content: counter(c, l) }</style><button id=g data-g=guarded aria-label=Search></button>", tap("Search")),
+    Shape("words written backwards", "<button data-g=guarded style='unicode-bidi: bidi-override; direction: rtl'>tekcor hcnuaL</button>", tap("tekcor hcnuaL")),
+    Shape("letters from right to left", f"<button data-g=guarded aria-label=Search style='display: flex; flex-direction: row-reverse'>{''.join(f'<i>{letter}</i>' for letter in 'tekcor hcnuaL')}</button>", tap("Search")),
+    Shape("a symbol that has words", "<svg width=0 height=0><symbol id=y><text y=15>Launch rocket</text></symbol></svg><button data-g=guarded aria-label=Search><svg width=200 height=20><use href=#y /></svg></button>", tap("Search")),
+    Shape("words in a slot", "<x-b>Launch rocket</x-b><script>customElements.define('x-b', class extends HTMLElement { connectedCallback() { const root = this.attachShadow({mode: 'closed'}); root.innerHTML = '<button data-g=guarded aria-label=Search><slot></slot></button>'; judge(root) } })</script>", tap("Search")),
+    Shape("a tab and a space in a text", f"<input id=f aria-label=Code>{GUARDED}", ({"type": "type_text", "text": "1\t ", "target": {"text": "Code"}},)),
+    Shape("what two have in common", f"<div data-g=guarded onclick=1 role=button tabindex=0 aria-label='Launch rocket'><p style='{PLACED}'>Search</p><p style='{PLACED}; top: 200px'>Filter</p></div>", ({"type": "drag", "from": {"x": 50, "y": 50}, "to": {"x": 50, "y": 250}},)),
+    Shape("a popover under the finger", f"<button popovertarget=v style='{PLACED}'>Search</button><div popover id=v style='{PLACED}; margin: 0'><button data-g=guarded style='{PLACED}'>Launch rocket</button></div>", ({"type": "double_tap", "target": {"text": "Search"}},)),
 )  # fmt: skip
 
 

@@ -464,10 +464,9 @@ async def run_in_phone(stage: PhoneStage, first: int, count: int) -> Tally:
         for path in ("/guarded", "/fine", "/form"):
             site.put("<p>Thanks", path)
         await stage.close_all()
-        await stage.show(JUDGE + case.body, path=f"/case{seed % 7}")
+        await stage.show(f"{JUDGE}<p>Calm words</p>{case.body}", path=f"/case{seed % 7}")
         await stage.asked()
-        if "aria-label=Voucher" in case.body and "id=f type" in case.body:
-            await stage.tap("Voucher")  # the view takes keys once a finger has put the focus there
+        await stage.tap("Calm words")  # the view takes keys once a finger has put the focus there
         await stage.js(f"{case.focus}; 1")
         await stage.phone.refresh_web()
         site.posted.clear()

@@ -53,6 +53,7 @@ def test_no_input_activates_what_was_not_judged_in_a_page_inside_a_phone(tmp_pat
     tally = asyncio.run(story())
     assert tally.tried["attack"] > SAMPLE / 4
     assert not tally.through, "\n".join(tally.through)
+    assert tally.share(tally.delivered, "control") >= 0.6, f"{tally}\n" + "\n".join(tally.questions)
 
 
 def test_a_key_is_refused_when_what_it_presses_changes_after_it_was_judged(

@@ -94,7 +94,6 @@ def insert(path: Path, anchor: str, added: list[str]) -> None:
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     made = Copy(tmp_path_factory.mktemp("grown"))
-    made.python("docs/modules.py")
     made.python("docs/generate.py")
     return made
 

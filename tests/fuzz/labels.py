@@ -1,7 +1,7 @@
 """Grave labels in disguise: `python tests/fuzz/labels.py [count] [seed]`.
 
-Words on buttons in fifteen languages, dressed up at random by tables of this file's own, which share nothing
-with the code under test; and ordinary labels, which must stay free.
+Words on buttons in the languages of the table, dressed up at random by tables of this file's own, which
+share nothing with the code under test; and ordinary labels, which must stay free.
 """
 
 from __future__ import annotations
@@ -140,10 +140,10 @@ PAIRS = (
     (spaced, unseen), (small_capitals, split), (twins, gapped), (cased, unseen), (twins, framed),
 )  # fmt: skip
 ORDINARY = """
-Play|Display|Delete draft|Delete|Payment methods|Google Pay|PayPal|Paid|Repay|Posts|Save
+Play|Display|Delete draft|Delete|Payment methods|Google Pay settings|PayPal help|Paid|Repay|Posts|Save
 Post office|Blog posts|Send message|Send|Buy stamps|Buyer protection|Order history
 Transfer files|Account|Add account|Cancel|Price: $12|Cart · $12.50|Share|Public transport
-Total 12,50 €|Kaufhaus|Payer information|Spielen|Paying|Übersicht|支付宝|帮助|Settings
+Total 12,50 €|Kaufhaus|Payer information|Spielen|Paying|Übersicht|支付方式|帮助|Settings
 Search|Back|More options|Navigate up|Wi-Fi|Bluetooth|Airplane mode|Compost tools|Spa yoga
 Настройки|Поиск|Отмена|Почта|Постоянный|Папка|Купе|Плата за проезд|Платье|Ayarlar|Ödev|Kopya
 Compose|Pos terminal|設定|検索|戻る|공유|설정|검색|الإعدادات|بحث|सेटिंग|खोजें|Zoom in|A B C
@@ -154,14 +154,21 @@ Live wallpaper|Reset
 """
 
 
+COMMITTING = (
+    "pay", "buy", "paid", "move", "sent", "wiped", "gone", "post", "posted", "sign", "signed", "name",
+)  # fmt: skip
+
+
 def grave() -> list[str]:
-    """Every phrase of the net; those that need an amount get one."""
+    """Every phrase of the table that commits to something when it stands alone, and wallets."""
     words = tomllib.loads(files("handrail.safety").joinpath("label_words.toml").read_text(encoding="utf-8"))
-    found = []
-    for kind in ("pays", "sends_money", "deletes_an_account", "posts_publicly"):
-        for language in words[kind].values():
-            found += [*language.get("alone", ()), *language.get("anywhere", ())]
-    return found
+    phrases = [keys.get(key, "") for keys in words.values() for key in COMMITTING]
+    return [
+        phrase.strip()
+        for text in phrases
+        for phrase in text.split(",")
+        if phrase.strip(" *") == phrase.strip() != ""
+    ]
 
 
 def run(count: int, seed: int) -> Counter[str]:

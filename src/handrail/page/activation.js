@@ -135,8 +135,9 @@ const pressedAt = (x, y) => {
     if (isNative) break;
   }
   // Words that lie over it and let presses through are what a person reads there.
-  const isAt = ({ x: left, y: top, w, h }) => x >= left && x < left + w && y >= top && y < top + h;
-  for (const row of told.length && rowOf ? rowOf.values() : []) if (row.through && row.text && isAt(row.box)) told.push(row.el);
+  const boxes = told.map((one) => rowOf?.get(one)?.box).filter(Boolean);
+  const isOver = (row) => [{ x, y, w: 0, h: 0 }, ...boxes].some((box) => row.x < box.x + (box.w || 1) && box.x < row.x + row.w && row.y < box.y + (box.h || 1) && box.y < row.y + row.h);
+  for (const row of told.length && rowOf ? rowOf.values() : []) if (row.through && row.text && isOver(row.box)) told.push(row.el);
   return { hit, told: told.filter((one) => !isField(one)) };
 };
 const activatedAt = (points) => points.map(([x, y]) => {

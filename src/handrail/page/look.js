@@ -6,14 +6,14 @@ if (Object.hasOwn(globalThis, 'handrail')) return globalThis.handrail.token;
 
 // A form or a document answers `el.children` with the field that a page has named so. What the prototypes have is
 // therefore read under symbols, `el[$.children]`, which no page can name. Frames have prototypes of their own.
-const NAMES = `activeElement addEventListener alt assignedNodes autocomplete body caption checkVisibility checked childNodes children
+const NAMES = `activeElement addEventListener adoptedStyleSheets alt assignedNodes autocomplete body caption checkVisibility checked childNodes children
   classList clientHeight clientLeft clientTop clientWidth closest contains contentDocument control createRange data
   defaultView disabled dispatchEvent documentElement draggable elementFromPoint execCommand firstChild firstElementChild
   focus form getAnimations getAttribute getBoundingClientRect getElementById getRootNode hasAttribute hasFocus host id
   indeterminate innerText isConnected isContentEditable label labels localName matches max min multiple nodeType
   offsetWidth open options ownerDocument parentElement parentNode position querySelector querySelectorAll readOnly
   readyState removeEventListener scrollHeight scrollLeft scrollTop scrollWidth scrollingElement select selected
-  selectedOptions selectionEnd selectionStart shadowRoot size tabIndex tagName textContent title type value willValidate`.split(/\s+/);
+  selectedOptions selectionEnd selectionStart shadowRoot size styleSheets tabIndex tagName textContent title type value willValidate`.split(/\s+/);
 const READ = /^(?:EventTarget|Node|CharacterData|Text|Document|DocumentFragment|ShadowRoot|(?:HTML\w*|SVG|MathML)?Element)$/;
 const $ = Object.fromEntries(NAMES.map((name) => [name, Symbol(name)]));
 const viewOf = Object.getOwnPropertyDescriptor(Document.prototype, 'defaultView').get;
@@ -41,6 +41,7 @@ const MOST_ROWS = 3000;
 const HIT_MS = 800;      // for all hit tests of a look; a page of thousands of specks would take minutes
 const DEEPEST = 300;     // elements inside each other: what is deeper is left out, not read at the stack's cost
 const MOST_TEXT = 2000;  // characters of one text
+const MOST_LETTERS = 200;  // that stand apart and are read by their places
 const DEEP_WORDS = 20;   // elements inside each other whose words are told as they are drawn; deeper ones are told as they are
 const NOISE_MS = 1500, NOISE = 2, RESTLESS = 20;
 
@@ -116,23 +117,51 @@ const isPossible = (el) => isShown(el) || getComputedStyle(el).display === 'cont
 const svgTitle = (el) => squeeze(el[$.querySelector]('title')?.[$.textContent] || '');
 
 // The words that are drawn on an element, whatever it is called for readers of the screen.
-const drawn = (el, which) => [...getComputedStyle(el, which).content.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((one) => one[1]).join('');
+const quoted = (css) => [...css.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((one) => one[1]).join('');
+// A counter may be drawn by symbols of the page's own, which are words as well.
+const symbolsOf = (name, doc) => {
+  const rules = (group) => { try { return [...group.cssRules ?? []].flatMap((rule) => [rule, ...rules(rule)]); } catch { return []; } };
+  const styles = [...doc[$.styleSheets], ...doc[$.adoptedStyleSheets]].flatMap(rules).filter((rule) => rule instanceof doc[$.defaultView].CSSCounterStyleRule && rule.name === name);
+  return styles.map((rule) => quoted(`${rule.prefix} ${rule.symbols} ${rule.additiveSymbols} ${rule.suffix}`)).join(' ');
+};
+const countedBy = (css, doc) => [...css.matchAll(/counters?\(.*?([\w-]+)\)/g)].map((one) => symbolsOf(one[1], doc)).join(' ');
+const drawn = (el, which) => {
+  const { content } = getComputedStyle(el, which);
+  return quoted(content) + (content.includes('counter') ? countedBy(content, el[$.ownerDocument]) : '');
+};
+const marked = (el) => {
+  const { display, listStyleType } = getComputedStyle(el);
+  if (!display.includes('list-item')) return '';
+  const isPlain = /^(?:none|disc|circle|square|decimal)$/.test(listStyleType);
+  return drawn(el, '::marker') || (isPlain ? '' : quoted(listStyleType) || symbolsOf(listStyleType, el[$.ownerDocument]));
+};
+// Letters that stand apart may be drawn in another order than they are written in.
+const spelled = (el) => {
+  const letters = [...el[$.children]].filter((one) => one[$.textContent].trim().length === 1);
+  if (letters.length < 3 || letters.length > MOST_LETTERS) return '';
+  const places = letters.map((one) => [one[$.getBoundingClientRect](), one[$.textContent].trim()]);
+  return ` ${places.sort(([a], [b]) => (Math.abs(a.y - b.y) > a.height / 2 ? a.y - b.y : a.x - b.x)).map(([, letter]) => letter).join('')}`;
+};
+const isTurned = (el) => { const { unicodeBidi, direction } = getComputedStyle(el); return unicodeBidi.includes('override') && direction === 'rtl'; };
 const shownWords = (el, depth = 0) => {
   if (depth > DEEP_WORDS) return el[$.textContent];
   if (!isPossible(el)) return '';
   const tag = el[$.tagName];
-  let words = drawn(el, '::before');
-  if (tag === 'INPUT') words += /^(?:button|submit|reset)$/.test(el[$.type]) ? el[$.value] : attr(el, 'alt');
+  let words = marked(el) + drawn(el, '::before');
+  if (tag === 'INPUT' && !/^(?:button|submit|reset)$/.test(el[$.type])) words += attr(el, 'alt') || (depth ? valueOf(el) || attr(el, 'placeholder') : '');
+  else if (tag === 'INPUT') words += el[$.value];
   else if (tag === 'IMG') words += attr(el, 'alt');
+  else if (tag === 'use') words += el[$.getRootNode]()[$.getElementById]?.((attr(el, 'href') || attr(el, 'xlink:href')).replace(/^#/, ''))?.[$.textContent] ?? '';
+  else if (depth && (tag === 'SELECT' || tag === 'TEXTAREA')) words += valueOf(el);
   else if (tag !== 'SELECT' && tag !== 'TEXTAREA') for (const node of childrenOf(el)) {
     if (words.length > MOST_TEXT) break;
-    if (node[$.nodeType] === 3) words += node[$.data];
+    if (node[$.nodeType] === 3) words += isTurned(el) ? [...node[$.data]].reverse().join('') : node[$.data];
     else if (node[$.nodeType] === 1 && node[$.tagName] === 'BR') words += ' ';
     else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName]) && node[$.tagName] !== 'title') {
       words += /^inline/.test(getComputedStyle(node).display) ? shownWords(node, depth + 1) : ` ${shownWords(node, depth + 1)} `;
     }
   }
-  return words + drawn(el, '::after');
+  return words + drawn(el, '::after') + spelled(el);
 };
 const shownIn = (el) => [shownWords(el), ...[...el[$.labels] || []].map((label) => shownWords(label))].map(squeeze).filter(Boolean);
 
@@ -445,7 +474,8 @@ const frameOf = (el, parent, box, at, doc) => {
   const inner = frameDocument(el);
   if (!inner || !inner[$.documentElement]) { row.foreign = true; return; }
   watch(inner);
-  walk(inner, row, { x: row.inner.x, y: row.inner.y, k, bent: row.bent, depth: (at.depth || 0) + 20 });
+  const through = at.through || getComputedStyle(el).pointerEvents === 'none';
+  walk(inner, row, { x: row.inner.x, y: row.inner.y, k, through, bent: row.bent, depth: (at.depth || 0) + 20 });
   const scroller = inner[$.scrollingElement];
   if (scroller && (scroller[$.scrollHeight] > scroller[$.clientHeight] + 1 || scroller[$.scrollWidth] > scroller[$.clientWidth] + 1)) {
     row.flags |= F.SCROLLABLE;
@@ -497,7 +527,7 @@ const visit = (el, parent, at, doc, inside) => {
     row.acts = true;
     row.tip ||= squeeze(`${drawn(el, '::before')} ${drawn(el, '::after')}`);
   }
-  if (style.pointerEvents === 'none') row.through = true;
+  if (style.pointerEvents === 'none' || at.through) row.through = true;
   if (style.position !== 'static' && style.position !== 'relative') layered = true;
   add(row, parent);
   const isLeaf = row.acts && !['treeitem', 'listitem', 'row', 'cell', ''].includes(role) && !hasControls(el);
@@ -549,7 +579,7 @@ const hiddenControl = (el, parent, at, doc) => {
 // What is drawn on it and neither its name nor its parts say.
 const saidBy = (row) => [row.text, row.desc, row.tip, row.state, ...row.kids.map(saidBy)].join(' ');
 const tellDrawn = (row, role) => {
-  if (!row.acts || FIELDS.has(role) || isField(row.el) || row.hint || hasControls(row.el)) return;
+  if (!row.acts || FIELDS.has(role) || isField(row.el) || row.hint || (row.el[$.tagName] !== 'BUTTON' && hasControls(row.el))) return;
   const words = shownIn(row.el).join(' ');
   if (words && !squeeze(saidBy(row)).includes(words)) row.hint = words;
 };

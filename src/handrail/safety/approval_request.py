@@ -273,8 +273,8 @@ def mark_screenshot(png: bytes, bounds: tuple[int, int, int, int] | None) -> byt
 
     with opened(png) as opened_png:
         picture = opened_png.convert("RGB")
-    frame = _clip(bounds, picture.size) if bounds else None
-    if frame is not None:
+    frame = _grow(bounds, 0, picture.size) if bounds else (0, 0, 0, 0)
+    if frame[0] < frame[2] and frame[1] < frame[3]:
         width = max(4, picture.width // 180)
         ImageDraw.Draw(picture).rectangle(_grow(frame, width, picture.size), outline=_RED, width=width)
         picture = picture.crop(_grow(frame, _AROUND, picture.size))
@@ -285,12 +285,6 @@ def mark_screenshot(png: bytes, bounds: tuple[int, int, int, int] | None) -> byt
 
 
 Box = tuple[int, int, int, int]
-
-
-def _clip(bounds: Box, size: tuple[int, int]) -> Box | None:
-    left, top = max(0, bounds[0]), max(0, bounds[1])
-    right, bottom = min(size[0], bounds[2]), min(size[1], bounds[3])
-    return (left, top, right, bottom) if left < right and top < bottom else None
 
 
 def _grow(box: Box, by: int, size: tuple[int, int]) -> Box:

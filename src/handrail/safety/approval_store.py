@@ -319,8 +319,14 @@ def find(db: sqlite3.Connection, prefix: str) -> AskedApproval:
         if len(approvals) == 1 or len(opened) == 1:
             return (approvals if len(approvals) == 1 else opened)[0]
         if approvals:
-            raise _several(prefix, opened or approvals)
-    raise _none(db, prefix)
+            several = opened or approvals
+            names = ", ".join(approval.id for approval in several[:5])
+            message = f"{prefix} is the prefix of {len(several)} requests: {names}"
+            raise InvalidAction(message, path="id", hint="Give one more letter.")
+    recent = [row[0] for row in db.execute("SELECT id FROM approvals ORDER BY seq DESC LIMIT ?", (_RECENT,))]
+    close = nearest(prefix, recent)
+    hint = f"Did you mean {' or '.join(close)}?" if close else "`handrail approvals` lists what is open."
+    raise InvalidAction(f"There is no request {prefix!r:.60}", path="id", hint=hint)
 
 
 def pending(db: sqlite3.Connection) -> list[AskedApproval]:
@@ -335,22 +341,6 @@ def history(db: sqlite3.Connection, limit: int, before: int | None) -> list[Aske
         (before if before is not None else 1 << 62, limit),
     )
     return [read(row) for row in rows]
-
-
-def _several(prefix: str, approvals: list[AskedApproval]) -> InvalidAction:
-    names = ", ".join(approval.id for approval in approvals[:5])
-    return InvalidAction(
-        f"{prefix} is the prefix of {len(approvals)} requests: {names}",
-        path="id",
-        hint="Give one more letter.",
-    )
-
-
-def _none(db: sqlite3.Connection, prefix: str) -> InvalidAction:
-    recent = [row[0] for row in db.execute("SELECT id FROM approvals ORDER BY seq DESC LIMIT ?", (_RECENT,))]
-    close = nearest(prefix, recent)
-    hint = f"Did you mean {' or '.join(close)}?" if close else "`handrail approvals` lists what is open."
-    return InvalidAction(f"There is no request {prefix!r:.60}", path="id", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a label looks like to a person, and which labels pay, send money, delete an account or post publicly.
+"""What a label looks like to a person, and which labels pay, send money, delete, sign or post publicly.
 
 "Pay", "Рау", "P a y", "ᴘᴀʏ", "🅿🅰🆈" and "P@y" look the same. A letter that another alphabet draws like a
 Latin one has two readings: a letter of its own alphabet, and, in a Latin word, the Latin letter.
@@ -8,70 +8,19 @@ words, made to miss little and to leave "Play", "Display" and "Delete draft" alo
 
 from __future__ import annotations
 
-import json
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from handrail.safety.subject import TouchedElement
 
-LOOKALIKES: dict[str, str] = {
-    "a": "ɑΑΛαАДаᎪᗅᴀꓮꭺ𐊠𖽀",
-    "b": "ƄʙΒБВЬбвᏏᏴᏼᑲᖯᗷꓐꞴ𐊂𐊡𐌁",
-    "c": "ϲϹСсᏟᴄⲤⲥꓚꮯ𐊢𐌂𐐕𐐽𐔜",
-    "d": "ÐðδԁᎠᏧᑯᗞᗪᴅꓒꓓꭰ",
-    "e": "əɛΕΣεЄЕЭеэєҽᎬᴇⴹꓰꬲꭼ𐊆𑢦𑢮",
-    "f": "ϜքᖴẝꓝꜰꞘꞙꬵ𐊇𐊥𐔥𑢢𑣂",
-    "g": "ƍɡɢԌԍցᏀᏳᏻᶃꓖꮐ",
-    "h": "ʜΗЋНнћһհᎻᏂᕼⲎꓧꮋ𐋏",
-    "i": "ıɩɪͺιіӏᎥꙇꭵ𑣃",
-    "j": "ͿϳЈјᎫᒍᴊꓙꞲꭻ",
-    "k": "ĸΚКᏦᛕᴋⲔꓗ𐔘",
-    "l": "ƖǀʟΙІӀᏞᒪᛁⲒⳐⳑⵏꓡꓲꮮ𐊊𐌉𐐛𐑃𐔦𑢣𑢲𖼖𖼨",
-    "m": "ʍΜϺМᎷᗰᛖᴍⲘꓟ𐊰𐌑",
-    "n": "ɴΝηИпոռⲚꓠ𐔓",
-    "o": "ΟοσОоՕօଠഠဝჿዐᴏᴑⲞⲟⵔꓳꬽ𐊒𐊫𐐄𐐬𐓂𐓪𐔖𑢵𑣈𑣗",
-    "p": "ÞþΡρРрᏢᑭᴘᴩⲢⲣꓑꮲ𐊕",
-    "q": "ԛգզⵕꞯ",
-    "r": "ƦʀЯгяᎡᏒᖇᴦⲅꓣꭇꭈꭱꮁꮢ𐒴𖼵",
-    "s": "ƽЅѕՏᏕᏚꓢꜱꮪ𐊖𐐠𐑈𑣁𖼺",
-    "t": "ΤτТтᎢᴛⲦꓔꭲ𐊗𐊱𐌕𑢼𖼊",
-    "u": "ʋμυЦицՍսሀᑌᴜꓴꞟꭎꭒ𐓎𐓶𑢸𑣘𖽂",
-    "v": "νѴѵᏙᐯᴠⴸꓦꛟꮩ𐔝𑜆𑢠𑣀𖼈",
-    "w": "ɯΩωШЩшщѡԜԝաᎳᏔᴡꓪꮃ𑜊𑜎𑜏",
-    "x": "ΧХхᕁᕽᚷⲬⵝꓫꞳ𐊐𐊴𐌗𐔧",
-    "y": "ɣʏΥγУуҮүҰұყᎩᎽᶌỿⲨꓬꭚ𐊲𑢤𑣜𖽃",
-    "z": "ΖᏃᴢꓜꮓ𑢩𑣄",
-    "з": "ɜ",
-    "и": "ᴎ",
-    "й": "ѝ",
-    "л": "ᴫ",
-    "п": "π",
-    "ф": "ɸ",
-    "ш": "ⲽ",
-    "ь": "ƅ",
-    "я": "ᴙ",
-    "ー": "一",
-    "ロ": "口",
-    "ニ": "二",
-    "カ": "力",
-    "エ": "工",
-    "ト": "卜",
-    "ハ": "八",
-    "タ": "夕",
-    "オ": "才",
-    "チ": "千",
-    "ヒ": "匕",
-    "へ": "ヘ",
-    "り": "リ",
-    "ي": "یى",
-    "ك": "ک",
-    "ه": "ہەۀ",
-}
-"""Letters by the letter that they are read as, without what NFKC joins. `docs/lookalikes.py` writes it."""
-_READ_AS = {char: letter for letter, chars in LOOKALIKES.items() for char in chars}
+_LOOKALIKES = Path(__file__).with_name("lookalikes.txt").read_text(encoding="utf-8").splitlines()
+"""A letter, and letters that are read as it, without what NFKC joins. `docs/lookalikes.py` writes it."""
+_READ_AS = {char: letter for letter, chars in map(str.split, _LOOKALIKES) for char in chars}
 _READ_FIRST = str.maketrans(
     {"ı": "i"} | {char: to for char, to in _READ_AS.items() if unicodedata.normalize("NFKC", char) != char}
 )
@@ -131,19 +80,23 @@ def _base_letter(char: str) -> str | None:
 
 
 @cache
-def _letter(char: str, own: bool) -> str:
-    """`own`: in a word of its own alphabet, where a Cyrillic capital must equal its small letter."""
+def _letter(char: str, own: str) -> str:
+    """`own`: from which alphabet on a capital must equal its small letter, the words being their own."""
     if char.isascii():
         return char.lower()
     if (value := unicodedata.decimal(char, None)) is not None:
         return str(value)
     latin = _base_letter(char)
-    if latin is None or (own and "\u0400" <= char <= "\u04ff" and latin != _base_letter(char.swapcase())):
+    if latin is None or (own <= char and latin != _base_letter(char.swapcase())):
         return char.casefold()
-    return latin if own or latin.isascii() else _base_letter(latin) or latin
+    return latin if own != NO_ALPHABET or latin.isascii() else _base_letter(latin) or latin
 
 
-def read_letters(text: str, *, own: bool) -> str:
+GREEK, CYRILLIC, NO_ALPHABET = "\u0370", "\u0400", "\U0010ffff"
+"""In a Cyrillic word a Greek letter is a disguise; in a Greek word it is itself."""
+
+
+def read_letters(text: str, *, own: str) -> str:
     """Every letter as it is read; signs and spaces stay."""
     return text.lower() if text.isascii() else "".join(_letter(char, own) for char in text)
 
@@ -182,8 +135,12 @@ def join_letters(word: str) -> str:
 
 def readings(text: str) -> list[str]:
     """Every way to read the letters of a text without marks: first as letters of its own alphabet."""
-    own = read_letters(text, own=True)
-    return [own] if text.isascii() else list(dict.fromkeys((own, read_letters(text, own=False))))
+    alphabets = (GREEK, CYRILLIC, NO_ALPHABET)
+    return (
+        [text.lower()]
+        if text.isascii()
+        else list(dict.fromkeys(read_letters(text, own=own) for own in alphabets))
+    )
 
 
 @lru_cache(maxsize=4_000)
@@ -212,7 +169,7 @@ def _spacings(text: str) -> Iterator[str]:
 
 def read_pattern(text: str) -> str:
     """A pattern whose letters outside ASCII are replaced by what they are read as."""
-    return "".join(char if char.isascii() else read_letters(strip_marks(char), own=True) for char in text)
+    return "".join(char if char.isascii() else read_letters(strip_marks(char), own=CYRILLIC) for char in text)
 
 
 def compact(text: str) -> str:
@@ -220,25 +177,92 @@ def compact(text: str) -> str:
     return join_letters("".join(tokens(text)))
 
 
-EFFECTS = ("pays", "sends money", "deletes an account", "posts publicly")
-_WORDS = json.loads(Path(__file__).with_name("label_words.json").read_text(encoding="utf-8"))
-_PHRASES: dict[tuple[str, str], frozenset[str]] = {
-    (effect, where): frozenset(phrases) for effect in EFFECTS for where, phrases in _WORDS[effect].items()
+EFFECTS = ("pays", "sends money", "deletes an account", "deletes for good", "signs", "posts publicly")
+_ALONE = {"pay": 0, "buy": 0, "move": 1, "sign": 4, "post": 5}
+_ANYWHERE = {"paid": 0, "sent": 1, "wiped": 2, "gone": 3, "signed": 4, "posted": 5}
+_NEAR = {
+    "order": (0, {"do", "pay", "buy"}),
+    "money": (1, {"do", "send", "move"}),
+    "account": (2, {"erase", "close"}),
+    "all": (3, {"erase"}),
+    "paper": (4, {"sign"}),
+    "public": (5, {"post"}),
 }
-"""By effect and by where in a label the phrase must stand: alone, with a price, or anywhere."""
-_ANSWERS = frozenset(_WORDS["answers"])
-"""Labels that only answer the text beside them, such as "OK"."""
-_LONGEST = max(len(phrase) for phrases in _PHRASES.values() for phrase in phrases)
-_MONEY = "[$€£¥₹₽₩₺₴฿₫₦₱]"
-_CODE = "(?:usd|eur|gbp|chf|jpy|cny|inr|rub|brl|cad|aud|pln|zl|try|tl|kr|sek|nok|dkk|rs|btc|eth|円|元|원)"
-_NUMBER = r"\d[\d.,'\u00a0\u202f ]*"
-_PRICE = re.compile(
-    rf"(?:r|us|a|c|hk|nt)?{_MONEY}\s*{_NUMBER}|{_NUMBER}\s*{_MONEY}|\b{_CODE}\s*{_NUMBER}|{_NUMBER}\s*{_CODE}(?!\w)"
-)
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Letters of scripts without spaces, where a phrase may stand in the middle of other text."""
-_PERIOD = frozenset({"for", "ln", "per", "a", "month", "year", "week", "mo", "yr"})
-"""Words beside an amount that change nothing, in the form that is compared."""
+_PRICED = {"pay": 0, "buy": 0, "move": 1, "send": 1}
+"""Keys of `label_words.toml` with the place of their effect in `EFFECTS`, and the keys that must be near."""
+_WITH_WALLET = {"do", "pay", "buy", "send", "move"}
+_MOST_BETWEEN = 2  # words between two that are near each other
+_MOST_STRONG, _MOST_PRICED = 6, 8  # words of a label that `pay` opens or closes, and of one with an amount
+_MOST_UNKNOWN = 3  # letters between known words of a text without spaces that count as one word
+_MOST_INFLECTED = 12  # letters that a stem of the table may have beside it
+_WALLET, _UNREAD = "\1", "\0"
+"""Stand for a wallet's name and for a phrase that is not read. No word is written like them."""
+_MONEY = "[$¢£¤¥֏؋৲৳૱௹฿៛₠-⃏]"
+_NUMBER = r"\d[\d.,'٫٬\u00a0\u202f ]*"
+_DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of scripts without spaces between words, and of Korean, whose words are compounds."""
+
+
+class _Words(NamedTuple):
+    """`label_words.toml`, each phrase in the form that is compared, with its (language, key) pairs."""
+
+    exact: dict[str, set[tuple[str, str]]]
+    stems: dict[str, set[tuple[str, str]]]
+    endings: dict[str, set[tuple[str, str]]]
+    longest: int
+    price: re.Pattern[str]
+
+    @classmethod
+    @cache
+    def load(cls) -> _Words:
+        tables = tomllib.loads(Path(__file__).with_name("label_words.toml").read_text(encoding="utf-8"))
+        currencies = tables.pop("currencies")["code"].split(", ")
+        codes = "|".join(re.escape(readings(strip_marks(code))[0]) for code in currencies)
+        before = rf"(?:\b[a-z]{{1,3}})?{_MONEY}|\b(?:{codes})\.?"
+        price = rf"(?:{before})\s*{_NUMBER}|{_NUMBER}\s*(?:{_MONEY}|(?:{codes})(?![a-z]))"
+        words = cls({}, {}, {}, 0, re.compile(price))
+        for language, keys in tables.items():
+            for key, phrases in keys.items():
+                for phrase in map(str.strip, phrases.split(",")):
+                    is_stem, is_ending = phrase.endswith("*"), phrase.startswith("*")
+                    kind = words.stems if is_stem else words.endings if is_ending else words.exact
+                    kind.setdefault(comparable(phrase), set()).add((language, key))
+        return words._replace(longest=max(map(len, words.exact)))
+
+    def meanings_of_word(self, word: str) -> Iterator[tuple[str, str]]:
+        """For a word that is inflected or a compound."""
+        for at in range(max(3, len(word) - _MOST_INFLECTED), len(word) + 1):
+            yield from self.stems.get(word[:at], ())
+        for at in range(1, min(len(word) - 2, _MOST_INFLECTED + 1)):
+            yield from self.endings.get(word[at:], ())
+
+    def is_filler(self, word: str) -> bool:
+        """True for a word that changes nothing beside another, such as "now", for a number and a wallet."""
+        return word == _WALLET or word.isdigit() or any(key == "now" for _, key in self.exact.get(word, ()))
+
+    def split(self, word: str) -> Iterator[str]:
+        """The words in a text without spaces, the longest first; unknown letters are words of up to three."""
+        if not _DENSE.search(word):
+            yield word
+            return
+        at = unknown = 0
+        while at < len(word):
+            ends = range(min(len(word), at + self.longest), at, -1)
+            end = next((end for end in ends if word[at:end] in self.exact), 0)
+            if unknown < at and (end or at - unknown == _MOST_UNKNOWN):
+                yield word[unknown:at]
+                unknown = at
+            if end:
+                yield word[at:end]
+                unknown = end
+            at = end or at + 1
+        if unknown < at:
+            yield word[unknown:]
+
+
+def comparable(phrase: str) -> str:
+    """A phrase in the form that is compared: as it is read, without case, accents, signs and spaces."""
+    return compact(readings(strip_marks(phrase))[0])
 
 
 def committing_effect(element: TouchedElement) -> str | None:
@@ -246,6 +270,8 @@ def committing_effect(element: TouchedElement) -> str | None:
     for name in element.names:
         if effect := _effect_of_label(name):
             return effect
+    if element.role == "button" and _is_amount(element.label):
+        return EFFECTS[0]
     if element.around and is_answer(element.label):
         return next(filter(None, map(_effect_of_label, element.around)), None)
     return None
@@ -254,53 +280,114 @@ def committing_effect(element: TouchedElement) -> str | None:
 @lru_cache(maxsize=4_000)
 def is_answer(label: str) -> bool:
     """True for a label that only says yes to the text beside it, and for an empty one."""
-    return not label or any(compact(reading) in _ANSWERS for reading in readings(strip_marks(label)))
+    words = _Words.load()
+    forms = map(compact, readings(strip_marks(label)))
+    return not label or any(key == "yes" for form in forms for _, key in words.exact.get(form, ()))
+
+
+@lru_cache(maxsize=4_000)
+def _is_amount(label: str) -> bool:
+    """True for a label that is a price and nothing else, as the button of a shop has it."""
+    vocabulary = _Words.load()
+    text, prices = vocabulary.price.subn(" ", readings(strip_marks(label))[0])
+    return prices == 1 and all(map(vocabulary.is_filler, tokens(text)))
 
 
 @lru_cache(maxsize=4_000)
 def _effect_of_label(label: str) -> str | None:
+    vocabulary = _Words.load()
     for piece in dict.fromkeys((label, *label.split(" · "))):
         for reading in readings(strip_marks(piece)):
-            text, prices = _PRICE.subn(" ", reading)
-            words = tokens(text)
-            for effect in EFFECTS:
-                if words and _has_effect(effect, words, prices > 0):
-                    return effect
+            text, prices = vocabulary.price.subn(" ", reading)
+            words = [part for word in tokens(text) for part in vocabulary.split(word)]
+            if words and (effect := _effect_of_words(words, prices > 0)):
+                return effect
     return None
 
 
-def comparable(phrases: Iterable[str]) -> list[str]:
-    """Phrases of `label_words.toml` in the form that is compared, for `label_words.json`."""
-    return sorted({compact(readings(strip_marks(phrase))[0]) for phrase in phrases})
+class _Hit(NamedTuple):
+    """A run of neighbouring words that the table has."""
+
+    start: int
+    end: int
+    language: str
+    key: str
+
+    def is_around(self, other: _Hit) -> bool:
+        """True for a longer phrase that the other is a part of, as "upi" is of "k u p i"."""
+        is_longer = self.end - self.start > other.end - other.start
+        return is_longer and self.start <= other.start and other.end <= self.end
+
+    def does(self, thing: _Hit) -> bool:
+        """True if the word does something to the thing, being near and of the same language."""
+        between = max(self.start - thing.end, thing.start - self.end)
+        is_near = 0 <= between <= _MOST_BETWEEN and self.language == thing.language
+        return is_near and self.key in _NEAR[thing.key][1]
 
 
-def _has_effect(effect: str, words: Sequence[str], has_price: bool) -> bool:
-    label = join_letters("".join(words))
-    if label in _PHRASES[effect, "alone"]:
-        return True
-    if has_price:
-        rest = join_letters("".join(word for word in words if word not in _PERIOD))
-        if rest in _PHRASES[effect, "with_price"]:
-            return True
-    if not _PHRASES[effect, "anywhere"].isdisjoint(_runs(tuple(words))):
-        return True
-    return bool(_DENSE.search(label)) and any(phrase in label for phrase in _dense_phrases(effect))
+class _Hits(list[_Hit]):
+    """The hits in a label, by the word that they begin with."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__()
+        self.starts: list[int] = []
+        vocabulary = _Words.load()
+        for start, word in enumerate(words):
+            self.starts.append(len(self))
+            run = ""
+            for end in range(start, len(words)):
+                run = join_letters(run + words[end])
+                if len(run) > vocabulary.longest:
+                    break
+                for language, key in vocabulary.exact.get(run, ()):
+                    if key not in ("now", "yes"):
+                        self.append(_Hit(start, end + 1, language, key))
+            for language, key in vocabulary.meanings_of_word(word):
+                self.append(_Hit(start, start + 1, language, key))
+
+    def beside(self, hit: _Hit) -> list[_Hit]:
+        """Those that could touch it: a run has no more words than the longest phrase has letters."""
+        first = max(0, hit.start - _Words.load().longest)
+        last = hit.end + _MOST_BETWEEN + 1
+        return self[self.starts[first] : self.starts[last] if last < len(self.starts) else len(self)]
 
 
-@lru_cache
-def _dense_phrases(effect: str) -> list[str]:
-    return [phrase for phrase in _PHRASES[effect, "anywhere"] if _DENSE.search(phrase)]
+def _effect_of_words(words: list[str], has_price: bool) -> str | None:
+    hits = _Hits(words)
+    unread = [hit for hit in hits if hit.key in ("never", "name")]
+    if masked := [hit for hit in unread if not any(other.is_around(hit) for other in hits.beside(hit))]:
+        words = _mask(words, masked)
+        hits = _Hits(words)
+    is_filler = [_Words.load().is_filler(word) for word in words]
+    effects = [_effect_of_hit(hit, is_filler, has_price) for hit in hits]
+    things = [hit for hit in hits if hit.key in _NEAR]
+    effects += [_NEAR[thing.key][0] for thing in things if any(hit.does(thing) for hit in hits.beside(thing))]
+    with_wallet = _WALLET in words and len(words) <= _MOST_PRICED
+    if with_wallet and (all(is_filler) or any(hit.key in _WITH_WALLET for hit in hits)):
+        effects.append(0)
+    return EFFECTS[min(known)] if (known := [effect for effect in effects if effect is not None]) else None
 
 
-@lru_cache(maxsize=64)
-def _runs(words: tuple[str, ...]) -> frozenset[str]:
-    """Every run of neighbouring words that may be a phrase, joined, since a word may have been split."""
-    runs = set()
-    for start in range(len(words)):
-        run = ""
-        for word in words[start:]:
-            run = join_letters(run + word)
-            if len(run) > _LONGEST:
-                break
-            runs.add(run)
-    return frozenset(runs)
+def _mask(words: list[str], hits: Sequence[_Hit]) -> list[str]:
+    """Each wallet and each phrase that is not read becomes one word; of those that overlap, the longest."""
+    marks: list[str | None] = list(words)
+    for hit in sorted(hits, key=lambda hit: hit.start - hit.end):
+        if marks[hit.start : hit.end] == words[hit.start : hit.end]:
+            marks[hit.start : hit.end] = [None] * (hit.end - hit.start)
+            marks[hit.start] = _WALLET if hit.key == "name" else _UNREAD
+    return [mark for mark in marks if mark is not None]
+
+
+def _effect_of_hit(hit: _Hit, is_filler: list[bool], has_price: bool) -> int | None:
+    """What one phrase of a label does, as a place in `EFFECTS`."""
+    if hit.key in _ANYWHERE:
+        return _ANYWHERE[hit.key]
+    is_edge = hit.end == len(is_filler) or (hit.key == "pay" and not hit.start)
+    if hit.key in ("pay", "last") and is_edge and len(is_filler) <= _MOST_STRONG:
+        return 0
+    if has_price and hit.key in _PRICED and len(is_filler) <= _MOST_PRICED:
+        return _PRICED[hit.key]
+    if hit.key in _ALONE or (has_price and hit.key == "priced"):
+        others = is_filler.count(False) - is_filler[hit.start : hit.end].count(False)
+        return _ALONE.get(hit.key, 0) if not others else None
+    return None

@@ -256,7 +256,9 @@ class Leases:
         rows = await self._store.write(work, durable=_outlives(lease.ttl_ms))
         if rows is not None:
             others = (self._busy(row) for row in rows if not self._over(row))
-            raise next(others, _lost(lease))
+            message = f"the lease on {lease.device} was given up; nobody holds it now"
+            hint = "Acquire the device again."
+            raise next(others, DeviceBusy(message, hint=hint, retryable=True, device=lease.device))
 
     async def rename(self, lease: Lease, who: Holder) -> Lease:
         """The same lease with the caller that uses it now."""
@@ -388,15 +390,6 @@ def _busy(held: HeldLease, now_ms: int) -> DeviceBusy:
     return DeviceBusy(message, **held.to_dict())
 
 
-def _lost(lease: Lease) -> DeviceBusy:
-    return DeviceBusy(
-        f"the lease on {lease.device} was given up; nobody holds it now",
-        hint="Acquire the device again.",
-        retryable=True,
-        device=lease.device,
-    )
-
-
 PROC = Path("/proc")
 
 
@@ -453,7 +446,8 @@ class SessionLease:
 
     async def check(self, caller: Caller) -> None:
         """Raises `DeviceBusy` with the holder if somebody else has the device."""
-        if caller.actor == "person" and await self._is_held_by(caller):
+        taken = await self._leases.holder(self._device) if caller.actor == "person" else None
+        if taken is not None and taken.is_of(caller):
             return
         async with self._taking:
             who = self._holder if caller.actor == "person" else _holder(caller, self._holder.id)
@@ -478,10 +472,6 @@ class SessionLease:
         async with self._taking:
             if self._taken_for is user:
                 await self.release()
-
-    async def _is_held_by(self, person: Caller) -> bool:
-        held = await self._leases.holder(self._device)
-        return held is not None and held.is_of(person)
 
     async def _is_still_ours(self, lease: Lease) -> bool:
         """False if it was lost and nobody has the device, as when a laptop was suspended."""
@@ -605,11 +595,12 @@ class LeaseQueue:
             return False
         began = self._clock.monotonic_ms()
         async with self._place(device, caller) as seq:
-            while (before := await self._before(device, seq)) or held is not None:
+            while (before := sum(waiter.seq < seq for waiter in await self.line(device))) or held is not None:
                 waited = self._clock.monotonic_ms() - began
                 if waited >= caller.patience_ms:
                     raise _timed_out(device, held, before, waited)
-                say(_waiting_message(held, before))
+                who = f"{held.holder.name} has the device" if held is not None else "it was handed back"
+                say(f"waiting: {who}, you are number {before + 1} in line")
                 await self._clock.sleep_ms(min(QUEUE_POLL_MS, caller.patience_ms - waited))
                 held = await self._by_another_person(device, caller)
         return True
@@ -620,9 +611,6 @@ class LeaseQueue:
         if held is None or held.holder.kind != "person" or held.is_of(caller):
             return None
         return held
-
-    async def _before(self, device: str, seq: int) -> int:
-        return sum(waiter.seq < seq for waiter in await self.line(device))
 
     @asynccontextmanager
     async def _place(self, device: str, caller: Caller) -> AsyncIterator[int]:
@@ -639,11 +627,6 @@ class LeaseQueue:
         finally:
             leave = "DELETE FROM hold_queue WHERE seq = ?"
             await self._store.write(lambda db: db.execute(leave, (seq,)), durable=False)
-
-
-def _waiting_message(held: HeldLease | None, before: int) -> str:
-    who = f"{held.holder.name} has the device" if held is not None else "it was handed back"
-    return f"waiting: {who}, you are number {before + 1} in line"
 
 
 def _timed_out(device: str, held: HeldLease | None, before: int, waited_ms: float) -> DeviceBusy:

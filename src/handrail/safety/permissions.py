@@ -240,7 +240,9 @@ class AnsweredPolicy:
         if verdict.kind != "ask" or verdict.remember in ("never", "time"):
             return verdict
         kind, context = verdict.about or (subject.type, subject.context)
-        answer = self._answer(kind, context, verdict.remember, asker)
+        answer = self._session.get((asker, kind, context))
+        if answer is None and verdict.remember == "always" and self._permissions is not None:
+            answer = self._permissions.lookup(kind, context)
         if answer is None:
             return verdict
         word = "allowed" if answer else "denied"
@@ -257,9 +259,3 @@ class AnsweredPolicy:
         elif capped in ("session", "always"):
             self._session[asker, kind, context] = allow
         return capped
-
-    def _answer(self, kind: str, context: str, longest: Span, asker: str) -> bool | None:
-        answer = self._session.get((asker, kind, context))
-        if answer is None and longest == "always" and self._permissions is not None:
-            return self._permissions.lookup(kind, context)
-        return answer

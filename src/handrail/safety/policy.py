@@ -102,7 +102,8 @@ class Part:
         return any(self.values.fits(each) for each in compared)
 
     def miss(self, subject: Subject, element: TouchedElement | None) -> Miss:
-        saw = tuple(_plain(see) for see in self.key.sees(subject, element) or () if see != "")
+        compared = [see for see in self.key.sees(subject, element) or () if see != ""]
+        saw = tuple(f"{see:%H:%M}" if isinstance(see, datetime) else see for see in compared)
         return Miss(self.name, saw, self.values.refusal(saw) if saw else "there is none")
 
     def for_limit(self) -> Part:
@@ -115,10 +116,6 @@ class Part:
         """Its values as they are written in the file."""
         values = self.values.plain()
         return values[0] if len(values) == 1 else values
-
-
-def _plain(value: Plain | datetime) -> Plain:
-    return f"{value:%H:%M}" if isinstance(value, datetime) else value
 
 
 def _some(texts: Sequence[str]) -> Sequence[str]:
@@ -568,12 +565,10 @@ def _verdict(ruling: Ruling, rule: str, subject: Subject) -> PolicyDecision:
     return PolicyDecision(kind, rule, ruling.why, ruling.remember if kind == "ask" else "never")
 
 
-def _is_grave(subject: Subject) -> bool | None:
+def _any_pressed(test: Callable[[TouchedElement], object], subject: Subject) -> bool | None:
     if subject.action.presses is Pressed.NOTHING:
         return False
-    if subject.touched is None:
-        return None
-    return any(committing_effect(element) for element in subject.touched if element.pressed)
+    return None if subject.touched is None else any(test(each) for each in subject.touched if each.pressed)
 
 
 def _what_is_grave(subject: Subject) -> str:
@@ -583,13 +578,8 @@ def _what_is_grave(subject: Subject) -> str:
     return ""
 
 
-def _is_unclear(subject: Subject) -> bool | None:
-    if subject.action.presses is Pressed.NOTHING:
-        return False
-    if subject.touched is None:
-        return None
-    pressed = [element for element in subject.touched if element.pressed]
-    return any(element.role == UNCLEAR or max(map(len, element.names)) >= CUT for element in pressed)
+def _is_unclear(element: TouchedElement) -> bool:
+    return element.role == UNCLEAR or max(map(len, element.names)) >= CUT
 
 
 def _is_bare_password(subject: Subject) -> bool | None:
@@ -609,10 +599,6 @@ def _is_new_place(subject: Subject) -> bool | None:
     return None if subject.touched is None and subject.action.presses is not Pressed.NOTHING else False
 
 
-def _which_places(subject: Subject) -> str:
-    return ", ".join(subject.new_places)
-
-
 def _place_key(subject: Subject) -> tuple[str, str] | None:
     """The same key as for `open_url`, so that one yes covers one host."""
     hosts = {host_of(place) for place in subject.new_places}
@@ -626,10 +612,6 @@ def _is_loose_secret(subject: Subject) -> bool | None:
     return None if subject.touched is None else bool(subject.places)
 
 
-def _writes(subject: Subject) -> bool:
-    return isinstance(subject.action, QueryDb) and subject.action.write
-
-
 def _is(wanted: type[Act]) -> Callable[[type[Act]], bool]:
     return lambda cls: issubclass(cls, wanted)
 
@@ -640,10 +622,10 @@ CUT = 2_000
 SPECIAL_CASES: tuple[SpecialCase, ...] = (
     SpecialCase(
         "a label that commits",
-        "on an element whose label pays, sends money, deletes an account or posts publicly",
+        "on an element whose label pays, sends money, deletes for good, signs or posts publicly",
         lambda cls: cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN),
         Ruling("ask", "ask", "it can't be taken back", "never"),
-        _is_grave,
+        partial(_any_pressed, committing_effect),
         _what_is_grave,
     ),
     SpecialCase(
@@ -651,7 +633,7 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
         "on something that was left out of the screen, or whose label was cut",
         lambda cls: cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN),
         Ruling("ask", "ask", "nobody can tell what it would press", "never"),
-        _is_unclear,
+        partial(_any_pressed, _is_unclear),
     ),
     SpecialCase(
         "a bare password",
@@ -676,7 +658,7 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
         ),
         Ruling("ask", "ask", "nobody has allowed this address yet", "always"),
         _is_new_place,
-        _which_places,
+        lambda subject: ", ".join(subject.new_places),
         _place_key,
     ),
     SpecialCase(
@@ -698,6 +680,6 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
         "with `write`",
         _is(QueryDb),
         Ruling("ask", "deny", "it changes an app's database"),
-        _writes,
+        lambda subject: isinstance(subject.action, QueryDb) and subject.action.write,
     ),
 )

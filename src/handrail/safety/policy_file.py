@@ -326,7 +326,7 @@ Clause = Callable[[Sequence[Plain]], str]
 
 def sentence(rule: Rule) -> str:
     """`Ask you before anything that would press what says “Pay*”: it costs money.`"""
-    values = {part.name: _several(part.plain()) for part in rule.parts}
+    values = {part.name: part.values.plain() for part in rule.parts}
     what = _listed(_spaced(values.pop("action"))) if "action" in values else "anything"
     if values.get("pressed") == [True] and "label" in values:
         values["presses"] = values.pop("label")
@@ -339,10 +339,6 @@ def sentence(rule: Rule) -> str:
 def remember_sentence(rule: Rule) -> str:
     """How long an answer may count; '' for rules that do not ask."""
     return REMEMBER[rule.remember] if rule.verdict == "ask" else ""
-
-
-def _several(values: Plain | list[Plain]) -> list[Plain]:
-    return values if isinstance(values, list) else [values]
 
 
 def _listed(values: Sequence[Plain]) -> str:

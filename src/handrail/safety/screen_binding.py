@@ -127,15 +127,10 @@ def _is_volatile(node: Node, restless: Collection[int]) -> bool:
 
 def _is_reordered(old: tuple[_Bound, ...], new: tuple[_Bound, ...]) -> bool:
     """Whether two neighbours have changed places. A shift of both, or a wider text, has not."""
-    return any(
-        _is_swapped(before[0].bounds, before[1].bounds, after[0].bounds, after[1].bounds)
-        for before, after in zip(pairwise(old), pairwise(new), strict=True)
-    )
-
-
-def _is_swapped(first: Bounds, second: Bounds, first_now: Bounds, second_now: Bounds) -> bool:
-    for axis in (0, 1):
-        before, after = second[axis] - first[axis], second_now[axis] - first_now[axis]
-        if min(abs(before), abs(after)) > _SWAPPED_PX and (before > 0) != (after > 0):
-            return True
+    for (first, second), (first_now, second_now) in zip(pairwise(old), pairwise(new), strict=True):
+        for axis in (0, 1):
+            before = second.bounds[axis] - first.bounds[axis]
+            after = second_now.bounds[axis] - first_now.bounds[axis]
+            if min(abs(before), abs(after)) > _SWAPPED_PX and (before > 0) != (after > 0):
+                return True
     return False

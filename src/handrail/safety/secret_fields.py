@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, is_dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any
 
 from handrail.errors import HandrailError
@@ -157,7 +158,13 @@ def redacted(raw: Screen, hidden: Mapping[int, str], redact: RedactNode) -> Scre
         list(raw.warnings),
         is_exact=raw.is_exact,
     )
-    shown.nodes = _copies(raw, changes)
+    shown.nodes = [
+        replace(node, children=[], parent=None, **changes.get(node.order, {})) for node in raw.nodes
+    ]
+    for old, new in zip(raw.nodes, shown.nodes, strict=True):
+        if old.parent is not None:
+            new.parent = shown.nodes[old.parent.order]
+            new.parent.children.append(new)
     shown.root = shown.nodes[raw.root.order]
     shown.active = shown.nodes[raw.active.order] if raw.active is not None else None
     shown.raw = raw
@@ -171,15 +178,6 @@ def _changed(node: Node, replacement: str | None, redact: RedactNode) -> dict[st
     if replacement is not None and node.text:
         changed["text"] = replacement
     return changed
-
-
-def _copies(raw: Screen, changes: Mapping[int, dict[str, Any]]) -> list[Node]:
-    nodes = [replace(node, children=[], parent=None, **changes.get(node.order, {})) for node in raw.nodes]
-    for old, new in zip(raw.nodes, nodes, strict=True):
-        if old.parent is not None:
-            new.parent = nodes[old.parent.order]
-            new.parent.children.append(new)
-    return nodes
 
 
 def spelled_out(raw: Screen, name_in: Callable[[str], str | None]) -> dict[int, str]:
@@ -296,12 +294,8 @@ class SecretFieldStore:
 
     async def _write(self, statement: str, rows: list[dict[str, str | int]] | list[dict[str, str]]) -> None:
         await self._store.write(lambda db: db.executemany(statement, rows))
-        with open(self._changes, "ab", opener=_private) as file:
+        with open(self._changes, "ab", opener=partial(os.open, mode=0o600)) as file:
             file.write(b".")
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _load(db: sqlite3.Connection, key: DeviceKey) -> tuple[set[str], list[SecretField]]:
@@ -309,12 +303,11 @@ def _load(db: sqlite3.Connection, key: DeviceKey) -> tuple[set[str], list[Secret
     used = db.execute(f"SELECT name FROM used_secrets WHERE {_HERE}", columns)  # noqa: S608
     names = {row["name"] for row in used}
     rows = db.execute(f"SELECT * FROM tainted_fields WHERE {_HERE}", columns)  # noqa: S608
-    return names, [_field(row) for row in rows]
-
-
-def _field(row: sqlite3.Row) -> SecretField:
-    spot = FieldLocation(row["package"], row["field"], row["path"], row["title"], row["hint"])
-    return SecretField(spot, row["activity"], row["name"], row["vacant"], bool(row["is_shared"]))
+    fields = []
+    for row in rows:
+        spot = FieldLocation(row["package"], row["field"], row["path"], row["title"], row["hint"])
+        fields.append(SecretField(spot, row["activity"], row["name"], row["vacant"], bool(row["is_shared"])))
+    return names, fields
 
 
 MOST_TEXTS = 20_000
@@ -510,7 +503,9 @@ class DeviceSecrets:
         for node, field in tainted:
             if not field.is_empty(node):
                 self._note_content(field, node.text)
-        await self._note_shared(tainted)
+        for field in {field for _, field in tainted if not field.is_shared}:
+            if sum(other is field for _, other in tainted) > 1:
+                await self._keep(replace(field, is_shared=True))
         emptied = [pair for pair in tainted if pair[1].is_empty(pair[0])]
         tainted_nodes = {node for node, _ in tainted}
         received = [
@@ -546,11 +541,6 @@ class DeviceSecrets:
         self._contents[field.key] = text
         if self._runs.add(field.name, text):
             self._forget_shown()
-
-    async def _note_shared(self, tainted: list[FieldOnScreen]) -> None:
-        for field in {field for _, field in tainted if not field.is_shared}:
-            if sum(other is field for _, other in tainted) > 1:
-                await self._keep(replace(field, is_shared=True))
 
     async def _taint(self, node: Node, name: str, activity: str, vacant: str = "") -> SecretField:
         await self._use([name])

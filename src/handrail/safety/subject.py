@@ -272,17 +272,20 @@ class TouchedElement:
     def _read(cls, screen: Screen, node: Node, touched: Node, label: str) -> TouchedElement:
         if receiver(node) is None:  # a box without touch handling is not the elements inside it
             label = label or own_label(node)[0]
-            texts = _own_texts(node)
+            texts = list(_own_texts(node))
         else:
             label = label or name_of(touched) or name_of(node)
-            texts = _texts(screen, touched, node)
+            texts = [*_own_texts(touched), *_own_texts(node)]
+            if len(inside := list(_plain_texts(screen, touched))) <= _MOST_TEXTS:
+                texts += inside
         says = dict.fromkeys(text for text in texts if text != label)
         return cls(
             package=touched.package_name or screen.package,
             label=label,
             place=touched.place,
             says=tuple(says),
-            around=tuple(_around(screen, touched)) if _answers(node) else (),
+            # Pressing it may answer the text around it, as "OK" does. A field is only filled.
+            around=() if receiver(node) is None or node.role == "text_field" else _around(screen, touched),
             id=touched.resource_id or node.resource_id,
             role=touched.role,
             password=touched.password or node.password,
@@ -309,19 +312,6 @@ class TouchedElement:
         return (self.label, *self.says)
 
 
-def _answers(node: Node) -> bool:
-    """Whether pressing it may answer the text around it, as "OK" does. A field is only filled."""
-    return receiver(node) is not None and node.role != "text_field"
-
-
-def _texts(screen: Screen, touched: Node, node: Node) -> Iterator[str]:
-    for each in (touched, node):
-        yield from _own_texts(each)
-    inside = list(_plain_texts(screen, touched))
-    if len(inside) <= _MOST_TEXTS:
-        yield from inside
-
-
 def _plain_texts(screen: Screen, box: Node) -> Iterator[str]:
     """The texts in a box, without those of touchable elements and lists in it."""
     skipped = 0
@@ -343,11 +333,11 @@ def _own_texts(node: Node) -> Iterator[str]:
             yield cleaned
 
 
-def _around(screen: Screen, touched: Node) -> list[str]:
+def _around(screen: Screen, touched: Node) -> tuple[str, ...]:
     for box in touched.ancestors():
-        if texts := list(_plain_texts(screen, box)):
-            return texts if sum(map(len, texts)) <= _AROUND else []
-    return []
+        if texts := tuple(_plain_texts(screen, box)):
+            return texts if sum(map(len, texts)) <= _AROUND else ()
+    return ()
 
 
 SPANS: tuple[Span, ...] = ("never", "time", "session", "always")
