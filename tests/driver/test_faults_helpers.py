@@ -89,7 +89,7 @@ async def kill_helpers(held: Held) -> None:
 async def in_use_again(held: Held) -> None:
     """Looks until the channel is back."""
     driver: Driver = held.driver
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while driver.channels()["look"] != CHANNELS[held.way.helper]:
             await driver.look()
             await asyncio.sleep(0)

@@ -139,7 +139,7 @@ def test_a_phone_that_goes_offline_is_told_by_its_code_and_found_again(way: Way)
             except HandrailError as error:
                 assert error.code in ("DEVICE_OFFLINE", "ADB_CONNECTION_ERROR")
                 assert error.hint
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not await answers(held):
                     await asyncio.sleep(0)
 
@@ -162,7 +162,7 @@ def test_a_line_that_breaks_in_mid_command_is_mended_and_the_read_repeated(way: 
                 assert error.hint
                 assert error.details["attempts"] == 3
             held.phone.faults.clear()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not await answers(held) or "uiautomator" in await held.sh("ps", "-A", "-o", "ARGS"):
                     await asyncio.sleep(0)
             await held.driver.look()  # takes away the file of the dump that nobody waited for

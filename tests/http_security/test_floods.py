@@ -30,7 +30,7 @@ CLOSE = {"type": "window.close", "windowId": "report"}
 
 async def _closed_with(socket: ClientConnection) -> int | None:
     """What the server says when it hangs up."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for _ in _frames(socket):
             pass
     return socket.close_code

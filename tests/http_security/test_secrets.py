@@ -154,7 +154,7 @@ def test_a_socket_is_told_nothing_before_its_token_counts(tmp_path: Path) -> Non
                     await socket.send(first)
                     await socket.send(json.dumps({"type": "USER_INTERACTION", "interactions": [WINDOW]}))
                     with pytest.raises(ConnectionClosed):
-                        await asyncio.wait_for(socket.recv(), 10)
+                        await asyncio.wait_for(socket.recv(), 60)
                     assert socket.close_code == NOT_LOGGED_IN
             assert served.desk.state.windows == {}
 
@@ -167,7 +167,7 @@ def test_a_socket_that_says_nothing_is_closed(tmp_path: Path, monkeypatch: pytes
     async def story() -> None:
         async with door(tmp_path) as served, served.socket("", Origin=served.origin) as socket:
             with pytest.raises(ConnectionClosed):
-                await asyncio.wait_for(socket.recv(), 10)
+                await asyncio.wait_for(socket.recv(), 60)
             assert socket.close_code == NOT_LOGGED_IN
 
     asyncio.run(story())

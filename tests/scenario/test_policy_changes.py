@@ -96,7 +96,7 @@ def test_an_unusable_policy_refuses_every_action_of_a_running_session_and_the_ne
     tmp_path: Path, how: str
 ) -> None:
     async def story() -> None:
-        async with world(tmp_path, policy=PAY_RULE) as w, asyncio.timeout(20):
+        async with world(tmp_path, policy=PAY_RULE) as w, asyncio.timeout(60):
             await at_checkout(w)
             ruin(w.runtime.config.policy, how)
             actions: list[Any] = [

@@ -79,7 +79,7 @@ def test_a_connect_that_is_cancelled_leaves_nothing_open() -> None:
             work.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await work
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while "app_process" in (await device.shell.run(["ps", "-A", "-o", "ARGS"])).text:
                     await asyncio.sleep(0)
             await device.close()

@@ -101,7 +101,7 @@ class Vm:
 
 @asynccontextmanager
 async def opened(vm: Vm, clock: FastClock) -> AsyncIterator[DartVm]:
-    async with asyncio.timeout(20), serve(vm.serve, "127.0.0.1", 0) as server:
+    async with asyncio.timeout(60), serve(vm.serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         socket = await open_websocket(HostTcp("127.0.0.1", port), "tcp:1", f"ws://127.0.0.1:{port}/x=/ws")
         dart = DartVm(socket, clock)

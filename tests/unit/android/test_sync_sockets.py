@@ -62,7 +62,7 @@ def test_a_peer_that_takes_no_more_bytes_is_left_all_the_same() -> None:
 
     async def story() -> None:
         opens, clock = Opens(), FastClock()
-        async with asyncio.timeout(20), metro(answering(at_rest)) as opens.address:
+        async with asyncio.timeout(60), metro(answering(at_rest)) as opens.address:
             cdp = await open_cdp(opens, "tcp:1", "ws://127.0.0.1/inspector/debug?page=1", clock)
             opens.stream.is_full = True
             with pytest.raises(Timeout):

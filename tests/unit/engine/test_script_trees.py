@@ -17,7 +17,7 @@ from handrail.engine.script_executor import ScriptExecutor, ScriptResult
 
 PYTHON = str(Path(sys.executable).resolve())
 HABITS = ("setsid", "group", "deaf", "nameless", "closed", "nohup")
-LONGEST_SEC = 40
+LONGEST_SEC = 120
 """How long a process that got away lives. The judge looks long before."""
 
 ACTOR = """
@@ -98,7 +98,7 @@ def examine(folder: Path, seed: str, timeout_sec: float = 1.0) -> int:
     return len(list((result.run_dir / "files").glob("pid-*")))
 
 
-LATE_SEC = 4.0
+LATE_SEC = 60.0
 """More than the grace, the kills and a busy machine take; far less than a survivor lives."""
 
 

@@ -43,7 +43,7 @@ def with_writer(home: Path, story: Callable[[Writer], Awaitable[None]]) -> None:
         await Journal.open(home, ManualClock()).close()
         made = Writer(home)
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await story(made)
         finally:
             await asyncio.to_thread(made.close)
