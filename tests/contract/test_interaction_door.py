@@ -12,6 +12,7 @@ from PIL import Image
 
 from handrail.screen.diff import diff, diff_text
 from handrail.surface.capabilities import Apps
+from tests.cases import each
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
 from tests.scenario.world import play
 from tests.unit.screen.drawn import node, row, screen
@@ -86,7 +87,7 @@ def a_list(*names: str, title: str = "Contacts", kind: str = "TextView") -> str:
     return node("FrameLayout", bar, node("ListView", *rows, box=(0, 200, 1080, 2400), flags="scrollable"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "is_navigation"),
     [
         (a_list(*"GHIJKL"), False),

@@ -15,6 +15,7 @@ from handrail.mcp_server.tools import tools
 from handrail.protocol.target import Selector, StateIs
 from handrail.screen.select import NO_HANDLES
 from handrail_sim.phone import Phone
+from tests.cases import each
 from tests.scenario.test_control import _DialsApp as DialsApp
 from tests.scenario.test_mcp_answers import Door, door
 from tests.scenario.world import FastClock, play
@@ -55,7 +56,7 @@ def test_a_disabled_button_exists_and_is_visible_and_is_not_clickable(tmp_path: 
     play(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "flags", "visible", "clickable"),
     [
         (row(1), "clickable", True, True),

@@ -159,7 +159,7 @@ def test_the_systems_clock_never_goes_back() -> None:
     assert isinstance(clock.now_ms(), int)
 
 
-@pytest.mark.parametrize(
+@each(
     ("epoch_ms", "text"),
     [
         (0, "1970-01-01T00:00:00.000Z"),

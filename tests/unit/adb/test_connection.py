@@ -20,6 +20,7 @@ from handrail.adb.wire import (
     encode,
 )
 from handrail.errors import DeviceOffline, InvalidAction
+from tests.cases import each
 
 BANNER = b"device::ro.product.name=old;features=cmd"
 
@@ -190,7 +191,7 @@ def test_packets_for_streams_that_nobody_knows_are_left_alone() -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "why"),
     [
         (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "does not speak ADB"),

@@ -16,6 +16,7 @@ from handrail.clock import SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.phone import Phone
+from tests.cases import each
 from tests.driver.conftest import free_port
 
 
@@ -140,7 +141,7 @@ def test_a_binary_that_fails_is_named(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"FAILFAIL", b"OKAYwhat", b"FAIL00"])
+@each("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"FAILFAIL", b"OKAYwhat", b"FAIL00"])
 def test_something_else_at_the_port_is_no_adb_server(said: bytes) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(said)
@@ -156,7 +157,7 @@ def test_something_else_at_the_port_is_no_adb_server(said: bytes) -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("env", "where"),
     [
         ({}, ("127.0.0.1", 5037)),

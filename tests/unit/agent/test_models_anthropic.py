@@ -10,6 +10,7 @@ from handrail.errors import ModelUnavailable
 from tests.agent_http.anthropic_wire import error, message, streamed, text, use
 from tests.agent_http.asking import ANTHROPIC, KEY, PROMPT, Watched, ask, opened
 from tests.agent_http.server import Answer
+from tests.cases import each
 
 TAP = {"type": "tap", "target": "@b1"}
 
@@ -50,7 +51,7 @@ def test_the_picture_is_sent_with_the_text() -> None:
     assert [part["type"] for part in parts] == ["text", "image"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "words"),
     [
         (message(stop="end_turn"), "The answer was empty."),

@@ -22,6 +22,7 @@ from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
 from handrail_sim.channels.http import Request, Response, json_response, listening
 from tests import fingers
+from tests.cases import each
 from tests.unit.android.sim_phone import CONTACTS, Bench, helper_env, play
 
 
@@ -206,7 +207,7 @@ def test_a_tree_that_the_helper_does_not_have_is_an_error_not_an_empty_screen() 
     play(story)
 
 
-@pytest.mark.parametrize("base64", ["", "%%%", "R0lGODlh"])
+@each("base64", ["", "%%%", "R0lGODlh"])
 def test_an_answer_without_a_picture_is_an_error(base64: str) -> None:
     async def story(bench: Bench) -> None:
         told = {"ok": True, "format": "png", "base64": base64}

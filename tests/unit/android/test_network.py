@@ -21,6 +21,7 @@ from handrail.errors import (
 from handrail.surface.values import NetworkChange as Change
 from handrail_sim.channels.emulator import open_console as serve_console
 from handrail_sim.phone import Phone
+from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play
 
@@ -52,7 +53,7 @@ def test_offline_and_full_work_on_a_phone() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         Change("edge"),
@@ -68,7 +69,7 @@ def test_a_phone_has_no_speed_to_set_and_nothing_is_changed(change: Change) -> N
     assert said.asked == []
 
 
-@pytest.mark.parametrize("serial", ["192.168.1.5:5555", "phone.lan:5555", "adb-R58-x._adb-tls-connect._tcp"])
+@each("serial", ["192.168.1.5:5555", "phone.lan:5555", "adb-R58-x._adb-tls-connect._tcp"])
 def test_the_branch_one_sits_on_is_not_cut(serial: str) -> None:
     for change in (Change("offline"), Change(wifi=False)):
         with pytest.raises(Unsupported, match="would turn off"):
@@ -78,7 +79,7 @@ def test_the_branch_one_sits_on_is_not_cut(serial: str) -> None:
     assert not over_the_air(PHONE)
 
 
-@pytest.mark.parametrize("change", [Change("5g"), Change(speed="fast"), Change(delay="1:2\nkill")])  # type: ignore[arg-type]
+@each("change", [Change("5g"), Change(speed="fast"), Change(delay="1:2\nkill")])  # type: ignore[arg-type]
 def test_words_that_the_console_would_misread_are_refused(change: Change) -> None:
     with pytest.raises(InvalidAction):
         asyncio.run(set_network(ScriptedShell(), "emulator-5554", change, ManualClock()))
@@ -114,7 +115,7 @@ def test_a_radio_that_stays_as_it_is_is_a_failure() -> None:
 # the console
 
 
-@pytest.mark.parametrize(
+@each(
     ("serial", "port"),
     [
         ("emulator-5556", 5556),

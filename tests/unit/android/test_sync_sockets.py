@@ -8,11 +8,12 @@ from handrail.adb.link import Stream
 from handrail.android.sync.debugger import ChannelLost, open_cdp, open_websocket
 from handrail.android.sync.react_native import HostTcp
 from handrail.errors import Timeout
+from tests.cases import each
 from tests.scenario.world import FastClock
 from tests.unit.android.metro_stage import answering, at_rest, metro
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "why"),
     [
         (b"220 mail ready\r\n\r\n", "the WebSocket was not opened"),

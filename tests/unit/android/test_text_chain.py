@@ -15,6 +15,7 @@ from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, 
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.surface.values import Typed
+from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 
 UNKNOWN = AdbConnectionError("the line broke in `input text hunter2`", delivery="unknown", command="hunter2")
@@ -351,8 +352,8 @@ def part(phone: Screenful, error: HandrailError | None = None) -> FakeWay:
     return FakeWay("part", lambda text: setattr(phone, "text", phone.text + text[:3]), error=error)
 
 
-@pytest.mark.parametrize("former", ["", "kept "])
-@pytest.mark.parametrize("error", [None, HALF], ids=["silent", "told"])
+@each("former", ["", "kept "])
+@each("error", [None, HALF], ids=["silent", "told"])
 def test_a_part_that_arrived_is_removed_and_the_next_way_types_it_once(
     former: str, error: HandrailError | None
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from handrail.cdp.connection import CdpSession, Connection, WireClosed
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import AppCrashed, BrowserCommandError, BrowserConnectionError, Timeout
+from tests.cases import each
 
 
 class Rope:
@@ -109,7 +110,7 @@ def test_the_end_of_the_wire_ends_what_is_pending_and_refuses_what_comes() -> No
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("junk", [b"{", b"[]", b"\xff\xfe", b'"text"'])
+@each("junk", [b"{", b"[]", b"\xff\xfe", b'"text"'])
 def test_what_is_no_message_ends_the_connection(junk: bytes) -> None:
     async def story() -> None:
         rope = Rope()

@@ -76,7 +76,7 @@ def test_an_address_inside_another_one_counts_for_itself(number: int, around: st
     assert (why_private(str(outer)) is None) == (why_private(str(IPv4Address(number))) is None)
 
 
-@pytest.mark.parametrize("host", ["0x7f.1", "2130706433", "[::1]", "LOCALHOST.", "127.0.0.1"])
+@each("host", ["0x7f.1", "2130706433", "[::1]", "LOCALHOST.", "127.0.0.1"])
 def test_the_desk_itself_is_known_in_every_spelling(host: str) -> None:
     own = frozenset({"127.0.0.1:8420", "localhost:8420", "[::1]:8420"})
     with pytest.raises(InvalidAction, match="the desk itself"):

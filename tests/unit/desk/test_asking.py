@@ -12,6 +12,7 @@ import pytest
 from handrail.desk.questions import permission_key
 from handrail.errors import HandrailError, InvalidAction
 from handrail.safety.permissions import agent_key
+from tests.cases import each
 from tests.unit.desk.office import ASK, asked, office, pages, settled
 
 OPTIONS = {"showRememberChoice": True, "toolName": "delete", "context": "notes"}
@@ -148,7 +149,7 @@ def test_an_answer_counts_also_where_it_cannot_be_remembered(tmp_path: Path) -> 
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("agent", "tool", "context"),
     [("ada", "delete", None), ("a:b", "c%d:e", "f:g"), ("agent:x", "shell", "")],
 )

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from handrail.clock import ManualClock
 from handrail.flow.run import may_repeat, run_with_retries
 from handrail.protocol.envelope import Envelope
+from tests.cases import each
 
 
 def envelope(**facts: object) -> Envelope:
@@ -64,7 +63,7 @@ def test_pauses_grow() -> None:
     assert took >= 200 + 400 + 800
 
 
-@pytest.mark.parametrize(
+@each(
     "failure",
     [
         envelope(retryable=False),

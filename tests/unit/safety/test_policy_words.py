@@ -3,8 +3,6 @@
 import tomllib
 from importlib.resources import files
 
-import pytest
-
 from handrail.safety.labels import EFFECTS, committing_effect, comparable
 from handrail.safety.policy import Policy
 from handrail.safety.subject import TouchedElement
@@ -243,7 +241,7 @@ def test_what_is_no_amount_or_no_word_commits_to_nothing(label: str) -> None:
     assert committing_effect(button(label)) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "label",
     [
         "1 2 3 4 5 6 7 8 confirm payment",

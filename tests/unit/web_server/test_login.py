@@ -10,6 +10,7 @@ import pytest
 from handrail.bind import literal_host
 from handrail.clock import ManualClock
 from handrail.web_server.auth import MOST_LOGINS, MOST_TICKETS, TICKET_LIFE_MS, Logins, Tickets, Visitor
+from tests.cases import each
 from tests.unit.web_server.door import KEY, TOKEN, door
 
 PERSON = Visitor.person(is_remote=False)
@@ -96,7 +97,7 @@ def test_a_page_of_this_machine_is_shown_by_its_number_only(tmp_path: Path) -> N
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "server", "shown"),
     [
         ("localhost:1", ("127.0.0.1", 1), "127.0.0.1:1"),
