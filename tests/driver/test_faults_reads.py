@@ -129,21 +129,18 @@ async def test_a_reboot_is_survived_and_shows_in_the_boot_id(held: Held) -> None
     assert after.boot_id != before.boot_id
 
 
-def test_a_phone_that_goes_offline_is_told_by_its_code_and_found_again(way: Way) -> None:
-    async def story() -> None:
-        async with hold(way) as held:
+async def test_a_phone_that_goes_offline_is_told_by_its_code_and_found_again(way: Way) -> None:
+    async with hold(way) as held:
+        assert texts(await held.driver.look())
+        held.phone.faults.add("offline", for_ms=150)
+        try:
             assert texts(await held.driver.look())
-            held.phone.faults.add("offline", for_ms=150)
-            try:
-                assert texts(await held.driver.look())
-            except HandrailError as error:
-                assert error.code in ("DEVICE_OFFLINE", "ADB_CONNECTION_ERROR")
-                assert error.hint
-            async with asyncio.timeout(60):
-                while not await answers(held):
-                    await asyncio.sleep(0)
-
-    asyncio.run(story())
+        except HandrailError as error:
+            assert error.code in ("DEVICE_OFFLINE", "ADB_CONNECTION_ERROR")
+            assert error.hint
+        async with asyncio.timeout(60):
+            while not await answers(held):
+                await asyncio.sleep(0)
 
 
 @plain

@@ -52,20 +52,17 @@ async def _page(person: PageSocket, ready: asyncio.Barrier, wanted: set[str]) ->
             seen |= {one["windowId"] for one in frame["actions"] if one["type"] == "window.create"}
 
 
-def test_a_hundred_pages_see_what_a_hundred_agents_show(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE_S):
-            served = await _served(tmp_path, stack)
-            ready = asyncio.Barrier(MANY + 1)
-            wanted = {f"w-{number}" for number in range(MANY)}
-            people = [await served.person() for _ in range(MANY)]
-            async with asyncio.TaskGroup() as group:
-                for person in people:
-                    group.create_task(_page(person, ready, wanted))
-                await ready.wait()
-                for number in range(MANY):
-                    group.create_task(_agent(served, number))
-            assert {key.partition("/")[2] for key in served.desk.state.windows} == wanted
-            assert (await served.get("/api/desk")).status == 200
-
-    asyncio.run(story())
+async def test_a_hundred_pages_see_what_a_hundred_agents_show(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE_S):
+        served = await _served(tmp_path, stack)
+        ready = asyncio.Barrier(MANY + 1)
+        wanted = {f"w-{number}" for number in range(MANY)}
+        people = [await served.person() for _ in range(MANY)]
+        async with asyncio.TaskGroup() as group:
+            for person in people:
+                group.create_task(_page(person, ready, wanted))
+            await ready.wait()
+            for number in range(MANY):
+                group.create_task(_agent(served, number))
+        assert {key.partition("/")[2] for key in served.desk.state.windows} == wanted
+        assert (await served.get("/api/desk")).status == 200

@@ -66,19 +66,16 @@ def test_what_asking_again_may_mend_is_a_problem_and_no_exception(answer: Answer
     assert words in reply.problem
 
 
-def test_an_overloaded_server_is_asked_again() -> None:
-    async def story() -> None:
-        clock = Watched()
-        good = message(use("tap", {"target": "@b1"}))
-        async with opened(ANTHROPIC, error(529, "overloaded_error", "Overloaded"), good, clock=clock) as (
-            model,
-            _,
-        ):
-            step = asyncio.create_task(model.step(PROMPT))
-            await clock.advance(await clock.pause(1_000, 1_250))
-            assert (await step).action == TAP
-
-    asyncio.run(story())
+async def test_an_overloaded_server_is_asked_again() -> None:
+    clock = Watched()
+    good = message(use("tap", {"target": "@b1"}))
+    async with opened(ANTHROPIC, error(529, "overloaded_error", "Overloaded"), good, clock=clock) as (
+        model,
+        _,
+    ):
+        step = asyncio.create_task(model.step(PROMPT))
+        await clock.advance(await clock.pause(1_000, 1_250))
+        assert (await step).action == TAP
 
 
 def test_a_wrong_key_is_told_at_once_and_without_the_key() -> None:

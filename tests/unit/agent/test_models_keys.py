@@ -77,16 +77,13 @@ def test_nothing_that_is_logged_has_the_key_in_it() -> None:
     assert KEY not in log.getvalue()
 
 
-def test_a_redirect_is_not_followed_so_the_key_stays_where_it_was_sent() -> None:
-    async def story() -> None:
-        async with serving(says("stolen")) as thief:
-            away = Answer(307, (), {"Location": f"{thief.url}/v1/chat/completions"})
-            async with opened(OPENAI, away) as (model, _):
-                with pytest.raises(ModelUnavailable, match="answered 307"):
-                    await model.step(PROMPT)
-            assert thief.got == []
-
-    asyncio.run(story())
+async def test_a_redirect_is_not_followed_so_the_key_stays_where_it_was_sent() -> None:
+    async with serving(says("stolen")) as thief:
+        away = Answer(307, (), {"Location": f"{thief.url}/v1/chat/completions"})
+        async with opened(OPENAI, away) as (model, _):
+            with pytest.raises(ModelUnavailable, match="answered 307"):
+                await model.step(PROMPT)
+        assert thief.got == []
 
 
 def test_a_password_in_the_address_is_not_told() -> None:

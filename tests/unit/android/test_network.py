@@ -96,20 +96,16 @@ def test_an_android_without_the_command_loses_both_radios_instead() -> None:
         asyncio.run(set_airplane_mode(ScriptedShell(unknown, "1\n"), False, ManualClock(), Applied()))
 
 
-def test_a_radio_that_stays_as_it_is_is_a_failure() -> None:
+async def test_a_radio_that_stays_as_it_is_is_a_failure() -> None:
     clock = ManualClock()
-
-    async def story() -> None:
-        switching = asyncio.ensure_future(
-            set_network(ScriptedShell("", *["1"] * 99), PHONE, Change(wifi=False), clock)
-        )
-        while not switching.done():
-            await asyncio.sleep(0)
-            await clock.advance(100)
-        with pytest.raises(VerificationFailed, match="wifi is still on"):
-            switching.result()
-
-    asyncio.run(story())
+    switching = asyncio.ensure_future(
+        set_network(ScriptedShell("", *["1"] * 99), PHONE, Change(wifi=False), clock)
+    )
+    while not switching.done():
+        await asyncio.sleep(0)
+        await clock.advance(100)
+    with pytest.raises(VerificationFailed, match="wifi is still on"):
+        switching.result()
 
 
 # the console
@@ -129,19 +125,16 @@ def test_only_emulators_of_this_machine_have_a_console(serial: str, port: int | 
     assert console_port(serial) == port
 
 
-def test_presets_reach_the_emulator_and_are_read_back() -> None:
-    async def story() -> None:
-        phone, clock = Phone(clock=SystemClock()), SystemClock()
-        off = Output(b"", b"", 0)
-        async with serve_console(phone, 0) as port:
-            serial = f"emulator-{port}"
-            done = await set_network(ScriptedShell(off, "0"), serial, Change("3g"), clock)
-            assert done.applied == {"airplane_mode": False, "speed": "umts", "delay": "umts"}
-            done = await set_network(ScriptedShell(), serial, Change(speed="10:2000", delay="30:90"), clock)
-            assert done.applied == {"speed": "10:2000", "delay": "30:90"}
-        assert phone.props["sim.network.speed"] == "10:2000"
-
-    asyncio.run(story())
+async def test_presets_reach_the_emulator_and_are_read_back() -> None:
+    phone, clock = Phone(clock=SystemClock()), SystemClock()
+    off = Output(b"", b"", 0)
+    async with serve_console(phone, 0) as port:
+        serial = f"emulator-{port}"
+        done = await set_network(ScriptedShell(off, "0"), serial, Change("3g"), clock)
+        assert done.applied == {"airplane_mode": False, "speed": "umts", "delay": "umts"}
+        done = await set_network(ScriptedShell(), serial, Change(speed="10:2000", delay="30:90"), clock)
+        assert done.applied == {"speed": "10:2000", "delay": "30:90"}
+    assert phone.props["sim.network.speed"] == "10:2000"
 
 
 def test_an_emulator_that_does_not_take_it_is_found_out(tmp_path: Path) -> None:

@@ -199,15 +199,11 @@ def test_a_build_that_can_not_evaluate_says_why_there_are_no_semantics() -> None
 
 
 @pytest.mark.parametrize("offered", [[], None, 7, {}, [7, None]])
-def test_a_vm_without_flutter_is_no_channel(monkeypatch: pytest.MonkeyPatch, offered: Any) -> None:
+async def test_a_vm_without_flutter_is_no_channel(monkeypatch: pytest.MonkeyPatch, offered: Any) -> None:
     monkeypatch.setattr("handrail.android.sync.flutter.ISOLATE_PAUSE_MS", 0)
-
-    async def run() -> None:
-        with pytest.raises(ChannelLost, match="no isolate"):
-            async with opened(Vm(extensionRPCs=offered, libraries=offered), FastClock(1)):
-                pass
-
-    asyncio.run(run())
+    with pytest.raises(ChannelLost, match="no isolate"):
+        async with opened(Vm(extensionRPCs=offered, libraries=offered), FastClock(1)):
+            pass
 
 
 def test_the_address_is_the_last_one_that_a_living_process_has_told() -> None:

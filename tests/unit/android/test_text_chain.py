@@ -249,23 +249,20 @@ def test_a_screen_that_cannot_be_read_afterwards_claims_nothing() -> None:
     assert typed_by(phone, good(phone)).arrived is None
 
 
-def test_what_a_way_changed_is_put_back_also_when_it_is_cancelled() -> None:
-    async def story() -> None:
-        phone, started = Screenful(), asyncio.Event()
+async def test_what_a_way_changed_is_put_back_also_when_it_is_cancelled() -> None:
+    phone, started = Screenful(), asyncio.Event()
 
-        class Hanging(FakeWay):
-            async def send(self, text: str) -> None:
-                started.set()
-                await asyncio.Event().wait()
+    class Hanging(FakeWay):
+        async def send(self, text: str) -> None:
+            started.set()
+            await asyncio.Event().wait()
 
-        way = Hanging("hanging", print)
-        typing = asyncio.ensure_future(Entry(phone, [way]).type_text("a"))
-        await started.wait()
-        typing.cancel()
-        await asyncio.gather(typing, return_exceptions=True)
-        assert (typing.cancelled(), way.restored) == (True, 1)
-
-    asyncio.run(story())
+    way = Hanging("hanging", print)
+    typing = asyncio.ensure_future(Entry(phone, [way]).type_text("a"))
+    await started.wait()
+    typing.cancel()
+    await asyncio.gather(typing, return_exceptions=True)
+    assert (typing.cancelled(), way.restored) == (True, 1)
 
 
 def test_a_failure_to_put_back_is_said_and_the_typing_stands() -> None:

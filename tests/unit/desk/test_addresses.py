@@ -102,16 +102,13 @@ def test_a_name_is_asked_about_if_it_leads_home_or_nowhere(
     asyncio.run(story())
 
 
-def test_a_name_that_nobody_answers_for_is_asked_about_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story() -> None:
-        async def never(*_: object, **__: object) -> None:
-            await asyncio.Event().wait()
+async def test_a_name_that_nobody_answers_for_is_asked_about_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
 
-        monkeypatch.setattr(windows, "LOOKUP_S", 0.01)
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
-        assert "could not be found out" in str(await asks_about("http://pages.example.org/"))
-
-    asyncio.run(story())
+    monkeypatch.setattr(windows, "LOOKUP_S", 0.01)
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
+    assert "could not be found out" in str(await asks_about("http://pages.example.org/"))
 
 
 def test_this_machines_own_name_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
