@@ -90,14 +90,6 @@ def test_resizing_a_maximised_window_un_maximises_it() -> None:
     assert not scene.window("a").maximized
 
 
-def test_maximising_twice_keeps_the_first_bounds() -> None:
-    scene = Scene("a")
-    scene.do("window.maximize", "a")
-    scene.do("window.maximize", "a")
-    scene.do("window.restore", "a")
-    assert scene.bounds("a") == (80, 60, 480, 320)
-
-
 def test_maximising_a_minimised_window_shows_it() -> None:
     scene = Scene("a", "b")
     scene.do("window.minimize", "a")
