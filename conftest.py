@@ -5,7 +5,9 @@ Slow tests are whole matrices and long runs. `make test` leaves them out, `make 
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import inspect
 import os
 import signal
 from zlib import crc32
@@ -40,6 +42,17 @@ gc.disable()
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs a coroutine function by its module's `ASYNC_RUNNER`, or by `asyncio.run` where it names none."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames  # as pytest's own call of a plain function
+    run = getattr(pyfuncitem.module, "ASYNC_RUNNER", asyncio.run)
+    run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -37,7 +37,7 @@ class Watched(ManualClock):
 
     async def pause(self, least_ms: float, most_ms: float) -> float:
         """The pause in this range, as soon as it is asked for."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (found := [one for one in self.asked_ms if least_ms <= one <= most_ms]):
                 self._heard.clear()
                 await self._heard.wait()

@@ -61,12 +61,12 @@ class Server:
 
     async def requests(self, count: int) -> None:
         """Returns when so many have arrived."""
-        async with asyncio.timeout(20), self._arrived:
+        async with asyncio.timeout(60), self._arrived:
             await self._arrived.wait_for(lambda: len(self.got) >= count)
 
     async def all_gone(self) -> None:
         """Returns when nobody is connected any more."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self._open:
                 await asyncio.wait([task for task in self._open.values() if task])
 

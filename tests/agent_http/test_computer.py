@@ -32,6 +32,8 @@ from tests.scenario.agent_world import SETTINGS, fingers
 from tests.scenario.people import asked
 from tests.scenario.world import FastClock, World, play_live, world
 
+ASYNC_RUNNER = play_live
+
 pytestmark = pytest.mark.slow
 
 both = pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
@@ -354,51 +356,43 @@ def approving(yes: bool) -> Callable[[World], Any]:
 
 
 @pytest.mark.parametrize("yes", [True, False])
-def test_a_safety_check_is_a_persons_to_acknowledge(tmp_path: Path, yes: bool) -> None:
+async def test_a_safety_check_is_a_persons_to_acknowledge(tmp_path: Path, yes: bool) -> None:
     maker = OPENAI
-
-    async def told() -> None:
-        async with world(tmp_path / "home", clock=(clock := FastClock()), phone=small(clock)) as w:
-            await w.open(SETTINGS)
-            w.phone.input_log.clear()
-            plan = [clicks(w, maker, "Display", checks=[CHECK]), maker.says("That was it.")]
-            async with serving(*plan) as server:
-                person = asyncio.create_task(approving(yes)(w))
-                result = await run(w, server, maker, Task.of("Open it."))
-                await person
-            assert result.outcome == "finished"
-            assert len(touched(w)) == int(yes)
-            items = server.got[-1].body["input"]
-            outputs = [item for item in items if item.get("type") == "computer_call_output"]
-            if yes:
-                assert [item["acknowledged_safety_checks"] for item in outputs] == [[CHECK]]
-            else:
-                assert outputs == []
-                assert "acknowledged_safety_checks" not in json.dumps(items)
-                assert not [item for item in items if item.get("type") in ("computer_call", "reasoning")]
-                assert "nobody did" in "\n".join(maker.told(server.got[-1]))
-
-    play_live(told())
+    async with world(tmp_path / "home", clock=(clock := FastClock()), phone=small(clock)) as w:
+        await w.open(SETTINGS)
+        w.phone.input_log.clear()
+        plan = [clicks(w, maker, "Display", checks=[CHECK]), maker.says("That was it.")]
+        async with serving(*plan) as server:
+            person = asyncio.create_task(approving(yes)(w))
+            result = await run(w, server, maker, Task.of("Open it."))
+            await person
+        assert result.outcome == "finished"
+        assert len(touched(w)) == int(yes)
+        items = server.got[-1].body["input"]
+        outputs = [item for item in items if item.get("type") == "computer_call_output"]
+        if yes:
+            assert [item["acknowledged_safety_checks"] for item in outputs] == [[CHECK]]
+        else:
+            assert outputs == []
+            assert "acknowledged_safety_checks" not in json.dumps(items)
+            assert not [item for item in items if item.get("type") in ("computer_call", "reasoning")]
+            assert "nobody did" in "\n".join(maker.told(server.got[-1]))
 
 
 @pytest.mark.parametrize("checks", ["sure?", [None]])
-def test_a_check_that_can_not_be_read_is_asked_about_all_the_same(tmp_path: Path, checks: Any) -> None:
+async def test_a_check_that_can_not_be_read_is_asked_about_all_the_same(tmp_path: Path, checks: Any) -> None:
     maker = OPENAI
-
-    async def told() -> None:
-        async with world(tmp_path / "home", clock=(clock := FastClock()), phone=small(clock)) as w:
-            await w.open(SETTINGS)
-            w.phone.input_log.clear()
-            act = {"type": "click", "button": "left", "x": 110, "y": 950}
-            plan = [response(REASONING, computer(act, checks=checks)), maker.says("No.")]
-            async with serving(*plan) as server:
-                running = asyncio.create_task(run(w, server, maker, Task.of("Open it.")))
-                [one] = await asked(w)
-                await w.runtime.approvals.answer(one.id, False, "lena")
-                await running
-            assert touched(w) == []
-
-    play_live(told())
+    async with world(tmp_path / "home", clock=(clock := FastClock()), phone=small(clock)) as w:
+        await w.open(SETTINGS)
+        w.phone.input_log.clear()
+        act = {"type": "click", "button": "left", "x": 110, "y": 950}
+        plan = [response(REASONING, computer(act, checks=checks)), maker.says("No.")]
+        async with serving(*plan) as server:
+            running = asyncio.create_task(run(w, server, maker, Task.of("Open it.")))
+            [one] = await asked(w)
+            await w.runtime.approvals.answer(one.id, False, "lena")
+            await running
+        assert touched(w) == []
 
 
 def test_an_older_server_is_asked_with_an_older_tool_and_that_is_said(tmp_path: Path) -> None:

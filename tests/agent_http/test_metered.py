@@ -271,7 +271,7 @@ async def _heard(case: str, then: Callable[[Watched, asyncio.Task[Any]], Awaitab
         assert isinstance(model, BilledModel)
         asking = asyncio.create_task(model.step(PROMPT))
         await server.requests(1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not model.bill()[0].output_tokens:
                 await asyncio.sleep(0)
         await then(clock, asking)

@@ -20,6 +20,8 @@ from tests.agent_http.openai_wire import calls, error, says
 from tests.agent_http.server import Answer, serving
 from tests.scenario.world import FastClock, World, play_live, world
 
+ASYNC_RUNNER = play_live
+
 SETTINGS = "com.android.settings"
 TASK = Task.of("Open the display settings.", "Brightness level")
 
@@ -95,27 +97,24 @@ def test_a_run_whose_model_turns_it_away_says_why(tmp_path: Path) -> None:
     ] == []
 
 
-def test_a_recorded_run_can_be_played_again_on_a_phone_of_the_same_kind(tmp_path: Path) -> None:
-    async def story() -> None:
-        first = tmp_path / "runs" / "agent-1"
-        async with (
-            world(tmp_path / "one", clock=FastClock()) as w,
-            serving(
-                called("start_app", package=SETTINGS),
-                called("tap", target="Display"),
-                called("finish", message="Open."),
-            ) as server,
-        ):
-            assert (await run(w, f"{server.url}/v1", first)).success
-        clock = FastClock()
-        async with world(tmp_path / "two", clock=clock) as w:
-            again = open_model(f"recorded:{first}", env={}, clock=clock)
-            assert (await run_task(w.session, TASK, again, clock=clock)).success
-        async with world(tmp_path / "three", clock=clock) as w:
-            await w.open("com.handrail.shop")
-            again = open_model(f"recorded:{first}", env={}, clock=clock)
-            lost = await run_task(w.session, TASK, again, clock=clock)
-        assert (lost.outcome, lost.code) == ("failed", "EXPECT_STATE_MISMATCH")
-        assert "step 1: the screen is not the recorded one at the start" in lost.message
-
-    play_live(story())
+async def test_a_recorded_run_can_be_played_again_on_a_phone_of_the_same_kind(tmp_path: Path) -> None:
+    first = tmp_path / "runs" / "agent-1"
+    async with (
+        world(tmp_path / "one", clock=FastClock()) as w,
+        serving(
+            called("start_app", package=SETTINGS),
+            called("tap", target="Display"),
+            called("finish", message="Open."),
+        ) as server,
+    ):
+        assert (await run(w, f"{server.url}/v1", first)).success
+    clock = FastClock()
+    async with world(tmp_path / "two", clock=clock) as w:
+        again = open_model(f"recorded:{first}", env={}, clock=clock)
+        assert (await run_task(w.session, TASK, again, clock=clock)).success
+    async with world(tmp_path / "three", clock=clock) as w:
+        await w.open("com.handrail.shop")
+        again = open_model(f"recorded:{first}", env={}, clock=clock)
+        lost = await run_task(w.session, TASK, again, clock=clock)
+    assert (lost.outcome, lost.code) == ("failed", "EXPECT_STATE_MISMATCH")
+    assert "step 1: the screen is not the recorded one at the start" in lost.message

@@ -44,7 +44,7 @@ MCP = "all"
 """The profile of the MCP door."""
 SPEED = 30.0
 REST_MS = 3_000.0
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 LABELS = sorted({scene.label for scene in SCENES.values()})
 _RULE = '[[rule]]\nname = "{0}"\nverdict = "{0}"\n{1}\n'
 _SCRIPTS = '[script]\nallow = ["adb"]\n'

@@ -17,6 +17,8 @@ from handrail_sim.view import View, button, column, toolbar
 from tests.fuzz.labels import DISGUISES, grave
 from tests.scenario.world import play, until, usual_clock, world
 
+ASYNC_RUNNER = play
+
 PACKAGE = "com.example.market"
 RULE = "[[rule]]\nlabel = 'Order it*'\nverdict = 'deny'\n"
 DENIED = ("Оrdеr it", "O r d e r  i t", "ᴏʀᴅᴇʀ ɪᴛ", "Order\u3164it now")
@@ -55,22 +57,19 @@ class Market(App):
 
 
 @pytest.mark.slow
-def test_a_disguised_button_is_not_pressed_unasked_and_an_ordinary_one_is(tmp_path: Path) -> None:
-    async def story() -> None:
-        Market.pressed.clear()
-        clock = usual_clock()
-        async with world(tmp_path, policy=RULE, phone=Phone(clock=clock, apps=(Market, *DEFAULT))) as w:
-            for label in (*asked_about(), *DENIED, *FREE):
-                Shelf.label = label
-                w.phone.force_stop(PACKAGE)
-                w.phone.start_activity(f"{PACKAGE}/.Shelf")
-                task = asyncio.create_task(w.session.run(TAP, settle="none"))
-                await until(lambda task=task: task.done() or w.runtime.approvals.pending())
-                [one] = await w.runtime.approvals.pending() or [None]
-                assert (one is not None) is (label not in (*DENIED, *FREE)), label
-                await w.session.end_actions()
-                done = await task
-                assert done.success is (label in FREE), done.to_json()
-        assert Market.pressed == list(FREE)
-
-    play(story())
+async def test_a_disguised_button_is_not_pressed_unasked_and_an_ordinary_one_is(tmp_path: Path) -> None:
+    Market.pressed.clear()
+    clock = usual_clock()
+    async with world(tmp_path, policy=RULE, phone=Phone(clock=clock, apps=(Market, *DEFAULT))) as w:
+        for label in (*asked_about(), *DENIED, *FREE):
+            Shelf.label = label
+            w.phone.force_stop(PACKAGE)
+            w.phone.start_activity(f"{PACKAGE}/.Shelf")
+            task = asyncio.create_task(w.session.run(TAP, settle="none"))
+            await until(lambda task=task: task.done() or w.runtime.approvals.pending())
+            [one] = await w.runtime.approvals.pending() or [None]
+            assert (one is not None) is (label not in (*DENIED, *FREE)), label
+            await w.session.end_actions()
+            done = await task
+            assert done.success is (label in FREE), done.to_json()
+    assert Market.pressed == list(FREE)

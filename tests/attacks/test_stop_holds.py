@@ -26,6 +26,8 @@ from handrail.store import Store
 from tests.scenario import agent_world, flow_world
 from tests.scenario.world import World, play, world
 
+ASYNC_RUNNER = play
+
 SETTINGS = "com.android.settings"
 DOORS: tuple[Door, ...] = ("python", "cli", "mcp", "http", "ws", "flow", "agent", "desk")
 QUIET_S = 0.6
@@ -172,35 +174,28 @@ def test_nothing_is_delivered_after_two_hundred_stops(tmp_path: Path) -> None:
     assert delivered > 200
 
 
-def test_only_who_takes_a_stopped_phone_over_acts_on_it(tmp_path: Path) -> None:
+async def test_only_who_takes_a_stopped_phone_over_acts_on_it(tmp_path: Path) -> None:
     """Whoever pressed Stop is held too, until they take it over or hand it back."""
-
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.runtime.stop(by=LENA)
-            assert (await w.session.run(ACTIONS[0], caller=LENA)).failure_code == "DEVICE_BUSY"
-            await w.runtime.leases.take_over(w.serial, Holder(LENA.holder_id, "person", label="lena"))
-            assert (await w.session.run(ACTIONS[0], caller=LENA)).success
-            assert (await w.session.run(ACTIONS[0])).failure_code == "DEVICE_BUSY"
-            await w.runtime.hand_back(w.serial)
-            assert (await w.session.run(ACTIONS[0])).success
-
-    play(story())
+    async with world(tmp_path) as w:
+        await w.runtime.stop(by=LENA)
+        assert (await w.session.run(ACTIONS[0], caller=LENA)).failure_code == "DEVICE_BUSY"
+        await w.runtime.leases.take_over(w.serial, Holder(LENA.holder_id, "person", label="lena"))
+        assert (await w.session.run(ACTIONS[0], caller=LENA)).success
+        assert (await w.session.run(ACTIONS[0])).failure_code == "DEVICE_BUSY"
+        await w.runtime.hand_back(w.serial)
+        assert (await w.session.run(ACTIONS[0])).success
 
 
-def test_handing_one_phone_back_leaves_the_others_stopped(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.runtime.stop(by=LENA)
-            await w.runtime.hand_back("127.0.0.1:1")
-            refused = await w.session.run(ACTIONS[0])
-            assert refused.failure_code == "DEVICE_BUSY"
-            assert "was stopped by person lena" in (refused.message or "")
-            assert (await w.session.get_ui_tree()).success, "looking is free"
-            [held] = await w.runtime.leases.all([w.serial])
-            assert held.is_stopped
-
-    play(story())
+async def test_handing_one_phone_back_leaves_the_others_stopped(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.runtime.stop(by=LENA)
+        await w.runtime.hand_back("127.0.0.1:1")
+        refused = await w.session.run(ACTIONS[0])
+        assert refused.failure_code == "DEVICE_BUSY"
+        assert "was stopped by person lena" in (refused.message or "")
+        assert (await w.session.get_ui_tree()).success, "looking is free"
+        [held] = await w.runtime.leases.all([w.serial])
+        assert held.is_stopped
 
 
 if __name__ == "__main__":

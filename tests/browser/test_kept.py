@@ -88,23 +88,20 @@ def test_the_next_client_works_on_the_tab_that_the_last_one_left_in_front(tmp_pa
         asyncio.run(story(site))
 
 
-def test_two_that_start_it_at_once_get_one_browser(tmp_path: Path) -> None:
-    async def story() -> None:
-        folder, clock = tmp_path / "one", SystemClock()
-        wires = await asyncio.gather(open_lasting_browser(folder, clock), open_lasting_browser(folder, clock))
-        try:
-            clients = [Connection(wire, clock) for wire in wires]
-            calls = [asyncio.create_task(one.root.call("Browser.getVersion")) for one in clients]
-            await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-            turn = [call.done() for call in calls]
-            assert sorted(turn) == [False, True], "one has it, the other waits for its turn"
-            await clients[turn.index(True)].close()
-            assert await calls[0] == await calls[1]
-            await clients[turn.index(False)].close()
-        finally:
-            await end(folder)
-
-    asyncio.run(story())
+async def test_two_that_start_it_at_once_get_one_browser(tmp_path: Path) -> None:
+    folder, clock = tmp_path / "one", SystemClock()
+    wires = await asyncio.gather(open_lasting_browser(folder, clock), open_lasting_browser(folder, clock))
+    try:
+        clients = [Connection(wire, clock) for wire in wires]
+        calls = [asyncio.create_task(one.root.call("Browser.getVersion")) for one in clients]
+        await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        turn = [call.done() for call in calls]
+        assert sorted(turn) == [False, True], "one has it, the other waits for its turn"
+        await clients[turn.index(True)].close()
+        assert await calls[0] == await calls[1]
+        await clients[turn.index(False)].close()
+    finally:
+        await end(folder)
 
 
 def test_no_debugging_port_is_opened(tmp_path: Path) -> None:
@@ -171,32 +168,29 @@ def test_a_browser_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_browser_that_runs_is_entered_with_one_yes_that_names_its_profile(tmp_path: Path) -> None:
-    async def story() -> None:
-        profile = tmp_path / "theirs"
-        words = arguments(find_browser(os.environ), profile, headless=True)
-        process = await asyncio.create_subprocess_exec(
-            *[word for word in words if "pipe" not in word], "--remote-debugging-port=0",
-            stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        try:
-            place = profile / "DevToolsActivePort"
-            while not place.exists() or "\n" not in place.read_text():
-                await asyncio.sleep(0.02)
-            config, env = config_of(tmp_path / "home")
-            async with Runtime.open(config, env=env) as runtime:
-                session = await runtime.session(f"browser:127.0.0.1:{place.read_text().splitlines()[0]}")
-                for approve in (False, True):
-                    doing = asyncio.create_task(session.run({"type": "get_ui_tree"}, reason="I look"))
-                    while not (pending := await runtime.approvals.pending()):
-                        assert not doing.done(), (await doing).to_json()
-                        await asyncio.sleep(0.01)
-                    assert str(profile) in pending[0].request.instruction
-                    await runtime.approvals.answer(pending[0].id, approve, by="owner")
-                    assert (await doing).success is approve
-                assert (await session.run({"type": "get_ui_tree"}, reason="I look")).success
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-
-    asyncio.run(story())
+async def test_a_browser_that_runs_is_entered_with_one_yes_that_names_its_profile(tmp_path: Path) -> None:
+    profile = tmp_path / "theirs"
+    words = arguments(find_browser(os.environ), profile, headless=True)
+    process = await asyncio.create_subprocess_exec(
+        *[word for word in words if "pipe" not in word], "--remote-debugging-port=0",
+        stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    try:
+        place = profile / "DevToolsActivePort"
+        while not place.exists() or "\n" not in place.read_text():
+            await asyncio.sleep(0.02)
+        config, env = config_of(tmp_path / "home")
+        async with Runtime.open(config, env=env) as runtime:
+            session = await runtime.session(f"browser:127.0.0.1:{place.read_text().splitlines()[0]}")
+            for approve in (False, True):
+                doing = asyncio.create_task(session.run({"type": "get_ui_tree"}, reason="I look"))
+                while not (pending := await runtime.approvals.pending()):
+                    assert not doing.done(), (await doing).to_json()
+                    await asyncio.sleep(0.01)
+                assert str(profile) in pending[0].request.instruction
+                await runtime.approvals.answer(pending[0].id, approve, by="owner")
+                assert (await doing).success is approve
+            assert (await session.run({"type": "get_ui_tree"}, reason="I look")).success
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()

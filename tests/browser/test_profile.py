@@ -35,23 +35,20 @@ def traces(profile: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_profile_keeps_nothing_that_was_typed(tmp_path: Path) -> None:
-    async def story() -> None:
-        with served() as site:
-            site.put("Done", "/done")
-            async with staged(site, tmp_path / "home") as stage:
-                await stage.show(PAGE)
-                for name, text in TYPED.items():
-                    await stage.js(f"document.querySelector('[name={name}]').focus()")
-                    await stage.surface.tabs.front.session.call("Input.insertText", {"text": text})
-                await asyncio.sleep(WRITES_S)
-                await stage.js("document.querySelector('button').click()")
-                await asyncio.sleep(WRITES_S)
-                assert not traces(tmp_path / "home" / "profile"), "while the browser runs"
-            assert len(site.posted) == 1
-        assert not traces(tmp_path / "home" / "profile")
-
-    asyncio.run(story())
+async def test_a_profile_keeps_nothing_that_was_typed(tmp_path: Path) -> None:
+    with served() as site:
+        site.put("Done", "/done")
+        async with staged(site, tmp_path / "home") as stage:
+            await stage.show(PAGE)
+            for name, text in TYPED.items():
+                await stage.js(f"document.querySelector('[name={name}]').focus()")
+                await stage.surface.tabs.front.session.call("Input.insertText", {"text": text})
+            await asyncio.sleep(WRITES_S)
+            await stage.js("document.querySelector('button').click()")
+            await asyncio.sleep(WRITES_S)
+            assert not traces(tmp_path / "home" / "profile"), "while the browser runs"
+        assert len(site.posted) == 1
+    assert not traces(tmp_path / "home" / "profile")
 
 
 @pytest.mark.slow

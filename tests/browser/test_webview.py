@@ -85,17 +85,12 @@ async def fill_and_send(stage: PhoneStage, name: str, pin: str) -> None:
 
 @pytest.mark.parametrize("by_server", [False, True], ids=["direct", "adb server"])
 @pytest.mark.parametrize("helper", ["none", "u2"])
-def test_a_form_in_a_webview_is_filled_sent_and_verified(
+async def test_a_form_in_a_webview_is_filled_sent_and_verified(
     site: Site, tmp_path: Path, helper: Any, by_server: bool
 ) -> None:
-    async def story() -> None:
-        policy = '[[rule]]\nname = "all"\nverdict = "allow"\n'
-        async with phone_staged(site, tmp_path, helper=helper, by_server=by_server, policy=policy) as stage:
-            await fill_and_send(
-                stage, *(("Ada Love", "five5") if helper == "none" else ("Ada Löve", "fünf5"))
-            )
-
-    asyncio.run(story())
+    policy = '[[rule]]\nname = "all"\nverdict = "allow"\n'
+    async with phone_staged(site, tmp_path, helper=helper, by_server=by_server, policy=policy) as stage:
+        await fill_and_send(stage, *(("Ada Love", "five5") if helper == "none" else ("Ada Löve", "fünf5")))
 
 
 def test_a_dialog_over_a_backdrop_is_read_and_pressed_and_is_covered_without_the_socket(play: Play) -> None:
@@ -187,17 +182,14 @@ def test_a_page_that_is_scrolled_and_pinched_is_touched_where_it_is(play: Play) 
     play(story)
 
 
-def test_debugging_that_is_off_is_said_once_and_costs_no_look(site: Site, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with phone_staged(site, tmp_path) as stage:
-            await stage.show("<title>Silent</title><button>Buy</button>", debugging="off")
-            for _ in range(3):
-                nodes = (await stage.screen()).nodes
-                assert [one.native_id for one in nodes if one.text == "Buy"] == [""]
-            said = [line for line in stage.driver.diagnostics() if line.startswith("web: ")]
-            assert [LAB in line for line in said] == [True], said
-
-    asyncio.run(story())
+async def test_debugging_that_is_off_is_said_once_and_costs_no_look(site: Site, tmp_path: Path) -> None:
+    async with phone_staged(site, tmp_path) as stage:
+        await stage.show("<title>Silent</title><button>Buy</button>", debugging="off")
+        for _ in range(3):
+            nodes = (await stage.screen()).nodes
+            assert [one.native_id for one in nodes if one.text == "Buy"] == [""]
+        said = [line for line in stage.driver.diagnostics() if line.startswith("web: ")]
+        assert [LAB in line for line in said] == [True], said
 
 
 def test_a_page_that_hangs_is_left_to_accessibility_in_bounded_time(play: Play) -> None:
@@ -396,45 +388,39 @@ def test_the_desks_own_page_is_shown_to_nobody(play: Play) -> None:
     play(story)
 
 
-def test_a_secret_is_typed_into_its_own_site_and_into_no_other_page_of_the_same_app(
+async def test_a_secret_is_typed_into_its_own_site_and_into_no_other_page_of_the_same_app(
     site: Site, tmp_path: Path
 ) -> None:
-    async def story() -> None:
-        env = {"HANDRAIL_SECRET_PIN": "geheim-4711"}
-        async with phone_staged(site, tmp_path, env=env) as stage:
-            await stage.show("<title>Login</title><input id=pin type=password aria-label=Pin>")
-            await stage.asked()
-            typed = await stage.act("type_text", text="${secret:PIN}", target={"id": "pin"})
-            assert typed.success, typed.to_json()
-            assert await stage.js("pin.value") == "geheim-4711"
-            assert "geheim" not in await stage.ui()
-            await stage.goto(stage.site.url("/").replace("127.0.0.1", "localhost"))
-            await stage.until(lambda: "localhost" in next(iter(stage.engine.tabs.values())).address)
-            refused = await stage.act("type_text", text="${secret:PIN}", target={"id": "pin"})
-            assert refused.failure_code == "ACTION_REJECTED", refused.to_json()
-            assert await stage.js("pin.value") == ""
-
-    asyncio.run(story())
+    env = {"HANDRAIL_SECRET_PIN": "geheim-4711"}
+    async with phone_staged(site, tmp_path, env=env) as stage:
+        await stage.show("<title>Login</title><input id=pin type=password aria-label=Pin>")
+        await stage.asked()
+        typed = await stage.act("type_text", text="${secret:PIN}", target={"id": "pin"})
+        assert typed.success, typed.to_json()
+        assert await stage.js("pin.value") == "geheim-4711"
+        assert "geheim" not in await stage.ui()
+        await stage.goto(stage.site.url("/").replace("127.0.0.1", "localhost"))
+        await stage.until(lambda: "localhost" in next(iter(stage.engine.tabs.values())).address)
+        refused = await stage.act("type_text", text="${secret:PIN}", target={"id": "pin"})
+        assert refused.failure_code == "ACTION_REJECTED", refused.to_json()
+        assert await stage.js("pin.value") == ""
 
 
-def test_a_new_origin_inside_an_app_asks_and_names_both(site: Site, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with phone_staged(site, tmp_path, policy="") as stage:
-            await stage.show("<title>New</title><button onclick=\"window.hit='join'\">Join</button>")
-            await stage.asked()
-            assert "Join" in await stage.ui(), "looking is free"
-            approvals = stage.runtime.approvals
-            async with beside(stage.tap("Join"), "a tap that asks") as doing:
-                async with asyncio.timeout(PATIENCE_S):
-                    while not (pending := await approvals.pending()):
-                        await asyncio.sleep(0.01)
-                said = pending[0].request
-                assert site.origin in said.why
-                assert f"{site.origin} in {LAB}" in said.instruction
-                assert await stage.js("window.hit ?? null") is None
-                await approvals.answer(pending[0].id, True, by="owner")
-                assert (await doing).success
-            assert await stage.js("window.hit") == "join"
-            assert (await stage.tap("Help")).success, "the app's own button is no page's"
-
-    asyncio.run(story())
+async def test_a_new_origin_inside_an_app_asks_and_names_both(site: Site, tmp_path: Path) -> None:
+    async with phone_staged(site, tmp_path, policy="") as stage:
+        await stage.show("<title>New</title><button onclick=\"window.hit='join'\">Join</button>")
+        await stage.asked()
+        assert "Join" in await stage.ui(), "looking is free"
+        approvals = stage.runtime.approvals
+        async with beside(stage.tap("Join"), "a tap that asks") as doing:
+            async with asyncio.timeout(PATIENCE_S):
+                while not (pending := await approvals.pending()):
+                    await asyncio.sleep(0.01)
+            said = pending[0].request
+            assert site.origin in said.why
+            assert f"{site.origin} in {LAB}" in said.instruction
+            assert await stage.js("window.hit ?? null") is None
+            await approvals.answer(pending[0].id, True, by="owner")
+            assert (await doing).success
+        assert await stage.js("window.hit") == "join"
+        assert (await stage.tap("Help")).success, "the app's own button is no page's"

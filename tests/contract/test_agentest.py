@@ -226,7 +226,7 @@ def test_there_are_ten_tools() -> None:
     assert len({*TOOLS, "run_flow"}) == 10
 
 
-@pytest.mark.parametrize("tool", ["reset_app", "get_logs", "get_shared_prefs", "query_db"])
+@each("tool", ["reset_app", "get_logs", "get_shared_prefs", "query_db"])
 def test_a_tool_without_a_package_means_the_connected_app(tool: str) -> None:
     fields = {"get_shared_prefs": {"file": "a"}, "query_db": {"database": "d", "query": "q"}}.get(tool, {})
     assert read_tool(tool, fields, package="a.b")[0].action.to_dict()["package"] == "a.b"
@@ -324,7 +324,7 @@ def test_every_speed_of_an_emulator_is_taken_by_its_name(speed: str) -> None:
     assert read_tool("set_network", {"speed": speed})[0].action.to_dict()["speed"] == speed
 
 
-@pytest.mark.parametrize(("field", "value"), [("speed", "fast"), ("delay", "gsm"), ("delay", "1:2;kill")])
+@each(("field", "value"), [("speed", "fast"), ("delay", "gsm"), ("delay", "1:2;kill")])
 def test_another_word_is_no_speed_and_no_delay(field: str, value: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         read_tool("set_network", {field: value})
@@ -343,14 +343,12 @@ TRACE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "more", [{}, {"error": "not found"}, {"loadingDetected": "ProgressBar"}, {"durationMs": 3}]
-)
+@each("more", [{}, {"error": "not found"}, {"loadingDetected": "ProgressBar"}, {"durationMs": 3}])
 def test_a_step_result_is_the_seeds_json_and_omits_what_does_not_apply(more: dict[str, Any]) -> None:
     assert StepResult.model_validate({**RESULT, **more}).to_dict() == {**RESULT, **more}
 
 
-@pytest.mark.parametrize(
+@each(
     "more",
     [
         {},
@@ -370,7 +368,7 @@ def test_what_the_seed_always_has_in_a_trace_is_required(name: str) -> None:
         FlowTrace.model_validate({key: value for key, value in TRACE.items() if key != name})
 
 
-@pytest.mark.parametrize("name", RESULT)
+@each("name", RESULT)
 def test_what_the_seed_always_has_in_a_result_is_required(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         StepResult.model_validate({key: value for key, value in RESULT.items() if key != name})

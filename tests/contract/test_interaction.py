@@ -47,14 +47,14 @@ def test_there_are_five_tools_that_act_and_four_that_look() -> None:
     assert list(TOOLS) == [*NAMES, *(name for name, _ in OBSERVATIONS)]
 
 
-@pytest.mark.parametrize(("name", "arguments", "native"), INTERACTIONS, ids=NAMES)
+@each(("name", "arguments", "native"), INTERACTIONS, ids=NAMES)
 def test_a_tool_call_has_its_native_action_and_back(name: str, arguments: Any, native: Any) -> None:
     action = read_tool(name, {**arguments, "reason": WHY})
     assert action == action_from({**native, "reason": WHY})
     assert write_tool(action) == (name, {**arguments, "reason": WHY})
 
 
-@pytest.mark.parametrize(("name", "native"), OBSERVATIONS)
+@each(("name", "native"), OBSERVATIONS)
 def test_looking_needs_no_reason(name: str, native: dict[str, Any]) -> None:
     assert read_tool(name, {}) == action_from(native)
     assert read_tool(name, {"reason": WHY}).reason == WHY
@@ -69,7 +69,7 @@ def test_acting_needs_a_reason_that_says_something(
     assert "first person" in refused_at("reason", name, {**arguments, "reason": reason}).hint
 
 
-@pytest.mark.parametrize(("name", "arguments", "native"), INTERACTIONS, ids=NAMES)
+@each(("name", "arguments", "native"), INTERACTIONS, ids=NAMES)
 def test_a_reason_may_not_be_left_out(name: str, arguments: Any, native: Any) -> None:
     refused_at("reason", name, arguments)
 

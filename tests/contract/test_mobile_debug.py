@@ -184,7 +184,7 @@ def test_a_wrong_field_is_named_in_the_words_of_the_tool(name: str, arguments: A
 TARGET = {"id": "a:id/b", "description": "c", "text_contains": "d", "index": 2}
 
 
-@pytest.mark.parametrize(
+@each(
     ("condition", "native"),
     [
         ("exists", {"state": {"target": TARGET, "property": "exists", "value": True}}),
@@ -204,7 +204,7 @@ def test_a_wait_for_an_element_becomes_one_condition(condition: str, native: dic
     assert wait_tries(arguments["retry"]) == (2, 5)
 
 
-@pytest.mark.parametrize("name", ["adjust_control", "expect_state", "expect_element_visible"])
+@each("name", ["adjust_control", "expect_state", "expect_element_visible"])
 def test_an_element_id_beside_a_selector_decides_alone(name: str) -> None:
     arguments = CALLS[NAMES.index(name)][1]
     assert read_tool(name, {**arguments, "element_id": "el_9"}).to_dict()["target"] == {"element_id": "el_9"}
@@ -259,7 +259,7 @@ def test_the_envelope_of_start_app_has_device_and_details() -> None:
     assert written["details"] == {"launchTimeMs": 40}
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "retryable", "resolved", "after"),
     [
         ("STALE_REFERENCE", True, None, None),
@@ -350,7 +350,7 @@ def test_every_code_of_ours_has_one_that_is_known() -> None:
     assert {failure_code(code) for code in ERRORS} <= FAILURE_CODES <= ERRORS.keys()
 
 
-@pytest.mark.parametrize(
+@each(
     "native",
     [
         {"type": "double_tap", "target": "1,2"},

@@ -15,10 +15,13 @@ from handrail.mcp_server.tools import tools
 from handrail.protocol.target import Selector, StateIs
 from handrail.screen.select import NO_HANDLES
 from handrail_sim.phone import Phone
+from tests.cases import each
 from tests.scenario.test_control import _DialsApp as DialsApp
 from tests.scenario.test_mcp_answers import Door, door
 from tests.scenario.world import FastClock, play
 from tests.unit.screen.drawn import node, row, screen
+
+ASYNC_RUNNER = play
 
 CONDITIONS = ("exists", "visible", "clickable", "not_exists")
 LAB = "com.handrail.composelab"
@@ -40,22 +43,19 @@ def keys_pressed(ask: Door) -> int:
     return sum("key" in str(one) for one in ask.world.inputs())
 
 
-def test_a_disabled_button_exists_and_is_visible_and_is_not_clickable(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path, "mobile_debug") as ask:
-            await told(ask, "start_app", appId=LAB)
-            least: dict[str, Any] = {"selector": {"text": "Decrease"}, "timeout_ms": 100}
-            await told(ask, "wait_for_ui", condition="exists", **least)
-            await told(ask, "wait_for_ui", condition="visible", **least)
-            failed = await told(ask, "wait_for_ui", condition="clickable", fails=True, **least)
-            assert (failed["failure_code"], failed["target"]["resolved"]) == ("TIMEOUT", None)
-            await ask.world.session.tap("Increase")
-            await told(ask, "wait_for_ui", condition="clickable", **least)
-
-    play(story())
+async def test_a_disabled_button_exists_and_is_visible_and_is_not_clickable(tmp_path: Path) -> None:
+    async with door(tmp_path, "mobile_debug") as ask:
+        await told(ask, "start_app", appId=LAB)
+        least: dict[str, Any] = {"selector": {"text": "Decrease"}, "timeout_ms": 100}
+        await told(ask, "wait_for_ui", condition="exists", **least)
+        await told(ask, "wait_for_ui", condition="visible", **least)
+        failed = await told(ask, "wait_for_ui", condition="clickable", fails=True, **least)
+        assert (failed["failure_code"], failed["target"]["resolved"]) == ("TIMEOUT", None)
+        await ask.world.session.tap("Increase")
+        await told(ask, "wait_for_ui", condition="clickable", **least)
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "flags", "visible", "clickable"),
     [
         (row(1), "clickable", True, True),
@@ -88,100 +88,79 @@ def test_clickable_is_not_put_together_from_two_elements() -> None:
     assert not state_is(screen(node("FrameLayout", *two)), wish, NO_HANDLES).met
 
 
-def test_the_element_that_was_waited_for_is_told_with_text_and_id(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path, "mobile_debug") as ask:
-            await told(ask, "start_app", appId="com.google.android.contacts")
-            waited = await told(ask, "wait_for_ui", selector={"text": "Alba Thornquill"})
-            found = waited["target"]["resolved"]
-            assert waited["target"]["selector"] == {"text": "Alba Thornquill"}
-            assert found["text"] == "Alba Thornquill"
-            assert found["resource_id"] == "com.google.android.contacts:id/cliv_name_textview"
-            assert waited["element"]["elementId"] == found["elementId"]
-            several = await told(ask, "wait_for_ui", selector={"text": "o", "contains": True})
-            assert "o" in (several["target"]["resolved"]["text"] or "").lower()
-            second = await told(
-                ask, "wait_for_ui", selector={"text": "o", "contains": True}, match={"index": 1}
-            )
-            assert second["target"]["resolved"]["index"] > several["target"]["resolved"]["index"]
-            checked = await told(ask, "expect_element_visible", selector={"text": "Anselm Foxglove"})
-            assert checked["target"]["resolved"]["text"] == "Anselm Foxglove"
-            tapped = await told(ask, "tap_element", elementId=found["elementId"])
-            assert tapped["target"]["resolved"]["elementId"] == found["elementId"]
-            gone = await told(
-                ask, "wait_for_ui", selector={"text": "Anselm Foxglove"}, condition="not_exists"
-            )
-            assert gone["target"]["resolved"] is None
-
-    play(story())
+async def test_the_element_that_was_waited_for_is_told_with_text_and_id(tmp_path: Path) -> None:
+    async with door(tmp_path, "mobile_debug") as ask:
+        await told(ask, "start_app", appId="com.google.android.contacts")
+        waited = await told(ask, "wait_for_ui", selector={"text": "Alba Thornquill"})
+        found = waited["target"]["resolved"]
+        assert waited["target"]["selector"] == {"text": "Alba Thornquill"}
+        assert found["text"] == "Alba Thornquill"
+        assert found["resource_id"] == "com.google.android.contacts:id/cliv_name_textview"
+        assert waited["element"]["elementId"] == found["elementId"]
+        several = await told(ask, "wait_for_ui", selector={"text": "o", "contains": True})
+        assert "o" in (several["target"]["resolved"]["text"] or "").lower()
+        second = await told(ask, "wait_for_ui", selector={"text": "o", "contains": True}, match={"index": 1})
+        assert second["target"]["resolved"]["index"] > several["target"]["resolved"]["index"]
+        checked = await told(ask, "expect_element_visible", selector={"text": "Anselm Foxglove"})
+        assert checked["target"]["resolved"]["text"] == "Anselm Foxglove"
+        tapped = await told(ask, "tap_element", elementId=found["elementId"])
+        assert tapped["target"]["resolved"]["elementId"] == found["elementId"]
+        gone = await told(ask, "wait_for_ui", selector={"text": "Anselm Foxglove"}, condition="not_exists")
+        assert gone["target"]["resolved"] is None
 
 
-def test_retry_waits_again_and_poll_interval_ms_sets_the_pace(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path, "mobile_debug") as ask:
-            least: dict[str, Any] = {"selector": {"text": "Nothing"}, "timeout_ms": 40}
-            retry = {"max_attempts": 3, "backoff_ms": 1}
-            await told(ask, "wait_for_ui", fails=True, retry=retry, **least)
-            waits = {
-                one["action_id"] for one in ask.world.events() if "wait_for" in str(one.get("action_id"))
-            }
-            assert len(waits) == 3
-            before = ask.world.session.screens.reads
-            await told(ask, "wait_for_ui", fails=True, poll_interval_ms=2_000, **least)
-            assert ask.world.session.screens.reads - before <= 2  # at the beginning, and when time is up
-
-    play(story())
+async def test_retry_waits_again_and_poll_interval_ms_sets_the_pace(tmp_path: Path) -> None:
+    async with door(tmp_path, "mobile_debug") as ask:
+        least: dict[str, Any] = {"selector": {"text": "Nothing"}, "timeout_ms": 40}
+        retry = {"max_attempts": 3, "backoff_ms": 1}
+        await told(ask, "wait_for_ui", fails=True, retry=retry, **least)
+        waits = {one["action_id"] for one in ask.world.events() if "wait_for" in str(one.get("action_id"))}
+        assert len(waits) == 3
+        before = ask.world.session.screens.reads
+        await told(ask, "wait_for_ui", fails=True, poll_interval_ms=2_000, **least)
+        assert ask.world.session.screens.reads - before <= 2  # at the beginning, and when time is up
 
 
-def test_back_at_home_was_delivered_and_is_no_error_and_home_at_home_is_there(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path, "mobile_debug") as ask:
-            back = await told(ask, "press_back")
-            assert back["lifecycle_state"] == "pending_verification"
-            assert "changed" in back["message"]
-            assert "failure_code" not in back
-            assert keys_pressed(ask) == 1
-            home = await ask.world.session.press_key("home")
-            assert home.success, home.to_json()
-            assert (home.verification and home.verification.observed) == "the home screen"
-            assert keys_pressed(ask) == 2
-
-    play(story())
+async def test_back_at_home_was_delivered_and_is_no_error_and_home_at_home_is_there(tmp_path: Path) -> None:
+    async with door(tmp_path, "mobile_debug") as ask:
+        back = await told(ask, "press_back")
+        assert back["lifecycle_state"] == "pending_verification"
+        assert "changed" in back["message"]
+        assert "failure_code" not in back
+        assert keys_pressed(ask) == 1
+        home = await ask.world.session.press_key("home")
+        assert home.success, home.to_json()
+        assert (home.verification and home.verification.observed) == "the home screen"
+        assert keys_pressed(ask) == 2
 
 
-def test_scroll_amount_is_how_far_a_finger_goes(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path, "mobile_debug") as ask:
-            await told(ask, "start_app", appId="com.google.android.contacts")
-            far = []
-            for amount in (0.2, 0.6):
-                given = {"selector": {"text": "Nobody"}, "maxScrolls": 1, "scrollAmount": amount}
-                before = len(ask.world.inputs())
-                await told(ask, "scroll_to_element", fails=True, **given)
-                first = ask.world.inputs()[before:]
-                end = next(index for index, one in enumerate(first) if one["action"] == "up")
-                far.append(first[0]["y"] - first[end]["y"])
-            assert 2.5 < far[1] / far[0] < 3.5
-
-    play(story())
+async def test_scroll_amount_is_how_far_a_finger_goes(tmp_path: Path) -> None:
+    async with door(tmp_path, "mobile_debug") as ask:
+        await told(ask, "start_app", appId="com.google.android.contacts")
+        far = []
+        for amount in (0.2, 0.6):
+            given = {"selector": {"text": "Nobody"}, "maxScrolls": 1, "scrollAmount": amount}
+            before = len(ask.world.inputs())
+            await told(ask, "scroll_to_element", fails=True, **given)
+            first = ask.world.inputs()[before:]
+            end = next(index for index, one in enumerate(first) if one["action"] == "up")
+            far.append(first[0]["y"] - first[end]["y"])
+        assert 2.5 < far[1] / far[0] < 3.5
 
 
-def test_max_attempts_is_how_often_a_slider_is_moved(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = FastClock(10)
-        phone = Phone(clock=clock, apps=[DialsApp])
-        async with door(tmp_path, "mobile_debug", clock=clock, phone=phone) as ask:
-            await told(ask, "start_app", appId=DialsApp.package)
-            given = {"selector": {"text": "Step"}, "targetValue": 10}
-            tried = []
-            for more in ({"maxAttempts": 1}, {}):
-                answer = await ask("adjust_control", **given, **more)
-                assert answer.envelope
-                assert answer.envelope.failure_code == "CONTROL_CONVERGENCE_FAILED"
-                tried.append(len((answer.envelope.details or {})["tried"]))
-            assert tried[0] == 1 < tried[1]
-
-    play(story())
+async def test_max_attempts_is_how_often_a_slider_is_moved(tmp_path: Path) -> None:
+    clock = FastClock(10)
+    phone = Phone(clock=clock, apps=[DialsApp])
+    async with door(tmp_path, "mobile_debug", clock=clock, phone=phone) as ask:
+        await told(ask, "start_app", appId=DialsApp.package)
+        given = {"selector": {"text": "Step"}, "targetValue": 10}
+        tried = []
+        for more in ({"maxAttempts": 1}, {}):
+            answer = await ask("adjust_control", **given, **more)
+            assert answer.envelope
+            assert answer.envelope.failure_code == "CONTROL_CONVERGENCE_FAILED"
+            tried.append(len((answer.envelope.details or {})["tried"]))
+        assert tried[0] == 1 < tried[1]
 
 
 @pytest.mark.parametrize(
@@ -199,21 +178,18 @@ def test_max_attempts_is_how_often_a_slider_is_moved(tmp_path: Path) -> None:
         ("tap_elment", {}, "INVALID_ACTION", None),
     ],
 )
-def test_a_call_that_never_became_an_action_answers_with_an_envelope(
+async def test_a_call_that_never_became_an_action_answers_with_an_envelope(
     tmp_path: Path, tool: str, arguments: dict[str, Any], code: str, selector: Any
 ) -> None:
-    async def story() -> None:
-        async with door(tmp_path, "mobile_debug") as ask:
-            written = await told(ask, tool, fails=True, **arguments)
-            assert written.keys() >= ENVELOPE
-            assert (written["action_type"], written["lifecycle_state"]) == (tool, "failed")
-            assert (written["failure_code"], written["code"]) == ("ACTION_REJECTED", code)
-            assert written["target"] == {"selector": selector, "resolved": None}
-            assert written["message"]
-            assert written["hint"]
-            assert not ask.world.inputs()
-
-    play(story())
+    async with door(tmp_path, "mobile_debug") as ask:
+        written = await told(ask, tool, fails=True, **arguments)
+        assert written.keys() >= ENVELOPE
+        assert (written["action_type"], written["lifecycle_state"]) == (tool, "failed")
+        assert (written["failure_code"], written["code"]) == ("ACTION_REJECTED", code)
+        assert written["target"] == {"selector": selector, "resolved": None}
+        assert written["message"]
+        assert written["hint"]
+        assert not ask.world.inputs()
 
 
 def test_ios_is_unsupported_in_the_schema() -> None:

@@ -87,7 +87,7 @@ def test_a_reason_is_carried_both_ways(kind: str) -> None:
     assert write_action(found.native) == given
 
 
-@pytest.mark.parametrize("reason", [None, 5, "", "  ", ["because"]])
+@each("reason", [None, 5, "", "  ", ["because"]])
 def test_a_reason_that_says_nothing_is_left_out(reason: Any) -> None:
     assert "reason" not in normalise({**complete("tap"), "reason": reason}).action
 
@@ -205,7 +205,7 @@ def test_what_was_invented_empty_or_out_of_range_is_not_executable(given: Any, w
     assert "native" not in found.to_dict()
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "native"),
     [
         ({"type": "keyevent"}, {"type": "press_key", "key": "KEYCODE_ENTER"}),
@@ -248,7 +248,7 @@ def test_what_the_seed_has_no_words_for_is_not_written(native: dict[str, Any]) -
         write_action(action_from(native))
 
 
-@pytest.mark.parametrize(
+@each(
     ("native", "written"),
     [
         ({"type": "press_key", "key": "back"}, {"type": "keyevent", "keycode": "KEYCODE_BACK"}),

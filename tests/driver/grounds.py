@@ -24,7 +24,7 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.browser.stage import Site, Stage, served, staged
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 CONTACTS = "com.google.android.contacts"
 EDITOR = "com.android.contacts.activities.ContactEditorActivity"
 SETTINGS = "com.android.settings"

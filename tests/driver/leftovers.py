@@ -13,7 +13,7 @@ from handrail.android.constants import DUMP_FOLDER
 from handrail.errors import DeviceError
 from tests.driver.ways import Held, Way, hold
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 OURS = ("ps", "sh", "-sh", "ls")
 """Programs that only the counting itself runs."""
 

@@ -25,7 +25,7 @@ class Peer:
 
     def __init__(self, address: str) -> None:
         host, _, port = address.partition(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=10)
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
         self._parser = Parser(MAX_PAYLOAD)
 
     def send(self, data: bytes) -> None:

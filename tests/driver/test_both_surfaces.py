@@ -24,7 +24,7 @@ from tests.browser.stage import has_browser
 from tests.driver.grounds import Ground, browser_ground, phone_ground
 
 pytestmark = pytest.mark.slow
-BOUND_S = 15.0
+BOUND_S = 60.0
 
 
 def on_both(test: Callable[[Ground], Awaitable[None]]) -> Callable[[str, Path], None]:

@@ -107,7 +107,7 @@ def test_ctrl_c_while_it_waits_leaves_nothing_behind(person: Person, tmp_path: P
     while "Waiting" not in talk.stdout.readline():
         pass
     talk.send_signal(signal.SIGINT)
-    talk.communicate(timeout=20)
+    talk.communicate(timeout=60)
     assert talk.returncode == 130
     assert not person.home.exists()
     assert not list(tmp_path.glob("handrail-*.png"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -56,28 +55,22 @@ def gallery(served: Served) -> dict[str, Any]:
     return found
 
 
-def test_two_fingers_pinch_and_turn(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with emulator(tmp_path) as (driver, served):
-            assert driver.channels()["pinch"] == driver.channels()["tap"] == "grpc"
-            await driver.shell.run(["pm", "grant", GALLERY, "android.permission.READ_MEDIA_IMAGES"])
-            await driver.shell.run(["am", "start", "-n", f"{GALLERY}/.ViewerActivity", "--ei", "number", "1"])
-            await driver.perform(fingers.pinch(540, 1100, 100, 300, 300))
-            assert gallery(served)["scale"] > 1.5
-            await driver.perform(fingers.rotate(540, 1100, 300, 0, 90, 400))
-            top = served.phone.tasks.top
-            assert top is not None
-            assert 60 < top.state["rotation"] < 120
-
-    asyncio.run(story())
+async def test_two_fingers_pinch_and_turn(tmp_path: Path) -> None:
+    async with emulator(tmp_path) as (driver, served):
+        assert driver.channels()["pinch"] == driver.channels()["tap"] == "grpc"
+        await driver.shell.run(["pm", "grant", GALLERY, "android.permission.READ_MEDIA_IMAGES"])
+        await driver.shell.run(["am", "start", "-n", f"{GALLERY}/.ViewerActivity", "--ei", "number", "1"])
+        await driver.perform(fingers.pinch(540, 1100, 100, 300, 300))
+        assert gallery(served)["scale"] > 1.5
+        await driver.perform(fingers.rotate(540, 1100, 300, 0, 90, 400))
+        top = served.phone.tasks.top
+        assert top is not None
+        assert 60 < top.state["rotation"] < 120
 
 
-def test_looks_go_by_adb_and_pictures_by_grpc(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with emulator(tmp_path) as (driver, _):
-            assert driver.channels()["look"] == "adb"
-            assert driver.channels()["screenshot"] == "grpc"
-            assert (await driver.screenshot()).startswith(b"\x89PNG")
-            assert (await driver.look()).package == (await driver.foreground()).package
-
-    asyncio.run(story())
+async def test_looks_go_by_adb_and_pictures_by_grpc(tmp_path: Path) -> None:
+    async with emulator(tmp_path) as (driver, _):
+        assert driver.channels()["look"] == "adb"
+        assert driver.channels()["screenshot"] == "grpc"
+        assert (await driver.screenshot()).startswith(b"\x89PNG")
+        assert (await driver.look()).package == (await driver.foreground()).package

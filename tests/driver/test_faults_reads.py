@@ -129,21 +129,18 @@ async def test_a_reboot_is_survived_and_shows_in_the_boot_id(held: Held) -> None
     assert after.boot_id != before.boot_id
 
 
-def test_a_phone_that_goes_offline_is_told_by_its_code_and_found_again(way: Way) -> None:
-    async def story() -> None:
-        async with hold(way) as held:
+async def test_a_phone_that_goes_offline_is_told_by_its_code_and_found_again(way: Way) -> None:
+    async with hold(way) as held:
+        assert texts(await held.driver.look())
+        held.phone.faults.add("offline", for_ms=150)
+        try:
             assert texts(await held.driver.look())
-            held.phone.faults.add("offline", for_ms=150)
-            try:
-                assert texts(await held.driver.look())
-            except HandrailError as error:
-                assert error.code in ("DEVICE_OFFLINE", "ADB_CONNECTION_ERROR")
-                assert error.hint
-            async with asyncio.timeout(20):
-                while not await answers(held):
-                    await asyncio.sleep(0)
-
-    asyncio.run(story())
+        except HandrailError as error:
+            assert error.code in ("DEVICE_OFFLINE", "ADB_CONNECTION_ERROR")
+            assert error.hint
+        async with asyncio.timeout(60):
+            while not await answers(held):
+                await asyncio.sleep(0)
 
 
 @plain
@@ -162,7 +159,7 @@ def test_a_line_that_breaks_in_mid_command_is_mended_and_the_read_repeated(way: 
                 assert error.hint
                 assert error.details["attempts"] == 3
             held.phone.faults.clear()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not await answers(held) or "uiautomator" in await held.sh("ps", "-A", "-o", "ARGS"):
                     await asyncio.sleep(0)
             await held.driver.look()  # takes away the file of the dump that nobody waited for

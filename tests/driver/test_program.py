@@ -62,7 +62,7 @@ def test_a_host_is_unauthorised_until_its_key_is_accepted(adb_server: Adb) -> No
         assert program.line()["fingerprint"].count(":") == 15
         assert "unauthorized" in adb_server.run("-s", address, "get-state").stderr.decode()
         program.process.send_signal(signal.SIGUSR1)
-        adb_server.text("-s", address, "wait-for-device", timeout=20)
+        adb_server.text("-s", address, "wait-for-device", timeout=60)
         assert adb_server.text("-s", address, "shell", "echo in") == "in\n"
         adb_server.text("disconnect", address)
         assert "connected to" in adb_server.text("connect", address)
@@ -79,7 +79,7 @@ def test_an_emulator_is_named_after_its_console(adb_server: Adb) -> None:
         line = program.line()
         assert line["serial"] == f"emulator-{port - 1}"
         assert line["console_port"] == port - 1
-        with socket.create_connection(("127.0.0.1", port - 1), timeout=10) as console:
+        with socket.create_connection(("127.0.0.1", port - 1), timeout=60) as console:
             assert console.recv(100)
         adb_server.text("connect", line["connect"])
         assert adb_server.text("-s", line["connect"], "shell", "getprop ro.serialno").strip()

@@ -33,7 +33,7 @@ def apk(folder: Path, package: str) -> Path:
 
 
 def fetch(port: int, path: str) -> bytes:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
         data: bytes = answer.read()
         return data
 
@@ -154,7 +154,7 @@ def eventually(port: int, path: str) -> bytes:
 
 def test_a_forward_to_a_port_nobody_serves_is_closed(adb: Adb) -> None:
     local = int(adb.text("forward", "tcp:0", "tcp:1"))
-    with socket.create_connection(("127.0.0.1", local), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", local), timeout=60) as client:
         assert client.recv(1) == b""
     adb.text("forward", "--remove", f"tcp:{local}")
 
@@ -173,7 +173,7 @@ def test_a_reverse_forward_leads_from_the_phone_to_the_host(adb: Adb) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         adb.text("reverse", "tcp:7001", f"tcp:{server.getsockname()[1]}")
         local = int(adb.text("forward", "tcp:0", "tcp:7001"))
-        with socket.create_connection(("127.0.0.1", local), timeout=10) as client:
+        with socket.create_connection(("127.0.0.1", local), timeout=60) as client:
             client.sendall(b"round the phone")
             inside, _ = server.accept()
             with inside:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
@@ -72,20 +71,19 @@ MATRIX = [
 
 
 @pytest.mark.parametrize(("route", "kind"), MATRIX)
-def test_every_text_arrives_unchanged_or_is_declined_before_anything_is_sent(route: str, kind: str) -> None:
-    async def story() -> None:
-        place = PLACES[kind]
-        async with person(route, place) as who:
-            wrong = await try_all(
-                who,
-                lambda one, text: one.type_text(text),
-                texts(route, kind),
-                lambda text: must_arrive(route, place, text),
-            )
-            assert not wrong, "\n".join(wrong)
-            assert len(texts(route, kind)) >= 60
-
-    asyncio.run(story())
+async def test_every_text_arrives_unchanged_or_is_declined_before_anything_is_sent(
+    route: str, kind: str
+) -> None:
+    place = PLACES[kind]
+    async with person(route, place) as who:
+        wrong = await try_all(
+            who,
+            lambda one, text: one.type_text(text),
+            texts(route, kind),
+            lambda text: must_arrive(route, place, text),
+        )
+        assert not wrong, "\n".join(wrong)
+        assert len(texts(route, kind)) >= 60
 
 
 async def by_one_way(who: Person, text: str, name: str) -> Typed:
@@ -103,30 +101,24 @@ async def by_one_way(who: Person, text: str, name: str) -> Typed:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PLACES)
 @pytest.mark.parametrize(("route", "name"), SINGLE_WAYS)
-def test_each_single_way_delivers_unchanged_or_declares_that_it_cannot(
+async def test_each_single_way_delivers_unchanged_or_declares_that_it_cannot(
     route: str, name: str, kind: str
 ) -> None:
-    async def story() -> None:
-        place = PLACES[kind]
-        async with person(route, place) as who:
-            wrong = await try_all(
-                who,
-                lambda one, text: by_one_way(one, text, name),
-                NASTY,
-                lambda text: must_arrive(route, place, text),
-            )
-            assert not wrong, "\n".join(wrong)
-
-    asyncio.run(story())
+    place = PLACES[kind]
+    async with person(route, place) as who:
+        wrong = await try_all(
+            who,
+            lambda one, text: by_one_way(one, text, name),
+            NASTY,
+            lambda text: must_arrive(route, place, text),
+        )
+        assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("label", REFUSED)
-def test_what_no_field_can_hold_is_refused(label: str) -> None:
-    async def story() -> None:
-        async with person("adb", PLACES["single-line"]) as who:
-            with pytest.raises(InvalidAction) as refusal:
-                await who.type_text(REFUSED[label])
-            assert refusal.value.details["path"] == "text"
-            assert who.value() == ""
-
-    asyncio.run(story())
+async def test_what_no_field_can_hold_is_refused(label: str) -> None:
+    async with person("adb", PLACES["single-line"]) as who:
+        with pytest.raises(InvalidAction) as refusal:
+            await who.type_text(REFUSED[label])
+        assert refusal.value.details["path"] == "text"
+        assert who.value() == ""

@@ -24,7 +24,7 @@ NUMBER = Place(
 )
 METACHARACTERS = "abc %s;$'\"\\&|<>()*?~#!`{}[]-=\t"
 HOME_KEY, LEFT_KEY = 3, 21
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 def story(route: str, place: Place, play: Callable[[Person], Awaitable[None]]) -> None:

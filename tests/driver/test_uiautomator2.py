@@ -47,7 +47,7 @@ def test_connect_pushes_the_jar_and_knows_the_phone(device: Any) -> None:
 
 def test_the_hierarchy_is_well_formed_and_of_the_app_in_front(device: Any) -> None:
     device.app_start(CONTACTS, stop=True)
-    assert device.app_wait(CONTACTS, front=True, timeout=5) > 0
+    assert device.app_wait(CONTACTS, front=True, timeout=60) > 0
     root = ElementTree.fromstring(device.dump_hierarchy().encode())
     assert root.tag == "hierarchy"
     assert CONTACTS in {window.attrib["package"] for window in root}
@@ -57,12 +57,12 @@ def test_a_person_is_added_by_text_and_description(device: Any) -> None:
     device.app_start(CONTACTS, stop=True)
     device(description="Create new contact").click()
     field = device(className="android.widget.EditText", instance=0)
-    assert field.wait(timeout=5)
+    assert field.wait(timeout=60)
     named = device(resourceId=field.info["resourceName"])
     named.set_text("Grete Sample")
     assert named.get_text() == "Grete Sample"
     device.xpath('//*[@text="Save" or @content-desc="Save"]').click()
-    assert device(text="Grete Sample").wait(timeout=5)
+    assert device(text="Grete Sample").wait(timeout=60)
 
 
 def test_a_missing_element_is_the_clients_own_exception(device: Any) -> None:
@@ -75,13 +75,13 @@ def test_a_missing_element_is_the_clients_own_exception(device: Any) -> None:
 
 def test_swipes_scroll_and_selectors_find(device: Any) -> None:
     device.app_start(SETTINGS, stop=True)
-    device(scrollable=True).wait(timeout=5)
+    device(scrollable=True).wait(timeout=60)
     before = device.dump_hierarchy()
     device.swipe(540, 1800, 540, 700, 0.3)
     assert device.dump_hierarchy() != before
     assert device(scrollable=True).scroll.to(text="About phone")
     device(text="About phone").click()
-    assert device(textContains="Android").wait(timeout=5)
+    assert device(textContains="Android").wait(timeout=60)
     device.press("back")
 
 
@@ -132,10 +132,10 @@ def test_a_session_of_a_hundred_steps(device: Any) -> None:
     session = device.session(SETTINGS)
     while steps < 100:
         session(text="Display").click()
-        assert session(textContains="rightness").wait(timeout=5)
+        assert session(textContains="rightness").wait(timeout=60)
         assert session.app_current()["package"] == SETTINGS
         session.press("back")
-        assert session(text="Display").wait(timeout=5)
+        assert session(text="Display").wait(timeout=60)
         windows = ElementTree.fromstring(session.dump_hierarchy().encode())  # their order means nothing
         assert SETTINGS in {window.attrib["package"] for window in windows}
         steps += 6

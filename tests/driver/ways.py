@@ -25,7 +25,7 @@ TRANSPORTS = ("direct", "server")
 HELPERS: tuple[Helper, ...] = ("none", "u2", "http")
 CHANNELS = {"none": "adb", "u2": "u2", "http": "helper"}
 SETTINGS = "com.android.settings"
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True)

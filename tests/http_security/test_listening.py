@@ -14,6 +14,8 @@ from tests.scenario.doors import HANDRAIL
 from tests.scenario.residents import lodging
 from tests.scenario.world import play_live, until
 
+ASYNC_RUNNER = play_live
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads Linux's /proc"),
@@ -60,26 +62,23 @@ def listening(home: Path) -> set[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_a_server_listens_on_loopback_only(tmp_path: Path, name: str) -> None:
-    async def story() -> None:
-        async with lodging(tmp_path) as place:
-            process = await asyncio.create_subprocess_exec(
-                *HANDRAIL,
-                *SERVERS[name],
-                env=place.env,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-            )
-            assert process.stdout
-            try:
-                await until(lambda: listening(tmp_path))
-                await asyncio.sleep(2)  # further sockets, such as the other loopback's
-                assert {address for address, _ in listening(tmp_path)} <= {"127.0.0.1", "::1"}
-                assert process.returncode is None, (await process.stdout.read()).decode()
-            finally:
-                if process.returncode is None:
-                    process.send_signal(signal.SIGTERM)
-                await process.communicate()
-
-    play_live(story())
+async def test_a_server_listens_on_loopback_only(tmp_path: Path, name: str) -> None:
+    async with lodging(tmp_path) as place:
+        process = await asyncio.create_subprocess_exec(
+            *HANDRAIL,
+            *SERVERS[name],
+            env=place.env,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        assert process.stdout
+        try:
+            await until(lambda: listening(tmp_path))
+            await asyncio.sleep(2)  # further sockets, such as the other loopback's
+            assert {address for address, _ in listening(tmp_path)} <= {"127.0.0.1", "::1"}
+            assert process.returncode is None, (await process.stdout.read()).decode()
+        finally:
+            if process.returncode is None:
+                process.send_signal(signal.SIGTERM)
+            await process.communicate()

@@ -15,6 +15,8 @@ from tests.mcp_conformance.door import MODERN, OLDER, Door, door, text_of
 from tests.scenario.people import BANK, asked, at_checkout
 from tests.scenario.world import play_live, until
 
+ASYNC_RUNNER = play_live
+
 PAY = {"target": "Pay €4.90", "reason": "I pay for the order"}
 BOTH = pytest.mark.parametrize("mode", [MODERN, OLDER])
 
@@ -120,20 +122,17 @@ def test_a_form_that_comes_back_untouched_allows_nothing(tmp_path: Path, mode: s
 
 
 @pytest.mark.parametrize(("choice", "span"), [(SESSION, "session"), (ALWAYS, "always")])
-def test_a_choice_that_is_to_be_remembered_is(tmp_path: Path, choice: str, span: str) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d:
+async def test_a_choice_that_is_to_be_remembered_is(tmp_path: Path, choice: str, span: str) -> None:
+    async with door(tmp_path) as d:
+        await at_checkout(d.world)
+        person = Person(choice)
+        async with d.client(MODERN, elicitation_callback=person) as client:
+            assert not (await client.call_tool("tap", PAY)).is_error
             await at_checkout(d.world)
-            person = Person(choice)
-            async with d.client(MODERN, elicitation_callback=person) as client:
-                assert not (await client.call_tool("tap", PAY)).is_error
-                await at_checkout(d.world)
-                assert not (await client.call_tool("tap", PAY)).is_error
-            assert len(person.forms) == 1
-            [kept] = await d.world.runtime.approvals.history()
-            assert kept.remember == span
-
-    play_live(story())
+            assert not (await client.call_tool("tap", PAY)).is_error
+        assert len(person.forms) == 1
+        [kept] = await d.world.runtime.approvals.history()
+        assert kept.remember == span
 
 
 @BOTH
@@ -159,18 +158,15 @@ def test_a_client_without_forms_is_told_how_a_person_approves_and_can_call_again
     play_live(story())
 
 
-def test_another_call_does_not_join_the_one_that_waits(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path, patience_ms=50) as d:
-            await at_checkout(d.world)
-            async with d.client(MODERN) as client:
-                await client.call_tool("tap", PAY)
-                seen = await client.call_tool("get_ui_tree", {})
-                assert "Pay" in text_of(seen)
-                await client.call_tool("tap", {**PAY, "reason": "I really pay"})
-            assert len(await d.world.runtime.approvals.pending()) == 2
-
-    play_live(story())
+async def test_another_call_does_not_join_the_one_that_waits(tmp_path: Path) -> None:
+    async with door(tmp_path, patience_ms=50) as d:
+        await at_checkout(d.world)
+        async with d.client(MODERN) as client:
+            await client.call_tool("tap", PAY)
+            seen = await client.call_tool("get_ui_tree", {})
+            assert "Pay" in text_of(seen)
+            await client.call_tool("tap", {**PAY, "reason": "I really pay"})
+        assert len(await d.world.runtime.approvals.pending()) == 2
 
 
 # the answer of 2026-07-28: the same call again
@@ -193,72 +189,58 @@ def _client(d: Door) -> Any:
     return d.client(MODERN, elicitation_callback=Person(YES))
 
 
-def test_an_answer_is_taken_once_and_starts_nothing_anew(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d:
-            await at_checkout(d.world)
-            async with _client(d) as client:
-                first = await _first(client)
-                done = await client.session.call_tool("tap", PAY, **_yes(first))
-                assert not done.is_error, text_of(done)
-                with pytest.raises(MCPError, match="Nothing waits"):
-                    await client.session.call_tool("tap", PAY, **_yes(first))
-            assert presses(d) == 1
-
-    play_live(story())
+async def test_an_answer_is_taken_once_and_starts_nothing_anew(tmp_path: Path) -> None:
+    async with door(tmp_path) as d:
+        await at_checkout(d.world)
+        async with _client(d) as client:
+            first = await _first(client)
+            done = await client.session.call_tool("tap", PAY, **_yes(first))
+            assert not done.is_error, text_of(done)
+            with pytest.raises(MCPError, match="Nothing waits"):
+                await client.session.call_tool("tap", PAY, **_yes(first))
+        assert presses(d) == 1
 
 
 @pytest.mark.parametrize("change", ["token", "arguments", "tool"])
-def test_an_answer_with_another_token_or_call_counts_for_nothing(tmp_path: Path, change: str) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d:
-            await at_checkout(d.world)
-            async with _client(d) as client:
-                first = await _first(client)
-                given = _yes(first)
-                if change == "token":
-                    given["request_state"] = str(first.request_state)[:-3] + "abc"
-                tool = "long_press" if change == "tool" else "tap"
-                arguments = {**PAY, "target": "This is a gift"} if change == "arguments" else PAY
-                with pytest.raises(MCPError):
-                    await client.session.call_tool(tool, arguments, **given)
-            assert presses(d) == 0
-            assert len(await d.world.runtime.approvals.pending()) == 1
-
-    play_live(story())
+async def test_an_answer_with_another_token_or_call_counts_for_nothing(tmp_path: Path, change: str) -> None:
+    async with door(tmp_path) as d:
+        await at_checkout(d.world)
+        async with _client(d) as client:
+            first = await _first(client)
+            given = _yes(first)
+            if change == "token":
+                given["request_state"] = str(first.request_state)[:-3] + "abc"
+            tool = "long_press" if change == "tool" else "tap"
+            arguments = {**PAY, "target": "This is a gift"} if change == "arguments" else PAY
+            with pytest.raises(MCPError):
+                await client.session.call_tool(tool, arguments, **given)
+        assert presses(d) == 0
+        assert len(await d.world.runtime.approvals.pending()) == 1
 
 
-def test_a_client_that_never_comes_back_leaves_it_to_a_terminal(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d:
-            await at_checkout(d.world)
-            async with _client(d) as client:
-                await _first(client)
-            [one] = await asked(d.world)
-            await d.world.runtime.approvals.answer(one.id, True, "lena")
-            await until(lambda: presses(d) == 1)
-            async with _client(d) as client:
-                told = await client.call_tool("tap", PAY)
-            assert "Approved by lena" in text_of(told)
-            assert presses(d) == 1
-
-    play_live(story())
+async def test_a_client_that_never_comes_back_leaves_it_to_a_terminal(tmp_path: Path) -> None:
+    async with door(tmp_path) as d:
+        await at_checkout(d.world)
+        async with _client(d) as client:
+            await _first(client)
+        [one] = await asked(d.world)
+        await d.world.runtime.approvals.answer(one.id, True, "lena")
+        await until(lambda: presses(d) == 1)
+        async with _client(d) as client:
+            told = await client.call_tool("tap", PAY)
+        assert "Approved by lena" in text_of(told)
+        assert presses(d) == 1
 
 
-def test_closing_the_door_withdraws_what_waits(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d:
-            await at_checkout(d.world)
-            async with _client(d) as client:
-                await _first(client)
-            [one] = await asked(d.world)
-            await d.attendant.close()
-            assert (await d.world.runtime.approvals.get(one.id)).state == "withdrawn"
-            assert any(
-                event.get("envelope", {}).get("failure_code") == "CANCELLED" for event in d.world.events()
-            )
-
-    play_live(story())
+async def test_closing_the_door_withdraws_what_waits(tmp_path: Path) -> None:
+    async with door(tmp_path) as d:
+        await at_checkout(d.world)
+        async with _client(d) as client:
+            await _first(client)
+        [one] = await asked(d.world)
+        await d.attendant.close()
+        assert (await d.world.runtime.approvals.get(one.id)).state == "withdrawn"
+        assert any(event.get("envelope", {}).get("failure_code") == "CANCELLED" for event in d.world.events())
 
 
 # request_human_auth

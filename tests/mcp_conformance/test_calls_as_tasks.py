@@ -32,6 +32,8 @@ from tests.mcp_conformance.door import Door, door, over_http
 from tests.scenario.people import asked, at_checkout
 from tests.scenario.world import play_live, until
 
+ASYNC_RUNNER = play_live
+
 PAY = {"target": "Pay €4.90", "reason": "I pay for the order"}
 LONG = {"visible": "No such thing anywhere", "timeout_ms": 60_000}
 UNKNOWN, UNDECLARED, NO_METHOD, WRONG_HEADER = -32602, -32021, -32601, -32020
@@ -109,145 +111,117 @@ def ends(d: Door) -> list[str | None]:
     return [event["envelope"].get("failure_code") for event in d.world.events() if event.get("terminal")]
 
 
-def test_a_quick_call_is_no_task(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, FORMS, task_after_ms=20_000) as (_, [client]):
-            done = await client.call("get_state", {})
-            assert (done["resultType"], "taskId" in done) == ("complete", False)
-
-    play_live(story())
+async def test_a_quick_call_is_no_task(tmp_path: Path) -> None:
+    async with clients(tmp_path, FORMS, task_after_ms=20_000) as (_, [client]):
+        done = await client.call("get_state", {})
+        assert (done["resultType"], "taskId" in done) == ("complete", False)
 
 
-def test_a_call_that_a_person_has_to_allow_runs_once_when_they_do(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, FORMS) as (d, [client]):
-            made = await client.call("tap", PAY)
-            assert made["resultType"] == "task"
-            assert not {"result", "requestState", "inputRequests"} & made.keys()
-            again = await client.call("tap", PAY)
-            assert again["taskId"] == made["taskId"]
-            shown = await client.until(made["taskId"], "input_required")
-            [(key, form)] = shown["inputRequests"].items()
-            assert form["method"] == "elicitation/create"
-            assert "I pay for the order" in form["params"]["message"]
-            for useless in ({"nobody": {"action": "accept"}}, {key: {"action": "accept", "content": {}}}):
-                await client.task("update", made["taskId"], inputResponses=useless)
-                assert (await client.get(made["taskId"]))["status"] == "input_required"
-            assert presses(d) == 0
-            yes = {key: {"action": "accept", "content": {"decision": YES}}}
-            assert (await client.task("update", made["taskId"], inputResponses=yes))["result"][
-                "resultType"
-            ] == "complete"
-            done = await client.until(made["taskId"], "completed")
-            assert done["result"]["isError"] is False
-            assert presses(d) == 1
-            assert await client.get(made["taskId"]) == done
-
-    play_live(story())
+async def test_a_call_that_a_person_has_to_allow_runs_once_when_they_do(tmp_path: Path) -> None:
+    async with clients(tmp_path, FORMS) as (d, [client]):
+        made = await client.call("tap", PAY)
+        assert made["resultType"] == "task"
+        assert not {"result", "requestState", "inputRequests"} & made.keys()
+        again = await client.call("tap", PAY)
+        assert again["taskId"] == made["taskId"]
+        shown = await client.until(made["taskId"], "input_required")
+        [(key, form)] = shown["inputRequests"].items()
+        assert form["method"] == "elicitation/create"
+        assert "I pay for the order" in form["params"]["message"]
+        for useless in ({"nobody": {"action": "accept"}}, {key: {"action": "accept", "content": {}}}):
+            await client.task("update", made["taskId"], inputResponses=useless)
+            assert (await client.get(made["taskId"]))["status"] == "input_required"
+        assert presses(d) == 0
+        yes = {key: {"action": "accept", "content": {"decision": YES}}}
+        assert (await client.task("update", made["taskId"], inputResponses=yes))["result"][
+            "resultType"
+        ] == "complete"
+        done = await client.until(made["taskId"], "completed")
+        assert done["result"]["isError"] is False
+        assert presses(d) == 1
+        assert await client.get(made["taskId"]) == done
 
 
-def test_the_same_call_after_a_task_was_told_is_a_new_one(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, NO_FORMS) as (d, [client]):
-            for count in (1, 2):
-                await at_checkout(d.world)
-                made = await client.call("tap", PAY)
-                [one] = await asked(d.world)
-                told = partial(client.says, made["taskId"], f"handrail approve {one.id}")
-                assert (await until(told))["status"] == "working"
-                await d.world.runtime.approvals.answer(one.id, True, "lena")
-                await client.until(made["taskId"], "completed")
-                assert presses(d) == count
-
-    play_live(story())
-
-
-def test_a_cancelled_task_stops_on_the_phone_and_stays_cancelled(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, FORMS) as (d, [client]):
-            made = await client.call("wait_for", LONG)
-            shown = await client.get(made["taskId"])
-            assert shown["statusMessage"].startswith("wait_for: ")
-            for _ in range(2):
-                ack = (await client.task("cancel", made["taskId"]))["result"]
-                assert {key for key in ack if key != "_meta"} == {"resultType"}
-                await client.until(made["taskId"], "cancelled")
-            assert ends(d)[-1] == "CANCELLED"
-
-    play_live(story())
-
-
-def test_a_task_whose_question_is_cancelled_presses_nothing(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, FORMS) as (d, [client]):
+async def test_the_same_call_after_a_task_was_told_is_a_new_one(tmp_path: Path) -> None:
+    async with clients(tmp_path, NO_FORMS) as (d, [client]):
+        for count in (1, 2):
+            await at_checkout(d.world)
             made = await client.call("tap", PAY)
             [one] = await asked(d.world)
-            await client.task("cancel", made["taskId"])
-            await client.until(made["taskId"], "cancelled")
-            assert (await d.world.runtime.approvals.get(one.id)).state == "withdrawn"
-            assert presses(d) == 0
+            told = partial(client.says, made["taskId"], f"handrail approve {one.id}")
+            assert (await until(told))["status"] == "working"
+            await d.world.runtime.approvals.answer(one.id, True, "lena")
+            await client.until(made["taskId"], "completed")
+            assert presses(d) == count
 
-    play_live(story())
+
+async def test_a_cancelled_task_stops_on_the_phone_and_stays_cancelled(tmp_path: Path) -> None:
+    async with clients(tmp_path, FORMS) as (d, [client]):
+        made = await client.call("wait_for", LONG)
+        shown = await client.get(made["taskId"])
+        assert shown["statusMessage"].startswith("wait_for: ")
+        for _ in range(2):
+            ack = (await client.task("cancel", made["taskId"]))["result"]
+            assert {key for key in ack if key != "_meta"} == {"resultType"}
+            await client.until(made["taskId"], "cancelled")
+        assert ends(d)[-1] == "CANCELLED"
+
+
+async def test_a_task_whose_question_is_cancelled_presses_nothing(tmp_path: Path) -> None:
+    async with clients(tmp_path, FORMS) as (d, [client]):
+        made = await client.call("tap", PAY)
+        [one] = await asked(d.world)
+        await client.task("cancel", made["taskId"])
+        await client.until(made["taskId"], "cancelled")
+        assert (await d.world.runtime.approvals.get(one.id)).state == "withdrawn"
+        assert presses(d) == 0
 
 
 @pytest.mark.parametrize("what", ["get", "update", "cancel"])
-def test_nobody_but_its_caller_can_read_answer_or_stop_a_task(tmp_path: Path, what: str) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, FORMS, FORMS) as (d, [owner, stranger]):
-            made = await owner.call("tap", PAY)
-            [one] = await asked(d.world)
-            yes = {one.id: {"action": "accept", "content": {"decision": YES}}}
-            more = {"inputResponses": yes} if what == "update" else {}
-            refused = await stranger.task(what, made["taskId"], **more)
-            none = await stranger.task(what, "x" * len(made["taskId"]), **more)
-            assert refused["error"] == none["error"]
-            assert refused["error"]["code"] == UNKNOWN
-            near = made["taskId"][:-1] + ("A" if made["taskId"][-1] != "A" else "B")
-            assert (await owner.task(what, near, **more))["error"]["code"] == UNKNOWN
-            await owner.until(made["taskId"], "input_required")
-            assert presses(d) == 0
-
-    play_live(story())
+async def test_nobody_but_its_caller_can_read_answer_or_stop_a_task(tmp_path: Path, what: str) -> None:
+    async with clients(tmp_path, FORMS, FORMS) as (d, [owner, stranger]):
+        made = await owner.call("tap", PAY)
+        [one] = await asked(d.world)
+        yes = {one.id: {"action": "accept", "content": {"decision": YES}}}
+        more = {"inputResponses": yes} if what == "update" else {}
+        refused = await stranger.task(what, made["taskId"], **more)
+        none = await stranger.task(what, "x" * len(made["taskId"]), **more)
+        assert refused["error"] == none["error"]
+        assert refused["error"]["code"] == UNKNOWN
+        near = made["taskId"][:-1] + ("A" if made["taskId"][-1] != "A" else "B")
+        assert (await owner.task(what, near, **more))["error"]["code"] == UNKNOWN
+        await owner.until(made["taskId"], "input_required")
+        assert presses(d) == 0
 
 
-def test_tasks_are_only_for_clients_that_know_them(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, {"elicitation": {}}, FORMS) as (_, [plain, knowing]):
-            for what in ("get", "update", "cancel"):
-                more: Answer = {"inputResponses": {}} if what == "update" else {}
-                refused = (await plain.task(what, "x", **more))["error"]
-                assert refused["code"] == UNDECLARED
-                assert refused["data"]["requiredCapabilities"]["extensions"] == {TASKS: {}}
-            assert (await plain.call("tap", PAY))["resultType"] == "input_required"
-            for gone in ("list", "result"):
-                assert (await knowing.task(gone, "x"))["error"]["code"] == NO_METHOD
-            wrong = await knowing.send("tasks/get", {"taskId": "x"}, "y")
-            assert wrong["error"]["code"] == WRONG_HEADER
-
-    play_live(story())
+async def test_tasks_are_only_for_clients_that_know_them(tmp_path: Path) -> None:
+    async with clients(tmp_path, {"elicitation": {}}, FORMS) as (_, [plain, knowing]):
+        for what in ("get", "update", "cancel"):
+            more: Answer = {"inputResponses": {}} if what == "update" else {}
+            refused = (await plain.task(what, "x", **more))["error"]
+            assert refused["code"] == UNDECLARED
+            assert refused["data"]["requiredCapabilities"]["extensions"] == {TASKS: {}}
+        assert (await plain.call("tap", PAY))["resultType"] == "input_required"
+        for gone in ("list", "result"):
+            assert (await knowing.task(gone, "x"))["error"]["code"] == NO_METHOD
+        wrong = await knowing.send("tasks/get", {"taskId": "x"}, "y")
+        assert wrong["error"]["code"] == WRONG_HEADER
 
 
-def test_a_task_of_a_server_that_was_started_again_is_gone_and_runs_no_more(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with clients(tmp_path, FORMS) as (d, [client]):
-            made = await client.call("wait_for", LONG)
-            await d.attendant.close()
-            assert (await client.task("get", made["taskId"]))["error"]["code"] == UNKNOWN
-            assert ends(d)[-1] == "CANCELLED"
-
-    play_live(story())
+async def test_a_task_of_a_server_that_was_started_again_is_gone_and_runs_no_more(tmp_path: Path) -> None:
+    async with clients(tmp_path, FORMS) as (d, [client]):
+        made = await client.call("wait_for", LONG)
+        await d.attendant.close()
+        assert (await client.task("get", made["taskId"]))["error"]["code"] == UNKNOWN
+        assert ends(d)[-1] == "CANCELLED"
 
 
-def test_a_full_house_answers_without_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_house_answers_without_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pending_calls, "MOST_TASKS", 1)
-
-    async def story() -> None:
-        async with clients(tmp_path, FORMS) as (_, [client]):
-            assert (await client.call("tap", PAY))["resultType"] == "task"
-            other = {**PAY, "reason": "I really pay"}
-            assert (await client.call("tap", other))["resultType"] == "input_required"
-
-    play_live(story())
+    async with clients(tmp_path, FORMS) as (_, [client]):
+        assert (await client.call("tap", PAY))["resultType"] == "task"
+        other = {**PAY, "reason": "I really pay"}
+        assert (await client.call("tap", other))["resultType"] == "input_required"
 
 
 def test_a_task_is_kept_for_its_time_after_its_end_and_while_it_runs() -> None:

@@ -14,6 +14,8 @@ from handrail.errors import ERRORS
 from tests.mcp_conformance.door import MODERN, OLDER, door, over_http, text_of
 from tests.scenario.world import play_live
 
+ASYNC_RUNNER = play_live
+
 TAP = {"target": "@b1", "reason": "I press it"}
 
 
@@ -36,21 +38,20 @@ def failing(session: Session, code: str, *, early: bool) -> Any:
 
 @pytest.mark.parametrize("early", [True, False], ids=["before an envelope", "in an envelope"])
 @pytest.mark.parametrize("mode", [MODERN, OLDER])
-def test_every_failure_code_is_an_error_with_code_and_hint(tmp_path: Path, mode: str, early: bool) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d, d.client(mode) as client:
-            for code in ERRORS:
-                d.world.session.run = failing(d.world.session, code, early=early)  # type: ignore[method-assign]
-                result = await client.call_tool("tap", TAP)
-                del d.world.session.run  # type: ignore[method-assign]
-                said = text_of(result)
-                assert result.is_error, code
-                assert said.startswith(code), said
-                assert f"what to do about {code}" in said
-                again = CallToolResult.model_validate(result.model_dump(by_alias=True))
-                assert again.content == result.content
-
-    play_live(story())
+async def test_every_failure_code_is_an_error_with_code_and_hint(
+    tmp_path: Path, mode: str, early: bool
+) -> None:
+    async with door(tmp_path) as d, d.client(mode) as client:
+        for code in ERRORS:
+            d.world.session.run = failing(d.world.session, code, early=early)  # type: ignore[method-assign]
+            result = await client.call_tool("tap", TAP)
+            del d.world.session.run  # type: ignore[method-assign]
+            said = text_of(result)
+            assert result.is_error, code
+            assert said.startswith(code), said
+            assert f"what to do about {code}" in said
+            again = CallToolResult.model_validate(result.model_dump(by_alias=True))
+            assert again.content == result.content
 
 
 @pytest.mark.parametrize("mode", [MODERN, OLDER])
@@ -66,13 +67,10 @@ def test_every_failure_code_is_an_error_with_code_and_hint(tmp_path: Path, mode:
         ("expect", {"visible": "Nobody knows this", "timeout_ms": 0}, "ASSERTION_FAILED"),
     ],
 )
-def test_a_real_failure_over_http_is_an_error_that_the_client_accepts(
+async def test_a_real_failure_over_http_is_an_error_that_the_client_accepts(
     tmp_path: Path, mode: str, tool: str, arguments: dict[str, Any], code: str
 ) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d, over_http(d) as address, Client(address, mode=mode) as client:
-            result = await client.call_tool(tool, arguments)
-            assert result.is_error
-            assert text_of(result).startswith(code), text_of(result)
-
-    play_live(story())
+    async with door(tmp_path) as d, over_http(d) as address, Client(address, mode=mode) as client:
+        result = await client.call_tool(tool, arguments)
+        assert result.is_error
+        assert text_of(result).startswith(code), text_of(result)

@@ -117,7 +117,8 @@ def _key(change: Change) -> tuple[str, str, int]:
 
 
 def _functions_of(sources: list[Path]) -> Functions:
-    """Every function of these files that is alive."""
+    """Every function of these files that is alive; `conftest.py` froze them, which hides them from `gc`."""
+    gc.unfreeze()
     files, found = set(map(str, sources)), defaultdict(list)
     for one in gc.get_objects():
         if isinstance(one, FunctionType) and one.__code__.co_filename in files:

@@ -19,6 +19,8 @@ from handrail.sync import phone
 from tests.people.story import opened
 from tests.scenario.world import play, world
 
+ASYNC_RUNNER = play
+
 INSIDE = re.compile(
     r"ShortForms|BlockingForms|DeskForms|Session\b|_AsyncGenerator|coroutine|generator|object at 0x|_do\b|"
     r"handrail\.(?!sync\b)|pydantic|__\w+__|NoneType|Traceback"
@@ -37,17 +39,14 @@ def helps(error: BaseException, *words: str) -> None:
         assert word in told, told
 
 
-def test_what_was_closed_says_so(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            kept, session = w.runtime, w.session
-        for call in (session.tap("Save"), session.get_ui_tree(), kept.session(), kept.devices()):
-            with pytest.raises(Misused, match="is closed") as caught:
-                await call
-            helps(caught.value, "`async with Runtime.open()`")
-        assert w.inputs() == []
-
-    play(story())
+async def test_what_was_closed_says_so(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        kept, session = w.runtime, w.session
+    for call in (session.tap("Save"), session.get_ui_tree(), kept.session(), kept.devices()):
+        with pytest.raises(Misused, match="is closed") as caught:
+            await call
+        helps(caught.value, "`async with Runtime.open()`")
+    assert w.inputs() == []
 
 
 def test_a_session_of_another_loop_says_so(tmp_path: Path) -> None:

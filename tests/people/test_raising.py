@@ -18,6 +18,8 @@ from tests.cases import each
 from tests.people.story import SETTINGS, config_of, opened
 from tests.scenario.world import play, usual_clock, world
 
+ASYNC_RUNNER = play
+
 
 def failed(code: str, **more: object) -> Envelope:
     told = {
@@ -69,26 +71,25 @@ def test_expected_and_actual_are_on_the_exception(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("raises", [False, True])
-def test_one_word_at_the_opening_decides_for_every_form_and_for_run(tmp_path: Path, raises: bool) -> None:
-    async def story() -> None:
-        phone = Phone(clock=usual_clock())
-        async with (
-            serve([phone], port=0) as [served],
-            Runtime.open(config_of(tmp_path), raise_on_failure=raises) as runtime,
-        ):
-            session = await runtime.session(served.address, helper="none")
-            for call in (session.tap("Nowhere"), session.run({"type": "tap", "target": "Nowhere"})):
-                try:
-                    envelope = await call
-                except ElementNotFound as error:
-                    assert raises
-                    assert error.envelope.failure_code == "ELEMENT_NOT_FOUND"
-                else:
-                    assert not raises
-                    assert not envelope.success
-            assert phone.input_log == []
-
-    play(story())
+async def test_one_word_at_the_opening_decides_for_every_form_and_for_run(
+    tmp_path: Path, raises: bool
+) -> None:
+    phone = Phone(clock=usual_clock())
+    async with (
+        serve([phone], port=0) as [served],
+        Runtime.open(config_of(tmp_path), raise_on_failure=raises) as runtime,
+    ):
+        session = await runtime.session(served.address, helper="none")
+        for call in (session.tap("Nowhere"), session.run({"type": "tap", "target": "Nowhere"})):
+            try:
+                envelope = await call
+            except ElementNotFound as error:
+                assert raises
+                assert error.envelope.failure_code == "ELEMENT_NOT_FOUND"
+            else:
+                assert not raises
+                assert not envelope.success
+        assert phone.input_log == []
 
 
 def test_a_flow_on_a_phone_whose_failures_raise_is_told_as_a_flow(tmp_path: Path) -> None:
@@ -105,19 +106,16 @@ def test_a_flow_on_a_phone_whose_failures_raise_is_told_as_a_flow(tmp_path: Path
     assert len(touched) == 1
 
 
-def test_what_a_person_denies_raises_and_nothing_is_done(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, caller=Caller(raises=True)) as w:
+async def test_what_a_person_denies_raises_and_nothing_is_done(tmp_path: Path) -> None:
+    async with world(tmp_path, caller=Caller(raises=True)) as w:
 
-            async def no(asked: object, _: object) -> None:
-                await w.runtime.approvals.answer(asked.id, False, "the owner")  # type: ignore[attr-defined]
+        async def no(asked: object, _: object) -> None:
+            await w.runtime.approvals.answer(asked.id, False, "the owner")  # type: ignore[attr-defined]
 
-            w.runtime.approvals.notify = no
-            with pytest.raises(ActionRejected) as caught:
-                await w.session.shell(["reboot"])
-            assert caught.value.delivery == "not_delivered"
-
-    play(story())
+        w.runtime.approvals.notify = no
+        with pytest.raises(ActionRejected) as caught:
+            await w.session.shell(["reboot"])
+        assert caught.value.delivery == "not_delivered"
 
 
 def test_bad_input_raises_whatever_was_said(tmp_path: Path) -> None:

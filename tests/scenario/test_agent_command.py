@@ -16,6 +16,8 @@ from handrail.errors import InvalidAction
 from tests.scenario.people import command
 from tests.scenario.world import play_live, world
 
+ASYNC_RUNNER = play_live
+
 SCRIPT = [
     {"thought": "I open the settings", "action": {"type": "start_app", "package": "com.android.settings"}},
     {"finish": "Opened."},
@@ -78,18 +80,15 @@ def test_without_a_server_the_run_goes_on_and_says_that_nobody_sees_it(tmp_path:
 
 
 @pytest.mark.slow
-def test_the_result_is_a_window_on_the_desk_of_a_running_server(tmp_path: Path, model: str) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home") as w:
-            desk = await Desk.open(w.runtime.store, w.runtime.clock)
-            w.runtime.attach_desk(desk)
-            async with serve_local(w.runtime, "desk"):
-                words = ("Open the settings", "--model", model, "--device", w.serial, "--desk")
-                code, said = await command(w.home, "agent", *words)
-            assert code == 0, said
-            [window] = desk.snapshot()["windows"].values()
-            assert window["title"] == "Finished: Opened."
-            assert [row[3] for row in window["content"]["data"]["rows"]] == ["verified", "verified"]
-            await desk.close()
-
-    play_live(story())
+async def test_the_result_is_a_window_on_the_desk_of_a_running_server(tmp_path: Path, model: str) -> None:
+    async with world(tmp_path / "home") as w:
+        desk = await Desk.open(w.runtime.store, w.runtime.clock)
+        w.runtime.attach_desk(desk)
+        async with serve_local(w.runtime, "desk"):
+            words = ("Open the settings", "--model", model, "--device", w.serial, "--desk")
+            code, said = await command(w.home, "agent", *words)
+        assert code == 0, said
+        [window] = desk.snapshot()["windows"].values()
+        assert window["title"] == "Finished: Opened."
+        assert [row[3] for row in window["content"]["data"]["rows"]] == ["verified", "verified"]
+        await desk.close()

@@ -20,6 +20,8 @@ from handrail.protocol.message import UserMessage
 from tests.scenario.agent_world import Scripted, Silent, finish, start, tap
 from tests.scenario.world import FastClock, World, play, until, world
 
+ASYNC_RUNNER = play
+
 
 class Browser:
     """Everything that the desk tells one page."""
@@ -83,65 +85,53 @@ async def console(w: World, model: AgentModel | None) -> AsyncIterator[tuple[Bro
         await desk.close()
 
 
-def test_a_message_is_worked_on_and_its_result_becomes_a_table(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with (
-            world(tmp_path, clock=FastClock()) as w,
-            console(w, Scripted(start(), tap("Display"), finish("You see it."))) as (browser, _),
-        ):
-            await browser.say("Show me the display settings")
+async def test_a_message_is_worked_on_and_its_result_becomes_a_table(tmp_path: Path) -> None:
+    async with (
+        world(tmp_path, clock=FastClock()) as w,
+        console(w, Scripted(start(), tap("Display"), finish("You see it."))) as (browser, _),
+    ):
+        await browser.say("Show me the display settings")
+        await until(lambda: "finished" in browser.states)
+        assert {"thinking", "acting"} <= set(browser.states)
+        assert browser.last.startswith("You see it. (3 steps")
+        [window] = browser.windows()
+        assert window["title"] == "Finished: You see it."
+        assert window["content"]["renderer"] == "table"
+        assert window["content"]["data"]["rows"][1][2] == 'Tapped "Display": the screen changed'
+        [folder] = (w.home / "runs").iterdir()
+        assert window["agentId"] == f"{folder.name}-windows"
+        assert load_run(RunFolder(folder), w.runtime.journal).recovered == 0  # windows are no steps
+
+
+async def test_an_interrupt_ends_the_task_and_the_console_lives_on(tmp_path: Path) -> None:
+    model = Silent()
+    async with world(tmp_path, clock=FastClock()) as w, console(w, model) as (browser, made):
+        assert not made.interrupt()
+        await browser.say("Think about it")
+        await model.asked.wait()
+        assert made.interrupt()
+        await until(lambda: "stopped" in browser.states)
+        model.asked.clear()
+        await browser.say("Think again")
+        await model.asked.wait()
+        assert len(model.prompts) == 2
+
+
+async def test_what_is_said_during_a_task_is_a_note_to_it(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock()) as w:
+        model = Scripted(start(), {"type": "wait_for", "app": "com.handrail.notes"}, finish())
+        async with console(w, model) as (browser, _):
+            await browser.say("Wait for the notes")
+            await until(lambda: len(model.prompts) == 2)
+            await browser.say("They come now")
+            w.phone.start_activity("com.handrail.notes")
             await until(lambda: "finished" in browser.states)
-            assert {"thinking", "acting"} <= set(browser.states)
-            assert browser.last.startswith("You see it. (3 steps")
-            [window] = browser.windows()
-            assert window["title"] == "Finished: You see it."
-            assert window["content"]["renderer"] == "table"
-            assert window["content"]["data"]["rows"][1][2] == 'Tapped "Display": the screen changed'
-            [folder] = (w.home / "runs").iterdir()
-            assert window["agentId"] == f"{folder.name}-windows"
-            assert load_run(RunFolder(folder), w.runtime.journal).recovered == 0  # windows are no steps
-
-    play(story())
+            assert "Note from the person: They come now" in model.shown[2]
+            assert browser.states.count("finished") == 1
 
 
-def test_an_interrupt_ends_the_task_and_the_console_lives_on(tmp_path: Path) -> None:
-    async def story() -> None:
-        model = Silent()
-        async with world(tmp_path, clock=FastClock()) as w, console(w, model) as (browser, made):
-            assert not made.interrupt()
-            await browser.say("Think about it")
-            await model.asked.wait()
-            assert made.interrupt()
-            await until(lambda: "stopped" in browser.states)
-            model.asked.clear()
-            await browser.say("Think again")
-            await model.asked.wait()
-            assert len(model.prompts) == 2
-
-    play(story())
-
-
-def test_what_is_said_during_a_task_is_a_note_to_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock()) as w:
-            model = Scripted(start(), {"type": "wait_for", "app": "com.handrail.notes"}, finish())
-            async with console(w, model) as (browser, _):
-                await browser.say("Wait for the notes")
-                await until(lambda: len(model.prompts) == 2)
-                await browser.say("They come now")
-                w.phone.start_activity("com.handrail.notes")
-                await until(lambda: "finished" in browser.states)
-                assert "Note from the person: They come now" in model.shown[2]
-                assert browser.states.count("finished") == 1
-
-    play(story())
-
-
-def test_without_a_model_the_console_says_how_to_get_one(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock()) as w, console(w, None) as (browser, _):
-            await browser.say("Do something")
-            await until(lambda: "failed" in browser.states)
-            assert browser.last == "No model was named. Start the server with --model."
-
-    play(story())
+async def test_without_a_model_the_console_says_how_to_get_one(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock()) as w, console(w, None) as (browser, _):
+        await browser.say("Do something")
+        await until(lambda: "failed" in browser.states)
+        assert browser.last == "No model was named. Start the server with --model."

@@ -21,6 +21,8 @@ from tests.scenario.agent_world import Scripted, fingers, finish, start, tap, wo
 from tests.scenario.test_agent_runs import folder_ids, journal_ids
 from tests.scenario.world import FastClock, World, play, play_live, until, world
 
+ASYNC_RUNNER = play_live
+
 SCRIPT = [
     {"thought": "I open the settings", "action": {"type": "start_app", "package": "com.android.settings"}},
     {"thought": "I go to the display", "action": {"type": "tap", "target": "Display"}},
@@ -76,51 +78,45 @@ async def waits(w: World) -> Path:
     return folder
 
 
-def test_a_run_that_was_killed_goes_on_in_another_process(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home") as w:
-            model = script(tmp_path)
-            async with agent(w, "Visit the display", "--model", model, "--device", w.serial) as first:
-                folder = await waits(w)
-                os.kill(first.pid, signal.SIGKILL)
-                await first.wait()
-            assert [step.number for step in RunFolder(folder).steps()] == [1, 2]
-            touched = len(fingers(w))
-            async with agent(w, "--resume", folder.name, "--json") as second:
-                assert second.stdout is not None
-                said = (await second.stdout.read()).decode()
-                assert await second.wait() == 0, said
-            steps = RunFolder(folder).steps()
-            assert [step.kind for step in steps] == ["start_app", "tap", "wait", "press_key", "finish"]
-            assert steps[2].outcome == "unfinished"
-            assert "look before you repeat it" in steps[2].told
-            assert folder_ids(folder) == journal_ids(w, folder.name)
-            assert len(fingers(w)) == touched
-            told = json.loads(said.splitlines()[-1])["result"]
-            assert (told["outcome"], told["steps"]) == ("finished", 5)
-            assert w.runtime.journal.verify().ok
-
-    play_live(story())
+async def test_a_run_that_was_killed_goes_on_in_another_process(tmp_path: Path) -> None:
+    async with world(tmp_path / "home") as w:
+        model = script(tmp_path)
+        async with agent(w, "Visit the display", "--model", model, "--device", w.serial) as first:
+            folder = await waits(w)
+            os.kill(first.pid, signal.SIGKILL)
+            await first.wait()
+        assert [step.number for step in RunFolder(folder).steps()] == [1, 2]
+        touched = len(fingers(w))
+        async with agent(w, "--resume", folder.name, "--json") as second:
+            assert second.stdout is not None
+            said = (await second.stdout.read()).decode()
+            assert await second.wait() == 0, said
+        steps = RunFolder(folder).steps()
+        assert [step.kind for step in steps] == ["start_app", "tap", "wait", "press_key", "finish"]
+        assert steps[2].outcome == "unfinished"
+        assert "look before you repeat it" in steps[2].told
+        assert folder_ids(folder) == journal_ids(w, folder.name)
+        assert len(fingers(w)) == touched
+        told = json.loads(said.splitlines()[-1])["result"]
+        assert (told["outcome"], told["steps"]) == ("finished", 5)
+        assert w.runtime.journal.verify().ok
 
 
 @pytest.mark.slow
-def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home") as w:
-            model = script(tmp_path)
-            async with agent(w, "Visit the display", "--model", model, "--device", w.serial) as process:
-                folder = await waits(w)
-                os.kill(process.pid, signal.SIGINT)
-                assert process.stdout is not None
-                said = (await process.stdout.read()).decode()
-                assert await process.wait() == 130, said
-            assert f"handrail agent --resume {folder.name}" in said
-            assert "I go to the display" in said
-            assert 'Tapped "Display": the screen changed' in said
-            assert folder_ids(folder) == journal_ids(w, folder.name)
-            assert (folder / "report.html").exists()
-
-    play_live(story())
+async def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+    async with world(tmp_path / "home") as w:
+        model = script(tmp_path)
+        async with agent(w, "Visit the display", "--model", model, "--device", w.serial) as process:
+            folder = await waits(w)
+            os.kill(process.pid, signal.SIGINT)
+            assert process.stdout is not None
+            said = (await process.stdout.read()).decode()
+            assert await process.wait() == 130, said
+        assert f"handrail agent --resume {folder.name}" in said
+        assert "I go to the display" in said
+        assert 'Tapped "Display": the screen changed' in said
+        assert folder_ids(folder) == journal_ids(w, folder.name)
+        assert (folder / "report.html").exists()
 
 
 def test_an_act_whose_step_was_never_written_is_found_in_the_journal(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from tests.scenario.agent_world import SETTINGS, Scripted, Silent, fingers, fini
 from tests.scenario.people import BANK, asked, found_in
 from tests.scenario.world import FastClock, World, play, until, world
 
+ASYNC_RUNNER = play
+
 WAIT = {"type": "wait", "duration_ms": 600_000}
 
 
@@ -40,54 +42,48 @@ def folder_ids(folder: Path) -> list[str]:
     return [id_ for step in RunFolder(folder).steps() for id_ in step.action_ids]
 
 
-def test_a_run_leaves_a_folder_that_says_what_the_journal_says(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home", clock=FastClock()) as w:
-            folder = tmp_path / "runs" / "agent-1"
-            model = Scripted(start(), tap("Display"), tap("No such thing"), finish("Seen."))
-            result = await work(w, model, "Look at the display", folder=folder)
-            assert result.success
-            assert folder_ids(folder) == journal_ids(w, "agent-1")
-            task = json.loads((folder / "task.json").read_text())
-            assert task["task"] == "Look at the display"
-            lines = [json.loads(line) for line in (folder / "steps.jsonl").read_text().splitlines()]
-            assert [line["number"] for line in lines] == [1, 2, 3, 4]
-            assert [line["outcome"] for line in lines] == ["verified", "changed", "failed", "verified"]
-            assert lines[2]["code"] == "ELEMENT_NOT_FOUND"
-            assert (folder / lines[0]["picture"]).read_bytes().startswith(b"\x89PNG")
-            page = (folder / "report.html").read_text()
-            assert page.count("<li ") == 4
-            assert page.count("data:image/png;base64,") == 4
-            assert "<script" not in page
-            assert "://" not in page  # pictures are in it, as base64, which may spell anything else
-
-    play(story())
+async def test_a_run_leaves_a_folder_that_says_what_the_journal_says(tmp_path: Path) -> None:
+    async with world(tmp_path / "home", clock=FastClock()) as w:
+        folder = tmp_path / "runs" / "agent-1"
+        model = Scripted(start(), tap("Display"), tap("No such thing"), finish("Seen."))
+        result = await work(w, model, "Look at the display", folder=folder)
+        assert result.success
+        assert folder_ids(folder) == journal_ids(w, "agent-1")
+        task = json.loads((folder / "task.json").read_text())
+        assert task["task"] == "Look at the display"
+        lines = [json.loads(line) for line in (folder / "steps.jsonl").read_text().splitlines()]
+        assert [line["number"] for line in lines] == [1, 2, 3, 4]
+        assert [line["outcome"] for line in lines] == ["verified", "changed", "failed", "verified"]
+        assert lines[2]["code"] == "ELEMENT_NOT_FOUND"
+        assert (folder / lines[0]["picture"]).read_bytes().startswith(b"\x89PNG")
+        page = (folder / "report.html").read_text()
+        assert page.count("<li ") == 4
+        assert page.count("data:image/png;base64,") == 4
+        assert "<script" not in page
+        assert "://" not in page  # pictures are in it, as base64, which may spell anything else
 
 
 @pytest.mark.parametrize("moment", ["thinking", "acting"])
-def test_a_stop_ends_the_run_at_once_and_is_written_down(tmp_path: Path, moment: str) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home") as w:
-            folder, stop, reached = tmp_path / "agent-2", asyncio.Event(), asyncio.Event()
+async def test_a_stop_ends_the_run_at_once_and_is_written_down(tmp_path: Path, moment: str) -> None:
+    async with world(tmp_path / "home") as w:
+        folder, stop, reached = tmp_path / "agent-2", asyncio.Event(), asyncio.Event()
 
-            def tell(progress: RunProgress) -> None:
-                if progress.phase == moment and progress.number == 2:
-                    reached.set()
+        def tell(progress: RunProgress) -> None:
+            if progress.phase == moment and progress.number == 2:
+                reached.set()
 
-            model = _ThenSilent() if moment == "thinking" else Scripted(start(), WAIT)
-            terms = Terms(stop=stop, tell=tell, pictures=False)
-            running = asyncio.create_task(work(w, model, folder=folder, terms=terms))
-            await reached.wait()
-            if moment == "acting":
-                await until(lambda: any("wait_" in one for one in journal_ids(w, "agent-2")))
-            stop.set()
-            result = await running
-            assert result.outcome == "stopped"
-            assert result.steps[-1].outcome == "unfinished"
-            assert folder_ids(folder) == journal_ids(w, "agent-2")
-            assert (folder / "report.html").exists()
-
-    play(story())
+        model = _ThenSilent() if moment == "thinking" else Scripted(start(), WAIT)
+        terms = Terms(stop=stop, tell=tell, pictures=False)
+        running = asyncio.create_task(work(w, model, folder=folder, terms=terms))
+        await reached.wait()
+        if moment == "acting":
+            await until(lambda: any("wait_" in one for one in journal_ids(w, "agent-2")))
+        stop.set()
+        result = await running
+        assert result.outcome == "stopped"
+        assert result.steps[-1].outcome == "unfinished"
+        assert folder_ids(folder) == journal_ids(w, "agent-2")
+        assert (folder / "report.html").exists()
 
 
 class _ThenSilent(Silent):
@@ -97,37 +93,29 @@ class _ThenSilent(Silent):
         return Reply("", start(), "") if prompt.step == 1 else await super().step(prompt)
 
 
-def test_a_stop_by_another_process_is_heard_while_the_model_thinks(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock()) as w:
-            model = Silent()
-            running = asyncio.create_task(work(w, model))
-            await model.asked.wait()
-            lena = Caller("lena", "person")
-            await StopRequests(w.runtime.store).ask(w.serial, lena, w.runtime.clock.now_ms())
-            assert (await running).outcome == "stopped"
-
-    play(story())
+async def test_a_stop_by_another_process_is_heard_while_the_model_thinks(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock()) as w:
+        model = Silent()
+        running = asyncio.create_task(work(w, model))
+        await model.asked.wait()
+        lena = Caller("lena", "person")
+        await StopRequests(w.runtime.store).ask(w.serial, lena, w.runtime.clock.now_ms())
+        assert (await running).outcome == "stopped"
 
 
-def test_time_runs_out_also_in_the_middle_of_an_action(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            clock, budget, folder = ManualClock(), Budget(seconds=20), tmp_path / "agent-8"
-            terms, task = Terms(pictures=False), Task.of("Wait")
-            running = asyncio.create_task(
-                run_task(
-                    w.session, task, Scripted(WAIT), clock=clock, budget=budget, folder=folder, terms=terms
-                )
-            )
-            await until(lambda: any(one.startswith("wait_") for one in journal_ids(w, "agent-8")))
-            await clock.advance(20_000)
-            assert (await running).outcome == "out_of_time"
-            assert folder_ids(folder) == journal_ids(w, "agent-8")
-            ends = [event for event in w.events() if event.get("envelope", {}).get("action_type") == "wait"]
-            assert [event["envelope"]["failure_code"] for event in ends] == ["CANCELLED"]
-
-    play(story())
+async def test_time_runs_out_also_in_the_middle_of_an_action(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        clock, budget, folder = ManualClock(), Budget(seconds=20), tmp_path / "agent-8"
+        terms, task = Terms(pictures=False), Task.of("Wait")
+        running = asyncio.create_task(
+            run_task(w.session, task, Scripted(WAIT), clock=clock, budget=budget, folder=folder, terms=terms)
+        )
+        await until(lambda: any(one.startswith("wait_") for one in journal_ids(w, "agent-8")))
+        await clock.advance(20_000)
+        assert (await running).outcome == "out_of_time"
+        assert folder_ids(folder) == journal_ids(w, "agent-8")
+        ends = [event for event in w.events() if event.get("envelope", {}).get("action_type") == "wait"]
+        assert [event["envelope"]["failure_code"] for event in ends] == ["CANCELLED"]
 
 
 def test_a_model_that_is_gone_ends_the_run_with_its_code(tmp_path: Path) -> None:
@@ -146,46 +134,40 @@ def test_a_model_that_is_gone_ends_the_run_with_its_code(tmp_path: Path) -> None
     play(story())
 
 
-def test_the_run_waits_while_a_person_has_the_phone_and_looks_again_afterwards(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock()) as w:
-            await w.open(SETTINGS)
-            phases: list[str] = []
-            model = Scripted(tap("Display"), tap("Storage"), finish())
-            person = Holder("lena", "person", label="lena", door="cli")
-            await w.runtime.leases.take_over(w.serial, person)
-            terms = Terms(tell=lambda progress: phases.append(progress.phase))
-            running = asyncio.create_task(work(w, model, terms=terms))
-            await until(lambda: "waiting" in phases)
-            assert fingers(w) == []
-            await w.runtime.leases.hand_back(w.serial)
-            result = await running
-            assert result.success, result
-            assert [step.code for step in result.steps] == ["DEVICE_BUSY", None, None]
-            assert len(fingers(w)) == 1  # what was chosen before was not done after the hand-back
-
-    play(story())
+async def test_the_run_waits_while_a_person_has_the_phone_and_looks_again_afterwards(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock()) as w:
+        await w.open(SETTINGS)
+        phases: list[str] = []
+        model = Scripted(tap("Display"), tap("Storage"), finish())
+        person = Holder("lena", "person", label="lena", door="cli")
+        await w.runtime.leases.take_over(w.serial, person)
+        terms = Terms(tell=lambda progress: phases.append(progress.phase))
+        running = asyncio.create_task(work(w, model, terms=terms))
+        await until(lambda: "waiting" in phases)
+        assert fingers(w) == []
+        await w.runtime.leases.hand_back(w.serial)
+        result = await running
+        assert result.success, result
+        assert [step.code for step in result.steps] == ["DEVICE_BUSY", None, None]
+        assert len(fingers(w)) == 1  # what was chosen before was not done after the hand-back
 
 
-def test_a_stop_while_a_person_has_the_phone_writes_nothing_twice(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home", clock=FastClock()) as w:
-            await w.open(SETTINGS)
-            folder, stop, waits = tmp_path / "agent-6", asyncio.Event(), asyncio.Event()
+async def test_a_stop_while_a_person_has_the_phone_writes_nothing_twice(tmp_path: Path) -> None:
+    async with world(tmp_path / "home", clock=FastClock()) as w:
+        await w.open(SETTINGS)
+        folder, stop, waits = tmp_path / "agent-6", asyncio.Event(), asyncio.Event()
 
-            def tell(progress: RunProgress) -> None:
-                if progress.phase == "waiting":
-                    waits.set()
+        def tell(progress: RunProgress) -> None:
+            if progress.phase == "waiting":
+                waits.set()
 
-            await w.runtime.leases.take_over(w.serial, Holder("lena", "person", label="lena", door="cli"))
-            terms = Terms(stop=stop, tell=tell, pictures=False)
-            running = asyncio.create_task(work(w, Scripted(tap("Display")), folder=folder, terms=terms))
-            await waits.wait()
-            stop.set()
-            assert (await running).outcome == "stopped"
-            assert folder_ids(folder) == journal_ids(w, "agent-6")
-
-    play(story())
+        await w.runtime.leases.take_over(w.serial, Holder("lena", "person", label="lena", door="cli"))
+        terms = Terms(stop=stop, tell=tell, pictures=False)
+        running = asyncio.create_task(work(w, Scripted(tap("Display")), folder=folder, terms=terms))
+        await waits.wait()
+        stop.set()
+        assert (await running).outcome == "stopped"
+        assert folder_ids(folder) == journal_ids(w, "agent-6")
 
 
 def test_asking_for_information_brings_a_placeholder_that_can_be_typed(tmp_path: Path) -> None:
@@ -214,18 +196,15 @@ def test_asking_for_information_brings_a_placeholder_that_can_be_typed(tmp_path:
     play(story())
 
 
-def test_the_answer_to_a_plain_question_is_read_by_the_model(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home", clock=FastClock()) as w:
-            question = {"type": "request_human_auth", "instruction": "Which of them, Ada or Ben?"}
-            model = Scripted(question, finish())
-            running = asyncio.create_task(work(w, model))
-            [one] = await asked(w)
-            await w.runtime.approvals.answer(one.id, True, "lena", data="The younger one, Ben.")
-            assert (await running).success
-            assert 'answered "The younger one, Ben."' in model.prompts[1].turns[0].text
-
-    play(story())
+async def test_the_answer_to_a_plain_question_is_read_by_the_model(tmp_path: Path) -> None:
+    async with world(tmp_path / "home", clock=FastClock()) as w:
+        question = {"type": "request_human_auth", "instruction": "Which of them, Ada or Ben?"}
+        model = Scripted(question, finish())
+        running = asyncio.create_task(work(w, model))
+        [one] = await asked(w)
+        await w.runtime.approvals.answer(one.id, True, "lena", data="The younger one, Ben.")
+        assert (await running).success
+        assert 'answered "The younger one, Ben."' in model.prompts[1].turns[0].text
 
 
 @pytest.mark.parametrize(
@@ -237,56 +216,46 @@ def test_the_answer_to_a_plain_question_is_read_by_the_model(tmp_path: Path) -> 
     ],
     ids=str,
 )
-def test_a_secret_that_a_person_gives_is_in_no_text_no_journal_and_no_report(
+async def test_a_secret_that_a_person_gives_is_in_no_text_no_journal_and_no_report(
     tmp_path: Path, question: dict[str, Any]
 ) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home", clock=FastClock()) as w:
-            secret = "correct horse battery"
-            asking = {"type": "request_human_auth", "instruction": "Which one?", **question}
-            model = Scripted(asking, finish())
-            running = asyncio.create_task(work(w, model, folder=tmp_path / "agent-7"))
-            [one] = await asked(w)
-            await w.runtime.approvals.answer(one.id, True, "lena", data=secret)
-            assert (await running).success
-            assert "${secret:" in model.prompts[1].turns[0].text
-            assert all(secret not in turn.text for prompt in model.prompts for turn in prompt.turns)
-            assert (tmp_path / "agent-7" / "report.html").exists()
-        assert found_in(tmp_path, secret) == []
-
-    play(story())
-
-
-def test_a_known_secret_in_the_answer_to_a_plain_question_stays_one(tmp_path: Path) -> None:
-    async def story() -> None:
+    async with world(tmp_path / "home", clock=FastClock()) as w:
         secret = "correct horse battery"
-        env = {"HANDRAIL_SECRET_BANK": secret}
-        async with world(tmp_path / "home", clock=FastClock(), env=env) as w:
-            model = Scripted({"type": "request_human_auth", "instruction": "Which one?"}, finish())
-            running = asyncio.create_task(work(w, model, folder=tmp_path / "agent-8"))
-            [one] = await asked(w)
-            await w.runtime.approvals.answer(one.id, True, "lena", data=f"It is {secret}.")
-            assert (await running).success
-            assert all(secret not in turn.text for prompt in model.prompts for turn in prompt.turns)
-        assert found_in(tmp_path, secret) == []
+        asking = {"type": "request_human_auth", "instruction": "Which one?", **question}
+        model = Scripted(asking, finish())
+        running = asyncio.create_task(work(w, model, folder=tmp_path / "agent-7"))
+        [one] = await asked(w)
+        await w.runtime.approvals.answer(one.id, True, "lena", data=secret)
+        assert (await running).success
+        assert "${secret:" in model.prompts[1].turns[0].text
+        assert all(secret not in turn.text for prompt in model.prompts for turn in prompt.turns)
+        assert (tmp_path / "agent-7" / "report.html").exists()
+    assert found_in(tmp_path, secret) == []
 
-    play(story())
+
+async def test_a_known_secret_in_the_answer_to_a_plain_question_stays_one(tmp_path: Path) -> None:
+    secret = "correct horse battery"
+    env = {"HANDRAIL_SECRET_BANK": secret}
+    async with world(tmp_path / "home", clock=FastClock(), env=env) as w:
+        model = Scripted({"type": "request_human_auth", "instruction": "Which one?"}, finish())
+        running = asyncio.create_task(work(w, model, folder=tmp_path / "agent-8"))
+        [one] = await asked(w)
+        await w.runtime.approvals.answer(one.id, True, "lena", data=f"It is {secret}.")
+        assert (await running).success
+        assert all(secret not in turn.text for prompt in model.prompts for turn in prompt.turns)
+    assert found_in(tmp_path, secret) == []
 
 
-def test_a_password_that_a_model_types_in_plain_is_not_written_into_the_folder(tmp_path: Path) -> None:
+async def test_a_password_that_a_model_types_in_plain_is_not_written_into_the_folder(tmp_path: Path) -> None:
     policy = '[[rule]]\nname = "typing"\naction = ["type_text"]\nverdict = "allow"\n'
-
-    async def story() -> None:
-        async with world(tmp_path / "home", clock=FastClock(), policy=policy) as w:
-            folder, password = tmp_path / "agent-5", "hunter2hunter2"
-            w.phone.start_activity(BANK)
-            typing = {"type": "type_text", "target": {"id": "password"}, "text": password}
-            model = Scripted({**typing, "thought": f"I type {password}."}, finish())
-            result = await work(w, model, folder=folder, terms=Terms(pictures=False))
-            assert result.steps[0].outcome == "verified", result.steps[0]
-            assert found_in(tmp_path, password) == []
-
-    play(story())
+    async with world(tmp_path / "home", clock=FastClock(), policy=policy) as w:
+        folder, password = tmp_path / "agent-5", "hunter2hunter2"
+        w.phone.start_activity(BANK)
+        typing = {"type": "type_text", "target": {"id": "password"}, "text": password}
+        model = Scripted({**typing, "thought": f"I type {password}."}, finish())
+        result = await work(w, model, folder=folder, terms=Terms(pictures=False))
+        assert result.steps[0].outcome == "verified", result.steps[0]
+        assert found_in(tmp_path, password) == []
 
 
 def test_several_runs_in_one_process_do_not_disturb_each_other(tmp_path: Path) -> None:
@@ -325,46 +294,39 @@ def test_tools_and_pictures_are_given_to_models_that_can_use_them(tmp_path: Path
     play(story())
 
 
-def test_the_result_table_is_what_a_window_can_show(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock()) as w:
-            result = await work(w, Scripted(start(), finish()))
-            table = result_table(result)
-            assert is_table_content_data(table)
-            assert table["rows"][1][2] == 'Finished: "Done."'
-
-    play(story())
+async def test_the_result_table_is_what_a_window_can_show(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock()) as w:
+        result = await work(w, Scripted(start(), finish()))
+        table = result_table(result)
+        assert is_table_content_data(table)
+        assert table["rows"][1][2] == 'Finished: "Done."'
 
 
-def test_what_was_odd_about_an_answer_that_was_run_is_told_with_the_next_question(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock()) as w:
-            odd = Reply("", start(), "", problem="2 tools were called; only the first was taken.")
-            model = Scripted(odd, tap("Display"), finish())
-            await work(w, model)
-            told = ["only the first was taken" in text for text in model.shown]
-            assert told == [False, True, False]
+async def test_what_was_odd_about_an_answer_that_was_run_is_told_with_the_next_question(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path, clock=FastClock()) as w:
+        odd = Reply("", start(), "", problem="2 tools were called; only the first was taken.")
+        model = Scripted(odd, tap("Display"), finish())
+        await work(w, model)
+        told = ["only the first was taken" in text for text in model.shown]
+        assert told == [False, True, False]
 
-    play(story())
 
-
-def test_a_call_that_is_cut_off_has_cost_what_was_sent(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home", clock=FastClock()) as w:
-            folder, model, stop = tmp_path / "agent-9", _ThenSilent(), asyncio.Event()
-            terms = Terms(stop=stop, pictures=False)
-            running = asyncio.create_task(work(w, model, folder=folder, terms=terms))
-            await model.asked.wait()
-            stop.set()
-            result = await running
-            first, cut = RunFolder(folder).steps()
-            assert (result.outcome, first.asks, cut.asks) == ("stopped", 1, 1)
-            assert result.spend.calls == 2
-            sent = sum(len(turn.text) for turn in model.prompts[-1].turns) + len(model.prompts[-1].system)
-            assert cut.input_tokens >= sent // 5
-            assert result.spend.input_tokens == first.input_tokens + cut.input_tokens
-
-    play(story())
+async def test_a_call_that_is_cut_off_has_cost_what_was_sent(tmp_path: Path) -> None:
+    async with world(tmp_path / "home", clock=FastClock()) as w:
+        folder, model, stop = tmp_path / "agent-9", _ThenSilent(), asyncio.Event()
+        terms = Terms(stop=stop, pictures=False)
+        running = asyncio.create_task(work(w, model, folder=folder, terms=terms))
+        await model.asked.wait()
+        stop.set()
+        result = await running
+        first, cut = RunFolder(folder).steps()
+        assert (result.outcome, first.asks, cut.asks) == ("stopped", 1, 1)
+        assert result.spend.calls == 2
+        sent = sum(len(turn.text) for turn in model.prompts[-1].turns) + len(model.prompts[-1].system)
+        assert cut.input_tokens >= sent // 5
+        assert result.spend.input_tokens == first.input_tokens + cut.input_tokens
 
 
 def test_a_call_that_fails_is_counted(tmp_path: Path) -> None:

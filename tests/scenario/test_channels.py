@@ -12,6 +12,8 @@ from tests.scenario.people import PAY_RULE, asked, at_checkout
 from tests.scenario.world import World, play, world
 from tests.unit.android.sim_phone import helper_env
 
+ASYNC_RUNNER = play
+
 COMPOSE = "com.handrail.composelab"
 HELPERS: tuple[Helper, ...] = ("u2", "http")
 
@@ -24,37 +26,33 @@ def kill(w: World) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("helper", HELPERS)
 @pytest.mark.parametrize("app", [COMPOSE, "com.handrail.shop", "com.android.settings"])
-def test_a_screen_is_the_same_one_after_its_helper_died(tmp_path: Path, helper: Helper, app: str) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home", helper=helper, env=helper_env(tmp_path)) as w:
-            await w.open(app)
-            before = await w.session.get_ui_tree()
-            assert w.session.surface.channels()["look"] != "adb"
-            kill(w)
-            after = await w.session.get_ui_tree()
-            assert w.session.surface.channels()["look"] == "adb"
-            assert before.details
-            assert after.details
-            assert after.details["fingerprint"] == before.details["fingerprint"]
-            assert (await w.session.expect_screen(before.details["fingerprint"])).success
-
-    play(story())
+async def test_a_screen_is_the_same_one_after_its_helper_died(
+    tmp_path: Path, helper: Helper, app: str
+) -> None:
+    async with world(tmp_path / "home", helper=helper, env=helper_env(tmp_path)) as w:
+        await w.open(app)
+        before = await w.session.get_ui_tree()
+        assert w.session.surface.channels()["look"] != "adb"
+        kill(w)
+        after = await w.session.get_ui_tree()
+        assert w.session.surface.channels()["look"] == "adb"
+        assert before.details
+        assert after.details
+        assert after.details["fingerprint"] == before.details["fingerprint"]
+        assert (await w.session.expect_screen(before.details["fingerprint"])).success
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("helper", HELPERS)
-def test_a_yes_that_was_asked_for_over_one_channel_counts_over_another(
+async def test_a_yes_that_was_asked_for_over_one_channel_counts_over_another(
     tmp_path: Path, helper: Helper
 ) -> None:
-    async def story() -> None:
-        env = helper_env(tmp_path)
-        async with world(tmp_path / "home", policy=PAY_RULE, helper=helper, env=env) as w:
-            await at_checkout(w)
-            task = asyncio.create_task(w.session.tap({"id": "pay"}))
-            [one] = await asked(w)
-            kill(w)
-            await w.runtime.approvals.answer(one.id, True, "lena")
-            done = await task
-            assert done.success, done.to_json()
-
-    play(story())
+    env = helper_env(tmp_path)
+    async with world(tmp_path / "home", policy=PAY_RULE, helper=helper, env=env) as w:
+        await at_checkout(w)
+        task = asyncio.create_task(w.session.tap({"id": "pay"}))
+        [one] = await asked(w)
+        kill(w)
+        await w.runtime.approvals.answer(one.id, True, "lena")
+        done = await task
+        assert done.success, done.to_json()

@@ -23,6 +23,8 @@ from tests.scenario.doors import HANDRAIL
 from tests.scenario.residents import Lodging, lodging, processes_of
 from tests.scenario.world import play_live, until
 
+ASYNC_RUNNER = play_live
+
 pytestmark = pytest.mark.slow
 
 
@@ -51,116 +53,97 @@ async def serving(place: Lodging, *words: str) -> AsyncIterator[asyncio.subproce
             assert await process.wait() == 0
 
 
-def test_a_phone_of_the_desk_is_seen_by_every_door(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with lodging(tmp_path) as place, serving(place, "--sim", "1", "--no-mcp"):
-            status = running(tmp_path)
-            [serial] = status["phones"]
-            listed = json.loads((await place.command("devices", "--json")).stdout)["devices"]
-            assert [(device["serial"], device["open"]) for device in listed] == [(serial, True)]
-            async with mcp_client(place) as client:
-                seen = await client.call_tool("get_ui_tree", {})
-                assert not seen.is_error, texts(seen)
-                assert len(processes_of(tmp_path)) == 1
-            assert (await place.command("ui")).returncode == 0
-            assert (await place.command("desk", "state")).returncode == 0
-            async with Runtime.open(Config.from_env(place.env), env=place.env) as runtime:
-                assert (await runtime.session()).serial == serial
-            alone = await place.command("ui", env={"HANDRAIL_NO_DAEMON": "1"})
-            assert alone.returncode == 0, alone.stderr
-        assert running(tmp_path)["running"] is False
-
-    play_live(story())
+async def test_a_phone_of_the_desk_is_seen_by_every_door(tmp_path: Path) -> None:
+    async with lodging(tmp_path) as place, serving(place, "--sim", "1", "--no-mcp"):
+        status = running(tmp_path)
+        [serial] = status["phones"]
+        listed = json.loads((await place.command("devices", "--json")).stdout)["devices"]
+        assert [(device["serial"], device["open"]) for device in listed] == [(serial, True)]
+        async with mcp_client(place) as client:
+            seen = await client.call_tool("get_ui_tree", {})
+            assert not seen.is_error, texts(seen)
+            assert len(processes_of(tmp_path)) == 1
+        assert (await place.command("ui")).returncode == 0
+        assert (await place.command("desk", "state")).returncode == 0
+        async with Runtime.open(Config.from_env(place.env), env=place.env) as runtime:
+            assert (await runtime.session()).serial == serial
+        alone = await place.command("ui", env={"HANDRAIL_NO_DAEMON": "1"})
+        assert alone.returncode == 0, alone.stderr
+    assert running(tmp_path)["running"] is False
 
 
-def test_a_command_uses_the_refs_and_the_session_of_an_mcp_client(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with simulated_phone() as serial, lodging(tmp_path) as place:
-            async with mcp_client(place, "--device", serial) as client:
-                started = await client.call_tool(
-                    "start_app", {"package": "com.google.android.contacts", "reason": "I add a contact"}
-                )
-                line = next(line for line in texts(started).splitlines() if "Create new contact" in line)
-                tapped = await place.command("tap", line.split()[0], "--expect", "First name")
-                assert tapped.returncode == 0, tapped.stderr
-                assert tapped.stdout.startswith('Tapped "Create new contact".')
-                typed = await client.call_tool(
-                    "type_text", {"target": "First name", "text": "Ada", "reason": "I go on"}
-                )
-                assert not typed.is_error, texts(typed)
-            await until(lambda: running(tmp_path)["phones"] == [])
-            looked = await place.command("ui", "--device", serial)
-            assert "Ada" in looked.stdout, looked
-            rows = json.loads((await place.command("journal", "list", "--json")).stdout)
-            doors = {(row["door"], row["actor"]["kind"]) for row in rows}
-            assert doors == {("mcp", "agent"), ("cli", "person")}
-
-    play_live(story())
+async def test_a_command_uses_the_refs_and_the_session_of_an_mcp_client(tmp_path: Path) -> None:
+    async with simulated_phone() as serial, lodging(tmp_path) as place:
+        async with mcp_client(place, "--device", serial) as client:
+            started = await client.call_tool(
+                "start_app", {"package": "com.google.android.contacts", "reason": "I add a contact"}
+            )
+            line = next(line for line in texts(started).splitlines() if "Create new contact" in line)
+            tapped = await place.command("tap", line.split()[0], "--expect", "First name")
+            assert tapped.returncode == 0, tapped.stderr
+            assert tapped.stdout.startswith('Tapped "Create new contact".')
+            typed = await client.call_tool(
+                "type_text", {"target": "First name", "text": "Ada", "reason": "I go on"}
+            )
+            assert not typed.is_error, texts(typed)
+        await until(lambda: running(tmp_path)["phones"] == [])
+        looked = await place.command("ui", "--device", serial)
+        assert "Ada" in looked.stdout, looked
+        rows = json.loads((await place.command("journal", "list", "--json")).stdout)
+        doors = {(row["door"], row["actor"]["kind"]) for row in rows}
+        assert doors == {("mcp", "agent"), ("cli", "person")}
 
 
-def test_a_client_that_leaves_frees_the_phone_that_the_desk_still_shows(tmp_path: Path) -> None:
+async def test_a_client_that_leaves_frees_the_phone_that_the_desk_still_shows(tmp_path: Path) -> None:
     contacts = {"package": "com.google.android.contacts", "reason": "I look"}
-
-    async def story() -> None:
-        async with lodging(tmp_path) as place, serving(place, "--sim", "1", "--no-mcp"):
-            own = Config.from_env(place.env)
-            async with mcp_client(place) as client, Runtime.open(own, env=place.env) as runtime:
-                assert not (await client.call_tool("start_app", contacts)).is_error
-                foreign = await runtime.session()
-                busy = await foreign.start_app(contacts["package"])
-                assert busy.error is not None
-                assert busy.error.code == "DEVICE_BUSY"
-            async with Runtime.open(own, env=place.env) as runtime:
-                foreign = await runtime.session()
-                assert (await foreign.start_app(contacts["package"])).success
-            assert (await place.command("press-key", "home")).returncode == 0
-            async with Runtime.open(own, env=place.env) as runtime:
-                assert (await (await runtime.session()).start_app(contacts["package"])).success
-
-    play_live(story())
+    async with lodging(tmp_path) as place, serving(place, "--sim", "1", "--no-mcp"):
+        own = Config.from_env(place.env)
+        async with mcp_client(place) as client, Runtime.open(own, env=place.env) as runtime:
+            assert not (await client.call_tool("start_app", contacts)).is_error
+            foreign = await runtime.session()
+            busy = await foreign.start_app(contacts["package"])
+            assert busy.error is not None
+            assert busy.error.code == "DEVICE_BUSY"
+        async with Runtime.open(own, env=place.env) as runtime:
+            foreign = await runtime.session()
+            assert (await foreign.start_app(contacts["package"])).success
+        assert (await place.command("press-key", "home")).returncode == 0
+        async with Runtime.open(own, env=place.env) as runtime:
+            assert (await (await runtime.session()).start_app(contacts["package"])).success
 
 
-def test_a_server_that_is_killed_leaves_its_phones_and_its_desk(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with lodging(tmp_path) as place:
-            async with serving(place, "--sim", "1", "--no-mcp") as process:
-                assert len(running(tmp_path)["phones"]) == 1
-                process.kill()
-                await process.wait()
-                await until(lambda: running(tmp_path)["commands"] == 0)
-            assert running(tmp_path)["phones"] == []
-            assert (await place.command("desk", "state")).returncode != 0
-            async with serving(place, "--no-mcp"):
-                assert (await place.command("desk", "state")).returncode == 0
-
-    play_live(story())
+async def test_a_server_that_is_killed_leaves_its_phones_and_its_desk(tmp_path: Path) -> None:
+    async with lodging(tmp_path) as place:
+        async with serving(place, "--sim", "1", "--no-mcp") as process:
+            assert len(running(tmp_path)["phones"]) == 1
+            process.kill()
+            await process.wait()
+            await until(lambda: running(tmp_path)["commands"] == 0)
+        assert running(tmp_path)["phones"] == []
+        assert (await place.command("desk", "state")).returncode != 0
+        async with serving(place, "--no-mcp"):
+            assert (await place.command("desk", "state")).returncode == 0
 
 
-def test_two_homes_do_not_see_each_other(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with (
-            lodging(tmp_path / "a") as first,
-            lodging(tmp_path / "b") as second,
-            serving(first, "--sim", "1", "--no-mcp"),
-        ):
-            assert await second.warm() != await until(first.resident)
-            listed = json.loads((await second.command("devices", "--json")).stdout)
-            assert listed["devices"] == []
-
-    play_live(story())
+async def test_two_homes_do_not_see_each_other(tmp_path: Path) -> None:
+    async with (
+        lodging(tmp_path / "a") as first,
+        lodging(tmp_path / "b") as second,
+        serving(first, "--sim", "1", "--no-mcp"),
+    ):
+        assert await second.warm() != await until(first.resident)
+        listed = json.loads((await second.command("devices", "--json")).stdout)
+        assert listed["devices"] == []
 
 
-def test_a_busy_daemon_of_another_version_is_left_alone_and_says_so(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with lodging(tmp_path) as place, serving(place, "--sim", "1", "--no-mcp"):
-            first = place.resident()
-            other = {"HANDRAIL_WITNESS": str(tmp_path)}  # it shapes a daemon as a whole, as its version does
-            done = await place.command("ui", env=other)
-            assert "busy; this command runs by itself" in done.stderr
-            assert done.returncode == 0, done
-            assert place.resident() == first
-
-    play_live(story())
+async def test_a_busy_daemon_of_another_version_is_left_alone_and_says_so(tmp_path: Path) -> None:
+    async with lodging(tmp_path) as place, serving(place, "--sim", "1", "--no-mcp"):
+        first = place.resident()
+        other = {"HANDRAIL_WITNESS": str(tmp_path)}  # it shapes a daemon as a whole, as its version does
+        done = await place.command("ui", env=other)
+        assert "busy; this command runs by itself" in done.stderr
+        assert done.returncode == 0, done
+        assert place.resident() == first
 
 
 PLAIN = """
@@ -171,32 +154,29 @@ become("plain")
 """
 
 
-def test_a_machine_without_fork_and_unix_sockets_has_one_too(tmp_path: Path) -> None:
-    async def story() -> None:
-        (tmp_path / "sitecustomize.py").write_text(PLAIN.format(root=str(Path(__file__).parents[2])))
-        path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
-        home = tmp_path / "home"
-        async with (
-            simulated_phone() as serial,
-            lodging(home, PYTHONPATH=path, HANDRAIL_DEVICE=serial) as place,
-        ):
-            for _ in range(2):
-                done = await place.command("ui")
-                assert (done.returncode, done.stderr) == (0, ""), done
-            assert (home / "daemon.port").stat().st_mode & 0o777 == 0o600
-            assert not (home / "daemon.sock").exists()
-            assert len(processes_of(home)) == 1
-            status = json.loads((await place.command("daemon", "status", "--json")).stdout)
-            assert status["running"] is True
-            port, _, token = (home / "daemon.port").read_text().partition(" ")
-            reader, writer = await asyncio.open_connection("127.0.0.1", int(port))
-            writer.write(token[::-1].encode() + b'{"daemon": "stop"}\n')
-            assert await reader.read() == b""
-            writer.close()
-            assert (await place.command("daemon", "stop")).stdout.startswith("Stopped process")
-            await until(lambda: not processes_of(home))
-
-    play_live(story())
+async def test_a_machine_without_fork_and_unix_sockets_has_one_too(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(PLAIN.format(root=str(Path(__file__).parents[2])))
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    home = tmp_path / "home"
+    async with (
+        simulated_phone() as serial,
+        lodging(home, PYTHONPATH=path, HANDRAIL_DEVICE=serial) as place,
+    ):
+        for _ in range(2):
+            done = await place.command("ui")
+            assert (done.returncode, done.stderr) == (0, ""), done
+        assert (home / "daemon.port").stat().st_mode & 0o777 == 0o600
+        assert not (home / "daemon.sock").exists()
+        assert len(processes_of(home)) == 1
+        status = json.loads((await place.command("daemon", "status", "--json")).stdout)
+        assert status["running"] is True
+        port, _, token = (home / "daemon.port").read_text().partition(" ")
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(port))
+        writer.write(token[::-1].encode() + b'{"daemon": "stop"}\n')
+        assert await reader.read() == b""
+        writer.close()
+        assert (await place.command("daemon", "stop")).stdout.startswith("Stopped process")
+        await until(lambda: not processes_of(home))
 
 
 CRASHES = """
@@ -208,22 +188,21 @@ if "handrail.cli.daemon" in sys.orig_argv:
 """
 
 
-def test_a_daemon_that_crashes_once_it_listens_is_started_twice_and_its_log_is_quoted(tmp_path: Path) -> None:
-    async def story() -> None:
-        starts, home = tmp_path / "starts", tmp_path / "home"
-        (tmp_path / "sitecustomize.py").write_text(CRASHES.format(starts=str(starts)))
-        path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
-        async with (
-            simulated_phone() as serial,
-            lodging(home, PYTHONPATH=path, HANDRAIL_DEVICE=serial) as place,
-        ):
-            done = await place.command("ui")
-            assert done.returncode == 0, done
-            assert starts.read_text().count("started") == 2
-            assert "the daemon can't be started: ModuleNotFoundError" in done.stderr
-            assert f"(see {home}/daemon.log); this command runs by itself." in done.stderr
-            again = await place.command("ui")  # for a minute nobody tries it again
-            assert (again.returncode, again.stderr) == (0, "")
-            assert starts.read_text().count("started") == 2
-
-    play_live(story())
+async def test_a_daemon_that_crashes_once_it_listens_is_started_twice_and_its_log_is_quoted(
+    tmp_path: Path,
+) -> None:
+    starts, home = tmp_path / "starts", tmp_path / "home"
+    (tmp_path / "sitecustomize.py").write_text(CRASHES.format(starts=str(starts)))
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    async with (
+        simulated_phone() as serial,
+        lodging(home, PYTHONPATH=path, HANDRAIL_DEVICE=serial) as place,
+    ):
+        done = await place.command("ui")
+        assert done.returncode == 0, done
+        assert starts.read_text().count("started") == 2
+        assert "the daemon can't be started: ModuleNotFoundError" in done.stderr
+        assert f"(see {home}/daemon.log); this command runs by itself." in done.stderr
+        again = await place.command("ui")  # for a minute nobody tries it again
+        assert (again.returncode, again.stderr) == (0, "")
+        assert starts.read_text().count("started") == 2

@@ -23,6 +23,8 @@ from tests.scenario.residents import Lodging
 from tests.scenario.test_daemon import ALONE, WAIT, downs, read_some, settings
 from tests.scenario.world import play_live, until
 
+ASYNC_RUNNER = play_live
+
 LINES = {
     "a reader that goes": "handrail ui | true; echo ${PIPESTATUS[0]}",
     "a reader of one line": "handrail actions | head -1; echo ${PIPESTATUS[0]}",
@@ -77,87 +79,74 @@ async def say(place: Lodging, line: str, folder: Path, env: dict[str, str]) -> s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-def test_no_shell_can_tell_which_process_did_a_command(tmp_path: Path, part: int) -> None:
-    async def story() -> None:
-        async with settings(tmp_path / "home") as (place, _):
-            await place.warm()
-            told = {}
-            for name, line in [*LINES.items()][part::PARTS]:
-                alone = await say(place, line, tmp_path, ALONE)
-                assert "Traceback" not in alone, (name, alone)
-                told[name] = (await say(place, line, tmp_path, {}), alone)
-            assert {name for name, (handed, alone) in told.items() if handed != alone} == set(), told
-
-    play_live(story())
+async def test_no_shell_can_tell_which_process_did_a_command(tmp_path: Path, part: int) -> None:
+    async with settings(tmp_path / "home") as (place, _):
+        await place.warm()
+        told = {}
+        for name, line in [*LINES.items()][part::PARTS]:
+            alone = await say(place, line, tmp_path, ALONE)
+            assert "Traceback" not in alone, (name, alone)
+            told[name] = (await say(place, line, tmp_path, {}), alone)
+        assert {name for name, (handed, alone) in told.items() if handed != alone} == set(), told
 
 
 @pytest.mark.slow
-def test_a_reader_gets_its_end_with_the_answer_and_what_was_done_is_never_denied(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with settings(tmp_path / "home") as (place, phone):
-            await place.warm()
-            done = await say(place, "handrail tap 'Network & internet' > /dev/full; echo $?", tmp_path, {})
-            assert "the answer can't be written" in done
-            assert "STORE_FULL" not in done
-            assert len(downs(phone)) == 1
-
-    play_live(story())
+async def test_a_reader_gets_its_end_with_the_answer_and_what_was_done_is_never_denied(
+    tmp_path: Path,
+) -> None:
+    async with settings(tmp_path / "home") as (place, phone):
+        await place.warm()
+        done = await say(place, "handrail tap 'Network & internet' > /dev/full; echo $?", tmp_path, {})
+        assert "the answer can't be written" in done
+        assert "STORE_FULL" not in done
+        assert len(downs(phone)) == 1
 
 
 @pytest.mark.slow
-def test_no_two_commands_have_one_number(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with settings(tmp_path) as (place, _):
-            await place.warm()
-            answers = await asyncio.gather(*(place.command("ui", "--json") for _ in range(4)))
-            ids = [json.loads(one.stdout)["action_id"] for one in answers]
-            # What was forked from one process began to count at one number: the same in the same millisecond.
-            assert len({one.rpartition("_")[2] for one in ids}) == len(ids), ids
-
-    play_live(story())
+async def test_no_two_commands_have_one_number(tmp_path: Path) -> None:
+    async with settings(tmp_path) as (place, _):
+        await place.warm()
+        answers = await asyncio.gather(*(place.command("ui", "--json") for _ in range(4)))
+        ids = [json.loads(one.stdout)["action_id"] for one in answers]
+        # What was forked from one process began to count at one number: the same in the same millisecond.
+        assert len({one.rpartition("_")[2] for one in ids}) == len(ids), ids
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
-def test_another_user_is_not_served(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with settings(tmp_path) as (place, phone):
-            await place.warm()
-            (tmp_path / "daemon.sock").chmod(0o777)
-            tmp_path.chmod(0o755)
-            for folder in tmp_path.parents[:-1]:
-                folder.chmod(folder.stat().st_mode | 0o055)
-            program = (
-                "import os, socket; s = socket.socket(socket.AF_UNIX); s.settimeout(5);"
-                "os.setgroups([]); os.setresuid(65534, 65534, 65534);"
-                f"s.connect({str(tmp_path / 'daemon.sock')!r});"
-                "print(s.recv(1))"
-            )
-            other = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-            )
-            out, err = await other.communicate()
-            tmp_path.chmod(0o700)
-            assert out == b"b''\n", err
-            assert downs(phone) == []
-
-    play_live(story())
+async def test_another_user_is_not_served(tmp_path: Path) -> None:
+    async with settings(tmp_path) as (place, phone):
+        await place.warm()
+        (tmp_path / "daemon.sock").chmod(0o777)
+        tmp_path.chmod(0o755)
+        for folder in tmp_path.parents[:-1]:
+            folder.chmod(folder.stat().st_mode | 0o055)
+        program = (
+            "import os, socket; s = socket.socket(socket.AF_UNIX); s.settimeout(5);"
+            "os.setgroups([]); os.setresuid(65534, 65534, 65534);"
+            f"s.connect({str(tmp_path / 'daemon.sock')!r});"
+            "print(s.recv(1))"
+        )
+        other = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        out, err = await other.communicate()
+        tmp_path.chmod(0o700)
+        assert out == b"b''\n", err
+        assert downs(phone) == []
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("setsid") is None, reason="no setsid")
-def test_what_is_typed_at_a_terminal_stops_a_command(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with settings(tmp_path) as (place, _):
-            await place.warm()
-            assert (await place.command("ui")).returncode == 0
-            alone = await typed(place, b"\x03", ALONE)
-            handed = await typed(place, b"\x03", {})
-            assert handed == alone
-            assert handed[1] == 130
-            assert b"CANCELLED" in handed[0]
-
-    play_live(story())
+async def test_what_is_typed_at_a_terminal_stops_a_command(tmp_path: Path) -> None:
+    async with settings(tmp_path) as (place, _):
+        await place.warm()
+        assert (await place.command("ui")).returncode == 0
+        alone = await typed(place, b"\x03", ALONE)
+        handed = await typed(place, b"\x03", {})
+        assert handed == alone
+        assert handed[1] == 130
+        assert b"CANCELLED" in handed[0]
 
 
 async def typed(place: Lodging, keys: bytes, env: dict[str, str]) -> tuple[bytes, int | None]:

@@ -26,6 +26,8 @@ from handrail_sim.phone import Phone
 from tests.scenario.adb_tap import Wire, tapped
 from tests.scenario.world import FastClock, play, play_live
 
+ASYNC_RUNNER = play
+
 pytestmark = pytest.mark.slow
 
 SETTINGS, NOTES, NOWHERE = "com.android.settings", "com.handrail.notes", "com.example.nowhere"
@@ -201,47 +203,38 @@ def test_the_actions_that_are_left_out_can_not_fail_here() -> None:
 
 
 @pytest.mark.parametrize("fault", REFUSING)
-def test_what_the_phone_refuses_was_not_delivered(tmp_path: Path, fault: str) -> None:
-    async def story() -> None:
-        async with stage(tmp_path) as (phone, wire, session):
-            await session.start_app(SETTINGS)
-            phone.faults.add(fault)
-            assert await judge(phone, wire, session, REFUSING[fault])
-
-    play(story())
+async def test_what_the_phone_refuses_was_not_delivered(tmp_path: Path, fault: str) -> None:
+    async with stage(tmp_path) as (phone, wire, session):
+        await session.start_app(SETTINGS)
+        phone.faults.add(fault)
+        assert await judge(phone, wire, session, REFUSING[fault])
 
 
 @pytest.mark.parametrize(
     ("command", "data"), LOST, ids=lambda one: one if isinstance(one, str) else one["type"]
 )
-def test_a_line_that_breaks_leaves_in_doubt_only_what_was_sent(
+async def test_a_line_that_breaks_leaves_in_doubt_only_what_was_sent(
     tmp_path: Path, command: str, data: dict[str, Any]
 ) -> None:
-    async def story() -> None:
-        for after in range(3):
-            async with stage(tmp_path / str(after)) as (phone, wire, session):
-                await session.start_app(SETTINGS)
-                phone.faults.add("stream_reset", command=command, bytes=0, after=after, times=1)
-                await judge(phone, wire, session, data)
-
-    play(story())
+    for after in range(3):
+        async with stage(tmp_path / str(after)) as (phone, wire, session):
+            await session.start_app(SETTINGS)
+            phone.faults.add("stream_reset", command=command, bytes=0, after=after, times=1)
+            await judge(phone, wire, session, data)
 
 
 @pytest.mark.parametrize("name", ["Notes!", "Nots", "Zebra", "com.example.nowhere"])
-def test_an_app_that_is_not_there_is_never_said_to_have_been_started(tmp_path: Path, name: str) -> None:
-    async def story() -> None:
-        async with stage(tmp_path) as (phone, wire, session):
-            for field in ("name", "package"):
-                try:
-                    action = action_from({"type": "start_app", field: name})
-                except HandrailError:
-                    continue
-                before = len(wire.changing())
-                envelope = await session.run(action)
-                if envelope.success:
-                    continue
-                assert (envelope.delivery, wire.changing()[before:]) == ("not_delivered", [])
-                assert "may have been" not in envelope_text(action, envelope)
-            assert phone.input_log == []
-
-    play(story())
+async def test_an_app_that_is_not_there_is_never_said_to_have_been_started(tmp_path: Path, name: str) -> None:
+    async with stage(tmp_path) as (phone, wire, session):
+        for field in ("name", "package"):
+            try:
+                action = action_from({"type": "start_app", field: name})
+            except HandrailError:
+                continue
+            before = len(wire.changing())
+            envelope = await session.run(action)
+            if envelope.success:
+                continue
+            assert (envelope.delivery, wire.changing()[before:]) == ("not_delivered", [])
+            assert "may have been" not in envelope_text(action, envelope)
+        assert phone.input_log == []

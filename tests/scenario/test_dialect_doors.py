@@ -28,6 +28,8 @@ from tests.scenario.world import FastClock, World, play, play_live, world
 from tests.unit.web_server.door import TOKEN
 from tests.unit.web_server.door import door as http_door
 
+ASYNC_RUNNER = play
+
 CONTACTS = "com.google.android.contacts"
 CLOCK = "com.google.android.deskclock"
 BACK: dict[str, Any] = {
@@ -71,21 +73,18 @@ def _body(words: Any) -> bytes:
 
 
 @pytest.mark.slow
-def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with (
-            world(tmp_path, clock=FastClock(10)) as w,
-            http_door(tmp_path, runtime=w.runtime) as served,
-        ):
-            for number, (name, words) in enumerate(BACK.items(), 1):
-                headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-                answer = await served.ask("POST", f"/api/actions?dialect={name}", headers, _body(words))
-                assert answer.status in (200, 409), (name, answer.json)  # back at home changes nothing
-                [envelope] = answer.json["envelopes"]
-                assert (envelope["action_type"], envelope["delivery"]) == ("press_key", "delivered"), name
-                assert _keys(w) == [4] * number
-
-    play(story())
+async def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
+    async with (
+        world(tmp_path, clock=FastClock(10)) as w,
+        http_door(tmp_path, runtime=w.runtime) as served,
+    ):
+        for number, (name, words) in enumerate(BACK.items(), 1):
+            headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+            answer = await served.ask("POST", f"/api/actions?dialect={name}", headers, _body(words))
+            assert answer.status in (200, 409), (name, answer.json)  # back at home changes nothing
+            [envelope] = answer.json["envelopes"]
+            assert (envelope["action_type"], envelope["delivery"]) == ("press_key", "delivered"), name
+            assert _keys(w) == [4] * number
 
 
 def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: Path) -> None:
@@ -141,58 +140,49 @@ def test_what_can_not_be_read_touches_nothing(tmp_path: Path) -> None:
     play_live(story())
 
 
-def test_openpocket_is_a_profile_of_ten_tools(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with mcp_door(tmp_path, "openpocket", clock=FastClock(10)) as ask:
-            assert len(tools("openpocket")) == 10
-            started = await ask("launch_app", packageName=CONTACTS, reason="I open it")
-            assert not started.is_error, started.text
-            assert _front(ask.world) == CONTACTS
-            nowhere = await ask("tap", x="left", y=3)
-            assert nowhere.is_error
-            assert "coordinates" in nowhere.text
-
-    play(story())
+async def test_openpocket_is_a_profile_of_ten_tools(tmp_path: Path) -> None:
+    async with mcp_door(tmp_path, "openpocket", clock=FastClock(10)) as ask:
+        assert len(tools("openpocket")) == 10
+        started = await ask("launch_app", packageName=CONTACTS, reason="I open it")
+        assert not started.is_error, started.text
+        assert _front(ask.world) == CONTACTS
+        nowhere = await ask("tap", x="left", y=3)
+        assert nowhere.is_error
+        assert "coordinates" in nowhere.text
 
 
-def test_a_prompt_for_mobile_mcp_works(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with mcp_door(tmp_path, "mobile_mcp", clock=FastClock(10)) as ask:
-            w = ask.world
-            names = [one.name for one in tools("mobile_mcp")]
-            assert all(name.startswith("mobile_") for name in names)
-            assert w.serial in (await ask("mobile_list_available_devices")).text
-            assert "1080x2400" in (await ask("mobile_get_screen_size", device=w.serial)).text
-            assert "Contacts (com.google.android.contacts)" in (await ask("mobile_list_apps")).text
-            await ask("mobile_launch_app", device=w.serial, packageName=CONTACTS)
-            assert _front(w) == CONTACTS
-            await ask("mobile_list_elements_on_screen", device=w.serial)
-            await ask("mobile_click_on_screen_at_coordinates", device=w.serial, x=540, y=1200)
-            assert (540, 1200) in [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
-            shot = await ask("mobile_take_screenshot", device=w.serial)
-            assert len(shot.images) == 1
-            wrong = await ask("mobile_press_button", device=w.serial, button="SELF_DESTRUCT")
-            assert wrong.is_error
-            assert "must be one of" in wrong.text
-
-    play(story())
+async def test_a_prompt_for_mobile_mcp_works(tmp_path: Path) -> None:
+    async with mcp_door(tmp_path, "mobile_mcp", clock=FastClock(10)) as ask:
+        w = ask.world
+        names = [one.name for one in tools("mobile_mcp")]
+        assert all(name.startswith("mobile_") for name in names)
+        assert w.serial in (await ask("mobile_list_available_devices")).text
+        assert "1080x2400" in (await ask("mobile_get_screen_size", device=w.serial)).text
+        assert "Contacts (com.google.android.contacts)" in (await ask("mobile_list_apps")).text
+        await ask("mobile_launch_app", device=w.serial, packageName=CONTACTS)
+        assert _front(w) == CONTACTS
+        await ask("mobile_list_elements_on_screen", device=w.serial)
+        await ask("mobile_click_on_screen_at_coordinates", device=w.serial, x=540, y=1200)
+        assert (540, 1200) in [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
+        shot = await ask("mobile_take_screenshot", device=w.serial)
+        assert len(shot.images) == 1
+        wrong = await ask("mobile_press_button", device=w.serial, button="SELF_DESTRUCT")
+        assert wrong.is_error
+        assert "must be one of" in wrong.text
 
 
-def test_a_prompt_for_agent_device_works(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with mcp_door(tmp_path, "agent_device", clock=FastClock(10)) as ask:
-            opened = await ask("open", app="Kontakte")
-            assert not opened.is_error, opened.text
-            assert _front(ask.world) == CONTACTS
-            seen = await ask("snapshot")
-            assert "Create new contact" in seen.text
-            await ask("click", target="text=Create new contact")
-            filled = await ask("fill", target={"kind": "selector", "selector": "text=First name"}, text="Ada")
-            assert not filled.is_error, filled.text
-            assert not (await ask("is", predicate="visible", selector="text=Save")).is_error
-            assert (await ask("is", predicate="visible", selector="text=Nothing")).is_error
-
-    play(story())
+async def test_a_prompt_for_agent_device_works(tmp_path: Path) -> None:
+    async with mcp_door(tmp_path, "agent_device", clock=FastClock(10)) as ask:
+        opened = await ask("open", app="Kontakte")
+        assert not opened.is_error, opened.text
+        assert _front(ask.world) == CONTACTS
+        seen = await ask("snapshot")
+        assert "Create new contact" in seen.text
+        await ask("click", target="text=Create new contact")
+        filled = await ask("fill", target={"kind": "selector", "selector": "text=First name"}, text="Ada")
+        assert not filled.is_error, filled.text
+        assert not (await ask("is", predicate="visible", selector="text=Save")).is_error
+        assert (await ask("is", predicate="visible", selector="text=Nothing")).is_error
 
 
 def _act(home: Path, words: Any, *options: str) -> Any:
@@ -287,30 +277,27 @@ def test_openpockets_json_is_a_step_of_a_script() -> None:
         read_script(json.dumps({"dialect": "klingon", "steps": ["x"]}))
 
 
-def test_a_model_that_sees_gets_the_picture_that_its_numbers_are_about(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(10)) as w:
-            model = Scripted(
-                Reply("", None, '{"action": "left_click", "coordinate": [353, 784]}'),
-                Reply("", None, "that is no action"),
-                Reply("", None, '{"action": "mouse_move", "coordinate": [1, 2]}'),
-                finished("Done."),
-            )
-            model.sees = True
-            result = await run_task(
-                w.session,
-                Task.of("Tap", None),
-                model,
-                clock=w.runtime.clock,
-                terms=Terms(speech=Speech.of("anthropic_computer")),
-            )
-            assert result.outcome == "finished", result.message
-            image = model.prompts[0].turns[-1].image
-            assert image is not None
-            assert Image.open(io.BytesIO(image)).size == (706, 1568)
-            assert (540, 1200) in [(one["x"], one["y"]) for one in w.inputs()]
-            assert "action: is required" in model.shown[2]
-            assert "a phone has no pointer" in model.shown[3]
-            assert not model.prompts[0].tools
-
-    play(story())
+async def test_a_model_that_sees_gets_the_picture_that_its_numbers_are_about(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock(10)) as w:
+        model = Scripted(
+            Reply("", None, '{"action": "left_click", "coordinate": [353, 784]}'),
+            Reply("", None, "that is no action"),
+            Reply("", None, '{"action": "mouse_move", "coordinate": [1, 2]}'),
+            finished("Done."),
+        )
+        model.sees = True
+        result = await run_task(
+            w.session,
+            Task.of("Tap", None),
+            model,
+            clock=w.runtime.clock,
+            terms=Terms(speech=Speech.of("anthropic_computer")),
+        )
+        assert result.outcome == "finished", result.message
+        image = model.prompts[0].turns[-1].image
+        assert image is not None
+        assert Image.open(io.BytesIO(image)).size == (706, 1568)
+        assert (540, 1200) in [(one["x"], one["y"]) for one in w.inputs()]
+        assert "action: is required" in model.shown[2]
+        assert "a phone has no pointer" in model.shown[3]
+        assert not model.prompts[0].tools

@@ -20,6 +20,8 @@ from handrail_sim.phone import Phone
 from tests.scenario.doors import free_port
 from tests.scenario.world import FastClock, World, play, world
 
+ASYNC_RUNNER = play
+
 SETTINGS = "com.android.settings"
 CONTACTS = "com.google.android.contacts"
 COMPOSE = "com.handrail.composelab"
@@ -263,18 +265,15 @@ def test_every_code_is_provoked_somewhere() -> None:
 
 
 @pytest.mark.parametrize("code", sorted(HERE))
-def test_a_code_comes_with_a_message_and_a_hint(tmp_path: Path, code: str) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(10), policy=POLICY) as w:
-            failed = await HERE[code](w)
-            if isinstance(failed, HandrailError):
-                assert failed.code == code, failed
-            else:
-                _check(failed, code)
-            assert failed.message
-            assert failed.hint
-
-    play(story())
+async def test_a_code_comes_with_a_message_and_a_hint(tmp_path: Path, code: str) -> None:
+    async with world(tmp_path, clock=FastClock(10), policy=POLICY) as w:
+        failed = await HERE[code](w)
+        if isinstance(failed, HandrailError):
+            assert failed.code == code, failed
+        else:
+            _check(failed, code)
+        assert failed.message
+        assert failed.hint
 
 
 def _check(envelope: Envelope, code: str) -> None:

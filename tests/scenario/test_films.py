@@ -31,6 +31,8 @@ from handrail.safety.caller import Caller
 from handrail.screen.node import Bounds
 from tests.scenario.world import FastClock, World, play, world
 
+ASYNC_RUNNER = play
+
 pytestmark = pytest.mark.slow
 
 SECRET = "Marigold-7731-Tern"
@@ -180,18 +182,15 @@ def test_the_journal_becomes_a_film_with_the_pictures_that_were_taken(tmp_path: 
     assert swiped.started_ms > tapped.started_ms > 0
 
 
-def test_the_film_of_a_journal_shows_no_picture_of_a_process_that_knew_a_secret(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(), env={"HANDRAIL_SECRET_WORD": SECRET}) as w:
-            await w.open("com.google.android.contacts")
-            await w.session.screenshot(scale=0.5)
-            await w.session.tap("Create new contact")
-            await w.session.type_text("${secret:WORD}", target="First name", reason=f"It is {SECRET}")
-            await w.session.screenshot(scale=0.5)
-            with pytest.raises(InvalidAction, match="a secret might be on it"):
-                journal_scenes(w.runtime.journal)
-
-    play(story())
+async def test_the_film_of_a_journal_shows_no_picture_of_a_process_that_knew_a_secret(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock(), env={"HANDRAIL_SECRET_WORD": SECRET}) as w:
+        await w.open("com.google.android.contacts")
+        await w.session.screenshot(scale=0.5)
+        await w.session.tap("Create new contact")
+        await w.session.type_text("${secret:WORD}", target="First name", reason=f"It is {SECRET}")
+        await w.session.screenshot(scale=0.5)
+        with pytest.raises(InvalidAction, match="a secret might be on it"):
+            journal_scenes(w.runtime.journal)
 
 
 def test_the_film_of_an_agent_has_neither_picture_nor_word_of_a_secret(tmp_path: Path) -> None:
@@ -226,17 +225,14 @@ def test_the_film_of_an_agent_has_neither_picture_nor_word_of_a_secret(tmp_path:
         assert shown.png is None
 
 
-def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock()) as w:
-            await w.open("com.google.android.contacts")
-            done = await w.session.swipe(direction="up")
-            assert done.details
-            [stroke] = done.details["strokes"]
-            felt = [(one["x"], one["y"]) for one in w.inputs() if one["action"] in ("down", "up")]
-            assert [tuple(point) for point in stroke] == felt[-2:]
-
-    play(story())
+async def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock()) as w:
+        await w.open("com.google.android.contacts")
+        done = await w.session.swipe(direction="up")
+        assert done.details
+        [stroke] = done.details["strokes"]
+        felt = [(one["x"], one["y"]) for one in w.inputs() if one["action"] in ("down", "up")]
+        assert [tuple(point) for point in stroke] == felt[-2:]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

@@ -13,60 +13,48 @@ from handrail.flow.run_record import StepRecord
 from tests.scenario.flow_world import CONTACTS, SETTINGS, TROUBLE, journalled, outcomes, run, trace
 from tests.scenario.world import FastClock, play, until, world
 
-
-def test_a_failed_step_ends_the_flow_and_the_trace_says_where(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            record = await run(
-                w, f"app: {SETTINGS}\nsteps: [tap: Display, tap: No such thing, press_key: back]"
-            )
-            told = trace(record)
-            assert (told.success, told.steps_completed, told.total_steps) == (False, 1, 3)
-            assert [result.success for result in told.results] == [True, False]
-            assert told.error == f"Step 2 (tap No such thing) failed: {told.results[1].error}"
-            assert "Brightness level" in (told.final_ui_tree or "")
-            assert (record.outcome, record.steps[1].code) == ("failed", "ELEMENT_NOT_FOUND")
-            assert record.steps[1].line == 2
-
-    play(story())
+ASYNC_RUNNER = play
 
 
-def test_an_optional_failure_keeps_success_and_is_told(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            record = await run(
-                w, f"app: {SETTINGS}\nsteps: [{{tap: Nowhere, optional: true}}, {{expect_visible: Display}}]"
-            )
-            told = trace(record)
-            assert (told.success, told.steps_completed, told.error) == (True, 2, None)
-            assert told.results[0].error
-            assert not told.results[0].success
-            assert outcomes(record) == ["warned", "passed"]
-
-    play(story())
+async def test_a_failed_step_ends_the_flow_and_the_trace_says_where(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        record = await run(w, f"app: {SETTINGS}\nsteps: [tap: Display, tap: No such thing, press_key: back]")
+        told = trace(record)
+        assert (told.success, told.steps_completed, told.total_steps) == (False, 1, 3)
+        assert [result.success for result in told.results] == [True, False]
+        assert told.error == f"Step 2 (tap No such thing) failed: {told.results[1].error}"
+        assert "Brightness level" in (told.final_ui_tree or "")
+        assert (record.outcome, record.steps[1].code) == ("failed", "ELEMENT_NOT_FOUND")
+        assert record.steps[1].line == 2
 
 
-def test_the_tree_is_left_out_when_nothing_changed_and_all_passed(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            same = trace(await run(w, f"app: {SETTINGS}\nsteps: [expect_visible: Display]"))
-            assert (same.screen_changed, same.final_ui_tree) == (False, None)
-            moved = trace(await run(w, f"app: {SETTINGS}\nsteps: [tap: Display]"))
-            assert moved.screen_changed
-            assert "Brightness level" in (moved.final_ui_tree or "")
-            assert moved.screen_fingerprint != same.screen_fingerprint
+async def test_an_optional_failure_keeps_success_and_is_told(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        record = await run(
+            w, f"app: {SETTINGS}\nsteps: [{{tap: Nowhere, optional: true}}, {{expect_visible: Display}}]"
+        )
+        told = trace(record)
+        assert (told.success, told.steps_completed, told.error) == (True, 2, None)
+        assert told.results[0].error
+        assert not told.results[0].success
+        assert outcomes(record) == ["warned", "passed"]
 
-    play(story())
+
+async def test_the_tree_is_left_out_when_nothing_changed_and_all_passed(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        same = trace(await run(w, f"app: {SETTINGS}\nsteps: [expect_visible: Display]"))
+        assert (same.screen_changed, same.final_ui_tree) == (False, None)
+        moved = trace(await run(w, f"app: {SETTINGS}\nsteps: [tap: Display]"))
+        assert moved.screen_changed
+        assert "Brightness level" in (moved.final_ui_tree or "")
+        assert moved.screen_fingerprint != same.screen_fingerprint
 
 
-def test_typing_does_not_change_the_screen(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await run(w, f"app: {CONTACTS}\nsteps: [tap: Create new contact, tap: {{id: first}}]")
-            told = trace(await run(w, "steps: [type_text: Ada]"))
-            assert (told.success, told.screen_changed) == (True, False)
-
-    play(story())
+async def test_typing_does_not_change_the_screen(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await run(w, f"app: {CONTACTS}\nsteps: [tap: Create new contact, tap: {{id: first}}]")
+        told = trace(await run(w, "steps: [type_text: Ada]"))
+        assert (told.success, told.screen_changed) == (True, False)
 
 
 def test_a_step_whose_condition_does_not_hold_is_skipped(tmp_path: Path) -> None:
@@ -89,44 +77,35 @@ steps:
     play(story())
 
 
-def test_rounds_are_children_and_are_numbered_on(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            text = f"app: {SETTINGS}\nsteps: [repeat: {{times: 2, steps: [tap: Display, press_key: back]}}]"
-            told = trace(await run(w, text))
-            assert told.total_steps == 1
-            children = told.results[0].children or ()
-            assert [child.step_index for child in children] == [0, 1, 2, 3]
-            assert [child.action for child in children][:2] == [{"tap": "Display"}, {"press_key": "back"}]
-
-    play(story())
+async def test_rounds_are_children_and_are_numbered_on(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        text = f"app: {SETTINGS}\nsteps: [repeat: {{times: 2, steps: [tap: Display, press_key: back]}}]"
+        told = trace(await run(w, text))
+        assert told.total_steps == 1
+        children = told.results[0].children or ()
+        assert [child.step_index for child in children] == [0, 1, 2, 3]
+        assert [child.action for child in children][:2] == [{"tap": "Display"}, {"press_key": "back"}]
 
 
-def test_a_loop_ends_with_its_condition_and_fails_without_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            loop = "repeat: {{until: {}, max_times: 3, steps: [tap: Increase]}}"
-            lab = "app: com.handrail.composelab\nsteps: [{}]"
-            met = await run(w, lab.format(loop.format('"Count: 2"')))
-            assert met.outcome == "passed"
-            assert len(met.steps[0].children) == 2
-            unmet = await run(w, lab.format(loop.format("Never")))
-            assert unmet.steps[0].code == "TIMEOUT"
-            assert len(unmet.steps[0].children) == 3
-
-    play(story())
+async def test_a_loop_ends_with_its_condition_and_fails_without_it(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        loop = "repeat: {{until: {}, max_times: 3, steps: [tap: Increase]}}"
+        lab = "app: com.handrail.composelab\nsteps: [{}]"
+        met = await run(w, lab.format(loop.format('"Count: 2"')))
+        assert met.outcome == "passed"
+        assert len(met.steps[0].children) == 2
+        unmet = await run(w, lab.format(loop.format("Never")))
+        assert unmet.steps[0].code == "TIMEOUT"
+        assert len(unmet.steps[0].children) == 3
 
 
-def test_finish_ends_the_flow_in_which_it_stands(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            (tmp_path / "inner.yaml").write_text("steps: [finish: done, tap: Nowhere]")
-            text = f"app: {SETTINGS}\nsteps: [run_flow: inner.yaml, tap: Display, finish, tap: Nowhere]"
-            told = trace(await run(w, text, path=tmp_path / "outer.yaml"))
-            assert (told.success, told.steps_completed, told.total_steps) == (True, 3, 4)
-            assert [len(result.children or ()) for result in told.results] == [1, 0, 0]
-
-    play(story())
+async def test_finish_ends_the_flow_in_which_it_stands(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        (tmp_path / "inner.yaml").write_text("steps: [finish: done, tap: Nowhere]")
+        text = f"app: {SETTINGS}\nsteps: [run_flow: inner.yaml, tap: Display, finish, tap: Nowhere]"
+        told = trace(await run(w, text, path=tmp_path / "outer.yaml"))
+        assert (told.success, told.steps_completed, told.total_steps) == (True, 3, 4)
+        assert [len(result.children or ()) for result in told.results] == [1, 0, 0]
 
 
 def test_another_file_has_variables_of_its_own(tmp_path: Path) -> None:
@@ -155,18 +134,15 @@ steps:
         ("devices: [a, b]\nsteps: [parallel: {a: [press_key: home], b: [press_key: home]}]", "no device"),
     ],
 )
-def test_what_is_wrong_with_the_file_is_said_before_the_phone_is_touched(
+async def test_what_is_wrong_with_the_file_is_said_before_the_phone_is_touched(
     tmp_path: Path, text: str, says: str
 ) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            (tmp_path / "ring.yaml").write_text("steps: [run_flow: outer.yaml]")
-            (tmp_path / "outer.yaml").write_text(text)
-            with pytest.raises(InvalidAction, match=says):
-                await run(w, text, path=tmp_path / "outer.yaml")
-            assert w.inputs() == []
-
-    play(story())
+    async with world(tmp_path) as w:
+        (tmp_path / "ring.yaml").write_text("steps: [run_flow: outer.yaml]")
+        (tmp_path / "outer.yaml").write_text(text)
+        with pytest.raises(InvalidAction, match=says):
+            await run(w, text, path=tmp_path / "outer.yaml")
+        assert w.inputs() == []
 
 
 def test_a_deadline_holds_for_the_whole_step(tmp_path: Path) -> None:
@@ -190,24 +166,21 @@ steps:
     play(story())
 
 
-def test_a_cancelled_flow_is_a_complete_record(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            text = f"app: {SETTINGS}\nsteps: [tap: Display, {{wait: 60000}}, press_key: back]"
-            running = asyncio.create_task(run(w, text))
-            await until(lambda: any(e["action"]["type"] == "wait" for e in journalled(w)))
-            running.cancel()
-            record = await running
-            assert record.outcome == "stopped"
-            assert outcomes(record) == ["passed", "stopped"]
-            told = trace(record)
-            assert (told.success, told.steps_completed) == (False, 1)
-            assert told.error == "Stopped at step 2 (wait 60000)"
-            assert "Brightness level" in (told.final_ui_tree or "")
-            again = await run(w, "steps: [press_key: back]")
-            assert again.outcome == "passed"
-
-    play(story())
+async def test_a_cancelled_flow_is_a_complete_record(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        text = f"app: {SETTINGS}\nsteps: [tap: Display, {{wait: 60000}}, press_key: back]"
+        running = asyncio.create_task(run(w, text))
+        await until(lambda: any(e["action"]["type"] == "wait" for e in journalled(w)))
+        running.cancel()
+        record = await running
+        assert record.outcome == "stopped"
+        assert outcomes(record) == ["passed", "stopped"]
+        told = trace(record)
+        assert (told.success, told.steps_completed) == (False, 1)
+        assert told.error == "Stopped at step 2 (wait 60000)"
+        assert "Brightness level" in (told.final_ui_tree or "")
+        again = await run(w, "steps: [press_key: back]")
+        assert again.outcome == "passed"
 
 
 class Impatient(SilentObserver):
@@ -252,15 +225,12 @@ steps:
     play(story())
 
 
-def test_an_app_that_cannot_be_started_is_an_error_and_no_step(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            record = await run(w, "app: com.example.nothing\nsteps: [press_key: back]")
-            assert (record.outcome, record.steps) == ("failed", [])
-            assert (trace(record).steps_completed, trace(record).results) == (0, ())
-            assert "com.example.nothing could not be started" in (record.error or "")
-
-    play(story())
+async def test_an_app_that_cannot_be_started_is_an_error_and_no_step(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        record = await run(w, "app: com.example.nothing\nsteps: [press_key: back]")
+        assert (record.outcome, record.steps) == ("failed", [])
+        assert (trace(record).steps_completed, trace(record).results) == (0, ())
+        assert "com.example.nothing could not be started" in (record.error or "")
 
 
 def test_steps_say_why_unless_they_have_a_reason_of_their_own(tmp_path: Path) -> None:
@@ -285,72 +255,52 @@ steps:
     play(story())
 
 
-def test_one_reason_for_the_flow_is_inherited_by_its_steps(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await run(w, f"name: lamp\napp: {SETTINGS}\nsteps: [tap: Display]", reason="I dim the screen")
-            told = {e["action"]["type"]: e["reason"] for e in journalled(w)}
-            assert told["start_app"] == "I dim the screen (flow lamp: its app)"
-            assert told["tap"] == "I dim the screen (flow lamp, step 1: tap Display)"
-
-    play(story())
+async def test_one_reason_for_the_flow_is_inherited_by_its_steps(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await run(w, f"name: lamp\napp: {SETTINGS}\nsteps: [tap: Display]", reason="I dim the screen")
+        told = {e["action"]["type"]: e["reason"] for e in journalled(w)}
+        assert told["start_app"] == "I dim the screen (flow lamp: its app)"
+        assert told["tap"] == "I dim the screen (flow lamp, step 1: tap Display)"
 
 
-def test_a_crash_is_a_crash_and_an_optional_one_is_survived(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            text = f"app: {TROUBLE}\nsteps: [{{tap: Crash, optional: true}}, tap: Close app]"
-            told = trace(await run(w, text))
-            assert told.success
-            assert told.app_crash_detected
-            assert [dialog.kind for dialog in told.system_dialogs or ()] == ["crash"]
-
-    play(story())
+async def test_a_crash_is_a_crash_and_an_optional_one_is_survived(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        text = f"app: {TROUBLE}\nsteps: [{{tap: Crash, optional: true}}, tap: Close app]"
+        told = trace(await run(w, text))
+        assert told.success
+        assert told.app_crash_detected
+        assert [dialog.kind for dialog in told.system_dialogs or ()] == ["crash"]
 
 
-def test_a_permission_prompt_is_answered_and_is_no_crash(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            w.phone.start_activity(package="com.handrail.gallery")
-            told = trace(
-                await run(w, "steps: [wait_for: Allow, tap: Allow, expect_absent: No access to photos]")
-            )
-            assert told.success, told.error
-            assert [dialog.kind for dialog in told.system_dialogs or ()] == ["permission"]
-            assert told.app_crash_detected is None
-
-    play(story())
+async def test_a_permission_prompt_is_answered_and_is_no_crash(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        w.phone.start_activity(package="com.handrail.gallery")
+        told = trace(await run(w, "steps: [wait_for: Allow, tap: Allow, expect_absent: No access to photos]"))
+        assert told.success, told.error
+        assert [dialog.kind for dialog in told.system_dialogs or ()] == ["permission"]
+        assert told.app_crash_detected is None
 
 
-def test_what_was_loading_is_told(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(10)) as w:
-            told = trace(await run(w, f"app: {TROUBLE}\nsteps: [tap: Spinner that never ends]"))
-            assert (told.results[0].loading_detected or "").startswith("Timed out waiting for: ")
-
-    play(story())
+async def test_what_was_loading_is_told(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock(10)) as w:
+        told = trace(await run(w, f"app: {TROUBLE}\nsteps: [tap: Spinner that never ends]"))
+        assert (told.results[0].loading_detected or "").startswith("Timed out waiting for: ")
 
 
-def test_a_target_that_is_not_there_yet_does_not_kill_a_later_scroll(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            text = f"app: {CONTACTS}\nsteps: [expect_visible: Contacts, scroll_to: Zebedee Winterbourne]"
-            assert trace(await run(w, text)).success
-
-    play(story())
+async def test_a_target_that_is_not_there_yet_does_not_kill_a_later_scroll(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        text = f"app: {CONTACTS}\nsteps: [expect_visible: Contacts, scroll_to: Zebedee Winterbourne]"
+        assert trace(await run(w, text)).success
 
 
-def test_a_ref_of_an_earlier_screen_is_stale_and_nothing_is_touched(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.open(SETTINGS)
-            ref = await w.ref("Display")
-            await w.open(CONTACTS)
-            touched = len(w.inputs())
-            given = {"action": "tap", "target": {"ref": ref}}
-            record = await run(w, f'[{{"action": "tap", "target": {{"ref": "{ref}"}}}}]')
-            assert record.steps[0].code == "ELEMENT_NOT_FOUND"
-            assert trace(record).results[0].action == given
-            assert len(w.inputs()) == touched
-
-    play(story())
+async def test_a_ref_of_an_earlier_screen_is_stale_and_nothing_is_touched(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.open(SETTINGS)
+        ref = await w.ref("Display")
+        await w.open(CONTACTS)
+        touched = len(w.inputs())
+        given = {"action": "tap", "target": {"ref": ref}}
+        record = await run(w, f'[{{"action": "tap", "target": {{"ref": "{ref}"}}}}]')
+        assert record.steps[0].code == "ELEMENT_NOT_FOUND"
+        assert trace(record).results[0].action == given
+        assert len(w.inputs()) == touched

@@ -12,11 +12,13 @@ from handrail.flow.document import loads
 from tests.scenario.flow_world import outcomes, run
 from tests.scenario.world import play, world
 
+ASYNC_RUNNER = play
+
 NOTES = "com.handrail.notes"
 NEW = f"app: {NOTES}\nsteps:\n  - tap: New note\n"
 
 
-def test_a_text_is_read_and_typed_and_decides_a_branch(tmp_path: Path) -> None:
+async def test_a_text_is_read_and_typed_and_decides_a_branch(tmp_path: Path) -> None:
     text = NEW + (
         "  - type_text: {target: {id: title}, text: Pears}\n"
         "  - read_text: {target: {id: title}, into: TITLE}\n"
@@ -26,46 +28,36 @@ def test_a_text_is_read_and_typed_and_decides_a_branch(tmp_path: Path) -> None:
         "      - tap: Save\n"
         '  - expect_visible: {text_contains: "Two ${TITLE}"}\n'
     )
-
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            record = await run(w, text)
-            assert record.outcome == "passed", record.error
-            assert "Two Pears" in str(w.app_state(NOTES))
-
-    play(story())
+    async with world(tmp_path) as w:
+        record = await run(w, text)
+        assert record.outcome == "passed", record.error
+        assert "Two Pears" in str(w.app_state(NOTES))
 
 
-def test_a_variable_that_nothing_has_filled_yet_is_a_failure_and_not_its_own_name(tmp_path: Path) -> None:
+async def test_a_variable_that_nothing_has_filled_yet_is_a_failure_and_not_its_own_name(
+    tmp_path: Path,
+) -> None:
     text = NEW + (
         '  - type_text: {target: {id: title}, text: "${LATER}"}\n'
         "  - read_text: {target: {id: title}, into: LATER}\n"
     )
-
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            record = await run(w, text)
-            assert outcomes(record) == ["passed", "failed"]
-            assert record.steps[1].code == "INVALID_ACTION"
-
-    play(story())
+    async with world(tmp_path) as w:
+        record = await run(w, text)
+        assert outcomes(record) == ["passed", "failed"]
+        assert record.steps[1].code == "INVALID_ACTION"
 
 
-def test_a_secret_on_the_screen_is_not_typed_elsewhere_by_its_name(tmp_path: Path) -> None:
+async def test_a_secret_on_the_screen_is_not_typed_elsewhere_by_its_name(tmp_path: Path) -> None:
     text = NEW + (
         '  - type_text: {target: {id: title}, text: "${secret:PIN}"}\n'
         "  - read_text: {target: {id: title}, into: SEEN}\n"
         '  - type_text: {target: {id: body}, text: "${SEEN}"}\n'
     )
-
-    async def story() -> None:
-        async with world(tmp_path, env={"HANDRAIL_SECRET_PIN": "4711-0815"}) as w:
-            record = await run(w, text)
-            assert outcomes(record) == ["passed", "passed", "passed", "failed"]
-            typed = [one for one in w.phone.state()["apps"][NOTES].get("notes", ()) if "4711" in str(one)]
-            assert not typed
-
-    play(story())
+    async with world(tmp_path, env={"HANDRAIL_SECRET_PIN": "4711-0815"}) as w:
+        record = await run(w, text)
+        assert outcomes(record) == ["passed", "passed", "passed", "failed"]
+        typed = [one for one in w.phone.state()["apps"][NOTES].get("notes", ()) if "4711" in str(one)]
+        assert not typed
 
 
 def test_flow_check_knows_the_variable_and_an_unknown_one_stays_an_error(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, answered, at_checkout, lives
 from tests.scenario.world import FastClock, World, play, play_live, until, world
 
+ASYNC_RUNNER = play
+
 SETTINGS = "com.android.settings"
 ALLOW = '[[rule]]\nname = "all"\naction = "shell"\nverdict = "allow"\n'
 DEVICE_CODES = ("DEVICE_OFFLINE", "ADB_CONNECTION_ERROR", "ADB_COMMAND_ERROR")
@@ -42,76 +44,64 @@ def assert_legal(life: list[dict[str, Any]]) -> None:
     assert [event["at_ms"] for event in life] == sorted(event["at_ms"] for event in life)
 
 
-def test_an_entry_says_who_where_why_and_under_which_approval(tmp_path: Path) -> None:
-    async def story() -> None:
-        caller = Caller("shopper", "agent", "mcp")
-        async with world(tmp_path, policy=PAY_RULE, caller=caller) as w:
-            await at_checkout(w)
-            done = await answered(w, w.session.tap({"id": "pay"}, reason="I pay for the tea"))
-            assert done.approval
-            shown = w.runtime.journal.show(done.action_id)
-            first, last = shown.events[0], shown.events[-1]
-            assert first["actor"] == {"kind": "agent", "id": "shopper"}
-            assert first["door"] == "mcp"
-            assert first["reason"] == "I pay for the tea"
-            assert first["action"]["type"] == "tap"
-            assert first["device"] == w.serial
-            assert last["approval"] == done.approval.id
-            assert last["envelope"]["approval"]["by"] == "lena"
-            [said] = [event for event in shown.events if event["kind"] == "approval"]
-            assert said["actor"] == {"kind": "person", "id": "lena"}
-            assert said["decision"] == "approved"
-            assert len({event["session"] for event in shown.events if event["kind"] != "approval"}) == 1
-            assert_legal(lives(w.events())[done.action_id])
-            assert w.runtime.journal.verify().ok
-
-    play(story())
+async def test_an_entry_says_who_where_why_and_under_which_approval(tmp_path: Path) -> None:
+    caller = Caller("shopper", "agent", "mcp")
+    async with world(tmp_path, policy=PAY_RULE, caller=caller) as w:
+        await at_checkout(w)
+        done = await answered(w, w.session.tap({"id": "pay"}, reason="I pay for the tea"))
+        assert done.approval
+        shown = w.runtime.journal.show(done.action_id)
+        first, last = shown.events[0], shown.events[-1]
+        assert first["actor"] == {"kind": "agent", "id": "shopper"}
+        assert first["door"] == "mcp"
+        assert first["reason"] == "I pay for the tea"
+        assert first["action"]["type"] == "tap"
+        assert first["device"] == w.serial
+        assert last["approval"] == done.approval.id
+        assert last["envelope"]["approval"]["by"] == "lena"
+        [said] = [event for event in shown.events if event["kind"] == "approval"]
+        assert said["actor"] == {"kind": "person", "id": "lena"}
+        assert said["decision"] == "approved"
+        assert len({event["session"] for event in shown.events if event["kind"] != "approval"}) == 1
+        assert_legal(lives(w.events())[done.action_id])
+        assert w.runtime.journal.verify().ok
 
 
-def test_the_end_is_durable_before_anybody_hears_of_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            listener = w.session.events()
-            task = asyncio.create_task(w.session.start_app(SETTINGS))
-            async for event in listener:
-                if event.terminal:
-                    assert w.events()[-1]["action_id"] == event.action_id
-                    assert w.events()[-1]["terminal"]
-                    break
-            await task
-
-    play(story())
+async def test_the_end_is_durable_before_anybody_hears_of_it(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        listener = w.session.events()
+        task = asyncio.create_task(w.session.start_app(SETTINGS))
+        async for event in listener:
+            if event.terminal:
+                assert w.events()[-1]["action_id"] == event.action_id
+                assert w.events()[-1]["terminal"]
+                break
+        await task
 
 
-def test_listeners_hear_every_step_of_typing_too(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.open("com.handrail.bank")
-            listener = w.session.events()
-            done = await w.session.type_text("12345", target={"id": "customer"})
-            assert done.success, done.to_json()
-            steps = []
-            async for event in listener:
-                steps.append(event.state)
-                if event.terminal:
-                    break
-            assert steps == ["accepted", "resolved", "dispatched", "pending_verification", "verified"]
-
-    play(story())
+async def test_listeners_hear_every_step_of_typing_too(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.open("com.handrail.bank")
+        listener = w.session.events()
+        done = await w.session.type_text("12345", target={"id": "customer"})
+        assert done.success, done.to_json()
+        steps = []
+        async for event in listener:
+            steps.append(event.state)
+            if event.terminal:
+                break
+        assert steps == ["accepted", "resolved", "dispatched", "pending_verification", "verified"]
 
 
-def test_a_screenshot_is_a_blob_and_not_a_part_of_the_chain(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            done = await w.session.screenshot()
-            assert done.details
-            [last] = [e for e in w.events() if e["terminal"]]
-            assert "screenshotBase64" not in last["envelope"]["details"]
-            picture = w.runtime.journal.blob(last["blobs"]["screenshot"])
-            assert picture
-            assert picture.startswith(b"\x89PNG")
-
-    play(story())
+async def test_a_screenshot_is_a_blob_and_not_a_part_of_the_chain(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        done = await w.session.screenshot()
+        assert done.details
+        [last] = [e for e in w.events() if e["terminal"]]
+        assert "screenshotBase64" not in last["envelope"]["details"]
+        picture = w.runtime.journal.blob(last["blobs"]["screenshot"])
+        assert picture
+        assert picture.startswith(b"\x89PNG")
 
 
 # envelopes
@@ -123,52 +113,49 @@ def fields(envelope: Envelope) -> dict[str, Any]:
     return {name: written.get(name) for name in names if name in written}
 
 
-def test_the_envelope_of_every_kind_says_what_it_should(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(5), policy=ALLOW) as w:
-            started = await w.open(SETTINGS)
-            assert fields(started) == {
-                "source_module": "server", "delivery": "delivered", "semantic": "system", "success": True,
-            }  # fmt: skip
-            assert started.revision_after
-            assert started.ui_fingerprint_after
-            tapped = await w.session.tap("Display", reason="I look")
-            assert fields(tapped)["source_module"] == "interact"
-            assert tapped.reason == "I look"
-            assert tapped.device
-            assert (tapped.device.id, tapped.device.platform) == (w.serial, "android")
-            assert (tapped.device.model, tapped.device.sdk) == ("Simulated Phone", 34)
-            assert tapped.target
-            assert tapped.target.resolved
-            assert tapped.target.resolved.ref
-            assert tapped.revision_before != tapped.revision_after
-            assert tapped.timings_ms
-            assert {"queue", "permit", "resolve", "dispatch", "settle", "total"} <= set(tapped.timings_ms)
-            for done in (started, tapped):
-                told = dict(done.timings_ms or {})
-                total = told.pop("total")
-                assert abs(sum(told.values()) - total) < 0.1, "phases overlap, or something is missing"
-            by_point = await w.session.tap({"x": 540, "y": 1200})
-            assert by_point.source_module == "server"
-            missing = await w.session.tap("No such words")
-            assert fields(missing) == {
-                "source_module": "interact", "delivery": "not_delivered", "semantic": "selection",
-                "success": False, "failure_code": "ELEMENT_NOT_FOUND", "retryable": False,
-            }  # fmt: skip
-            assert missing.target
-            assert missing.target.resolved is None
-            scrolled = await w.session.scroll_to("No such words", max_scrolls=1)
-            assert scrolled.source_module == "server"
-            stale = await w.session.tap("@b998")
-            assert (stale.failure_code, stale.retryable) == ("STALE_REFERENCE", True)
-            looked = await w.session.get_ui_tree()
-            assert (looked.lifecycle_state, looked.semantic) == ("verified", "observation")
-            late = await w.session.wait_for({"visible": "never"}, timeout_ms=50)
-            assert (late.failure_code, late.retryable, late.delivery) == ("TIMEOUT", True, "not_delivered")
-            failing = await w.session.shell(["false"])
-            assert (failing.failure_code, failing.delivery) == ("ADB_COMMAND_ERROR", "delivered")
-
-    play(story())
+async def test_the_envelope_of_every_kind_says_what_it_should(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock(5), policy=ALLOW) as w:
+        started = await w.open(SETTINGS)
+        assert fields(started) == {
+            "source_module": "server", "delivery": "delivered", "semantic": "system", "success": True,
+        }  # fmt: skip
+        assert started.revision_after
+        assert started.ui_fingerprint_after
+        tapped = await w.session.tap("Display", reason="I look")
+        assert fields(tapped)["source_module"] == "interact"
+        assert tapped.reason == "I look"
+        assert tapped.device
+        assert (tapped.device.id, tapped.device.platform) == (w.serial, "android")
+        assert (tapped.device.model, tapped.device.sdk) == ("Simulated Phone", 34)
+        assert tapped.target
+        assert tapped.target.resolved
+        assert tapped.target.resolved.ref
+        assert tapped.revision_before != tapped.revision_after
+        assert tapped.timings_ms
+        assert {"queue", "permit", "resolve", "dispatch", "settle", "total"} <= set(tapped.timings_ms)
+        for done in (started, tapped):
+            told = dict(done.timings_ms or {})
+            total = told.pop("total")
+            assert abs(sum(told.values()) - total) < 0.1, "phases overlap, or something is missing"
+        by_point = await w.session.tap({"x": 540, "y": 1200})
+        assert by_point.source_module == "server"
+        missing = await w.session.tap("No such words")
+        assert fields(missing) == {
+            "source_module": "interact", "delivery": "not_delivered", "semantic": "selection",
+            "success": False, "failure_code": "ELEMENT_NOT_FOUND", "retryable": False,
+        }  # fmt: skip
+        assert missing.target
+        assert missing.target.resolved is None
+        scrolled = await w.session.scroll_to("No such words", max_scrolls=1)
+        assert scrolled.source_module == "server"
+        stale = await w.session.tap("@b998")
+        assert (stale.failure_code, stale.retryable) == ("STALE_REFERENCE", True)
+        looked = await w.session.get_ui_tree()
+        assert (looked.lifecycle_state, looked.semantic) == ("verified", "observation")
+        late = await w.session.wait_for({"visible": "never"}, timeout_ms=50)
+        assert (late.failure_code, late.retryable, late.delivery) == ("TIMEOUT", True, "not_delivered")
+        failing = await w.session.shell(["false"])
+        assert (failing.failure_code, failing.delivery) == ("ADB_COMMAND_ERROR", "delivered")
 
 
 # whatever goes wrong, wherever
@@ -212,29 +199,27 @@ def test_a_phone_that_is_unplugged_in_any_phase_ends_the_action_once(tmp_path: P
     play_live(story())
 
 
-def test_a_cable_that_is_pulled_ends_what_goes_on_and_the_next_action_says_so_too(tmp_path: Path) -> None:
+async def test_a_cable_that_is_pulled_ends_what_goes_on_and_the_next_action_says_so_too(
+    tmp_path: Path,
+) -> None:
     """The whole port is gone, and stays gone."""
-
-    async def story() -> None:
-        clock, env = FastClock(10), {"HANDRAIL_HOME": str(tmp_path)}
-        phone = Phone(clock=clock)
-        async with Runtime.open(Config.from_env(env), clock=clock, env=env) as runtime:
-            async with serve([phone], port=0) as [served]:
-                session = await runtime.session(served.address, helper="none")
-                task = asyncio.create_task(session.run({"type": "press_key", "key": "home"}))
-                phone.faults.add("latency", command="input", ms=60_000)
-                await until(lambda: any("input" in p.argv for p in processes_of(phone).running.values()))
-            pulled = await task
-            assert pulled.failure_code in DEVICE_CODES, pulled.to_json()
-            assert pulled.delivery == "unknown"
-            later = await session.get_ui_tree()
-            assert later.failure_code in DEVICE_CODES, later.to_json()
-            assert later.delivery == "not_delivered"
-            events = [json.loads(line) for line in runtime.journal.export()]
-            for life in lives(events).values():
-                assert_legal(life)
-
-    play(story())
+    clock, env = FastClock(10), {"HANDRAIL_HOME": str(tmp_path)}
+    phone = Phone(clock=clock)
+    async with Runtime.open(Config.from_env(env), clock=clock, env=env) as runtime:
+        async with serve([phone], port=0) as [served]:
+            session = await runtime.session(served.address, helper="none")
+            task = asyncio.create_task(session.run({"type": "press_key", "key": "home"}))
+            phone.faults.add("latency", command="input", ms=60_000)
+            await until(lambda: any("input" in p.argv for p in processes_of(phone).running.values()))
+        pulled = await task
+        assert pulled.failure_code in DEVICE_CODES, pulled.to_json()
+        assert pulled.delivery == "unknown"
+        later = await session.get_ui_tree()
+        assert later.failure_code in DEVICE_CODES, later.to_json()
+        assert later.delivery == "not_delivered"
+        events = [json.loads(line) for line in runtime.journal.export()]
+        for life in lives(events).values():
+            assert_legal(life)
 
 
 async def _works(w: World) -> bool:
@@ -271,20 +256,17 @@ TOUCHES = ("tap", "press_key", "swipe")
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
-def test_every_life_ends_once_and_honestly_whatever_fails_whenever(tmp_path: Path, seed: int) -> None:
-    async def story() -> None:
-        chance = Random(seed)
-        async with world(tmp_path, clock=FastClock(20), policy=ALLOW) as w:
-            await w.open(SETTINGS)
-            for _ in range(20):
-                await _one_accident(w, chance)
-            w.phone.faults.clear()
-            told = lives(w.events())
-            assert len(told) == 21
-            for life in told.values():
-                assert_legal(life)
-
-    play(story())
+async def test_every_life_ends_once_and_honestly_whatever_fails_whenever(tmp_path: Path, seed: int) -> None:
+    chance = Random(seed)
+    async with world(tmp_path, clock=FastClock(20), policy=ALLOW) as w:
+        await w.open(SETTINGS)
+        for _ in range(20):
+            await _one_accident(w, chance)
+        w.phone.faults.clear()
+        told = lives(w.events())
+        assert len(told) == 21
+        for life in told.values():
+            assert_legal(life)
 
 
 async def _one_accident(w: World, chance: Random) -> None:

@@ -30,6 +30,8 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.world import play, time_waits_for, until, usual_clock
 
+ASYNC_RUNNER = play
+
 SHOP = "com.handrail.shop"
 AWAY = {"ADB_CONNECTION_ERROR", "DEVICE_OFFLINE"}
 NEVER = {"visible": {"text": "This is nowhere"}}
@@ -58,36 +60,32 @@ async def killable(home: Path) -> AsyncIterator[tuple[Session, Phone, Clock, Asy
 
 
 @pytest.mark.parametrize("name", WAITS)
-def test_a_device_killed_during_a_wait_is_told_when_the_link_breaks(tmp_path: Path, name: str) -> None:
-    async def story() -> None:
-        async with killable(tmp_path) as (session, _, clock, life):
-            await session.get_ui_tree()
-            waiting = asyncio.create_task(session.run(WAITS[name]))
-            began = clock.monotonic_ms()
-            await until(lambda: clock.monotonic_ms() - began > 1_500)
-            assert not waiting.done()
-            killed = clock.monotonic_ms()
-            await life.aclose()
-            envelope = await waiting
-            assert envelope.failure_code in AWAY, envelope.to_json()
-            assert envelope.hint
-            assert clock.monotonic_ms() - killed < SOON_MS
-
-    play(story())
+async def test_a_device_killed_during_a_wait_is_told_when_the_link_breaks(tmp_path: Path, name: str) -> None:
+    async with killable(tmp_path) as (session, _, clock, life):
+        await session.get_ui_tree()
+        waiting = asyncio.create_task(session.run(WAITS[name]))
+        began = clock.monotonic_ms()
+        await until(lambda: clock.monotonic_ms() - began > 1_500)
+        assert not waiting.done()
+        killed = clock.monotonic_ms()
+        await life.aclose()
+        envelope = await waiting
+        assert envelope.failure_code in AWAY, envelope.to_json()
+        assert envelope.hint
+        assert clock.monotonic_ms() - killed < SOON_MS
 
 
-def test_a_device_that_freezes_during_a_wait_does_not_outlast_its_deadline_for_long(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with killable(tmp_path) as (session, phone, clock, _):
-            await session.get_ui_tree()
-            phone.faults.add("latency", ms=600_000)
-            began = clock.monotonic_ms()
-            envelope = await session.run(WAITS["wait_for"])
-            assert envelope.failure_code in {*AWAY, "TIMEOUT"}, envelope.to_json()
-            assert clock.monotonic_ms() - began < 15_000 + SOON_MS
-            phone.faults.clear()
-
-    play(story())
+async def test_a_device_that_freezes_during_a_wait_does_not_outlast_its_deadline_for_long(
+    tmp_path: Path,
+) -> None:
+    async with killable(tmp_path) as (session, phone, clock, _):
+        await session.get_ui_tree()
+        phone.faults.add("latency", ms=600_000)
+        began = clock.monotonic_ms()
+        envelope = await session.run(WAITS["wait_for"])
+        assert envelope.failure_code in {*AWAY, "TIMEOUT"}, envelope.to_json()
+        assert clock.monotonic_ms() - began < 15_000 + SOON_MS
+        phone.faults.clear()
 
 
 # reboots and adb servers that die under an action

@@ -21,6 +21,8 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.world import play_live, until, usual_clock, world
 
+ASYNC_RUNNER = play_live
+
 pytestmark = pytest.mark.slow
 
 HANDRAIL = [sys.executable, "-m", "handrail.cli.main"]
@@ -42,69 +44,63 @@ def texts(result: Any) -> str:
     return "\n".join(getattr(block, "text", "") for block in result.content)
 
 
-def test_a_command_uses_the_refs_and_the_session_of_the_server_that_runs(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with simulated_phone() as serial:
-            env = env_of(tmp_path)
-            server = [*HANDRAIL[1:], "mcp", "--device", serial]
-            async with Client(StdioServerParameters(command=HANDRAIL[0], args=server, env=env)) as client:
-                # The agent touches the phone, and so holds it.
-                started = await client.call_tool(
-                    "start_app", {"package": "com.google.android.contacts", "reason": "I add a contact"}
-                )
-                line = next(line for line in texts(started).splitlines() if "Create new contact" in line)
+async def test_a_command_uses_the_refs_and_the_session_of_the_server_that_runs(tmp_path: Path) -> None:
+    async with simulated_phone() as serial:
+        env = env_of(tmp_path)
+        server = [*HANDRAIL[1:], "mcp", "--device", serial]
+        async with Client(StdioServerParameters(command=HANDRAIL[0], args=server, env=env)) as client:
+            # The agent touches the phone, and so holds it.
+            started = await client.call_tool(
+                "start_app", {"package": "com.google.android.contacts", "reason": "I add a contact"}
+            )
+            line = next(line for line in texts(started).splitlines() if "Create new contact" in line)
 
-                tapped = await command(env, "tap", line.split()[0], "--expect", "First name")
-                assert tapped.returncode == 0, tapped.stderr
-                assert tapped.stdout.startswith('Tapped "Create new contact".')
+            tapped = await command(env, "tap", line.split()[0], "--expect", "First name")
+            assert tapped.returncode == 0, tapped.stderr
+            assert tapped.stdout.startswith('Tapped "Create new contact".')
 
-                missed = await command(env, "tap", "No such thing", "--json")
-                assert missed.returncode == 1
-                assert json.loads(missed.stdout)["failure_code"] == "ELEMENT_NOT_FOUND"
+            missed = await command(env, "tap", "No such thing", "--json")
+            assert missed.returncode == 1
+            assert json.loads(missed.stdout)["failure_code"] == "ELEMENT_NOT_FOUND"
 
-                wrong = await command(env, "swipe", "upp")
-                assert wrong.returncode == 2
+            wrong = await command(env, "swipe", "upp")
+            assert wrong.returncode == 2
 
-                typed = await client.call_tool(
-                    "type_text", {"target": "First name", "text": "Ada", "reason": "I go on"}
-                )
-                assert not typed.is_error, texts(typed)
+            typed = await client.call_tool(
+                "type_text", {"target": "First name", "text": "Ada", "reason": "I go on"}
+            )
+            assert not typed.is_error, texts(typed)
 
-            # It is gone: the same command does the work itself.
-            alone = await command(env | {"HANDRAIL_DEVICE": serial}, "get-ui-tree")
-            assert alone.returncode == 0, alone.stderr
-            assert "Ada" in alone.stdout
+        # It is gone: the same command does the work itself.
+        alone = await command(env | {"HANDRAIL_DEVICE": serial}, "get-ui-tree")
+        assert alone.returncode == 0, alone.stderr
+        assert "Ada" in alone.stdout
 
-            listed = await command(env, "journal", "list", "--json")
-            doors = {(row["door"], row["actor"]["kind"]) for row in json.loads(listed.stdout)}
-            assert doors == {("mcp", "agent"), ("cli", "person")}
-
-    play_live(story())
+        listed = await command(env, "journal", "list", "--json")
+        doors = {(row["door"], row["actor"]["kind"]) for row in json.loads(listed.stdout)}
+        assert doors == {("mcp", "agent"), ("cli", "person")}
 
 
-def test_a_question_and_an_interrupt_reach_the_terminal_through_the_server(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path / "home") as one, serve_local(one.runtime):
-            env = env_of(tmp_path)
-            asking = await _start(env, "shell", "echo", "all", "right")
-            assert asking.stderr
-            question = ""
-            while "handrail approve" not in question:
-                question = (await asking.stderr.readline()).decode()
-                assert question
-            approved = await command(env, "approve", re.findall(r"approve (\w+)", question)[0])
-            assert approved.returncode == 0, approved.stderr
-            out, _ = await asking.communicate()
-            assert (asking.returncode, out) == (0, b"all right\n")
+async def test_a_question_and_an_interrupt_reach_the_terminal_through_the_server(tmp_path: Path) -> None:
+    async with world(tmp_path / "home") as one, serve_local(one.runtime):
+        env = env_of(tmp_path)
+        asking = await _start(env, "shell", "echo", "all", "right")
+        assert asking.stderr
+        question = ""
+        while "handrail approve" not in question:
+            question = (await asking.stderr.readline()).decode()
+            assert question
+        approved = await command(env, "approve", re.findall(r"approve (\w+)", question)[0])
+        assert approved.returncode == 0, approved.stderr
+        out, _ = await asking.communicate()
+        assert (asking.returncode, out) == (0, b"all right\n")
 
-            waiting = await _start(env, "wait-for", "There is no such thing", "--timeout-ms", "600000")
-            await until(lambda: '"wait_for"' in json.dumps(one.events()))
-            waiting.send_signal(signal.SIGINT)
-            _, told = await waiting.communicate()
-            assert waiting.returncode == 130
-            assert told.decode().startswith("CANCELLED: wait_for was stopped")
-
-    play_live(story())
+        waiting = await _start(env, "wait-for", "There is no such thing", "--timeout-ms", "600000")
+        await until(lambda: '"wait_for"' in json.dumps(one.events()))
+        waiting.send_signal(signal.SIGINT)
+        _, told = await waiting.communicate()
+        assert waiting.returncode == 130
+        assert told.decode().startswith("CANCELLED: wait_for was stopped")
 
 
 async def _start(env: dict[str, str], *words: str) -> asyncio.subprocess.Process:
@@ -114,38 +110,31 @@ async def _start(env: dict[str, str], *words: str) -> asyncio.subprocess.Process
     )
 
 
-def test_a_watcher_sees_the_screen_what_is_done_and_what_comes_of_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        phone = Phone(clock=usual_clock())
-        async with serve([phone], port=0) as [served]:
-            env = env_of(tmp_path, HANDRAIL_DEVICE=served.address)
-            watcher = await asyncio.create_subprocess_exec(
-                *HANDRAIL, "watch", "--json", "--every-ms", "50", env=env, stdout=subprocess.PIPE
-            )
-            assert watcher.stdout
-            try:
-                async with asyncio.timeout(PATIENCE_S):
-                    first = json.loads(await watcher.stdout.readline())
-                    assert first["kind"] == "screen"
-                    assert "com.android.launcher3" in first["text"]
-                    assert "@" not in first["text"]
-                    touched = len(phone.input_log)
-                    done = await command(
-                        env, "start-app", "com.google.android.contacts", "--reason", "I look"
-                    )
-                    assert done.returncode == 0, done.stderr
-                    news = [json.loads(await watcher.stdout.readline())]
-                    while {one["kind"] for one in news} != {"action", "changes"}:
-                        news.append(json.loads(await watcher.stdout.readline()))
-            finally:
-                watcher.send_signal(signal.SIGINT)
-                code = await watcher.wait()
-            action = next(one for one in news if one["kind"] == "action")
-            assert (action["type"], action["reason"]) == ("start_app", "I look")
-            assert any(
-                "com.google.android.contacts" in one["text"] for one in news if one["kind"] == "changes"
-            )
-            assert code == 0
-            assert len(phone.input_log) == touched
-
-    play_live(story())
+async def test_a_watcher_sees_the_screen_what_is_done_and_what_comes_of_it(tmp_path: Path) -> None:
+    phone = Phone(clock=usual_clock())
+    async with serve([phone], port=0) as [served]:
+        env = env_of(tmp_path, HANDRAIL_DEVICE=served.address)
+        watcher = await asyncio.create_subprocess_exec(
+            *HANDRAIL, "watch", "--json", "--every-ms", "50", env=env, stdout=subprocess.PIPE
+        )
+        assert watcher.stdout
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                first = json.loads(await watcher.stdout.readline())
+                assert first["kind"] == "screen"
+                assert "com.android.launcher3" in first["text"]
+                assert "@" not in first["text"]
+                touched = len(phone.input_log)
+                done = await command(env, "start-app", "com.google.android.contacts", "--reason", "I look")
+                assert done.returncode == 0, done.stderr
+                news = [json.loads(await watcher.stdout.readline())]
+                while {one["kind"] for one in news} != {"action", "changes"}:
+                    news.append(json.loads(await watcher.stdout.readline()))
+        finally:
+            watcher.send_signal(signal.SIGINT)
+            code = await watcher.wait()
+        action = next(one for one in news if one["kind"] == "action")
+        assert (action["type"], action["reason"]) == ("start_app", "I look")
+        assert any("com.google.android.contacts" in one["text"] for one in news if one["kind"] == "changes")
+        assert code == 0
+        assert len(phone.input_log) == touched

@@ -25,65 +25,59 @@ from handrail.protocol.envelope import Envelope
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
 from tests.scenario.world import play
 
+ASYNC_RUNNER = play
+
 TOKEN = "a-token-of-some-length"
 WHY = {"reason": "I try it"}
 
 
-def test_envelopes_travel_beside_the_text_and_can_be_read_again_as_resources(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as ask, Client(build(ask.state)) as client:
-            assert client.instructions == INSTRUCTIONS
-            result = await client.call_tool("start_app", {"package": CONTACTS, **WHY})
-            assert [block.type for block in result.content] == ["text"]
-            assert result.structured_content is None
-            envelope = Envelope.model_validate((result.meta or {})[ENVELOPE])
-            stored = await client.read_resource(f"handrail://journal/{envelope.action_id}")
-            assert json.loads(stored.contents[0].text)["action_id"] == envelope.action_id  # type: ignore[union-attr]
-            wrong = await client.call_tool("tap", {})
-            assert wrong.is_error
-            assert (wrong.meta or {})[DATA]["code"] == "INVALID_ACTION"
-
-    play(story())
+async def test_envelopes_travel_beside_the_text_and_can_be_read_again_as_resources(tmp_path: Path) -> None:
+    async with door(tmp_path) as ask, Client(build(ask.state)) as client:
+        assert client.instructions == INSTRUCTIONS
+        result = await client.call_tool("start_app", {"package": CONTACTS, **WHY})
+        assert [block.type for block in result.content] == ["text"]
+        assert result.structured_content is None
+        envelope = Envelope.model_validate((result.meta or {})[ENVELOPE])
+        stored = await client.read_resource(f"handrail://journal/{envelope.action_id}")
+        assert json.loads(stored.contents[0].text)["action_id"] == envelope.action_id  # type: ignore[union-attr]
+        wrong = await client.call_tool("tap", {})
+        assert wrong.is_error
+        assert (wrong.meta or {})[DATA]["code"] == "INVALID_ACTION"
 
 
-def test_resources_are_the_screen_the_journal_and_the_flows(tmp_path: Path) -> None:
+async def test_resources_are_the_screen_the_journal_and_the_flows(tmp_path: Path) -> None:
     (tmp_path / "flows").mkdir()
     (tmp_path / "flows" / "home.yaml").write_text("name: home\nsteps:\n  - press_key: home\n")
-
-    async def story() -> None:
-        async with door(tmp_path) as ask, Client(build(ask.state)) as client:
-            listed = await client.list_resources()
-            names = "screen picture journal flows flow run".split()
-            assert [one.uri for one in listed.resources] == [f"handrail://{name}" for name in names]
-            templates = (await client.list_resource_templates()).resource_templates
-            assert "handrail://journal/{action_id}" in [one.uri_template for one in templates]
-            screen = await client.read_resource("handrail://screen")
-            assert "screen 1080x2400" in screen.contents[0].text  # type: ignore[union-attr]
-            journal = await client.read_resource("handrail://journal")
-            assert json.loads(journal.contents[0].text)[0]["type"] == "get_ui_tree"  # type: ignore[union-attr]
-            flows = await client.read_resource("handrail://flows")
-            assert json.loads(flows.contents[0].text) == ["home.yaml"]  # type: ignore[union-attr]
-            for uri in ("handrail://nothing", "handrail://journal/tap_1_1"):
-                with pytest.raises(MCPError, match="INVALID_ACTION"):
-                    await client.read_resource(uri)
-            # what a resource has shown is not what the tools have told
-            first = await client.call_tool("tap", {"target": "1,1", **WHY})
-            assert "screen 1080x2400" in first.content[0].text  # type: ignore[union-attr]
-
-    play(story())
+    async with door(tmp_path) as ask, Client(build(ask.state)) as client:
+        listed = await client.list_resources()
+        names = "screen picture journal flows flow run".split()
+        assert [one.uri for one in listed.resources] == [f"handrail://{name}" for name in names]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert "handrail://journal/{action_id}" in [one.uri_template for one in templates]
+        screen = await client.read_resource("handrail://screen")
+        assert "screen 1080x2400" in screen.contents[0].text  # type: ignore[union-attr]
+        journal = await client.read_resource("handrail://journal")
+        assert json.loads(journal.contents[0].text)[0]["type"] == "get_ui_tree"  # type: ignore[union-attr]
+        flows = await client.read_resource("handrail://flows")
+        assert json.loads(flows.contents[0].text) == ["home.yaml"]  # type: ignore[union-attr]
+        for uri in ("handrail://nothing", "handrail://journal/tap_1_1"):
+            with pytest.raises(MCPError, match="INVALID_ACTION"):
+                await client.read_resource(uri)
+        # what a resource has shown is not what the tools have told
+        first = await client.call_tool("tap", {"target": "1,1", **WHY})
+        assert "screen 1080x2400" in first.content[0].text  # type: ignore[union-attr]
 
 
-def test_structured_content_is_sent_only_when_asked_for_and_never_beside_a_picture(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as ask, Client(build(ask.state, structured=True)) as client:
-            tree = await client.call_tool("get_ui_tree", {})
-            assert tree.structured_content["action_type"] == "get_ui_tree"
-            assert tree.content[0].type == "text"
-            shot = await client.call_tool("screenshot", {})
-            assert shot.structured_content is None
-            assert [block.type for block in shot.content] == ["text", "image"]
-
-    play(story())
+async def test_structured_content_is_sent_only_when_asked_for_and_never_beside_a_picture(
+    tmp_path: Path,
+) -> None:
+    async with door(tmp_path) as ask, Client(build(ask.state, structured=True)) as client:
+        tree = await client.call_tool("get_ui_tree", {})
+        assert tree.structured_content["action_type"] == "get_ui_tree"
+        assert tree.content[0].type == "text"
+        shot = await client.call_tool("screenshot", {})
+        assert shot.structured_content is None
+        assert [block.type for block in shot.content] == ["text", "image"]
 
 
 @asynccontextmanager
@@ -99,31 +93,25 @@ async def served(ask: Door, token: str | None = None) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_http_keeps_what_a_caller_knows_although_it_has_no_session(tmp_path: Path, mode: str) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as ask, served(ask) as url, Client(url, mode=mode) as client:
-            first = await client.call_tool("tap", {"target": "1,1", **WHY})
-            assert "screen 1080x2400" in first.content[0].text  # type: ignore[union-attr]
-            second = await client.call_tool("tap", {"target": "1,1", **WHY})
-            assert "screen 1080x2400" not in second.content[0].text  # type: ignore[union-attr]
-            door_and_actor = [(event["door"], event["actor"]["kind"]) for event in ask.world.events()]
-            assert set(door_and_actor) == {("mcp", "agent")}
-
-    play(story())
+async def test_http_keeps_what_a_caller_knows_although_it_has_no_session(tmp_path: Path, mode: str) -> None:
+    async with door(tmp_path) as ask, served(ask) as url, Client(url, mode=mode) as client:
+        first = await client.call_tool("tap", {"target": "1,1", **WHY})
+        assert "screen 1080x2400" in first.content[0].text  # type: ignore[union-attr]
+        second = await client.call_tool("tap", {"target": "1,1", **WHY})
+        assert "screen 1080x2400" not in second.content[0].text  # type: ignore[union-attr]
+        door_and_actor = [(event["door"], event["actor"]["kind"]) for event in ask.world.events()]
+        assert set(door_and_actor) == {("mcp", "agent")}
 
 
-def test_http_lets_nobody_in_who_has_no_token_or_comes_from_another_site(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as ask, served(ask, TOKEN) as url, httpx2.AsyncClient() as client:
-            ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-            assert (await client.post(url, json=ping)).status_code == 401
-            bearer = {"authorization": f"Bearer {TOKEN}"}
-            evil = bearer | {"origin": "https://evil.example"}
-            assert (await client.post(url, json=ping, headers=evil)).status_code == 403
-            rebound = bearer | {"host": "evil.example"}
-            assert (await client.post(url, json=ping, headers=rebound)).status_code == 421
-
-    play(story())
+async def test_http_lets_nobody_in_who_has_no_token_or_comes_from_another_site(tmp_path: Path) -> None:
+    async with door(tmp_path) as ask, served(ask, TOKEN) as url, httpx2.AsyncClient() as client:
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        assert (await client.post(url, json=ping)).status_code == 401
+        bearer = {"authorization": f"Bearer {TOKEN}"}
+        evil = bearer | {"origin": "https://evil.example"}
+        assert (await client.post(url, json=ping, headers=evil)).status_code == 403
+        rebound = bearer | {"host": "evil.example"}
+        assert (await client.post(url, json=ping, headers=rebound)).status_code == 421
 
 
 @contextmanager

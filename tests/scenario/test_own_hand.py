@@ -27,6 +27,8 @@ from tests.scenario.people import PAY_RULE, asked, at_checkout
 from tests.scenario.world import World, play_live, until, world
 from tests.unit.web_server.door import KEY, TOKEN, Door, door
 
+ASYNC_RUNNER = play_live
+
 PAY = {"type": "tap", "target": {"id": "pay"}}
 DENY_RULE = PAY_RULE.replace('"ask"', '"deny"').replace('remember = "always"', "")
 
@@ -75,48 +77,39 @@ async def ends(w: World, count: int = 1) -> list[Any]:
 
 
 @pytest.mark.parametrize("gesture", ["tap", "drag"])
-def test_during_take_over_a_persons_own_drag_on_pay_asks_nobody(tmp_path: Path, gesture: str) -> None:
-    async def story() -> None:
-        async with checkout(tmp_path) as (w, served), await served.person() as socket:
-            action = await drag_on_pay(w) if gesture == "drag" else PAY
-            touched = paid(w)
-            await say(socket, w, control="take")
-            await say(socket, w, action=action)
-            [row] = await ends(w)
-            assert paid(w) == touched + 1
-            assert row.actor["kind"] == "person"
-            assert await w.runtime.approvals.history(5) == []
-            [noted] = served.events_of("by_hand")
-            assert (noted["actor"]["kind"], noted["why"]) == ("person", "it costs money")
-            assert noted["action_id"] == row.action_id
-            assert w.runtime.journal.verify().ok
-
-    play_live(story())
+async def test_during_take_over_a_persons_own_drag_on_pay_asks_nobody(tmp_path: Path, gesture: str) -> None:
+    async with checkout(tmp_path) as (w, served), await served.person() as socket:
+        action = await drag_on_pay(w) if gesture == "drag" else PAY
+        touched = paid(w)
+        await say(socket, w, control="take")
+        await say(socket, w, action=action)
+        [row] = await ends(w)
+        assert paid(w) == touched + 1
+        assert row.actor["kind"] == "person"
+        assert await w.runtime.approvals.history(5) == []
+        [noted] = served.events_of("by_hand")
+        assert (noted["actor"]["kind"], noted["why"]) == ("person", "it costs money")
+        assert noted["action_id"] == row.action_id
+        assert w.runtime.journal.verify().ok
 
 
-def test_an_explicit_deny_still_stands_for_the_persons_own_hand(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with checkout(tmp_path, DENY_RULE) as (w, served), await served.person() as socket:
-            touched = paid(w)
-            await say(socket, w, control="take")
-            await say(socket, w, action=PAY)
-            [row] = await ends(w)
-            assert (row.state, row.failure_code) == ("failed", "ACTION_REJECTED")
-            assert paid(w) == touched
-
-    play_live(story())
+async def test_an_explicit_deny_still_stands_for_the_persons_own_hand(tmp_path: Path) -> None:
+    async with checkout(tmp_path, DENY_RULE) as (w, served), await served.person() as socket:
+        touched = paid(w)
+        await say(socket, w, control="take")
+        await say(socket, w, action=PAY)
+        [row] = await ends(w)
+        assert (row.state, row.failure_code) == ("failed", "ACTION_REJECTED")
+        assert paid(w) == touched
 
 
-def test_what_is_no_finger_and_no_key_is_asked_about_also_by_hand(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with checkout(tmp_path) as (w, served), await served.person() as socket:
-            await say(socket, w, control="take")
-            await say(socket, w, action={"type": "shell", "command": "id"})
-            [question] = await asked(w)
-            await w.runtime.approvals.answer(question.id, False, "lena")
-            await ends(w)
-
-    play_live(story())
+async def test_what_is_no_finger_and_no_key_is_asked_about_also_by_hand(tmp_path: Path) -> None:
+    async with checkout(tmp_path) as (w, served), await served.person() as socket:
+        await say(socket, w, control="take")
+        await say(socket, w, action={"type": "shell", "command": "id"})
+        [question] = await asked(w)
+        await w.runtime.approvals.answer(question.id, False, "lena")
+        await ends(w)
 
 
 async def by_bearer(w: World, served: Door) -> None:
@@ -200,23 +193,20 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: one.__name__)
-def test_nobody_else_is_a_hand_while_a_person_has_the_phone(tmp_path: Path, attack: Any) -> None:
-    async def story() -> None:
-        async with checkout(tmp_path) as (w, served), await served.person() as socket:
-            await say(socket, w, control="take")
-            await until(lambda: w.runtime.leases.holder(w.serial))
-            await until(lambda: [one for one in w.events() if one["kind"] == "taken_over"])
-            touched = paid(w)
-            trying = asyncio.create_task(attack(w, served))
-            stopped = asyncio.create_task(_refused_or_waiting(w))
-            await asyncio.wait({trying, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            assert paid(w) == touched
-            assert served.events_of("by_hand") == []
-            for task in (trying, stopped):
-                task.cancel()
-            await asyncio.wait({trying, stopped})
-
-    play_live(story())
+async def test_nobody_else_is_a_hand_while_a_person_has_the_phone(tmp_path: Path, attack: Any) -> None:
+    async with checkout(tmp_path) as (w, served), await served.person() as socket:
+        await say(socket, w, control="take")
+        await until(lambda: w.runtime.leases.holder(w.serial))
+        await until(lambda: [one for one in w.events() if one["kind"] == "taken_over"])
+        touched = paid(w)
+        trying = asyncio.create_task(attack(w, served))
+        stopped = asyncio.create_task(_refused_or_waiting(w))
+        await asyncio.wait({trying, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        assert paid(w) == touched
+        assert served.events_of("by_hand") == []
+        for task in (trying, stopped):
+            task.cancel()
+        await asyncio.wait({trying, stopped})
 
 
 async def _refused_or_waiting(w: World) -> None:
@@ -229,26 +219,23 @@ async def _refused_or_waiting(w: World) -> None:
     await until(found)
 
 
-def test_a_touch_that_comes_after_the_hand_back_is_no_hand_any_more(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with checkout(tmp_path) as (w, served):
-            page = await served.page()
-            path = f"/api/phone/{quote(w.serial)}"
-            await _post(served, f"{path}/take", page)
-            person = Caller("lena", "person", "desk")
-            hands = served.context.phones.control
-            lease = hands._taken[next(iter(hands._taken))].lease
-            owner = Caller(lease.held.holder.label, "person", "desk")
-            await _post(served, f"{path}/hand-back", page)
-            touched = paid(w)
-            late = asyncio.create_task(w.session.run(PAY, caller=owner, hand=lease))
-            await asked(w)
-            assert paid(w) == touched
-            late.cancel()
-            await asyncio.wait({late})
-            assert person.holder_id != "lena"  # no terminal, and no program that calls itself so, is the same
-
-    play_live(story())
+async def test_a_touch_that_comes_after_the_hand_back_is_no_hand_any_more(tmp_path: Path) -> None:
+    async with checkout(tmp_path) as (w, served):
+        page = await served.page()
+        path = f"/api/phone/{quote(w.serial)}"
+        await _post(served, f"{path}/take", page)
+        person = Caller("lena", "person", "desk")
+        hands = served.context.phones.control
+        lease = hands._taken[next(iter(hands._taken))].lease
+        owner = Caller(lease.held.holder.label, "person", "desk")
+        await _post(served, f"{path}/hand-back", page)
+        touched = paid(w)
+        late = asyncio.create_task(w.session.run(PAY, caller=owner, hand=lease))
+        await asked(w)
+        assert paid(w) == touched
+        late.cancel()
+        await asyncio.wait({late})
+        assert person.holder_id != "lena"  # no terminal, and no program that calls itself so, is the same
 
 
 async def _post(served: Door, path: str, page: dict[str, str]) -> None:
@@ -256,10 +243,7 @@ async def _post(served: Door, path: str, page: dict[str, str]) -> None:
     assert answer.status == 200, answer.body
 
 
-def test_a_program_can_not_take_the_phone_over(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with checkout(tmp_path) as (w, served):
-            refused = await served.send("POST", f"/api/phone/{quote(w.serial)}/take", {}, token=TOKEN)
-            assert refused.json["code"] == "ACTION_REJECTED"
-
-    play_live(story())
+async def test_a_program_can_not_take_the_phone_over(tmp_path: Path) -> None:
+    async with checkout(tmp_path) as (w, served):
+        refused = await served.send("POST", f"/api/phone/{quote(w.serial)}/take", {}, token=TOKEN)
+        assert refused.json["code"] == "ACTION_REJECTED"

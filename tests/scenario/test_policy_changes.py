@@ -15,6 +15,8 @@ from handrail.runtime import Runtime
 from tests.scenario.people import PAY_RULE, asked, at_checkout, command
 from tests.scenario.world import World, play, play_live, until, world
 
+ASYNC_RUNNER = play
+
 DENY_ALL = "[[rule]]\nname = 'closed'\neffect = ['input', 'system', 'desk']\nverdict = 'deny'\n"
 ALLOW_PAY = "[[rule]]\nlabel = 'Pay*'\nverdict = 'allow'\n"
 SETTINGS = "com.android.settings"
@@ -54,29 +56,23 @@ def test_a_policy_tightened_while_a_session_runs_counts_at_once(tmp_path: Path) 
     play(story())
 
 
-def test_a_policy_tightened_while_a_person_thinks_counts(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, policy=PAY_RULE) as w:
-            await at_checkout(w)
-            task = asyncio.create_task(w.session.tap({"id": "pay"}))
-            [one] = await asked(w)
-            w.runtime.config.policy.write_text(DENY_ALL)
-            await w.runtime.approvals.answer(one.id, True, "lena")
-            done = await task
-            assert done.failure_code == "ACTION_REJECTED", done.to_json()
-            assert w.inputs() == []
-            assert (await w.runtime.approvals.get(one.id)).state == "void"
-
-    play(story())
+async def test_a_policy_tightened_while_a_person_thinks_counts(tmp_path: Path) -> None:
+    async with world(tmp_path, policy=PAY_RULE) as w:
+        await at_checkout(w)
+        task = asyncio.create_task(w.session.tap({"id": "pay"}))
+        [one] = await asked(w)
+        w.runtime.config.policy.write_text(DENY_ALL)
+        await w.runtime.approvals.answer(one.id, True, "lena")
+        done = await task
+        assert done.failure_code == "ACTION_REJECTED", done.to_json()
+        assert w.inputs() == []
+        assert (await w.runtime.approvals.get(one.id)).state == "void"
 
 
-def test_the_journal_says_that_the_defaults_decided(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            done = await w.open(SETTINGS)
-            assert decided(w, done.action_id) == ["defaults"]
-
-    play(story())
+async def test_the_journal_says_that_the_defaults_decided(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        done = await w.open(SETTINGS)
+        assert decided(w, done.action_id) == ["defaults"]
 
 
 def ruin(path: Path, how: str) -> None:
@@ -96,7 +92,7 @@ def test_an_unusable_policy_refuses_every_action_of_a_running_session_and_the_ne
     tmp_path: Path, how: str
 ) -> None:
     async def story() -> None:
-        async with world(tmp_path, policy=PAY_RULE) as w, asyncio.timeout(20):
+        async with world(tmp_path, policy=PAY_RULE) as w, asyncio.timeout(60):
             await at_checkout(w)
             ruin(w.runtime.config.policy, how)
             actions: list[Any] = [

@@ -19,6 +19,8 @@ from handrail.protocol.flow import Step
 from tests.scenario.world import FastClock, World, play, play_live, until, world
 from tests.unit.cli.command import Handrail, handrail
 
+ASYNC_RUNNER = play_live
+
 __all__ = ["handrail"]
 CONTACTS = "com.google.android.contacts"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "flows"
@@ -100,45 +102,38 @@ def test_every_navigation_proves_itself_by_something_new(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = FastClock(20)
-        async with world(tmp_path, clock=clock) as stage:
-            stage.phone.snapshot("before")
-            await make_contact(stage.session)
-            file = tmp_path / "contact.yaml"
-            file.write_text(told(stage).text("Contact"))
-            stage.phone.faults.add("latency", ms=20, jitter_ms=20)
-            stage.phone.faults.add("latency", command="uiautomator", ms=100, jitter_ms=100)
-            runner = FlowRunner({"phone": stage.session}, clock)
-            for round_ in range(REPLAYS):
-                stage.phone.restore("before")
-                assert not any("Marrow" in name for name in names(stage))
-                record = await runner.run(load(file))
-                assert record.outcome == "passed", (round_, record.error)
-                assert "Ada Marrow" in names(stage)
-
-    play_live(story())
+async def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp_path: Path) -> None:
+    clock = FastClock(20)
+    async with world(tmp_path, clock=clock) as stage:
+        stage.phone.snapshot("before")
+        await make_contact(stage.session)
+        file = tmp_path / "contact.yaml"
+        file.write_text(told(stage).text("Contact"))
+        stage.phone.faults.add("latency", ms=20, jitter_ms=20)
+        stage.phone.faults.add("latency", command="uiautomator", ms=100, jitter_ms=100)
+        runner = FlowRunner({"phone": stage.session}, clock)
+        for round_ in range(REPLAYS):
+            stage.phone.restore("before")
+            assert not any("Marrow" in name for name in names(stage))
+            record = await runner.run(load(file))
+            assert record.outcome == "passed", (round_, record.error)
+            assert "Ada Marrow" in names(stage)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["loading", "long_list", "react_lab", "shop"])
-def test_what_an_example_does_can_be_recorded_and_done_again(tmp_path: Path, name: str) -> None:
+async def test_what_an_example_does_can_be_recorded_and_done_again(tmp_path: Path, name: str) -> None:
     """Late buttons, long lists, frameworks without ids: a flow stands for a person who knows the app."""
-
-    async def story() -> None:
-        clock = FastClock()
-        async with world(tmp_path, clock=clock) as stage:
-            stage.phone.snapshot("before")
-            runner = FlowRunner({"phone": stage.session}, clock)
-            first = await runner.run(load(EXAMPLES / f"{name}.yaml"))
-            assert first.outcome == "passed", first.error
-            text = told(stage).text("Again")
-            stage.phone.restore("before")
-            again = await runner.run(loads(text))
-            assert again.outcome == "passed", (again.error, text)
-
-    play_live(story())
+    clock = FastClock()
+    async with world(tmp_path, clock=clock) as stage:
+        stage.phone.snapshot("before")
+        runner = FlowRunner({"phone": stage.session}, clock)
+        first = await runner.run(load(EXAMPLES / f"{name}.yaml"))
+        assert first.outcome == "passed", first.error
+        text = told(stage).text("Again")
+        stage.phone.restore("before")
+        again = await runner.run(loads(text))
+        assert again.outcome == "passed", (again.error, text)
 
 
 def test_a_session_can_be_recorded_while_it_happens(tmp_path: Path) -> None:

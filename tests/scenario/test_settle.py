@@ -14,6 +14,8 @@ from tests.driver.ways import write_helper_apks
 from tests.scenario.studio import LENGTHS_MS, Studio
 from tests.scenario.world import FastClock, World, play, play_live, until, usual_clock, world
 
+ASYNC_RUNNER = play
+
 TROUBLE = "com.handrail.trouble"
 SETTINGS = "com.android.settings"
 GALLERY = "com.handrail.gallery"
@@ -78,306 +80,245 @@ def test_a_screen_that_never_stops_moving_settles_as_volatile(tmp_path: Path, he
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
-def test_a_spinner_that_ends_is_waited_for(tmp_path: Path, helper: Helper) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(3), helper=helper, env=given(helper, tmp_path)) as w:
-            assert_served(w, helper)
-            await w.open(TROUBLE)
-            done = await w.session.tap("Spinner that ends")
-            assert settled(done) in ("quiet", "volatile"), done.to_json()
-            assert done.settle
-            assert "spinner" in (done.settle.loading or "")  # what was waited for
-            assert "Continue" in texts(w)
-
-    play(story())
+async def test_a_spinner_that_ends_is_waited_for(tmp_path: Path, helper: Helper) -> None:
+    async with world(tmp_path, clock=FastClock(3), helper=helper, env=given(helper, tmp_path)) as w:
+        assert_served(w, helper)
+        await w.open(TROUBLE)
+        done = await w.session.tap("Spinner that ends")
+        assert settled(done) in ("quiet", "volatile"), done.to_json()
+        assert done.settle
+        assert "spinner" in (done.settle.loading or "")  # what was waited for
+        assert "Continue" in texts(w)
 
 
-def test_a_spinner_that_never_ends_is_reported_after_its_budget(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(10)) as w:
-            await w.open(TROUBLE)
-            done = await w.session.tap("Spinner that never ends")
-            assert settled(done) == "loading"
-            assert done.settle
-            assert "spinner" in (done.settle.loading or "")
-            waited = await w.session.wait_for_stable(timeout_ms=1_000)
-            assert waited.failure_code == "IDLE_TIMEOUT"
-            assert "spinner" in (waited.message or "")
-
-    play(story())
+async def test_a_spinner_that_never_ends_is_reported_after_its_budget(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock(10)) as w:
+        await w.open(TROUBLE)
+        done = await w.session.tap("Spinner that never ends")
+        assert settled(done) == "loading"
+        assert done.settle
+        assert "spinner" in (done.settle.loading or "")
+        waited = await w.session.wait_for_stable(timeout_ms=1_000)
+        assert waited.failure_code == "IDLE_TIMEOUT"
+        assert "spinner" in (waited.message or "")
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
 @pytest.mark.parametrize("length", LENGTHS_MS)
-def test_an_animation_of_ten_frames_a_second_is_followed_to_its_end(
+async def test_an_animation_of_ten_frames_a_second_is_followed_to_its_end(
     tmp_path: Path, length: int, helper: Helper
 ) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio(), helper=helper, env=given(helper, tmp_path)) as w:
-            assert_served(w, helper)
-            await w.open(STUDIO)
-            done = await w.session.tap(f"Run {length}")
-            assert settled(done) == "quiet", done.to_json()
-            assert f"Ran {length}" in texts(w)
-            assert not w.session.screens.volatile.nodes(w.session.screens.last.screen)  # type: ignore[union-attr]
-
-    play(story())
+    async with world(tmp_path, phone=studio(), helper=helper, env=given(helper, tmp_path)) as w:
+        assert_served(w, helper)
+        await w.open(STUDIO)
+        done = await w.session.tap(f"Run {length}")
+        assert settled(done) == "quiet", done.to_json()
+        assert f"Ran {length}" in texts(w)
+        assert not w.session.screens.volatile.nodes(w.session.screens.last.screen)  # type: ignore[union-attr]
 
 
-def test_waiting_for_a_stable_screen_follows_the_same_rules(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            await w.session.run({"type": "tap", "target": "Run 800"}, settle="light")
-            done = await w.session.wait_for_stable()
-            assert done.success, done.to_json()
-            assert "Ran 800" in texts(w)
-            await w.open(TROUBLE)
-            await w.session.run({"type": "tap", "target": "Never still"}, settle="light")
-            restless = await w.session.wait_for_stable()
-            assert restless.success, restless.to_json()
-            assert settled(restless) == "volatile"
-
-    play(story())
+async def test_waiting_for_a_stable_screen_follows_the_same_rules(tmp_path: Path) -> None:
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        await w.session.run({"type": "tap", "target": "Run 800"}, settle="light")
+        done = await w.session.wait_for_stable()
+        assert done.success, done.to_json()
+        assert "Ran 800" in texts(w)
+        await w.open(TROUBLE)
+        await w.session.run({"type": "tap", "target": "Never still"}, settle="light")
+        restless = await w.session.wait_for_stable()
+        assert restless.success, restless.to_json()
+        assert settled(restless) == "volatile"
 
 
-def test_on_hardware_a_tap_needs_two_dumps(tmp_path: Path) -> None:
+async def test_on_hardware_a_tap_needs_two_dumps(tmp_path: Path) -> None:
     """One to find the target on a fresh screen; one that began after the dispatch counts as quiet."""
-
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(20)) as w:
-            await w.open(SETTINGS)
-            w.phone.faults.add("hardware")
-            await w.session.get_ui_tree()
-            before = dumps(w)
-            done = await w.session.tap("Display")
-            assert done.success, done.to_json()
-            assert dumps(w) - before <= 2
-            assert done.settle
-            assert done.settle.reads == 1
-            assert done.changes
-            before = dumps(w)
-            back = await w.session.press_key("back")
-            assert back.success, back.to_json()
-            assert dumps(w) - before <= 1  # the last settled screen serves as the one before
-
-    play(story())
+    async with world(tmp_path, clock=FastClock(20)) as w:
+        await w.open(SETTINGS)
+        w.phone.faults.add("hardware")
+        await w.session.get_ui_tree()
+        before = dumps(w)
+        done = await w.session.tap("Display")
+        assert done.success, done.to_json()
+        assert dumps(w) - before <= 2
+        assert done.settle
+        assert done.settle.reads == 1
+        assert done.changes
+        before = dumps(w)
+        back = await w.session.press_key("back")
+        assert back.success, back.to_json()
+        assert dumps(w) - before <= 1  # the last settled screen serves as the one before
 
 
-def test_on_hardware_a_switch_is_proved_by_one_dump(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = FastClock(20)
-        async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
-            await w.open(STUDIO)
-            w.phone.faults.add("hardware")
-            done = await w.session.tap("Water")
-            assert done.lifecycle_state == "verified", done.to_json()
-            assert done.settle
-            assert (done.settle.reads, done.settle.reason) == (1, "verified")
-
-    play(story())
+async def test_on_hardware_a_switch_is_proved_by_one_dump(tmp_path: Path) -> None:
+    clock = FastClock(20)
+    async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
+        await w.open(STUDIO)
+        w.phone.faults.add("hardware")
+        done = await w.session.tap("Water")
+        assert done.lifecycle_state == "verified", done.to_json()
+        assert done.settle
+        assert (done.settle.reads, done.settle.reason) == (1, "verified")
 
 
-def test_a_ticking_clock_does_not_keep_a_screen_awake_and_is_no_change(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            w.phone.faults.add("clock_ticks", ms=50)
-            done = await w.session.tap("Nothing")
+async def test_a_ticking_clock_does_not_keep_a_screen_awake_and_is_no_change(tmp_path: Path) -> None:
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        w.phone.faults.add("clock_ticks", ms=50)
+        done = await w.session.tap("Nothing")
+        assert settled(done) == "quiet", done.to_json()
+        assert not done.changes
+        back = await w.session.press_key("home")
+        assert back.success
+
+
+async def test_a_toast_that_comes_and_goes_is_news_and_teaches_nothing(tmp_path: Path) -> None:
+    clock = FastClock(5)
+    async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
+        await w.open(STUDIO)
+        for _ in range(3):
+            done = await w.session.tap("Toast")
             assert settled(done) == "quiet", done.to_json()
-            assert not done.changes
-            back = await w.session.press_key("home")
-            assert back.success
-
-    play(story())
-
-
-def test_a_toast_that_comes_and_goes_is_news_and_teaches_nothing(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = FastClock(5)
-        async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
-            await w.open(STUDIO)
-            for _ in range(3):
-                done = await w.session.tap("Toast")
-                assert settled(done) == "quiet", done.to_json()
-                gone = await w.session.wait_for({"absent": "Hello from below"}, timeout_ms=20_000)
-                assert gone.success, gone.to_json()
-            assert w.session.screens.last
-            assert not w.session.screens.volatile.nodes(w.session.screens.last.screen)
-
-    play(story())
+            gone = await w.session.wait_for({"absent": "Hello from below"}, timeout_ms=20_000)
+            assert gone.success, gone.to_json()
+        assert w.session.screens.last
+        assert not w.session.screens.volatile.nodes(w.session.screens.last.screen)
 
 
-def test_a_dialog_that_pops_up_after_the_settle_is_found_by_the_next_look(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            done = await w.session.tap("Ask later")
-            assert settled(done) == "quiet"
-            await until(lambda: "Do you like this studio?" in w.phone.dump())
-            told = await w.session.what_changed(done.revision_after)
+async def test_a_dialog_that_pops_up_after_the_settle_is_found_by_the_next_look(tmp_path: Path) -> None:
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        done = await w.session.tap("Ask later")
+        assert settled(done) == "quiet"
+        await until(lambda: "Do you like this studio?" in w.phone.dump())
+        told = await w.session.what_changed(done.revision_after)
+        assert told.details
+        assert "Do you like this studio?" in told.details["text"]
+        touched = len(w.inputs())
+        under = await w.session.tap("Run 300")
+        assert under.failure_code == "ELEMENT_NOT_INTERACTABLE", under.to_json()
+        assert len(w.inputs()) == touched
+        closed = await w.session.tap("Yes")
+        assert settled(closed) == "quiet"
+        assert "Do you like this studio?" not in texts(w)
+
+
+async def test_a_slow_ticker_is_learned_and_left_out_of_what_changed(tmp_path: Path) -> None:
+    clock = FastClock(5)
+    async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
+        await w.open(STUDIO)
+        await w.session.tap("Count")
+        await w.session.wait_for({"text": {"target": {"id": "score"}, "equals": "Score 5"}})
+        before = await w.session.get_ui_tree()
+        assert before.details
+        await until(lambda: "Score 7" in w.phone.dump())
+        done = await w.session.tap("Nothing")
+        assert not done.changes
+        at_end = await w.session.swipe("up")
+        assert at_end.failure_code == "NAVIGATION_NO_CHANGE", at_end.to_json()
+
+
+async def test_a_switch_that_a_person_turned_between_two_actions_is_news(tmp_path: Path) -> None:
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        for _ in range(4):
+            seen = await w.session.get_ui_tree()
+            assert seen.details
+            place = next(n for n in w.session.screens.last.screen.nodes if n.text == "Water").center  # type: ignore[union-attr]
+            await w.phone.tap(*place)
+            told = await w.session.what_changed(seen.details["revision"])
             assert told.details
-            assert "Do you like this studio?" in told.details["text"]
-            touched = len(w.inputs())
-            under = await w.session.tap("Run 300")
-            assert under.failure_code == "ELEMENT_NOT_INTERACTABLE", under.to_json()
-            assert len(w.inputs()) == touched
-            closed = await w.session.tap("Yes")
-            assert settled(closed) == "quiet"
-            assert "Do you like this studio?" not in texts(w)
-
-    play(story())
+            assert "Water" in told.details["text"]
 
 
-def test_a_slow_ticker_is_learned_and_left_out_of_what_changed(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = FastClock(5)
-        async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
-            await w.open(STUDIO)
-            await w.session.tap("Count")
-            await w.session.wait_for({"text": {"target": {"id": "score"}, "equals": "Score 5"}})
-            before = await w.session.get_ui_tree()
-            assert before.details
-            await until(lambda: "Score 7" in w.phone.dump())
-            done = await w.session.tap("Nothing")
-            assert not done.changes
-            at_end = await w.session.swipe("up")
-            assert at_end.failure_code == "NAVIGATION_NO_CHANGE", at_end.to_json()
-
-    play(story())
-
-
-def test_a_switch_that_a_person_turned_between_two_actions_is_news(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            for _ in range(4):
-                seen = await w.session.get_ui_tree()
-                assert seen.details
-                place = next(n for n in w.session.screens.last.screen.nodes if n.text == "Water").center  # type: ignore[union-attr]
-                await w.phone.tap(*place)
-                told = await w.session.what_changed(seen.details["revision"])
-                assert told.details
-                assert "Water" in told.details["text"]
-
-    play(story())
-
-
-def test_a_switch_that_flips_back_at_once_is_not_verified(tmp_path: Path) -> None:
+async def test_a_switch_that_flips_back_at_once_is_not_verified(tmp_path: Path) -> None:
     """The repeat comes 20 ms after the first read: what does not last so long was no change."""
-
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            done = await w.session.tap("Flashes")
-            assert done.failure_code == "VERIFICATION_FAILED", done.to_json()
-            assert done.delivery == "delivered"
-
-    play(story())
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        done = await w.session.tap("Flashes")
+        assert done.failure_code == "VERIFICATION_FAILED", done.to_json()
+        assert done.delivery == "delivered"
 
 
-def test_a_switch_that_flips_back_later_is_told_by_the_next_look(tmp_path: Path) -> None:
+async def test_a_switch_that_flips_back_later_is_told_by_the_next_look(tmp_path: Path) -> None:
     """Nobody can wait for every change of mind; the revision moves on, and `since` tells what happened."""
-
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            done = await w.session.tap("Flips back")
-            assert done.lifecycle_state == "verified", done.to_json()
-            await until(lambda: w.phone.dump().count('checked="true"') == 1)  # the radio button
-            told = await w.session.what_changed(done.revision_after)
-            assert told.details
-            assert "Flips back" in told.details["text"]
-
-    play(story())
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        done = await w.session.tap("Flips back")
+        assert done.lifecycle_state == "verified", done.to_json()
+        await until(lambda: w.phone.dump().count('checked="true"') == 1)  # the radio button
+        told = await w.session.what_changed(done.revision_after)
+        assert told.details
+        assert "Flips back" in told.details["text"]
 
 
-def test_a_switch_that_takes_its_time_is_given_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            done = await w.session.tap("Slow")
-            assert done.lifecycle_state == "verified", done.to_json()
-
-    play(story())
+async def test_a_switch_that_takes_its_time_is_given_it(tmp_path: Path) -> None:
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        done = await w.session.tap("Slow")
+        assert done.lifecycle_state == "verified", done.to_json()
 
 
-def test_a_radio_button_is_verified_when_it_is_chosen_and_when_it_was_already(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            chosen = await w.session.tap("Large")
-            assert chosen.lifecycle_state == "verified"
-            again = await w.session.tap("Large")
-            assert again.lifecycle_state == "verified", again.to_json()
-
-    play(story())
+async def test_a_radio_button_is_verified_when_it_is_chosen_and_when_it_was_already(tmp_path: Path) -> None:
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        chosen = await w.session.tap("Large")
+        assert chosen.lifecycle_state == "verified"
+        again = await w.session.tap("Large")
+        assert again.lifecycle_state == "verified", again.to_json()
 
 
-def test_a_box_whose_row_moves_when_it_is_ticked_is_found_where_it_went(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, phone=studio()) as w:
-            await w.open(STUDIO)
-            ref = await w.ref("Water")
-            done = await w.session.tap("Water")
-            assert done.lifecycle_state == "verified", done.to_json()
-            assert texts(w).index("Water") > texts(w).index("Prune")
-            back = await w.session.tap(ref)
-            assert back.lifecycle_state == "verified", back.to_json()
-
-    play(story())
+async def test_a_box_whose_row_moves_when_it_is_ticked_is_found_where_it_went(tmp_path: Path) -> None:
+    async with world(tmp_path, phone=studio()) as w:
+        await w.open(STUDIO)
+        ref = await w.ref("Water")
+        done = await w.session.tap("Water")
+        assert done.lifecycle_state == "verified", done.to_json()
+        assert texts(w).index("Water") > texts(w).index("Prune")
+        back = await w.session.tap(ref)
+        assert back.lifecycle_state == "verified", back.to_json()
 
 
-def test_a_lost_tap_on_a_switch_is_not_verified(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = FastClock(5)
-        async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
-            await w.open(STUDIO)
-            w.phone.faults.add("input_lost")
-            done = await w.session.tap("Water")
-            assert done.failure_code == "VERIFICATION_FAILED"
-            assert "off" in (done.message or "")
-
-    play(story())
+async def test_a_lost_tap_on_a_switch_is_not_verified(tmp_path: Path) -> None:
+    clock = FastClock(5)
+    async with world(tmp_path, clock=clock, phone=studio(clock)) as w:
+        await w.open(STUDIO)
+        w.phone.faults.add("input_lost")
+        done = await w.session.tap("Water")
+        assert done.failure_code == "VERIFICATION_FAILED"
+        assert "off" in (done.message or "")
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
-def test_an_app_that_asks_for_a_permission_first_has_come_to_the_front(
+async def test_an_app_that_asks_for_a_permission_first_has_come_to_the_front(
     tmp_path: Path, helper: Helper
 ) -> None:
-    async def story() -> None:
-        async with world(tmp_path, helper=helper, env=given(helper, tmp_path)) as w:
-            done = await w.session.start_app(GALLERY)
-            assert done.lifecycle_state == "verified", done.to_json()
-            assert done.verification
-            assert done.verification.observed == f"a permission prompt of {GALLERY}"
-
-    play(story())
+    async with world(tmp_path, helper=helper, env=given(helper, tmp_path)) as w:
+        done = await w.session.start_app(GALLERY)
+        assert done.lifecycle_state == "verified", done.to_json()
+        assert done.verification
+        assert done.verification.observed == f"a permission prompt of {GALLERY}"
 
 
-def test_back_on_the_home_screen_changes_nothing_and_says_so_after_a_full_settle(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.session.press_key("home")
-            done = await w.session.press_key("back")
-            assert done.failure_code == "NAVIGATION_NO_CHANGE"
-            assert settled(done) == "quiet"
-            assert done.retryable
+async def test_back_on_the_home_screen_changes_nothing_and_says_so_after_a_full_settle(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as w:
+        await w.session.press_key("home")
+        done = await w.session.press_key("back")
+        assert done.failure_code == "NAVIGATION_NO_CHANGE"
+        assert settled(done) == "quiet"
+        assert done.retryable
 
-    play(story())
 
-
-def test_a_swipe_at_the_end_of_a_list_changes_nothing(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.open(SETTINGS)
-            for _ in range(10):
-                done = await w.session.swipe("up")
-                if not done.success:
-                    break
-            assert done.failure_code == "NAVIGATION_NO_CHANGE", done.to_json()
-
-    play(story())
+async def test_a_swipe_at_the_end_of_a_list_changes_nothing(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.open(SETTINGS)
+        for _ in range(10):
+            done = await w.session.swipe("up")
+            if not done.success:
+                break
+        assert done.failure_code == "NAVIGATION_NO_CHANGE", done.to_json()
 
 
 def test_a_reboot_during_a_session_ends_its_refs_and_never_gives_their_numbers_again(tmp_path: Path) -> None:

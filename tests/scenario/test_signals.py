@@ -85,11 +85,9 @@ def test_a_command_that_is_stopped_while_it_waits_for_a_person_answers_in_json(
 ) -> None:
     process = started(home, "press-key", "home", "--sim", "--json")
     until(lambda: "pending" in states(home))
-    began = time.monotonic()
     process.send_signal(number)
     told = answer_of(process)
     assert (told["failure_code"], told["delivery"]) == ("CANCELLED", "not_delivered")
-    assert time.monotonic() - began < 5
     assert states(home) == ["withdrawn"]
 
 

@@ -9,6 +9,8 @@ import pytest
 from handrail.android.driver import Helper
 from tests.scenario.world import FastClock, World, play, world
 
+ASYNC_RUNNER = play
+
 CONTACTS = "com.google.android.contacts"
 SETTINGS = "com.android.settings"
 CHANNELS = ("none", "u2")
@@ -23,26 +25,20 @@ async def _taps_nothing(w: World, ref: str) -> str:
 
 
 @pytest.mark.parametrize("helper", CHANNELS)
-def test_an_icon_of_the_launcher_is_not_the_title_of_the_app(tmp_path: Path, helper: Helper) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(10), helper=helper) as w:
-            icon = await w.ref("Contacts")
-            await w.open(CONTACTS)
-            assert "Contacts" in await _taps_nothing(w, icon)
-
-    play(story())
+async def test_an_icon_of_the_launcher_is_not_the_title_of_the_app(tmp_path: Path, helper: Helper) -> None:
+    async with world(tmp_path, clock=FastClock(10), helper=helper) as w:
+        icon = await w.ref("Contacts")
+        await w.open(CONTACTS)
+        assert "Contacts" in await _taps_nothing(w, icon)
 
 
 @pytest.mark.parametrize("helper", CHANNELS)
-def test_a_row_is_not_the_title_of_the_page_that_it_opened(tmp_path: Path, helper: Helper) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(10), helper=helper) as w:
-            await w.open(SETTINGS)
-            row = await w.ref("Display")
-            opened = await w.session.tap(row)
-            assert opened.success, opened.to_json()
-            await _taps_nothing(w, row)
-            assert (await w.session.press_key("back")).success
-            assert await w.ref("Display") == row  # the same row of the same screen
-
-    play(story())
+async def test_a_row_is_not_the_title_of_the_page_that_it_opened(tmp_path: Path, helper: Helper) -> None:
+    async with world(tmp_path, clock=FastClock(10), helper=helper) as w:
+        await w.open(SETTINGS)
+        row = await w.ref("Display")
+        opened = await w.session.tap(row)
+        assert opened.success, opened.to_json()
+        await _taps_nothing(w, row)
+        assert (await w.session.press_key("back")).success
+        assert await w.ref("Display") == row  # the same row of the same screen

@@ -14,6 +14,8 @@ from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, allow_scripts, asked, at_checkout, command, lives
 from tests.scenario.world import World, play, play_live, until, world
 
+ASYNC_RUNNER = play
+
 SLEEP = "sleep 30.25"
 POLICY = f'{PAY_RULE}[[rule]]\nname = "all"\naction = "shell"\nverdict = "allow"\n{allow_scripts(SLEEP)}'
 
@@ -92,29 +94,26 @@ def _ended_once(w: World, done: Envelope) -> None:
 
 
 @pytest.mark.parametrize("what", DELIVERY)
-def test_stop_interrupts_it_and_says_how_far_it_came(tmp_path: Path, what: str) -> None:
-    async def story() -> None:
-        async with world(tmp_path, policy=POLICY) as w:
-            await at_checkout(w)
-            task = await _start(w, what)
-            assert await w.session.stop() == 1
-            done = await task
-            assert done.failure_code == "CANCELLED", done.to_json()
-            assert done.lifecycle_state == "failed"
-            assert done.delivery == DELIVERY[what]
-            _ended_once(w, done)
-            w.phone.faults.clear()
-            await until(lambda: SLEEP not in _processes(w))
-            assert not _host_runs(SLEEP)
-            assert await w.runtime.approvals.pending() == []
-            again = await w.session.tap({"id": "gift"})
-            assert (again.failure_code, again.delivery) == ("DEVICE_BUSY", "not_delivered")
-            assert "was stopped by agent local" in (again.message or "")
-            await w.session.hand_back()
-            again = await w.session.tap({"id": "gift"})
-            assert again.success, again.to_json()
-
-    play(story())
+async def test_stop_interrupts_it_and_says_how_far_it_came(tmp_path: Path, what: str) -> None:
+    async with world(tmp_path, policy=POLICY) as w:
+        await at_checkout(w)
+        task = await _start(w, what)
+        assert await w.session.stop() == 1
+        done = await task
+        assert done.failure_code == "CANCELLED", done.to_json()
+        assert done.lifecycle_state == "failed"
+        assert done.delivery == DELIVERY[what]
+        _ended_once(w, done)
+        w.phone.faults.clear()
+        await until(lambda: SLEEP not in _processes(w))
+        assert not _host_runs(SLEEP)
+        assert await w.runtime.approvals.pending() == []
+        again = await w.session.tap({"id": "gift"})
+        assert (again.failure_code, again.delivery) == ("DEVICE_BUSY", "not_delivered")
+        assert "was stopped by agent local" in (again.message or "")
+        await w.session.hand_back()
+        again = await w.session.tap({"id": "gift"})
+        assert again.success, again.to_json()
 
 
 @pytest.mark.parametrize("what", ["wait", "shell", "approval"])
@@ -162,47 +161,41 @@ async def _until_running(w: World, kind: str) -> None:
     await until(lambda: any(e["kind"] == "resolved" and kind in e["action_id"] for e in w.events()))
 
 
-def test_stop_ends_what_waits_in_the_queue_and_what_has_not_even_begun(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.open("com.android.settings")
-            first = await _start(w, "wait")
-            queued = asyncio.create_task(w.session.tap("Display"))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            fresh = asyncio.create_task(w.session.tap("Display"))
-            await asyncio.sleep(0)
-            touched = len(w.inputs())
-            assert await w.session.stop() == 3
-            for task in (first, queued, fresh):
-                done = await task
-                assert done.failure_code in ("CANCELLED", "DEVICE_BUSY")  # the hold comes first
-                assert done.delivery == "not_delivered"
-            assert len(w.inputs()) == touched
-
-    play(story())
+async def test_stop_ends_what_waits_in_the_queue_and_what_has_not_even_begun(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.open("com.android.settings")
+        first = await _start(w, "wait")
+        queued = asyncio.create_task(w.session.tap("Display"))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        fresh = asyncio.create_task(w.session.tap("Display"))
+        await asyncio.sleep(0)
+        touched = len(w.inputs())
+        assert await w.session.stop() == 3
+        for task in (first, queued, fresh):
+            done = await task
+            assert done.failure_code in ("CANCELLED", "DEVICE_BUSY")  # the hold comes first
+            assert done.delivery == "not_delivered"
+        assert len(w.inputs()) == touched
 
 
 @pytest.mark.parametrize("what", ["wait", "shell", "settle", "approval"])
-def test_a_caller_that_goes_away_stops_its_action_and_the_end_is_journalled(
+async def test_a_caller_that_goes_away_stops_its_action_and_the_end_is_journalled(
     tmp_path: Path, what: str
 ) -> None:
-    async def story() -> None:
-        async with world(tmp_path, policy=POLICY) as w:
-            await at_checkout(w)
-            listener = w.session.events()
-            task = await _start(w, what)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            w.phone.faults.clear()
-            ended = await until(lambda: [e for e in w.events() if e["terminal"]][1:])
-            assert ended[-1]["envelope"]["failure_code"] == "CANCELLED"
-            await until(lambda: SLEEP not in _processes(w))
-            terminal = [event async for event in _now(listener) if event.terminal]
-            assert len(terminal) == 1
-
-    play(story())
+    async with world(tmp_path, policy=POLICY) as w:
+        await at_checkout(w)
+        listener = w.session.events()
+        task = await _start(w, what)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        w.phone.faults.clear()
+        ended = await until(lambda: [e for e in w.events() if e["terminal"]][1:])
+        assert ended[-1]["envelope"]["failure_code"] == "CANCELLED"
+        await until(lambda: SLEEP not in _processes(w))
+        terminal = [event async for event in _now(listener) if event.terminal]
+        assert len(terminal) == 1
 
 
 async def _now(listener: Any) -> Any:
@@ -215,36 +208,29 @@ async def _now(listener: Any) -> Any:
             return
 
 
-def test_stopping_twice_ends_once(tmp_path: Path) -> None:
+async def test_stopping_twice_ends_once(tmp_path: Path) -> None:
     """The second stop comes while the screen after a failure is read."""
-
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.open("com.android.settings")
-            w.phone.faults.add("stream_reset", command="input", bytes=0, times=1)
-            w.phone.faults.add("latency", command="uiautomator", ms=20_000, after=1)
-            task = asyncio.create_task(w.session.tap("Display"))
-            await until(lambda: w.phone.faults.active("stream_reset") is None)
-            await until(lambda: "uiautomator" in _processes(w))
-            stops = [asyncio.create_task(w.session.stop()) for _ in range(3)]
-            await asyncio.wait(stops)
-            done = await task
-            assert done.failure_code in ("ADB_CONNECTION_ERROR", "ADB_COMMAND_ERROR"), done.to_json()
-            assert done.delivery == "unknown"
-            terminal = [e for e in lives(w.events())[done.action_id] if e["terminal"]]
-            assert len(terminal) == 1
-
-    play(story())
+    async with world(tmp_path) as w:
+        await w.open("com.android.settings")
+        w.phone.faults.add("stream_reset", command="input", bytes=0, times=1)
+        w.phone.faults.add("latency", command="uiautomator", ms=20_000, after=1)
+        task = asyncio.create_task(w.session.tap("Display"))
+        await until(lambda: w.phone.faults.active("stream_reset") is None)
+        await until(lambda: "uiautomator" in _processes(w))
+        stops = [asyncio.create_task(w.session.stop()) for _ in range(3)]
+        await asyncio.wait(stops)
+        done = await task
+        assert done.failure_code in ("ADB_CONNECTION_ERROR", "ADB_COMMAND_ERROR"), done.to_json()
+        assert done.delivery == "unknown"
+        terminal = [e for e in lives(w.events())[done.action_id] if e["terminal"]]
+        assert len(terminal) == 1
 
 
-def test_a_closed_session_has_ended_everything(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, policy=POLICY) as w:
-            await at_checkout(w)
-            task = await _start(w, "shell")
-            await w.session.close()
-            assert (await task).failure_code == "CANCELLED"
-            await until(lambda: SLEEP not in _processes(w))
-            _ended_once(w, await task)
-
-    play(story())
+async def test_a_closed_session_has_ended_everything(tmp_path: Path) -> None:
+    async with world(tmp_path, policy=POLICY) as w:
+        await at_checkout(w)
+        task = await _start(w, "shell")
+        await w.session.close()
+        assert (await task).failure_code == "CANCELLED"
+        await until(lambda: SLEEP not in _processes(w))
+        _ended_once(w, await task)

@@ -9,6 +9,8 @@ from handrail.safety.leases import Holder
 from tests.scenario.people import command, lives
 from tests.scenario.world import FastClock, World, play, play_live, world
 
+ASYNC_RUNNER = play_live
+
 SETTINGS = "com.android.settings"
 
 
@@ -18,77 +20,65 @@ def actor_of(w: World, action_id: str) -> dict[str, str]:
     return dict(actors[0])
 
 
-def test_the_agent_waits_while_a_person_has_the_phone(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, caller=Caller("mail-agent", "agent", "mcp")) as w:
-            await w.open(SETTINGS)
-            code, said = await command(tmp_path, "take-over", "--device", w.serial)
-            assert code == 0, said
-            assert "agent mail-agent" in said
-            touched = len(w.inputs())
-            busy = await w.session.tap("Display")
-            assert busy.failure_code == "DEVICE_BUSY", busy.to_json()
-            assert busy.delivery == "not_delivered"
-            assert "person lena" in (busy.message or "")
-            assert busy.details
-            assert busy.details["since"].startswith("20")
-            assert len(w.inputs()) == touched
-            assert (await w.session.get_ui_tree()).success  # looking is free
-            code, said = await command(tmp_path, "hand-back", "--device", w.serial)
-            assert code == 0, said
-            assert "agent mail-agent" in said
-            done = await w.session.tap("Display")
-            assert done.success, done.to_json()
-            kinds = [event["kind"] for event in w.events() if event.get("actor", {}).get("kind") == "person"]
-            assert kinds == ["taken_over", "handed_back"]
-
-    play_live(story())
+async def test_the_agent_waits_while_a_person_has_the_phone(tmp_path: Path) -> None:
+    async with world(tmp_path, caller=Caller("mail-agent", "agent", "mcp")) as w:
+        await w.open(SETTINGS)
+        code, said = await command(tmp_path, "take-over", "--device", w.serial)
+        assert code == 0, said
+        assert "agent mail-agent" in said
+        touched = len(w.inputs())
+        busy = await w.session.tap("Display")
+        assert busy.failure_code == "DEVICE_BUSY", busy.to_json()
+        assert busy.delivery == "not_delivered"
+        assert "person lena" in (busy.message or "")
+        assert busy.details
+        assert busy.details["since"].startswith("20")
+        assert len(w.inputs()) == touched
+        assert (await w.session.get_ui_tree()).success  # looking is free
+        code, said = await command(tmp_path, "hand-back", "--device", w.serial)
+        assert code == 0, said
+        assert "agent mail-agent" in said
+        done = await w.session.tap("Display")
+        assert done.success, done.to_json()
+        kinds = [event["kind"] for event in w.events() if event.get("actor", {}).get("kind") == "person"]
+        assert kinds == ["taken_over", "handed_back"]
 
 
-def test_what_the_person_does_meanwhile_is_journalled_as_theirs(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, caller=Caller("mail-agent", "agent", "mcp")) as w:
-            mine = await w.open(SETTINGS)
-            await command(tmp_path, "take-over", "--device", w.serial)
-            code, said = await command(tmp_path, "tap", "Display", "--device", w.serial)
-            assert code == 0, said
-            code, said = await command(tmp_path, "press-key", "back", "--device", w.serial, alone=True)
-            assert code == 4, said  # another terminal may be another person, or a tool
-            assert "DEVICE_BUSY" in said
-            assert actor_of(w, mine.action_id) == {"kind": "agent", "id": "mail-agent"}
-            by_type = {row.type: row for row in w.runtime.journal.actions()}
-            theirs = by_type["tap"]
-            assert theirs.actor == {"kind": "person", "id": "lena"}
-            assert theirs.door == "cli"
-            await command(tmp_path, "hand-back", "--device", w.serial)
-
-    play_live(story())
+async def test_what_the_person_does_meanwhile_is_journalled_as_theirs(tmp_path: Path) -> None:
+    async with world(tmp_path, caller=Caller("mail-agent", "agent", "mcp")) as w:
+        mine = await w.open(SETTINGS)
+        await command(tmp_path, "take-over", "--device", w.serial)
+        code, said = await command(tmp_path, "tap", "Display", "--device", w.serial)
+        assert code == 0, said
+        code, said = await command(tmp_path, "press-key", "back", "--device", w.serial, alone=True)
+        assert code == 4, said  # another terminal may be another person, or a tool
+        assert "DEVICE_BUSY" in said
+        assert actor_of(w, mine.action_id) == {"kind": "agent", "id": "mail-agent"}
+        by_type = {row.type: row for row in w.runtime.journal.actions()}
+        theirs = by_type["tap"]
+        assert theirs.actor == {"kind": "person", "id": "lena"}
+        assert theirs.door == "cli"
+        await command(tmp_path, "hand-back", "--device", w.serial)
 
 
-def test_a_person_without_a_hold_waits_for_the_agent_like_anybody(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, caller=Caller("mail-agent", "agent", "mcp")) as w:
-            await w.open(SETTINGS)
-            code, said = await command(tmp_path, "tap", "Display", "--device", w.serial)
-            assert code == 4, said
-            assert "mail-agent" in said
-
-    play_live(story())
+async def test_a_person_without_a_hold_waits_for_the_agent_like_anybody(tmp_path: Path) -> None:
+    async with world(tmp_path, caller=Caller("mail-agent", "agent", "mcp")) as w:
+        await w.open(SETTINGS)
+        code, said = await command(tmp_path, "tap", "Display", "--device", w.serial)
+        assert code == 4, said
+        assert "mail-agent" in said
 
 
-def test_taking_over_twice_is_one_hold_and_handing_back_twice_is_none(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await command(tmp_path, "take-over", "--device", w.serial)
-            _, again = await command(tmp_path, "take-over", "--device", w.serial)
-            assert again == f"{w.serial} is yours already.\n"
-            code, other = await command(tmp_path, "take-over", "--device", w.serial, alone=True)
-            assert code == 4, other
-            await command(tmp_path, "hand-back", "--device", w.serial)
-            _, nobody = await command(tmp_path, "hand-back", "--device", w.serial)
-            assert nobody == f"Nobody has taken {w.serial} over.\n"
-
-    play_live(story())
+async def test_taking_over_twice_is_one_hold_and_handing_back_twice_is_none(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await command(tmp_path, "take-over", "--device", w.serial)
+        _, again = await command(tmp_path, "take-over", "--device", w.serial)
+        assert again == f"{w.serial} is yours already.\n"
+        code, other = await command(tmp_path, "take-over", "--device", w.serial, alone=True)
+        assert code == 4, other
+        await command(tmp_path, "hand-back", "--device", w.serial)
+        _, nobody = await command(tmp_path, "hand-back", "--device", w.serial)
+        assert nobody == f"Nobody has taken {w.serial} over.\n"
 
 
 def test_a_person_in_the_same_process_acts_under_the_own_hold(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from handrail_sim.phone import Phone
 from tests.scenario.test_desk_actions import ADA, window, with_desk
 from tests.scenario.world import play, until, usual_clock, world
 
+ASYNC_RUNNER = play
+
 
 @contextmanager
 def black_hole() -> Iterator[str]:
@@ -29,58 +31,51 @@ def black_hole() -> Iterator[str]:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 
 
-def test_a_phone_that_never_answers_makes_no_other_session_wait(tmp_path: Path) -> None:
-    async def story() -> None:
-        env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
-        with black_hole() as dead:
-            async with (
-                serve([Phone(clock=usual_clock())], port=0) as [served],
-                Runtime.open(Config.from_env(env), env=env) as runtime,
-            ):
-                hanging = asyncio.create_task(runtime.session(dead, helper="none"))
-                await asyncio.sleep(0)
-                session = await runtime.session(served.address, helper="none")
-                assert (await session.start_app("com.android.settings")).success
-                assert not hanging.done()  # the dead one is still being tried
-                hanging.cancel()
-                await asyncio.wait({hanging})
-
-    play(story())
-
-
-def test_two_who_ask_for_one_phone_at_once_get_one_session(tmp_path: Path) -> None:
-    async def story() -> None:
+async def test_a_phone_that_never_answers_makes_no_other_session_wait(tmp_path: Path) -> None:
+    env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    with black_hole() as dead:
         async with (
-            world(tmp_path) as w,
-            Runtime.open(w.runtime.config, env=w.runtime.env) as other,
+            serve([Phone(clock=usual_clock())], port=0) as [served],
+            Runtime.open(Config.from_env(env), env=env) as runtime,
         ):
-            one, same = await asyncio.gather(*(other.session(w.serial, helper="none") for _ in range(2)))
-            assert one is same
+            hanging = asyncio.create_task(runtime.session(dead, helper="none"))
+            await asyncio.sleep(0)
+            session = await runtime.session(served.address, helper="none")
+            assert (await session.start_app("com.android.settings")).success
+            assert not hanging.done()  # the dead one is still being tried
+            hanging.cancel()
+            await asyncio.wait({hanging})
 
-    play(story())
+
+async def test_two_who_ask_for_one_phone_at_once_get_one_session(tmp_path: Path) -> None:
+    async with (
+        world(tmp_path) as w,
+        Runtime.open(w.runtime.config, env=w.runtime.env) as other,
+    ):
+        one, same = await asyncio.gather(*(other.session(w.serial, helper="none") for _ in range(2)))
+        assert one is same
 
 
-def test_a_full_disk_at_the_end_leaves_no_lease_no_link_and_no_other_session_open(tmp_path: Path) -> None:
-    async def story() -> None:
-        env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
-        clock: Clock = usual_clock()
-        phones = [Phone(clock=clock), Phone(clock=clock)]
-        async with serve(phones, port=0) as [first, second]:
-            ends = AsyncExitStack()
-            runtime = await ends.enter_async_context(Runtime.open(Config.from_env(env), env=env))
-            sessions = [await runtime.session(one.address, helper="none") for one in (first, second)]
-            for session in sessions:
-                assert (await session.start_app("com.android.settings")).success
-            await fill_up(runtime)
-            with pytest.raises(StoreFull, match="full"):
-                await ends.aclose()
-            for session in sessions:
-                with pytest.raises(AdbConnectionError, match="was closed"):
-                    await session.surface.facts()
-            async with Runtime.open(Config.from_env(env), env=env) as later:
-                assert await later.leases.all() == []
-
-    play(story())
+async def test_a_full_disk_at_the_end_leaves_no_lease_no_link_and_no_other_session_open(
+    tmp_path: Path,
+) -> None:
+    env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    clock: Clock = usual_clock()
+    phones = [Phone(clock=clock), Phone(clock=clock)]
+    async with serve(phones, port=0) as [first, second]:
+        ends = AsyncExitStack()
+        runtime = await ends.enter_async_context(Runtime.open(Config.from_env(env), env=env))
+        sessions = [await runtime.session(one.address, helper="none") for one in (first, second)]
+        for session in sessions:
+            assert (await session.start_app("com.android.settings")).success
+        await fill_up(runtime)
+        with pytest.raises(StoreFull, match="full"):
+            await ends.aclose()
+        for session in sessions:
+            with pytest.raises(AdbConnectionError, match="was closed"):
+                await session.surface.facts()
+        async with Runtime.open(Config.from_env(env), env=env) as later:
+            assert await later.leases.all() == []
 
 
 async def fill_up(runtime: Runtime) -> None:
@@ -100,57 +95,47 @@ async def fill_up(runtime: Runtime) -> None:
     await runtime.store.read(no_more_pages)
 
 
-def test_a_dialog_that_was_shown_and_then_stopped_is_not_told_as_undelivered(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with with_desk(tmp_path) as (w, desk):
-            dialog = {"type": "dialog.confirm", "id": "d", "title": "Go?", "message": "Shall I?"}
-            asking = asyncio.create_task(w.runtime.desk_session().run(dialog, caller=ADA))
-            await until(lambda: asyncio.sleep(0, desk.snapshot()["dialogs"]))
-            assert w.runtime.session_on_desk is not None
-            assert await w.runtime.session_on_desk.end_actions() == 1
-            told = await asking
-            assert (told.failure_code, told.delivery) == ("CANCELLED", "unknown")
-
-    play(story())
+async def test_a_dialog_that_was_shown_and_then_stopped_is_not_told_as_undelivered(tmp_path: Path) -> None:
+    async with with_desk(tmp_path) as (w, desk):
+        dialog = {"type": "dialog.confirm", "id": "d", "title": "Go?", "message": "Shall I?"}
+        asking = asyncio.create_task(w.runtime.desk_session().run(dialog, caller=ADA))
+        await until(lambda: asyncio.sleep(0, desk.snapshot()["dialogs"]))
+        assert w.runtime.session_on_desk is not None
+        assert await w.runtime.session_on_desk.end_actions() == 1
+        told = await asking
+        assert (told.failure_code, told.delivery) == ("CANCELLED", "unknown")
 
 
-def test_a_desk_action_that_is_refused_was_not_delivered(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with with_desk(tmp_path) as (w, desk):
-            close = {"type": "window.close", "windowId": "nobody"}
-            runner = w.runtime.desk_session()
-            told = await runner.run(close, caller=ADA)
-            assert (told.success, told.delivery) == (False, "not_delivered")
-            several = await runner.run_all([window("a"), close], caller=ADA)
-            assert [one.delivery for one in several] == ["not_delivered", "not_delivered"]
-            assert desk.snapshot()["windows"] == {}
-
-    play(story())
+async def test_a_desk_action_that_is_refused_was_not_delivered(tmp_path: Path) -> None:
+    async with with_desk(tmp_path) as (w, desk):
+        close = {"type": "window.close", "windowId": "nobody"}
+        runner = w.runtime.desk_session()
+        told = await runner.run(close, caller=ADA)
+        assert (told.success, told.delivery) == (False, "not_delivered")
+        several = await runner.run_all([window("a"), close], caller=ADA)
+        assert [one.delivery for one in several] == ["not_delivered", "not_delivered"]
+        assert desk.snapshot()["windows"] == {}
 
 
-def test_a_phones_action_sent_to_the_desk_is_refused_before_anything_is_asked_or_done(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with with_desk(tmp_path) as (w, _):
-            desk = w.runtime.session_on_desk
-            assert desk is not None
-            told = await desk.run({"type": "tap", "target": {"x": 1, "y": 1}}, caller=ADA)
-            assert (told.failure_code, told.delivery) == (Unsupported.code, "not_delivered")
-            assert "no touch" in (told.message or "")
-            assert w.inputs() == []
+async def test_a_phones_action_sent_to_the_desk_is_refused_before_anything_is_asked_or_done(
+    tmp_path: Path,
+) -> None:
+    async with with_desk(tmp_path) as (w, _):
+        desk = w.runtime.session_on_desk
+        assert desk is not None
+        told = await desk.run({"type": "tap", "target": {"x": 1, "y": 1}}, caller=ADA)
+        assert (told.failure_code, told.delivery) == (Unsupported.code, "not_delivered")
+        assert "no touch" in (told.message or "")
+        assert w.inputs() == []
 
-    play(story())
 
-
-def test_a_desk_that_was_attached_serves_the_phones_sessions_too(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            desk = await Desk.open(w.runtime.store, usual_clock())
-            w.runtime.attach_desk(desk)
-            async with serve([Phone(clock=usual_clock())], port=0) as [served]:
-                session = await w.runtime.session(served.address, helper="none")
-                told = await session.run(window("beside"))
-            assert told.success, told.to_json()
-            assert "monitor-0/beside" in desk.snapshot()["windows"]
-            await desk.close()
-
-    play(story())
+async def test_a_desk_that_was_attached_serves_the_phones_sessions_too(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        desk = await Desk.open(w.runtime.store, usual_clock())
+        w.runtime.attach_desk(desk)
+        async with serve([Phone(clock=usual_clock())], port=0) as [served]:
+            session = await w.runtime.session(served.address, helper="none")
+            told = await session.run(window("beside"))
+        assert told.success, told.to_json()
+        assert "monitor-0/beside" in desk.snapshot()["windows"]
+        await desk.close()

@@ -12,6 +12,8 @@ from handrail.safety.caller import Caller
 from tests.scenario.people import PAY_RULE, asked, at_checkout
 from tests.scenario.world import World, play, until, world
 
+ASYNC_RUNNER = play
+
 SETTINGS = "com.android.settings"
 
 
@@ -33,20 +35,17 @@ async def made_void(w: World) -> str:
 
 
 @pytest.mark.parametrize("name", ["local", "mallory"])
-def test_a_void_approval_does_not_pay_in_a_new_session(tmp_path: Path, name: str) -> None:
-    async def story() -> None:
-        async with world(tmp_path, policy=PAY_RULE) as w:
-            void = await made_void(w)
-            async with Runtime.open(w.runtime.config, env=w.runtime.env, caller=Caller(name)) as after:
-                session = await after.session(w.serial, helper="none")
-                task = asyncio.create_task(session.tap({"id": "pay"}))
-                await until(lambda: task.done() or after.approvals.pending())
-                assert not task.done(), "it paid with an approval that was void"
-                [again] = await after.approvals.pending()
-                assert again.id != void
-                assert presses(w) == 0
-                await session.end_actions()
-                assert (await task).failure_code == "CANCELLED"
-                assert presses(w) == 0
-
-    play(story())
+async def test_a_void_approval_does_not_pay_in_a_new_session(tmp_path: Path, name: str) -> None:
+    async with world(tmp_path, policy=PAY_RULE) as w:
+        void = await made_void(w)
+        async with Runtime.open(w.runtime.config, env=w.runtime.env, caller=Caller(name)) as after:
+            session = await after.session(w.serial, helper="none")
+            task = asyncio.create_task(session.tap({"id": "pay"}))
+            await until(lambda: task.done() or after.approvals.pending())
+            assert not task.done(), "it paid with an approval that was void"
+            [again] = await after.approvals.pending()
+            assert again.id != void
+            assert presses(w) == 0
+            await session.end_actions()
+            assert (await task).failure_code == "CANCELLED"
+            assert presses(w) == 0

@@ -23,7 +23,7 @@ from handrail_sim.phone import Phone
 from tests.story_loop import STORY_BEGINS_MS, StoryClock, StoryLoop
 
 T = TypeVar("T")
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class FastClock:

@@ -152,7 +152,7 @@ class Collector:
 
     def wait_for(self, condition: Callable[[], object]) -> bool:
         with self._came:
-            return self._came.wait_for(lambda: bool(condition()), timeout=20)
+            return self._came.wait_for(lambda: bool(condition()), timeout=60)
 
     def keep(self, request: Request) -> None:
         with self._came:

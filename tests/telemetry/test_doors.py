@@ -28,6 +28,8 @@ from tests.telemetry.collector import Collector, attributes, collecting, never_a
 from tests.telemetry.marker import MARKER, leaks
 from tests.telemetry.test_spans import PARENT, named
 
+ASYNC_RUNNER = play_live
+
 pytestmark = pytest.mark.slow
 
 TRACE, SPAN = PARENT.split("-")[1:3]
@@ -127,37 +129,34 @@ def _get(port: int, token: str | None) -> tuple[int, str]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.read().decode()
 
 
-def test_counts_are_served_to_whoever_has_the_token_where_that_was_asked_for(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with serve([Phone(clock=usual_clock())], port=0) as [served]:
-            words = ["--no-mcp", "--device", served.address]
-            async with server(tmp_path, [served.address], *words, "--metrics") as at:
-                program = Traced(at, MARKER)
-                action = {"type": "press_key", "key": "home", "reason": MARKER}
-                assert not (await program.act(action)).failed
-                assert (await program.act({"type": "tap", "target": MARKER, "reason": MARKER})).failed
-                for token in (None, "wrong", at.token[:-1]):
-                    assert (await asyncio.to_thread(_get, at.port, token))[0] == 401
-                status, told = await asyncio.to_thread(_get, at.port, at.token)
-            assert status == 200
-            lines = told.splitlines()
-            failed = 'handrail_failures_total{gen_ai_tool_name="tap",error_type="ELEMENT_NOT_FOUND"} 1'
-            assert failed in lines
-            assert 'handrail_action_duration_seconds_count{gen_ai_tool_name="press_key"} 1' in lines
-            assert leaks(told.encode()) == []
-            assert served.address not in told
-            (tmp_path / "config" / "desk.json").unlink()
-            async with server(tmp_path, [served.address], *words) as at:  # off unless it is asked for
-                assert (await asyncio.to_thread(_get, at.port, at.token))[0] == 404
-
-    play_live(story())
+async def test_counts_are_served_to_whoever_has_the_token_where_that_was_asked_for(tmp_path: Path) -> None:
+    async with serve([Phone(clock=usual_clock())], port=0) as [served]:
+        words = ["--no-mcp", "--device", served.address]
+        async with server(tmp_path, [served.address], *words, "--metrics") as at:
+            program = Traced(at, MARKER)
+            action = {"type": "press_key", "key": "home", "reason": MARKER}
+            assert not (await program.act(action)).failed
+            assert (await program.act({"type": "tap", "target": MARKER, "reason": MARKER})).failed
+            for token in (None, "wrong", at.token[:-1]):
+                assert (await asyncio.to_thread(_get, at.port, token))[0] == 401
+            status, told = await asyncio.to_thread(_get, at.port, at.token)
+        assert status == 200
+        lines = told.splitlines()
+        failed = 'handrail_failures_total{gen_ai_tool_name="tap",error_type="ELEMENT_NOT_FOUND"} 1'
+        assert failed in lines
+        assert 'handrail_action_duration_seconds_count{gen_ai_tool_name="press_key"} 1' in lines
+        assert leaks(told.encode()) == []
+        assert served.address not in told
+        (tmp_path / "config" / "desk.json").unlink()
+        async with server(tmp_path, [served.address], *words) as at:  # off unless it is asked for
+            assert (await asyncio.to_thread(_get, at.port, at.token))[0] == 404
 
 
 @asynccontextmanager

@@ -15,14 +15,11 @@ async def _sleeper(clock: ManualClock, name: str, duration_ms: float, woken: lis
     woken.append((name, clock.monotonic_ms()))
 
 
-def test_time_stands_still_until_it_is_advanced() -> None:
-    async def story() -> None:
-        clock = ManualClock(1_000)
-        assert (clock.now_ms(), clock.monotonic_ms()) == (1_000, 0)
-        await clock.advance(1_500.5)
-        assert (clock.now_ms(), clock.monotonic_ms()) == (2_500, 1_500.5)
-
-    asyncio.run(story())
+async def test_time_stands_still_until_it_is_advanced() -> None:
+    clock = ManualClock(1_000)
+    assert (clock.now_ms(), clock.monotonic_ms()) == (1_000, 0)
+    await clock.advance(1_500.5)
+    assert (clock.now_ms(), clock.monotonic_ms()) == (2_500, 1_500.5)
 
 
 def test_sleepers_wake_in_the_order_of_their_deadlines_at_their_own_times() -> None:
@@ -38,18 +35,15 @@ def test_sleepers_wake_in_the_order_of_their_deadlines_at_their_own_times() -> N
     assert asyncio.run(story()) == [("early", 10), ("middle", 20), ("middle too", 20), ("late", 30)]
 
 
-def test_nobody_wakes_before_the_deadline() -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        woken: list[tuple[str, float]] = []
-        task = asyncio.create_task(_sleeper(clock, "one", 10, woken))
-        await clock.advance(9.9)
-        assert woken == []
-        await clock.advance(0.1)
-        assert woken == [("one", 10)]
-        await task
-
-    asyncio.run(story())
+async def test_nobody_wakes_before_the_deadline() -> None:
+    clock = ManualClock()
+    woken: list[tuple[str, float]] = []
+    task = asyncio.create_task(_sleeper(clock, "one", 10, woken))
+    await clock.advance(9.9)
+    assert woken == []
+    await clock.advance(0.1)
+    assert woken == [("one", 10)]
+    await task
 
 
 def test_who_sleeps_again_within_the_time_wakes_again() -> None:
@@ -133,18 +127,15 @@ def test_bytes_on_the_way_within_this_process_arrive_before_the_next_one_wakes()
     assert asyncio.run(story()) == [("x", 10), ("next", 11)]
 
 
-def test_time_does_not_wait_for_ever_for_a_task_that_never_waits() -> None:
-    async def story() -> None:
-        async def spin() -> None:
-            while True:
-                await asyncio.sleep(0)
+async def test_time_does_not_wait_for_ever_for_a_task_that_never_waits() -> None:
+    async def spin() -> None:
+        while True:
+            await asyncio.sleep(0)
 
-        spinning = asyncio.create_task(spin())
-        with pytest.raises(RuntimeError, match="every turn"):
-            await ManualClock().advance(1)
-        spinning.cancel()
-
-    asyncio.run(story())
+    spinning = asyncio.create_task(spin())
+    with pytest.raises(RuntimeError, match="every turn"):
+        await ManualClock().advance(1)
+    spinning.cancel()
 
 
 @pytest.mark.parametrize("duration_ms", [0, -5])
@@ -160,7 +151,7 @@ def test_the_systems_clock_never_goes_back() -> None:
     assert isinstance(clock.now_ms(), int)
 
 
-@pytest.mark.parametrize(
+@each(
     ("epoch_ms", "text"),
     [
         (0, "1970-01-01T00:00:00.000Z"),

@@ -20,7 +20,7 @@ def config(**env: str) -> Config:
     return Config.from_env({"HOME": "/home/anna", **env})
 
 
-@pytest.mark.parametrize(
+@each(
     ("env", "home"),
     [
         ({}, "/home/anna/.local/share/handrail"),
@@ -101,7 +101,7 @@ def test_our_own_spelling_wins_over_agentests() -> None:
     assert config(AGENTEST_HELPER_APK_DIR="/theirs").helper_dir == Path("/theirs")
 
 
-@pytest.mark.parametrize(
+@each(
     ("env", "where"),
     [
         ({"ANDROID_ADB_SERVER_PORT": "15037"}, ("127.0.0.1", 15037)),

@@ -9,9 +9,9 @@ from tests.unit.protocol.damage import mutants
 
 
 def test_whatever_comes_in_is_read_or_refused_and_nothing_else_happens() -> None:
-    tally = run(count=1_000, seed=20)
-    assert sum(tally.outcomes.values()) == 1_000
-    assert min(tally.outcomes[outcome] for outcome in ("read", "refused", "no JSON")) > 100
+    tally = run(count=400, seed=20)
+    assert sum(tally.outcomes.values()) == 400
+    assert min(tally.outcomes[outcome] for outcome in ("read", "refused", "no JSON")) > 40
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:

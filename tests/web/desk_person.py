@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page
 from tests.web.desk_server import DeskServer
 
 T = TypeVar("T")
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 _DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _SERIOUS = ("error", "warning")
 SIZE = {"width": 1280, "height": 772}

@@ -21,7 +21,7 @@ from handrail.web_server.server import Context, PageHosts, build, serving
 
 T = TypeVar("T")
 AGENT = "agent-1"
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 class DeskServer:

@@ -146,7 +146,7 @@ def _ways(word: str) -> list[dict[str, str]]:
 
 def _lets_in(port: int, headers: dict[str, str]) -> bool:
     """As a program that pretends to be the page. Not as a bearer: whoever guesses often has to wait."""
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         given = {"Origin": f"http://127.0.0.1:{port}", "Content-Type": "application/json", **headers}
         line.request("POST", "/api/login-links", b"{}", given)

@@ -42,7 +42,7 @@ def running(phone: Phone) -> list[str]:
     return [process.name for process in processes_of(phone).running.values()]
 
 
-async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 60) -> None:
     """Wait for something that others bring about."""
     async with asyncio.timeout(seconds):
         while not condition():

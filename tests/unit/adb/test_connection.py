@@ -20,6 +20,7 @@ from handrail.adb.wire import (
     encode,
 )
 from handrail.errors import DeviceOffline, InvalidAction
+from tests.cases import each
 
 BANNER = b"device::ro.product.name=old;features=cmd"
 
@@ -190,7 +191,7 @@ def test_packets_for_streams_that_nobody_knows_are_left_alone() -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "why"),
     [
         (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "does not speak ADB"),
@@ -231,7 +232,7 @@ def test_a_stream_that_was_given_up_is_closed_when_the_device_takes_it() -> None
             with pytest.raises(asyncio.CancelledError):
                 await opening
             cancelled.set()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 assert (await answers.get())[:3] == (Command.CLSE, 1, 7)
 
     asyncio.run(story())

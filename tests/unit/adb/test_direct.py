@@ -135,16 +135,13 @@ def test_a_cancelled_open_leaves_nothing_on_the_phone() -> None:
     play(story)
 
 
-def test_nobody_at_the_port_is_said_at_once() -> None:
-    async def story() -> None:
-        link = Direct("127.0.0.1", free_port(), clock=ManualClock())
-        with pytest.raises(AdbConnectionError, match="Connection refused") as caught:
-            await link.open("shell:x")
-        assert caught.value.message == f"nothing answers at {link.serial}: Connection refused"
-        assert caught.value.details == {"delivery": "not_delivered", "tried_ms": 0}
-        await link.close()
-
-    asyncio.run(story())
+async def test_nobody_at_the_port_is_said_at_once() -> None:
+    link = Direct("127.0.0.1", free_port(), clock=ManualClock())
+    with pytest.raises(AdbConnectionError, match="Connection refused") as caught:
+        await link.open("shell:x")
+    assert caught.value.message == f"nothing answers at {link.serial}: Connection refused"
+    assert caught.value.details == {"delivery": "not_delivered", "tried_ms": 0}
+    await link.close()
 
 
 def test_a_lost_connection_is_made_anew() -> None:
@@ -208,23 +205,20 @@ def test_closing_a_link_tells_those_who_wait_for_it() -> None:
     play(story)
 
 
-def test_a_phone_that_vanished_is_looked_for_again_with_longer_pauses() -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        async with phone() as served:
-            link = Direct(served.host, served.port, clock=clock, patience_ms=1_000)
-            await link.features()
-        await until(lambda: not link.connected)
-        opening = asyncio.ensure_future(link.open("exec:echo"))
-        while not opening.done():
-            await asyncio.sleep(0.001)
-            await clock.advance(10)
-        with pytest.raises(AdbConnectionError, match=r"tried for 0\.") as caught:
-            await opening
-        assert caught.value.details["tried_ms"] >= 350
-        await link.close()
-
-    asyncio.run(story())
+async def test_a_phone_that_vanished_is_looked_for_again_with_longer_pauses() -> None:
+    clock = ManualClock()
+    async with phone() as served:
+        link = Direct(served.host, served.port, clock=clock, patience_ms=1_000)
+        await link.features()
+    await until(lambda: not link.connected)
+    opening = asyncio.ensure_future(link.open("exec:echo"))
+    while not opening.done():
+        await asyncio.sleep(0.001)
+        await clock.advance(10)
+    with pytest.raises(AdbConnectionError, match=r"tried for 0\.") as caught:
+        await opening
+    assert caught.value.details["tried_ms"] >= 350
+    await link.close()
 
 
 def test_all_who_wait_for_a_phone_share_one_attempt() -> None:
@@ -254,79 +248,61 @@ def test_a_closed_link_opens_nothing() -> None:
 # keys
 
 
-def test_an_unknown_key_is_offered_and_works_once_somebody_accepts_it(key: PrivateKey) -> None:
-    async def story() -> None:
-        async with phone(auth=True) as served, linked(served, keys=[key]) as link:
-            opening = asyncio.ensure_future(said(link, "exec:echo in"))
-            keys = served.adbd.keys
-            assert keys is not None
-            await until(lambda: bool(keys.waiting))
-            assert keys.waiting[0].name == "somebody@here"
-            keys.accept()
-            assert await opening == b"in\n"
-
-    asyncio.run(story())
+async def test_an_unknown_key_is_offered_and_works_once_somebody_accepts_it(key: PrivateKey) -> None:
+    async with phone(auth=True) as served, linked(served, keys=[key]) as link:
+        opening = asyncio.ensure_future(said(link, "exec:echo in"))
+        keys = served.adbd.keys
+        assert keys is not None
+        await until(lambda: bool(keys.waiting))
+        assert keys.waiting[0].name == "somebody@here"
+        keys.accept()
+        assert await opening == b"in\n"
 
 
-def test_a_known_key_needs_nobody(key: PrivateKey) -> None:
-    async def story() -> None:
-        stranger = generate("stranger")
-        async with phone(auth=True) as served:
-            keys = served.adbd.keys
-            assert keys is not None
-            keys.on_ask(keys.accept)
-            async with linked(served, keys=[key]) as link:
-                await link.features()
-            keys._watchers.clear()
-            async with linked(served, keys=[stranger, key]) as link:
-                assert await said(link, "exec:echo in") == b"in\n"
-
-    asyncio.run(story())
+async def test_a_known_key_needs_nobody(key: PrivateKey) -> None:
+    stranger = generate("stranger")
+    async with phone(auth=True) as served:
+        keys = served.adbd.keys
+        assert keys is not None
+        keys.on_ask(keys.accept)
+        async with linked(served, keys=[key]) as link:
+            await link.features()
+        keys._watchers.clear()
+        async with linked(served, keys=[stranger, key]) as link:
+            assert await said(link, "exec:echo in") == b"in\n"
 
 
-def test_a_key_that_nobody_accepts_is_unauthorised_with_a_hint(key: PrivateKey) -> None:
-    async def story() -> None:
-        async with phone(auth=True) as served, linked(served, keys=[key], patience_ms=300) as link:
-            with pytest.raises(DeviceOffline) as caught:
-                await link.open("exec:echo")
-            assert caught.value.message.startswith(f"{link.serial} has not authorised this host")
-            assert "accept the debugging prompt" in caught.value.hint
-            assert caught.value.details["state"] == "unauthorized"
-            assert caught.value.details["delivery"] == "not_delivered"
-
-    asyncio.run(story())
+async def test_a_key_that_nobody_accepts_is_unauthorised_with_a_hint(key: PrivateKey) -> None:
+    async with phone(auth=True) as served, linked(served, keys=[key], patience_ms=300) as link:
+        with pytest.raises(DeviceOffline) as caught:
+            await link.open("exec:echo")
+        assert caught.value.message.startswith(f"{link.serial} has not authorised this host")
+        assert "accept the debugging prompt" in caught.value.hint
+        assert caught.value.details["state"] == "unauthorized"
+        assert caught.value.details["delivery"] == "not_delivered"
 
 
-def test_a_link_without_keys_says_so() -> None:
-    async def story() -> None:
-        async with phone(auth=True) as served, linked(served, keys=[]) as link:
-            with pytest.raises(DeviceOffline, match="this link has none"):
-                await link.open("exec:echo")
-
-    asyncio.run(story())
+async def test_a_link_without_keys_says_so() -> None:
+    async with phone(auth=True) as served, linked(served, keys=[]) as link:
+        with pytest.raises(DeviceOffline, match="this link has none"):
+            await link.open("exec:echo")
 
 
-def test_an_unreadable_key_is_named(tmp_path: Path) -> None:
-    async def story() -> None:
-        (tmp_path / "adbkey").write_text("nonsense")
-        env = {**os.environ, "ANDROID_USER_HOME": str(tmp_path)}
-        async with phone(auth=True) as served, linked(served, keys=lambda: load_or_make_keys(env)) as link:
-            with pytest.raises(AdbConnectionError, match="adbkey can't be used"):
-                await link.open("exec:echo")
-
-    asyncio.run(story())
+async def test_an_unreadable_key_is_named(tmp_path: Path) -> None:
+    (tmp_path / "adbkey").write_text("nonsense")
+    env = {**os.environ, "ANDROID_USER_HOME": str(tmp_path)}
+    async with phone(auth=True) as served, linked(served, keys=lambda: load_or_make_keys(env)) as link:
+        with pytest.raises(AdbConnectionError, match="adbkey can't be used"):
+            await link.open("exec:echo")
 
 
-def test_keys_that_fail_in_an_unknown_way_are_said_at_once() -> None:
-    async def story() -> None:
-        def broken() -> list[PrivateKey]:
-            raise RuntimeError("no library")
+async def test_keys_that_fail_in_an_unknown_way_are_said_at_once() -> None:
+    def broken() -> list[PrivateKey]:
+        raise RuntimeError("no library")
 
-        async with phone(auth=True) as served, linked(served, keys=broken) as link:
-            with pytest.raises(DeviceOffline, match="keys can't be used: RuntimeError"):
-                await link.open("exec:echo")
-
-    asyncio.run(story())
+    async with phone(auth=True) as served, linked(served, keys=broken) as link:
+        with pytest.raises(DeviceOffline, match="keys can't be used: RuntimeError"):
+            await link.open("exec:echo")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pytest
 from handrail.adb.direct import AdbdConnection
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Auth, Command, Packet, checksum, encode
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError
+from tests.cases import each
 from tests.unit.adb.lone_connection import BANNER, NAME, Key, Lone, with_connection
 from tests.unit.adb.wires import now, run_without_complaints
 
@@ -54,9 +55,7 @@ def test_the_welcome_says_what_the_device_can() -> None:
     with_connection(story)
 
 
-@pytest.mark.parametrize(
-    ("offered", "agreed"), [(0, 4096), (4097, 4097), (1 << 20, 1 << 20), (1 << 24, 1 << 20)]
-)
+@each(("offered", "agreed"), [(0, 4096), (4097, 4097), (1 << 20, 1 << 20), (1 << 24, 1 << 20)])
 def test_packets_are_as_long_as_both_sides_take(offered: int, agreed: int) -> None:
     async def story(lone: Lone) -> None:
         assert lone.connection.max_payload == agreed
@@ -64,7 +63,7 @@ def test_packets_are_as_long_as_both_sides_take(offered: int, agreed: int) -> No
     with_connection(story, welcome=Packet(Command.CNXN, VERSION, offered, BANNER))
 
 
-@pytest.mark.parametrize(("version", "summed"), [(VERSION, False), (VERSION - 1, True), (VERSION + 1, False)])
+@each(("version", "summed"), [(VERSION, False), (VERSION - 1, True), (VERSION + 1, False)])
 def test_only_an_old_device_gets_and_owes_checksums(version: int, summed: bool) -> None:
     async def story(lone: Lone) -> None:
         lone.connection.send(Command.CLSE, 1, 2, b"payload")
@@ -123,7 +122,7 @@ def test_only_a_token_is_signed() -> None:
     with_connection(story, welcome=None, keys=lambda: [Key("one")])
 
 
-@pytest.mark.parametrize("size", [0, 19, 21])
+@each("size", [0, 19, 21])
 def test_a_token_of_another_size_is_not_signed(size: int) -> None:
     async def story(lone: Lone) -> None:
         lone.comes(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(size)))

@@ -16,6 +16,7 @@ from handrail.clock import SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.phone import Phone
+from tests.cases import each
 from tests.driver.conftest import free_port
 
 
@@ -115,32 +116,25 @@ def test_what_nobody_serves_is_refused(server_env: dict[str, str]) -> None:
     play(server_env, story)
 
 
-def test_without_a_server_and_without_adb_the_error_says_how_to_get_one() -> None:
-    async def story() -> None:
-        server = Server(port=free_port(), env={"HANDRAIL_ADB": "/nowhere/adb"})
-        with pytest.raises(AdbConnectionError, match="no adb program") as caught:
-            await server.start()
-        assert "pip install adbutils" in caught.value.hint
-        with pytest.raises(AdbConnectionError, match="Connection refused"):
-            await server.devices()
-
-    asyncio.run(story())
+async def test_without_a_server_and_without_adb_the_error_says_how_to_get_one() -> None:
+    server = Server(port=free_port(), env={"HANDRAIL_ADB": "/nowhere/adb"})
+    with pytest.raises(AdbConnectionError, match="no adb program") as caught:
+        await server.start()
+    assert "pip install adbutils" in caught.value.hint
+    with pytest.raises(AdbConnectionError, match="Connection refused"):
+        await server.devices()
 
 
-def test_a_binary_that_fails_is_named(tmp_path: Path) -> None:
+async def test_a_binary_that_fails_is_named(tmp_path: Path) -> None:
     broken = tmp_path / "adb"
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
-
-    async def story() -> None:
-        server = Server(port=free_port(), env={"HANDRAIL_ADB": str(broken)})
-        with pytest.raises(AdbConnectionError, match="ended with 3"):
-            await server.start()
-
-    asyncio.run(story())
+    server = Server(port=free_port(), env={"HANDRAIL_ADB": str(broken)})
+    with pytest.raises(AdbConnectionError, match="ended with 3"):
+        await server.start()
 
 
-@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"FAILFAIL", b"OKAYwhat", b"FAIL00"])
+@each("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"FAILFAIL", b"OKAYwhat", b"FAIL00"])
 def test_something_else_at_the_port_is_no_adb_server(said: bytes) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(said)
@@ -156,7 +150,7 @@ def test_something_else_at_the_port_is_no_adb_server(said: bytes) -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each(
     ("env", "where"),
     [
         ({}, ("127.0.0.1", 5037)),

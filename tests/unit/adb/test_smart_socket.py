@@ -114,7 +114,7 @@ def test_a_refusal_ends_where_its_length_says() -> None:
     play(story, "tcp:9")
 
 
-@pytest.mark.parametrize("said", [b"HTTP", b"FAIL00zz", b"okay", b"\0\0\0\0"])
+@each("said", [b"HTTP", b"FAIL00zz", b"okay", b"\0\0\0\0"])
 def test_something_else_at_the_port_is_told_apart(said: bytes) -> None:
     async def story(socket: SmartSocket, _: Transport) -> None:
         socket.data_received(said)
@@ -135,8 +135,8 @@ def test_a_text_of_no_length_is_no_answer() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(("grants", "delivery"), [(b"", "not_delivered"), (b"OKAY", "unknown")])
-@pytest.mark.parametrize("lost", [True, False])
+@each(("grants", "delivery"), [(b"", "not_delivered"), (b"OKAY", "unknown")])
+@each("lost", [True, False])
 def test_before_the_last_request_nothing_was_delivered(grants: bytes, delivery: str, lost: bool) -> None:
     async def story(socket: SmartSocket, _: Transport) -> None:
         socket.data_received(grants)
@@ -231,7 +231,7 @@ def test_too_much_after_the_socket_was_lost_pauses_nothing() -> None:
     play(story)
 
 
-@pytest.mark.parametrize("said", [b"", b"00", b"0004", b"0004abc"])
+@each("said", [b"", b"00", b"0004", b"0004abc"])
 def test_an_answer_that_breaks_off_is_an_error(said: bytes) -> None:
     async def story(socket: SmartSocket, _: Transport) -> None:
         socket.data_received(said)
@@ -297,7 +297,7 @@ def test_writers_wait_again_when_the_first_of_them_filled_the_socket() -> None:
     play(story)
 
 
-@pytest.mark.parametrize("end", ["lost", "closed by it", "closed by us"])
+@each("end", ["lost", "closed by it", "closed by us"])
 def test_writers_learn_that_the_socket_is_gone(end: str) -> None:
     async def story(socket: SmartSocket, transport: Transport) -> None:
         socket.pause_writing()

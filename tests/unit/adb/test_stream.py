@@ -9,6 +9,7 @@ import pytest
 from handrail.adb.direct import DirectStream
 from handrail.adb.wire import Command
 from handrail.errors import AdbCommandError, DeviceOffline
+from tests.cases import each
 from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, REMOTE, Recorder, deliver, with_stream
 from tests.unit.adb.wires import now, turns
 
@@ -64,8 +65,8 @@ def test_a_refusal_that_nobody_waits_for_is_no_complaint() -> None:
 def test_a_stream_whose_opener_was_cancelled_may_be_taken_or_refused() -> None:
     async def story(stream: DirectStream, line: Recorder) -> None:
         other = DirectStream(line, LOCAL + 1, "tcp:2")
-        for each in (stream, other):
-            each.taken.cancel()
+        for stream_ in (stream, other):
+            stream_.taken.cancel()
         stream.acknowledge(REMOTE)
         assert stream.remote == REMOTE
         other.hang_up()
@@ -111,7 +112,7 @@ def test_every_write_waits_for_the_okay_of_the_one_before() -> None:
     with_stream(story)
 
 
-@pytest.mark.parametrize(("agreed", "size"), [(4096, 4096), (KEPT - 1, KEPT - 1), (1 << 20, KEPT)])
+@each(("agreed", "size"), [(4096, 4096), (KEPT - 1, KEPT - 1), (1 << 20, KEPT)])
 def test_a_long_write_is_cut_into_packets_that_leave_room_for_others(agreed: int, size: int) -> None:
     async def story(stream: DirectStream, line: Recorder) -> None:
         data = bytes(range(256)) * (size // 128 + 1)

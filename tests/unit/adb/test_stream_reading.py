@@ -160,49 +160,40 @@ def test_a_reader_learns_why_the_line_broke_after_what_came_before() -> None:
 # the queue of bytes
 
 
-def test_what_arrived_before_the_end_is_read_before_the_error() -> None:
-    async def story() -> None:
-        queue = ByteQueue()
-        queue.put(b"a")
-        queue.end(OSError("gone"))
-        queue.put(b"too late")
-        queue.end(OSError("again"))
-        assert (queue.size, queue.ended) == (1, True)
-        assert await now(queue.get()) == b"a"
-        with pytest.raises(OSError, match="gone"):
-            await now(queue.get())
-
-    asyncio.run(story())
+async def test_what_arrived_before_the_end_is_read_before_the_error() -> None:
+    queue = ByteQueue()
+    queue.put(b"a")
+    queue.end(OSError("gone"))
+    queue.put(b"too late")
+    queue.end(OSError("again"))
+    assert (queue.size, queue.ended) == (1, True)
+    assert await now(queue.get()) == b"a"
+    with pytest.raises(OSError, match="gone"):
+        await now(queue.get())
 
 
-def test_a_queue_knows_how_much_is_in_it() -> None:
-    async def story() -> None:
-        queue = ByteQueue()
-        assert (queue.size, queue.ended) == (0, False)
-        for part in (b"ab", b"", b"cde"):
-            queue.put(part)
-        assert queue.size == 5
-        assert await now(queue.get()) == b"ab"
-        assert queue.size == 3
-        queue.drop()
-        assert queue.size == 0
-        queue.put(b"f")
-        assert await now(queue.get()) == b"f"
-        queue.end()
-        assert await now(queue.get()) == b""
-
-    asyncio.run(story())
+async def test_a_queue_knows_how_much_is_in_it() -> None:
+    queue = ByteQueue()
+    assert (queue.size, queue.ended) == (0, False)
+    for part in (b"ab", b"", b"cde"):
+        queue.put(part)
+    assert queue.size == 5
+    assert await now(queue.get()) == b"ab"
+    assert queue.size == 3
+    queue.drop()
+    assert queue.size == 0
+    queue.put(b"f")
+    assert await now(queue.get()) == b"f"
+    queue.end()
+    assert await now(queue.get()) == b""
 
 
-def test_who_waits_at_an_empty_queue_is_woken_by_its_end() -> None:
-    async def story() -> None:
-        queue = ByteQueue()
-        waiting = [asyncio.ensure_future(queue.get()) for _ in range(2)]
-        await turns()
-        queue.put(b"")
-        await turns()
-        assert not any(task.done() for task in waiting)
-        queue.end()
-        assert await now(asyncio.gather(*waiting)) == [b"", b""]
-
-    asyncio.run(story())
+async def test_who_waits_at_an_empty_queue_is_woken_by_its_end() -> None:
+    queue = ByteQueue()
+    waiting = [asyncio.ensure_future(queue.get()) for _ in range(2)]
+    await turns()
+    queue.put(b"")
+    await turns()
+    assert not any(task.done() for task in waiting)
+    queue.end()
+    assert await now(asyncio.gather(*waiting)) == [b"", b""]

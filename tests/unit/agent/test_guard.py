@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handrail.agent.history import PATIENT_REPEATS, Moment, StuckGuard
+from tests.cases import each
 
 
 def walk(guard: StuckGuard, *trail: tuple[int, str], now: int) -> str:
@@ -45,7 +44,7 @@ def test_waiting_is_given_more_patience() -> None:
     assert guard.stuck(Moment(1, "wait", waits=True))
 
 
-@pytest.mark.parametrize("length", [2, 3, 4])
+@each("length", [2, 3, 4])
 def test_a_round_that_was_walked_twice_is_told_and_a_third_refused(length: int) -> None:
     guard = StuckGuard()
     lap = [(place, f"act {place}") for place in range(1, length + 1)]

@@ -10,6 +10,7 @@ from handrail.errors import ModelUnavailable
 from tests.agent_http.anthropic_wire import error, message, streamed, text, use
 from tests.agent_http.asking import ANTHROPIC, KEY, PROMPT, Watched, ask, opened
 from tests.agent_http.server import Answer
+from tests.cases import each
 
 TAP = {"type": "tap", "target": "@b1"}
 
@@ -50,7 +51,7 @@ def test_the_picture_is_sent_with_the_text() -> None:
     assert [part["type"] for part in parts] == ["text", "image"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "words"),
     [
         (message(stop="end_turn"), "The answer was empty."),
@@ -65,19 +66,16 @@ def test_what_asking_again_may_mend_is_a_problem_and_no_exception(answer: Answer
     assert words in reply.problem
 
 
-def test_an_overloaded_server_is_asked_again() -> None:
-    async def story() -> None:
-        clock = Watched()
-        good = message(use("tap", {"target": "@b1"}))
-        async with opened(ANTHROPIC, error(529, "overloaded_error", "Overloaded"), good, clock=clock) as (
-            model,
-            _,
-        ):
-            step = asyncio.create_task(model.step(PROMPT))
-            await clock.advance(await clock.pause(1_000, 1_250))
-            assert (await step).action == TAP
-
-    asyncio.run(story())
+async def test_an_overloaded_server_is_asked_again() -> None:
+    clock = Watched()
+    good = message(use("tap", {"target": "@b1"}))
+    async with opened(ANTHROPIC, error(529, "overloaded_error", "Overloaded"), good, clock=clock) as (
+        model,
+        _,
+    ):
+        step = asyncio.create_task(model.step(PROMPT))
+        await clock.advance(await clock.pause(1_000, 1_250))
+        assert (await step).action == TAP
 
 
 def test_a_wrong_key_is_told_at_once_and_without_the_key() -> None:

@@ -21,6 +21,7 @@ from tests.agent_http.asking import ENV, KEY, PNG, Watched, ask, opened
 from tests.agent_http.makers import ANTHROPIC, MAKERS, OPENAI, Maker, click, size, types
 from tests.agent_http.openai_wire import body, error
 from tests.agent_http.server import Answer, Reset
+from tests.cases import each
 
 both = pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 PROMPT = Prompt("You work on a phone.", (PromptTurn("user", "Save it.", PNG),), display=(540, 1200))
@@ -149,14 +150,14 @@ def test_without_a_picture_the_display_still_has_a_size(maker: Maker) -> None:
     assert list(map(size, shown)) == ([(540, 1200)] if maker is OPENAI else [])
 
 
-@pytest.mark.parametrize("wish", [{"mode": "text"}, {"sees": False}, {"stream": True}])
+@each("wish", [{"mode": "text"}, {"sees": False}, {"stream": True}])
 def test_wishes_that_do_not_go_together_are_refused(wish: dict[str, Any]) -> None:
     with pytest.raises(InvalidAction) as caught:
         open_model(OPENAI.spec, env=ENV, clock=ManualClock(), tools="computer", **wish)
     assert caught.value.details["path"] == "tools"
 
 
-@pytest.mark.parametrize("spec", ["nothing", "random:1", "scripted:x.yaml", "telepathy:1"])
+@each("spec", ["nothing", "random:1", "scripted:x.yaml", "telepathy:1"])
 def test_only_makers_have_a_computer_tool(spec: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         open_model(spec, env=ENV, clock=ManualClock(), tools="computer")

@@ -17,6 +17,7 @@ from tests.agent_http.anthropic_wire import error as anthropic_error
 from tests.agent_http.asking import ANTHROPIC, ENV, KEY, OPENAI, PROMPT, opened
 from tests.agent_http.openai_wire import calls, error, says
 from tests.agent_http.server import Answer, serving
+from tests.cases import each
 
 
 @pytest.mark.parametrize(
@@ -76,16 +77,13 @@ def test_nothing_that_is_logged_has_the_key_in_it() -> None:
     assert KEY not in log.getvalue()
 
 
-def test_a_redirect_is_not_followed_so_the_key_stays_where_it_was_sent() -> None:
-    async def story() -> None:
-        async with serving(says("stolen")) as thief:
-            away = Answer(307, (), {"Location": f"{thief.url}/v1/chat/completions"})
-            async with opened(OPENAI, away) as (model, _):
-                with pytest.raises(ModelUnavailable, match="answered 307"):
-                    await model.step(PROMPT)
-            assert thief.got == []
-
-    asyncio.run(story())
+async def test_a_redirect_is_not_followed_so_the_key_stays_where_it_was_sent() -> None:
+    async with serving(says("stolen")) as thief:
+        away = Answer(307, (), {"Location": f"{thief.url}/v1/chat/completions"})
+        async with opened(OPENAI, away) as (model, _):
+            with pytest.raises(ModelUnavailable, match="answered 307"):
+                await model.step(PROMPT)
+        assert thief.got == []
 
 
 def test_a_password_in_the_address_is_not_told() -> None:
@@ -101,9 +99,7 @@ def test_a_password_in_the_address_is_not_told() -> None:
     assert "hunter2" not in asyncio.run(story())
 
 
-@pytest.mark.parametrize(
-    "base_url", ["127.0.0.1:8080", "ftp://host/v1", "http://", "http://[::1", "http://host:99999"]
-)
+@each("base_url", ["127.0.0.1:8080", "ftp://host/v1", "http://", "http://[::1", "http://host:99999"])
 def test_an_address_that_is_none_is_told_before_anything_is_sent(base_url: str) -> None:
     with pytest.raises(InvalidAction, match="is not an address"):
         open_model(OPENAI, env=ENV, clock=SystemClock(), base_url=base_url)

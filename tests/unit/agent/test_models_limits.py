@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -55,29 +54,23 @@ def test_every_action_that_is_told_is_in_the_schema() -> None:
     assert [form["properties"]["type"]["const"] for form in forms] == list(DEFAULT)
 
 
-def test_a_server_that_can_not_is_asked_without_and_that_is_said_once() -> None:
-    async def run() -> None:
-        written = says('{"thought": "x", "action": {"type": "tap", "target": "@b1"}}')
-        prompt = replace(PROMPT, schema=SCHEMA)
-        async with opened(OPENAI, error(400, "no response_format"), written, mode="text") as (model, server):
-            first, second = await model.step(prompt), await model.step(prompt)
-        assert ["response_format" in got.body for got in server.got] == [True, False, False]
-        assert "does not take a schema" in first.notice
-        assert second.notice == ""
-        assert first.action == second.action == {"type": "tap", "target": "@b1"}
-
-    asyncio.run(run())
+async def test_a_server_that_can_not_is_asked_without_and_that_is_said_once() -> None:
+    written = says('{"thought": "x", "action": {"type": "tap", "target": "@b1"}}')
+    prompt = replace(PROMPT, schema=SCHEMA)
+    async with opened(OPENAI, error(400, "no response_format"), written, mode="text") as (model, server):
+        first, second = await model.step(prompt), await model.step(prompt)
+    assert ["response_format" in got.body for got in server.got] == [True, False, False]
+    assert "does not take a schema" in first.notice
+    assert second.notice == ""
+    assert first.action == second.action == {"type": "tap", "target": "@b1"}
 
 
-def test_a_server_that_refuses_for_another_reason_is_told_as_that() -> None:
-    async def run() -> None:
-        prompt = replace(PROMPT, schema=SCHEMA)
-        async with opened(OPENAI, error(400, "the context is too long"), mode="text") as (model, server):
-            with pytest.raises(ModelUnavailable, match="context is too long"):
-                await model.step(prompt)
-            assert len(server.got) == 2
-
-    asyncio.run(run())
+async def test_a_server_that_refuses_for_another_reason_is_told_as_that() -> None:
+    prompt = replace(PROMPT, schema=SCHEMA)
+    async with opened(OPENAI, error(400, "the context is too long"), mode="text") as (model, server):
+        with pytest.raises(ModelUnavailable, match="context is too long"):
+            await model.step(prompt)
+        assert len(server.got) == 2
 
 
 @pytest.mark.parametrize("wishes", [{}, {"tools": "computer"}])

@@ -70,20 +70,17 @@ def test_a_stream_that_breaks_off_is_asked_for_again() -> None:
     assert patiently(HALF, whole, pauses=[1_000], stream=True)[0].action == TAP
 
 
-def test_a_connection_that_hangs_is_given_up_and_asked_again() -> None:
-    async def story() -> None:
-        clock = Watched()
-        async with opened(OPENAI, Hang(), GOOD, clock=clock) as (model, server):
-            step = asyncio.create_task(model.step(PROMPT))
-            await server.requests(1)
-            await clock.advance(TRY_MS - 1)
-            assert not step.done()
-            await clock.advance(1)
-            await clock.advance(await clock.pause(1_000, 1_250))
-            assert (await step).action == TAP
-            assert len(server.got) == 2
-
-    asyncio.run(story())
+async def test_a_connection_that_hangs_is_given_up_and_asked_again() -> None:
+    clock = Watched()
+    async with opened(OPENAI, Hang(), GOOD, clock=clock) as (model, server):
+        step = asyncio.create_task(model.step(PROMPT))
+        await server.requests(1)
+        await clock.advance(TRY_MS - 1)
+        assert not step.done()
+        await clock.advance(1)
+        await clock.advance(await clock.pause(1_000, 1_250))
+        assert (await step).action == TAP
+        assert len(server.got) == 2
 
 
 def test_a_slow_server_may_be_given_more_time() -> None:
@@ -169,17 +166,14 @@ def test_nobody_at_the_address_is_told_with_the_address() -> None:
     assert "See that the server runs" in asyncio.run(story())
 
 
-def test_a_step_that_is_cancelled_leaves_nothing_open() -> None:
-    async def story() -> None:
-        async with opened(OPENAI, Hang(), clock=Watched()) as (model, server):
-            step = asyncio.create_task(model.step(PROMPT))
-            await server.requests(1)
-            step.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await step
-            await server.all_gone()
-
-    asyncio.run(story())
+async def test_a_step_that_is_cancelled_leaves_nothing_open() -> None:
+    async with opened(OPENAI, Hang(), clock=Watched()) as (model, server):
+        step = asyncio.create_task(model.step(PROMPT))
+        await server.requests(1)
+        step.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await step
+        await server.all_gone()
 
 
 @each(

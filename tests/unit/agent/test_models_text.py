@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handrail.agent.read_answer import read_text
 from tests.cases import each
 
@@ -38,9 +36,7 @@ def test_openpockets_own_words_are_kept_for_whoever_checks_them() -> None:
         assert read_text(call).action == {"type": "tap", "x": 540, "y": 750}
 
 
-@pytest.mark.parametrize(
-    "before", ["<think>{draft}</think>", "<thinking>{draft}</thinking>\n", "{draft}</think>"]
-)
+@each("before", ["<think>{draft}</think>", "<thinking>{draft}</thinking>\n", "{draft}</think>"])
 def test_what_was_only_thought_of_is_no_answer(before: str) -> None:
     draft = '{"type": "tap", "target": "@b9"}'
     assert read_text(before.replace("{draft}", draft) + STEP).action == TAP

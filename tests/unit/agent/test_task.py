@@ -33,14 +33,14 @@ def test_a_condition_is_written_as_in_flows(written: Any, meant: dict[str, Any])
     assert until.to_dict() == meant
 
 
-@pytest.mark.parametrize("written", ["app: [", '{"visible": "a", "absent": "b"}', '{"nothing": 1}', "{}"])
+@each("written", ["app: [", '{"visible": "a", "absent": "b"}', '{"nothing": 1}', "{}"])
 def test_a_condition_that_can_not_be_read_is_told_at_once(written: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         Task.of("Do it", written)
     assert "until" in caught.value.message
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "x" * 20_001])
+@each("text", ["", "  \n", "x" * 20_001])
 def test_a_task_says_something_and_is_no_book(text: str) -> None:
     with pytest.raises(InvalidAction):
         Task.of(text)
@@ -61,7 +61,7 @@ def test_the_first_limit_that_is_reached_is_told() -> None:
     assert says("out_of_steps", budget) == "All 3 steps were used."
 
 
-@pytest.mark.parametrize("limit", [{"steps": 0}, {"seconds": -1.0}, {"tokens": 0}, {"cost_usd": 0.0}])
+@each("limit", [{"steps": 0}, {"seconds": -1.0}, {"tokens": 0}, {"cost_usd": 0.0}])
 def test_a_limit_of_nothing_is_refused(limit: dict[str, Any]) -> None:
     with pytest.raises(InvalidAction):
         Budget(**limit)

@@ -73,7 +73,7 @@ class Bench:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait for a state of the phone."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not holds():
                 await asyncio.sleep(0.005)
 

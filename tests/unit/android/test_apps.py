@@ -158,7 +158,7 @@ def test_what_is_no_package_name_never_reaches_the_device(name: str) -> None:
     assert said.asked == []
 
 
-@pytest.mark.parametrize("activity", ["-n", "a b", "a/b", "$(id)", "`id`"])
+@each("activity", ["-n", "a b", "a/b", "$(id)", "`id`"])
 def test_what_is_no_activity_never_reaches_the_device(activity: str) -> None:
     said = ScriptedShell()
     with pytest.raises(InvalidAction):
@@ -191,7 +191,7 @@ def test_package_lines_of_every_android_are_read() -> None:
 REFUSED = b"java.lang.SecurityException: Shell does not have permission to access user 150\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "answers",
     [
         [Output(b"", REFUSED, 255)],
@@ -271,7 +271,7 @@ def test_an_address_that_nobody_handles_says_so() -> None:
     play(story)
 
 
-@pytest.mark.parametrize("url", ["", "example.org", "https://a b", "-a:", "a\nb:c"])
+@each("url", ["", "example.org", "https://a b", "-a:", "a\nb:c"])
 def test_what_is_no_address_never_reaches_the_device(url: str) -> None:
     said = ScriptedShell()
     with pytest.raises(InvalidAction):

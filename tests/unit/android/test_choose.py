@@ -126,7 +126,7 @@ def test_the_error_says_where_a_wrong_name_came_from() -> None:
     assert choose([PIXEL, TABLET], wanted="HA1", default="nope") is TABLET
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "state"),
     [
         ("device", "device"),

@@ -67,21 +67,18 @@ def test_a_helper_that_is_not_to_be_had_is_one_line_and_no_failure() -> None:
     with_driver("http", {}, story)
 
 
-def test_a_connect_that_is_cancelled_leaves_nothing_open() -> None:
-    async def story() -> None:
-        phone = Phone(clock=SystemClock())
-        async with serve([phone], port=0) as [served]:
-            device = AdbDevice(Direct("127.0.0.1", served.port))
-            phone.faults.add("latency", command="app_process", ms=60_000)
-            work = asyncio.ensure_future(connect(device, clock=SystemClock(), helper="u2", env={}))
-            while "app_process" not in (await device.shell.run(["ps", "-A", "-o", "ARGS"])).text:
+async def test_a_connect_that_is_cancelled_leaves_nothing_open() -> None:
+    phone = Phone(clock=SystemClock())
+    async with serve([phone], port=0) as [served]:
+        device = AdbDevice(Direct("127.0.0.1", served.port))
+        phone.faults.add("latency", command="app_process", ms=60_000)
+        work = asyncio.ensure_future(connect(device, clock=SystemClock(), helper="u2", env={}))
+        while "app_process" not in (await device.shell.run(["ps", "-A", "-o", "ARGS"])).text:
+            await asyncio.sleep(0)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        async with asyncio.timeout(60):
+            while "app_process" in (await device.shell.run(["ps", "-A", "-o", "ARGS"])).text:
                 await asyncio.sleep(0)
-            work.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await work
-            async with asyncio.timeout(20):
-                while "app_process" in (await device.shell.run(["ps", "-A", "-o", "ARGS"])).text:
-                    await asyncio.sleep(0)
-            await device.close()
-
-    asyncio.run(story())
+        await device.close()

@@ -19,6 +19,7 @@ from handrail.surface.gesture import Gesture
 from handrail.surface.values import IdleResult
 from handrail_sim.clock import ManualClock
 from tests import fingers
+from tests.cases import each
 
 XML = (
     '<hierarchy rotation="0"><node text="{}" class="android.widget.Button" bounds="[0,0][9,9]" /></hierarchy>'
@@ -185,9 +186,7 @@ async def test_input_is_sent_again_only_when_nothing_was_delivered() -> None:
     assert scene.phone.ran == ["input tap 5 6"]
 
 
-@pytest.mark.parametrize(
-    "error", [failure("unknown"), AdbCommandError("?"), Timeout("late", delivery="unknown")]
-)
+@each("error", [failure("unknown"), AdbCommandError("?"), Timeout("late", delivery="unknown")])
 def test_input_that_may_have_arrived_is_not_sent_again(error: HandrailError) -> None:
     async def test() -> None:
         scene = Scene(Fake(error))

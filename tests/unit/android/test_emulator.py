@@ -265,22 +265,19 @@ def test_a_call_under_way_when_the_channel_is_closed_fails_and_is_not_a_cancella
     asyncio.run(story())
 
 
-def test_an_emulator_that_is_not_there_is_a_connection_error_and_one_line() -> None:
-    async def story() -> None:
-        port = free_port()
-        client = EmulatorClient(Endpoint(port))
-        with pytest.raises(GrpcConnectionError) as caught:
-            await client.call("sendTouch", b"")
-        assert caught.value.details["delivery"] == "not_delivered"
-        await client.close()
-        said: list[str] = []
-        assert await opened(f"emulator-{port - 1}", said) is None
-        assert await opened("R58M123ABC", said) is None
-        assert len(said) == 2
-        assert said[0].startswith(f"no gRPC: no emulator answers gRPC on 127.0.0.1:{port - 1 + 3000}")
-        assert said[1] == "no gRPC: R58M123ABC is not an emulator of this machine"
-
-    asyncio.run(story())
+async def test_an_emulator_that_is_not_there_is_a_connection_error_and_one_line() -> None:
+    port = free_port()
+    client = EmulatorClient(Endpoint(port))
+    with pytest.raises(GrpcConnectionError) as caught:
+        await client.call("sendTouch", b"")
+    assert caught.value.details["delivery"] == "not_delivered"
+    await client.close()
+    said: list[str] = []
+    assert await opened(f"emulator-{port - 1}", said) is None
+    assert await opened("R58M123ABC", said) is None
+    assert len(said) == 2
+    assert said[0].startswith(f"no gRPC: no emulator answers gRPC on 127.0.0.1:{port - 1 + 3000}")
+    assert said[1] == "no gRPC: R58M123ABC is not an emulator of this machine"
 
 
 async def opened(serial: str, said: list[str]) -> EmulatorChannel | None:

@@ -7,6 +7,7 @@ import pytest
 
 from handrail.android import emulator_grpc as client
 from handrail.android.emulator_grpc import decode, encode, last_bytes
+from tests.cases import each
 
 PROTO = Path(client.__file__).with_name("emulator_controller.proto").read_text()
 
@@ -18,7 +19,7 @@ def test_messages_are_written_as_protobuf_writes_them() -> None:
     assert (fields[1], last_bytes(fields, 2), last_bytes(fields, 9)) == ([150], b"testing", b"")
 
 
-@pytest.mark.parametrize("broken", [b"\x08", b"\x12\x7fab", b"\x0b", b"\x08" + b"\xff" * 11])
+@each("broken", [b"\x08", b"\x12\x7fab", b"\x0b", b"\x08" + b"\xff" * 11])
 def test_what_is_no_message_is_refused(broken: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         decode(broken)

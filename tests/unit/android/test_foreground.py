@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from handrail.android.dumpsys import parse_foreground, read_foreground, take_fallback_notes
 from handrail.surface.values import Foreground
 from tests.cases import each
@@ -45,7 +43,7 @@ def test_an_inner_class_keeps_its_dollar() -> None:
     assert found == Foreground("com.android.settings", "com.android.settings.Settings$WifiSettingsActivity")
 
 
-@pytest.mark.parametrize("text", ["", "  mResumedActivity: null", "mCurrentFocus=Window{1 u0 StatusBar}"])
+@each("text", ["", "  mResumedActivity: null", "mCurrentFocus=Window{1 u0 StatusBar}"])
 def test_nothing_in_front_is_no_name(text: str) -> None:
     assert parse_foreground(text) is None
 

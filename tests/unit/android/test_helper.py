@@ -22,6 +22,7 @@ from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
 from handrail_sim.channels.http import Request, Response, json_response, listening
 from handrail_sim.clock import ManualClock
 from tests import fingers
+from tests.cases import each
 from tests.unit.android.sim_phone import CONTACTS, Bench, helper_env, play
 
 
@@ -206,7 +207,7 @@ def test_a_tree_that_the_helper_does_not_have_is_an_error_not_an_empty_screen() 
     play(story)
 
 
-@pytest.mark.parametrize("base64", ["", "%%%", "R0lGODlh"])
+@each("base64", ["", "%%%", "R0lGODlh"])
 def test_an_answer_without_a_picture_is_an_error(base64: str) -> None:
     async def story(bench: Bench) -> None:
         told = {"ok": True, "format": "png", "base64": base64}
@@ -234,7 +235,7 @@ def test_readiness_is_asked_for_again_and_again() -> None:
 
 async def clock_runs(clock: ManualClock, holds: Callable[[], bool]) -> None:
     """Until something holds; the client's time passes as fast as it likes."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not holds():
             await clock.advance(10)
             await asyncio.sleep(0)

@@ -10,6 +10,7 @@ from handrail.adb.shell import Output, Script
 from handrail.android import input as touch
 from handrail.errors import AdbCommandError
 from tests import fingers
+from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 
 
@@ -41,7 +42,7 @@ def test_silence_is_success() -> None:
     assert shell.asked == ["input tap 5 6"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "delivery", "hint"),
     [
         (

@@ -10,6 +10,7 @@ import pytest
 from handrail.android.apps import check_answer, install, uninstall
 from handrail.android.packages import is_installed
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
+from tests.cases import each
 from tests.unit.android.sim_phone import CONTACTS, Bench, play, put_apk
 
 
@@ -82,7 +83,7 @@ def test_uninstalling_takes_the_package_away(tmp_path: Path) -> None:
     play(story)
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "code"),
     [
         ("Failure [INSTALL_FAILED_TEST_ONLY: installPackageLI]\n", "INSTALL_FAILED_TEST_ONLY"),

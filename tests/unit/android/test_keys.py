@@ -63,7 +63,7 @@ def test_the_table_has_androids_numbers_without_a_gap() -> None:
     assert len(NAMES) == len(CODES)
 
 
-@pytest.mark.parametrize("spelling", ["back", "KEYCODE_BACK", "GoBack", "4", 4])
+@each("spelling", ["back", "KEYCODE_BACK", "GoBack", "4", 4])
 def test_every_spelling_is_the_same_key(spelling: str | int) -> None:
     assert (key_code(spelling), key_name(spelling), w3c_name(spelling)) == (4, "KEYCODE_BACK", "GoBack")
 

@@ -140,9 +140,7 @@ def test_a_line_is_cut_into_its_parts() -> None:
     assert (without.uid, without.tag) == (None, "a/b")
 
 
-@pytest.mark.parametrize(
-    "line", ["", "--------- beginning of crash", "read: unexpected EOF!", "1700000000.1 x"]
-)
+@each("line", ["", "--------- beginning of crash", "read: unexpected EOF!", "1700000000.1 x"])
 def test_what_is_no_line_is_left_out(line: str) -> None:
     assert read_line(line) is None
 

@@ -22,6 +22,7 @@ from handrail.surface.values import NetworkChange as Change
 from handrail_sim.channels.emulator import open_console as serve_console
 from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
+from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play
 
@@ -53,7 +54,7 @@ def test_offline_and_full_work_on_a_phone() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         Change("edge"),
@@ -69,7 +70,7 @@ def test_a_phone_has_no_speed_to_set_and_nothing_is_changed(change: Change) -> N
     assert said.asked == []
 
 
-@pytest.mark.parametrize("serial", ["192.168.1.5:5555", "phone.lan:5555", "adb-R58-x._adb-tls-connect._tcp"])
+@each("serial", ["192.168.1.5:5555", "phone.lan:5555", "adb-R58-x._adb-tls-connect._tcp"])
 def test_the_branch_one_sits_on_is_not_cut(serial: str) -> None:
     for change in (Change("offline"), Change(wifi=False)):
         with pytest.raises(Unsupported, match="would turn off"):
@@ -79,7 +80,7 @@ def test_the_branch_one_sits_on_is_not_cut(serial: str) -> None:
     assert not over_the_air(PHONE)
 
 
-@pytest.mark.parametrize("change", [Change("5g"), Change(speed="fast"), Change(delay="1:2\nkill")])  # type: ignore[arg-type]
+@each("change", [Change("5g"), Change(speed="fast"), Change(delay="1:2\nkill")])  # type: ignore[arg-type]
 def test_words_that_the_console_would_misread_are_refused(change: Change) -> None:
     with pytest.raises(InvalidAction):
         asyncio.run(set_network(ScriptedShell(), "emulator-5554", change, ManualClock()))
@@ -96,26 +97,22 @@ def test_an_android_without_the_command_loses_both_radios_instead() -> None:
         asyncio.run(set_airplane_mode(ScriptedShell(unknown, "1\n"), False, ManualClock(), Applied()))
 
 
-def test_a_radio_that_stays_as_it_is_is_a_failure() -> None:
+async def test_a_radio_that_stays_as_it_is_is_a_failure() -> None:
     clock = ManualClock()
-
-    async def story() -> None:
-        switching = asyncio.ensure_future(
-            set_network(ScriptedShell("", *["1"] * 99), PHONE, Change(wifi=False), clock)
-        )
-        while not switching.done():
-            await asyncio.sleep(0)
-            await clock.advance(100)
-        with pytest.raises(VerificationFailed, match="wifi is still on"):
-            switching.result()
-
-    asyncio.run(story())
+    switching = asyncio.ensure_future(
+        set_network(ScriptedShell("", *["1"] * 99), PHONE, Change(wifi=False), clock)
+    )
+    while not switching.done():
+        await asyncio.sleep(0)
+        await clock.advance(100)
+    with pytest.raises(VerificationFailed, match="wifi is still on"):
+        switching.result()
 
 
 # the console
 
 
-@pytest.mark.parametrize(
+@each(
     ("serial", "port"),
     [
         ("emulator-5556", 5556),
@@ -129,19 +126,16 @@ def test_only_emulators_of_this_machine_have_a_console(serial: str, port: int | 
     assert console_port(serial) == port
 
 
-def test_presets_reach_the_emulator_and_are_read_back() -> None:
-    async def story() -> None:
-        phone, clock = Phone(clock=SystemClock()), SystemClock()
-        off = Output(b"", b"", 0)
-        async with serve_console(phone, 0) as port:
-            serial = f"emulator-{port}"
-            done = await set_network(ScriptedShell(off, "0"), serial, Change("3g"), clock)
-            assert done.applied == {"airplane_mode": False, "speed": "umts", "delay": "umts"}
-            done = await set_network(ScriptedShell(), serial, Change(speed="10:2000", delay="30:90"), clock)
-            assert done.applied == {"speed": "10:2000", "delay": "30:90"}
-        assert phone.props["sim.network.speed"] == "10:2000"
-
-    asyncio.run(story())
+async def test_presets_reach_the_emulator_and_are_read_back() -> None:
+    phone, clock = Phone(clock=SystemClock()), SystemClock()
+    off = Output(b"", b"", 0)
+    async with serve_console(phone, 0) as port:
+        serial = f"emulator-{port}"
+        done = await set_network(ScriptedShell(off, "0"), serial, Change("3g"), clock)
+        assert done.applied == {"airplane_mode": False, "speed": "umts", "delay": "umts"}
+        done = await set_network(ScriptedShell(), serial, Change(speed="10:2000", delay="30:90"), clock)
+        assert done.applied == {"speed": "10:2000", "delay": "30:90"}
+    assert phone.props["sim.network.speed"] == "10:2000"
 
 
 def test_an_emulator_that_does_not_take_it_is_found_out(tmp_path: Path) -> None:

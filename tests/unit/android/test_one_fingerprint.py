@@ -89,29 +89,22 @@ async def typing_in_a_field() -> Hand:
     return hand
 
 
-def test_a_keyboard_a_toast_and_what_a_field_holds_are_no_other_screen() -> None:
-    async def story() -> None:
-        hand = await typing_in_a_field()
-        with_keyboard = agreed(hand.phone)
-        hand.phone.key(BACK)
-        await hand.settle()
-        assert agreed(hand.phone) == with_keyboard
-
-    asyncio.run(story())
+async def test_a_keyboard_a_toast_and_what_a_field_holds_are_no_other_screen() -> None:
+    hand = await typing_in_a_field()
+    with_keyboard = agreed(hand.phone)
+    hand.phone.key(BACK)
+    await hand.settle()
+    assert agreed(hand.phone) == with_keyboard
 
 
-def test_the_order_of_windows_in_a_dump_says_nothing() -> None:
+async def test_the_order_of_windows_in_a_dump_says_nothing() -> None:
     """The u2 server collects windows in a hash set."""
-
-    async def story() -> None:
-        hand = await typing_in_a_field()
-        trees = roots(hand.phone)
-        assert len(trees) >= 4
-        stacks = set()
-        for shuffled in permutations(trees):
-            screen = parse(write(list(shuffled), 0, 100))
-            stacks.add(tuple((one.package_name, one.bounds) for one in screen.windows))
-            assert screen.package == "com.google.android.contacts"
-        assert len(stacks) == 1
-
-    asyncio.run(story())
+    hand = await typing_in_a_field()
+    trees = roots(hand.phone)
+    assert len(trees) >= 4
+    stacks = set()
+    for shuffled in permutations(trees):
+        screen = parse(write(list(shuffled), 0, 100))
+        stacks.add(tuple((one.package_name, one.bounds) for one in screen.windows))
+        assert screen.package == "com.google.android.contacts"
+    assert len(stacks) == 1

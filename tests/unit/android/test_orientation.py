@@ -35,22 +35,18 @@ def test_a_tablet_is_wide_when_it_is_not_turned() -> None:
         assert quarter_for(display, "portrait") == 1
 
 
-def test_an_app_that_insists_is_a_failure_with_both_values() -> None:
+async def test_an_app_that_insists_is_a_failure_with_both_values() -> None:
     info = 'mOverrideDisplayInfo=DisplayInfo{"Built-in Screen", displayId 0, real 1080 x 2400, rotation 0}'
     portrait = f"Physical size: 1080x2400\nPhysical density: 420\n  Display 0:\n    {info}\n"
     answers = [portrait, "", "0", "", "1"] + [portrait] * 60
     clock = ManualClock()
-
-    async def story() -> None:
-        turning = asyncio.ensure_future(set_orientation(ScriptedShell(*answers), "landscape", clock))
-        while not turning.done():
-            await asyncio.sleep(0)
-            await clock.advance(100)
-        with pytest.raises(VerificationFailed) as caught:
-            turning.result()
-        assert caught.value.details == {"expected": "landscape", "observed": "portrait"}
-
-    asyncio.run(story())
+    turning = asyncio.ensure_future(set_orientation(ScriptedShell(*answers), "landscape", clock))
+    while not turning.done():
+        await asyncio.sleep(0)
+        await clock.advance(100)
+    with pytest.raises(VerificationFailed) as caught:
+        turning.result()
+    assert caught.value.details == {"expected": "landscape", "observed": "portrait"}
 
 
 def test_other_words_are_refused() -> None:

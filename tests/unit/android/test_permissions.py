@@ -9,6 +9,7 @@ import pytest
 from handrail.adb.shell import Output
 from handrail.android.packages import full_permission_name, grant, revoke
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
+from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play
 
@@ -39,7 +40,7 @@ def test_refusals_say_why_and_what_to_do() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "hint"),
     [
         (

@@ -10,6 +10,7 @@ from handrail.adb.shell import Output
 from handrail.android.adb_channel import Dumper
 from handrail.errors import DeviceOffline, HandrailError, TreeParseError
 from handrail.screen.node import Screen
+from tests.cases import each
 from tests.unit.android.scripted_shell import Answer, ScriptedShell
 
 NODE = '<node index="0" text="OK" class="android.widget.Button" package="a.b" bounds="[90,900][990,1500]" />'
@@ -111,7 +112,7 @@ def test_a_dump_that_is_cut_short_is_no_screen() -> None:
     assert caught.value.details["offset"] == len(XML) - 20
 
 
-@pytest.mark.parametrize("cut", [1, 12, 40])
+@each("cut", [1, 12, 40])
 def test_the_end_of_one_window_is_not_the_end_of_the_dump(cut: int) -> None:
     window = f'<window layer="1"><hierarchy rotation="0">{NODE}</hierarchy></window>'
     every = f"<?xml version='1.0' ?><displays><display id=\"0\">{window}{window}</display></displays>"
@@ -120,7 +121,7 @@ def test_the_end_of_one_window_is_not_the_end_of_the_dump(cut: int) -> None:
         read(Output(every[:-cut].encode(), SIZE, 0))
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "exit_code", "hint"),
     [
         (b"ERROR: null root node returned by UiTestAutomationBridge.", 0, "focus"),

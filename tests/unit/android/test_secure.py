@@ -12,6 +12,7 @@ from handrail.adb.shell import Output
 from handrail.android.dumpsys import take_fallback_notes
 from handrail.android.screenshot import check_png, find_secure, is_black, take_screenshot
 from handrail.errors import AdbCommandError, SecureScreen
+from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 
 AWAKE = "@@handrail power\nmWakefulness=Awake\n@@handrail policy\n      showing=false\n"
@@ -46,7 +47,7 @@ def test_a_secure_window_is_named(text: str) -> None:
     assert [(one.title, one.package) for one in find_secure(text)] == [(BANK, "com.example.bank")]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -80,9 +81,7 @@ def test_a_secure_window_of_another_app_does_not_forbid_a_picture_of_this_one() 
     assert "is black in it" in take_fallback_notes(shell)[0]
 
 
-@pytest.mark.parametrize(
-    "focus", ["", "  mCurrentFocus=null\n", NOTES_IN_FRONT.replace("a.notes/", "StatusBar ")]
-)
+@each("focus", ["", "  mCurrentFocus=null\n", NOTES_IN_FRONT.replace("a.notes/", "StatusBar ")])
 def test_while_it_is_not_certain_who_is_in_front_a_secure_window_forbids(focus: str) -> None:
     with pytest.raises(SecureScreen, match="bank"):
         asyncio.run(take_screenshot(ScriptedShell(ANDROID_14, focus), 1000))
@@ -93,7 +92,7 @@ def test_a_black_picture_beside_a_secure_window_is_refused() -> None:
         asyncio.run(take_screenshot(ScriptedShell(ANDROID_14, NOTES_IN_FRONT, png((0, 0, 0))), 1000))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         ANDROID_14.replace("fl=LAYOUT_IN_SCREEN SECURE", "mDisplayId=2\n      fl=LAYOUT_IN_SCREEN SECURE"),
@@ -165,7 +164,7 @@ def test_a_warning_before_the_picture_is_cut_off() -> None:
     assert check_png(b"[Warning] Multiple displays were found\n" + picture) == picture
 
 
-@pytest.mark.parametrize("data", [b"", b"/system/bin/sh: screencap: not found", png((1, 2, 3))[:-9]])
+@each("data", [b"", b"/system/bin/sh: screencap: not found", png((1, 2, 3))[:-9]])
 def test_what_is_not_a_whole_picture_is_an_error(data: bytes) -> None:
     with pytest.raises(AdbCommandError, match=r"screencap -p"):
         asyncio.run(take_screenshot(ScriptedShell("", Output(data, b"", 0)), 1000))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.android import dumpsys as parts
 from handrail.android.dumpsys import paragraph, parse_state, read_state
 from handrail.protocol.details import DeviceStateFacts
+from tests.cases import each
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 OUTPUT = """@@handrail front
@@ -144,7 +144,7 @@ def test_android_8_has_no_stream_volume() -> None:
     assert parts.music_volume(text.replace("   Devices: %s\n", "")) == (None, None)
 
 
-@pytest.mark.parametrize(("text", "locked"), [
+@each(("text", "locked"), [
     ("      showing=true\n      mDreamingLockscreen=false", True),
     ("    mShowingLockscreen=true mInputRestricted=false", True),
     ("      showing=false", False),
@@ -185,7 +185,7 @@ def test_a_battery_with_another_scale_is_given_in_per_cent() -> None:
     assert parts.battery("  level: 128\n  scale: 256\n  status: 5") == (50, True)
 
 
-@pytest.mark.parametrize(("package", "name"), [
+@each(("package", "name"), [
     ("com.instagram.android", "Instagram"), ("com.android.settings", "Settings"), ("android", "Android"),
 ])  # fmt: skip
 def test_a_package_says_its_name(package: str, name: str) -> None:

@@ -101,7 +101,7 @@ class Vm:
 
 @asynccontextmanager
 async def opened(vm: Vm, clock: FastClock) -> AsyncIterator[DartVm]:
-    async with asyncio.timeout(20), serve(vm.serve, "127.0.0.1", 0) as server:
+    async with asyncio.timeout(60), serve(vm.serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         socket = await open_websocket(HostTcp("127.0.0.1", port), "tcp:1", f"ws://127.0.0.1:{port}/x=/ws")
         dart = DartVm(socket, clock)
@@ -199,13 +199,11 @@ def test_a_build_that_can_not_evaluate_says_why_there_are_no_semantics() -> None
 
 
 @pytest.mark.parametrize("offered", [[], None, 7, {}, [7, None]])
-def test_a_vm_without_flutter_is_no_channel(offered: Any) -> None:
-    async def run() -> None:
-        with pytest.raises(ChannelLost, match="no isolate"):
-            async with opened(Vm(extensionRPCs=offered, libraries=offered), FastClock(50)):
-                pass
-
-    asyncio.run(run())
+async def test_a_vm_without_flutter_is_no_channel(monkeypatch: pytest.MonkeyPatch, offered: Any) -> None:
+    monkeypatch.setattr("handrail.android.sync.flutter.ISOLATE_PAUSE_MS", 0)
+    with pytest.raises(ChannelLost, match="no isolate"):
+        async with opened(Vm(extensionRPCs=offered, libraries=offered), FastClock(1)):
+            pass
 
 
 def test_the_address_is_the_last_one_that_a_living_process_has_told() -> None:

@@ -7,6 +7,7 @@ from handrail.android.sync.framework_sync import Detected, FrameworkSync, detect
 from handrail.errors import HandrailError
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
+from tests.cases import each
 from tests.corpus import CORPUS, needs_corpus
 from tests.unit.android.sim_phone import Bench, play
 
@@ -59,7 +60,7 @@ def test_a_native_app_costs_no_command_and_no_byte() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(
+@each(
     ("classes", "kind"),
     [
         (["androidx.compose.ui.platform.ComposeView"], "compose"),
@@ -89,7 +90,7 @@ def test_an_odd_screen_costs_one_command_and_once() -> None:
     play(story)
 
 
-@pytest.mark.parametrize("package", ["", "a b", "x;reboot", "-rf"])
+@each("package", ["", "a b", "x;reboot", "-rf"])
 def test_a_dump_that_names_no_package_is_nobodys_app(package: str) -> None:
     async def story(bench: Bench) -> None:
         node = f'<node class="io.flutter.FlutterView" package="{package}" bounds="[0,0][9,9]"/>'
@@ -113,7 +114,7 @@ def test_a_phone_that_refuses_to_tell_is_native() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(("shown", "odd"), [(NATIVE, False), (CANVAS, True), (BARE, True), (TESTED, True)])
+@each(("shown", "odd"), [(NATIVE, False), (CANVAS, True), (BARE, True), (TESTED, True)])
 def test_what_looks_drawn_by_something_else_is_odd(shown: Screen, odd: bool) -> None:
     assert is_custom_drawn([node for node in shown.nodes if node.package_name == PACKAGE]) is odd
 

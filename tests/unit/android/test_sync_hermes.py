@@ -89,7 +89,7 @@ def later(bad: Callable[[ServerConnection], Awaitable[None]]) -> Behaviour:
 BAD = [closes, says_garbage, says_no_object, breaks_frames]
 
 
-@pytest.mark.parametrize("bad", BAD)
+@each("bad", BAD)
 def test_a_runtime_that_is_bad_from_the_start_is_a_line_and_nothing_else(bad: Behaviour) -> None:
     async def story(bench: Bench) -> None:
         async with attached(bench, bad) as sync:

@@ -62,42 +62,33 @@ def busy(*names: str, version: int = 1) -> str:
     return f"Row: 0 idle_count={len(names)}, idle_names={','.join(names)}, version={version}\n"
 
 
-def test_the_bridge_is_asked_until_nobody_is_busy_and_tells_who_was() -> None:
-    async def story() -> None:
-        shell, clock = Answers(busy("sync", "upload"), busy("upload"), busy()), ManualClock()
-        waiting = asyncio.ensure_future(IdlingBridge(shell, PACKAGE, clock).wait_idle(3_000))
-        while not waiting.done():
-            await asyncio.sleep(0)
-            await clock.advance(50)
-        rest = waiting.result()
-        assert (rest.idle, rest.waited_for) == (True, ("sync", "upload"))
-        uri = f"content://{PACKAGE}.agentest.idling/state"
-        assert shell.commands == [["content", "query", "--uri", uri]] * 3
-
-    asyncio.run(story())
+async def test_the_bridge_is_asked_until_nobody_is_busy_and_tells_who_was() -> None:
+    shell, clock = Answers(busy("sync", "upload"), busy("upload"), busy()), ManualClock()
+    waiting = asyncio.ensure_future(IdlingBridge(shell, PACKAGE, clock).wait_idle(3_000))
+    while not waiting.done():
+        await asyncio.sleep(0)
+        await clock.advance(50)
+    rest = waiting.result()
+    assert (rest.idle, rest.waited_for) == (True, ("sync", "upload"))
+    uri = f"content://{PACKAGE}.agentest.idling/state"
+    assert shell.commands == [["content", "query", "--uri", uri]] * 3
 
 
-def test_a_bridge_that_stays_busy_uses_up_the_time() -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        waiting = asyncio.ensure_future(IdlingBridge(Answers(busy("sync")), PACKAGE, clock).wait_idle(200))
-        while not waiting.done():
-            await asyncio.sleep(0)
-            await clock.advance(50)
-        rest = waiting.result()
-        assert (rest.idle, rest.waited_for) == (False, ("sync",))
-        assert clock.monotonic_ms() >= 200
-
-    asyncio.run(story())
+async def test_a_bridge_that_stays_busy_uses_up_the_time() -> None:
+    clock = ManualClock()
+    waiting = asyncio.ensure_future(IdlingBridge(Answers(busy("sync")), PACKAGE, clock).wait_idle(200))
+    while not waiting.done():
+        await asyncio.sleep(0)
+        await clock.advance(50)
+    rest = waiting.result()
+    assert (rest.idle, rest.waited_for) == (False, ("sync",))
+    assert clock.monotonic_ms() >= 200
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [("No result found.", "answers no query"), (busy(version=2), "has version 2, this one reads 1")],
 )
-def test_an_app_without_a_readable_bridge_has_none(text: str, why: str) -> None:
-    async def story() -> None:
-        with pytest.raises(ChannelLost, match=why):
-            await open_bridge(Answers(text), PACKAGE, ManualClock())
-
-    asyncio.run(story())
+async def test_an_app_without_a_readable_bridge_has_none(text: str, why: str) -> None:
+    with pytest.raises(ChannelLost, match=why):
+        await open_bridge(Answers(text), PACKAGE, ManualClock())

@@ -53,9 +53,7 @@ def test_of_several_the_one_on_this_phone_that_survives_reloads() -> None:
     assert choose([old, other], "unknown") is other
 
 
-@pytest.mark.parametrize(
-    "url", ["ws://[::1]:8081/d?page=1", "ws://localhost:8081/d?page=1", "ws://10.0.2.2:9999/d?page=1"]
-)
+@each("url", ["ws://[::1]:8081/d?page=1", "ws://localhost:8081/d?page=1", "ws://10.0.2.2:9999/d?page=1"])
 def test_a_runtime_is_reached_as_its_metro_was(url: str) -> None:
     assert MetroRoute(HostTcp("10.1.1.1", 8088), 8088).uri(Target(url)) == "ws://127.0.0.1:8088/d?page=1"
 

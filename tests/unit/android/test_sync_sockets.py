@@ -8,11 +8,12 @@ from handrail.adb.link import Stream
 from handrail.android.sync.debugger import Cdp, ChannelLost, open_websocket
 from handrail.android.sync.react_native import HostTcp
 from handrail.errors import Timeout
+from tests.cases import each
 from tests.scenario.world import FastClock
 from tests.unit.android.metro_stage import answering, at_rest, metro
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "why"),
     [
         (b"220 mail ready\r\n\r\n", "the WebSocket was not opened"),
@@ -62,7 +63,7 @@ def test_a_peer_that_takes_no_more_bytes_is_left_all_the_same() -> None:
 
     async def story() -> None:
         opens, clock = Opens(), FastClock()
-        async with asyncio.timeout(20), metro(answering(at_rest)) as opens.address:
+        async with asyncio.timeout(60), metro(answering(at_rest)) as opens.address:
             cdp = await Cdp.open(opens, "tcp:1", "ws://127.0.0.1/inspector/debug?page=1", clock)
             opens.stream.is_full = True
             with pytest.raises(Timeout):

@@ -15,6 +15,7 @@ from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, 
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.surface.values import Typed
+from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 
 UNKNOWN = AdbConnectionError("the line broke in `input text hunter2`", delivery="unknown", command="hunter2")
@@ -248,23 +249,20 @@ def test_a_screen_that_cannot_be_read_afterwards_claims_nothing() -> None:
     assert typed_by(phone, good(phone)).arrived is None
 
 
-def test_what_a_way_changed_is_put_back_also_when_it_is_cancelled() -> None:
-    async def story() -> None:
-        phone, started = Screenful(), asyncio.Event()
+async def test_what_a_way_changed_is_put_back_also_when_it_is_cancelled() -> None:
+    phone, started = Screenful(), asyncio.Event()
 
-        class Hanging(FakeWay):
-            async def send(self, text: str) -> None:
-                started.set()
-                await asyncio.Event().wait()
+    class Hanging(FakeWay):
+        async def send(self, text: str) -> None:
+            started.set()
+            await asyncio.Event().wait()
 
-        way = Hanging("hanging", print)
-        typing = asyncio.ensure_future(Entry(phone, [way]).type_text("a"))
-        await started.wait()
-        typing.cancel()
-        await asyncio.gather(typing, return_exceptions=True)
-        assert (typing.cancelled(), way.restored) == (True, 1)
-
-    asyncio.run(story())
+    way = Hanging("hanging", print)
+    typing = asyncio.ensure_future(Entry(phone, [way]).type_text("a"))
+    await started.wait()
+    typing.cancel()
+    await asyncio.gather(typing, return_exceptions=True)
+    assert (typing.cancelled(), way.restored) == (True, 1)
 
 
 def test_a_failure_to_put_back_is_said_and_the_typing_stands() -> None:
@@ -351,8 +349,8 @@ def part(phone: Screenful, error: HandrailError | None = None) -> FakeWay:
     return FakeWay("part", lambda text: setattr(phone, "text", phone.text + text[:3]), error=error)
 
 
-@pytest.mark.parametrize("former", ["", "kept "])
-@pytest.mark.parametrize("error", [None, HALF], ids=["silent", "told"])
+@each("former", ["", "kept "])
+@each("error", [None, HALF], ids=["silent", "told"])
 def test_a_part_that_arrived_is_removed_and_the_next_way_types_it_once(
     former: str, error: HandrailError | None
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,7 +44,7 @@ def test_a_line_break_is_the_enter_key_and_a_space_is_written_out() -> None:
     assert shell.asked == ["input text a%sb", "input keyevent 66", "input text c%", "input text s"]
 
 
-@pytest.mark.parametrize("text", ["", "plain", "".join(map(chr, range(0x20, 0x7F)))])
+@each("text", ["", "plain", "".join(map(chr, range(0x20, 0x7F)))])
 def test_keys_type_printable_ascii(text: str) -> None:
     assert why_not(text, None) is None
 
@@ -62,7 +61,7 @@ def test_the_reason_does_not_tell_the_text() -> None:
     assert not re.search(r"\d", reason)  # how many there are is a part of it too
 
 
-@pytest.mark.parametrize("field", [None, LINE, CHAT, UNASKED])
+@each("field", [None, LINE, CHAT, UNASKED])
 def test_enter_is_not_pressed_where_it_may_send_or_submit(field: TextField | None) -> None:
     assert why_not("a\nb", field) is not None
     assert why_not("a\nb", LINES) is None

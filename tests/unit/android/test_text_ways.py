@@ -90,52 +90,40 @@ def test_paste_is_declined_where_the_clipboard_cannot_be_read() -> None:
     assert "clipboard" in reason
 
 
-def test_the_former_clipboard_is_put_back_after_a_paste() -> None:
-    async def story() -> None:
-        board = Pasteboard()
-        way = Paste(board, ScriptedShell())
+async def test_the_former_clipboard_is_put_back_after_a_paste() -> None:
+    board = Pasteboard()
+    way = Paste(board, ScriptedShell())
+    await way.send("ß")
+    await way.restore()
+    await way.restore()
+    assert (board.pasted, board.clip) == (["ß"], "former")
+
+
+async def test_a_clipboard_that_did_not_take_the_text_is_not_pasted() -> None:
+    board = Pasteboard(deaf=True)
+    way = Paste(board, ScriptedShell())
+    with pytest.raises(Unsupported) as refusal:
         await way.send("ß")
-        await way.restore()
-        await way.restore()
-        assert (board.pasted, board.clip) == (["ß"], "former")
-
-    asyncio.run(story())
+    assert (board.pasted, refusal.value.details["delivery"]) == ([], "not_delivered")
 
 
-def test_a_clipboard_that_did_not_take_the_text_is_not_pasted() -> None:
-    async def story() -> None:
-        board = Pasteboard(deaf=True)
-        way = Paste(board, ScriptedShell())
-        with pytest.raises(Unsupported) as refusal:
-            await way.send("ß")
-        assert (board.pasted, refusal.value.details["delivery"]) == ([], "not_delivered")
-
-    asyncio.run(story())
-
-
-def test_a_keyboard_that_cannot_be_chosen_has_typed_nothing_and_is_undone() -> None:
-    async def story() -> None:
-        broken = AdbCommandError("ime: no", delivery="unknown")
-        shell = ScriptedShell(f"{U2}\n", f"{LATIN}\n", f"{LATIN}\n", "", broken, "", "")
-        way = KeyboardApp(shell, ManualClock())
-        with pytest.raises(AdbCommandError) as failure:
-            await way.send("a")
-        assert failure.value.details["delivery"] == "not_delivered"
-        await way.restore()
-        assert shell.asked[-2:] == [f"ime set {LATIN}", f"ime disable {U2}"]
-
-    asyncio.run(story())
+async def test_a_keyboard_that_cannot_be_chosen_has_typed_nothing_and_is_undone() -> None:
+    broken = AdbCommandError("ime: no", delivery="unknown")
+    shell = ScriptedShell(f"{U2}\n", f"{LATIN}\n", f"{LATIN}\n", "", broken, "", "")
+    way = KeyboardApp(shell, ManualClock())
+    with pytest.raises(AdbCommandError) as failure:
+        await way.send("a")
+    assert failure.value.details["delivery"] == "not_delivered"
+    await way.restore()
+    assert shell.asked[-2:] == [f"ime set {LATIN}", f"ime disable {U2}"]
 
 
-def test_without_a_paste_of_its_own_the_paste_key_is_pressed() -> None:
-    async def story() -> None:
-        shell = ScriptedShell("old\n", "", "new\n", "", "")
-        way = Paste(ShellClipboard(shell), shell)
-        await way.send("new")
-        await way.restore()
-        assert shell.asked[3:] == ["input keyevent 279", "cmd clipboard set old"]
-
-    asyncio.run(story())
+async def test_without_a_paste_of_its_own_the_paste_key_is_pressed() -> None:
+    shell = ScriptedShell("old\n", "", "new\n", "", "")
+    way = Paste(ShellClipboard(shell), shell)
+    await way.send("new")
+    await way.restore()
+    assert shell.asked[3:] == ["input keyevent 279", "cmd clipboard set old"]
 
 
 @pytest.mark.parametrize(
@@ -158,29 +146,21 @@ def test_a_refused_replacement_is_told_as_answered() -> None:
     assert failure.value.details["answered"] is True
 
 
-def test_a_keyboard_app_is_switched_on_spoken_to_and_off_again() -> None:
-    async def story() -> None:
-        installed = f"{LATIN}\n{U2}\n"
-        shell = ScriptedShell(installed, f"{LATIN}\n", f"{LATIN}\n", "", "", BOUND, DONE, "", "")
-        way = KeyboardApp(shell, ManualClock())
-        await way.send("grüß")
-        assert shell.asked[-1].endswith(
-            "-a ADB_KEYBOARD_INPUT_TEXT -p com.github.uiautomator --es text Z3LDvMOf"
-        )
-        await way.restore()
-        assert shell.asked[-2:] == [f"ime set {LATIN}", f"ime disable {U2}"]
-
-    asyncio.run(story())
+async def test_a_keyboard_app_is_switched_on_spoken_to_and_off_again() -> None:
+    installed = f"{LATIN}\n{U2}\n"
+    shell = ScriptedShell(installed, f"{LATIN}\n", f"{LATIN}\n", "", "", BOUND, DONE, "", "")
+    way = KeyboardApp(shell, ManualClock())
+    await way.send("grüß")
+    assert shell.asked[-1].endswith("-a ADB_KEYBOARD_INPUT_TEXT -p com.github.uiautomator --es text Z3LDvMOf")
+    await way.restore()
+    assert shell.asked[-2:] == [f"ime set {LATIN}", f"ime disable {U2}"]
 
 
-def test_a_keyboard_that_does_not_answer_has_delivered_nothing() -> None:
-    async def story() -> None:
-        shell = ScriptedShell(f"{U2}\n", f"{U2}\n", f"{U2}\n", "Broadcast completed: result=0\n")
-        with pytest.raises(AdbCommandError) as failure:
-            await KeyboardApp(shell, ManualClock()).send("a")
-        assert failure.value.details["delivery"] == "not_delivered"
-
-    asyncio.run(story())
+async def test_a_keyboard_that_does_not_answer_has_delivered_nothing() -> None:
+    shell = ScriptedShell(f"{U2}\n", f"{U2}\n", f"{U2}\n", "Broadcast completed: result=0\n")
+    with pytest.raises(AdbCommandError) as failure:
+        await KeyboardApp(shell, ManualClock()).send("a")
+    assert failure.value.details["delivery"] == "not_delivered"
 
 
 def test_key_batches_are_bounded() -> None:
@@ -219,14 +199,11 @@ def test_keys_come_first_for_short_texts_and_last_for_long_ones() -> None:
     assert [way.name for way in typist.ways("x" * (LONG + 1))] == [*rest, *keys, "keyboard app"]
 
 
-def test_the_clipboard_comes_from_the_first_channel_that_has_one() -> None:
-    async def story() -> None:
-        board = Pasteboard()
-        typist = TextEntry(ScriptedShell(), no_look, ManualClock(), lambda: [Typewriter(), board])
-        await typist.set_clipboard("new")
-        assert (await typist.get_clipboard(), board.clip) == ("new", "new")
-
-    asyncio.run(story())
+async def test_the_clipboard_comes_from_the_first_channel_that_has_one() -> None:
+    board = Pasteboard()
+    typist = TextEntry(ScriptedShell(), no_look, ManualClock(), lambda: [Typewriter(), board])
+    await typist.set_clipboard("new")
+    assert (await typist.get_clipboard(), board.clip) == ("new", "new")
 
 
 def test_a_phone_without_any_clipboard_says_so() -> None:

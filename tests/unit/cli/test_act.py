@@ -13,6 +13,7 @@ from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.describe import describe
 from handrail.protocol.read import action_from
 from handrail.protocol.target import Selector
+from tests.cases import each
 from tests.unit.cli.command import Handrail
 
 DEVICE_ACTIONS = {kind: cls for kind, cls in ACTIONS.items() if kind not in DESK_ACTIONS}
@@ -50,7 +51,7 @@ def test_every_action_is_a_command_whose_example_says_what_the_class_says(
     assert action_from(performed.data) == action_from(DEVICE_ACTIONS[kind].example)
 
 
-@pytest.mark.parametrize("kind", DEVICE_ACTIONS)
+@each("kind", DEVICE_ACTIONS)
 def test_every_field_of_an_action_stands_in_its_help(handrail: Handrail, kind: str) -> None:
     name = kind.replace("_", "-")
     done = handrail(name, "--help")
@@ -130,7 +131,7 @@ def test_words_and_options_become_fields(
     assert given == fields
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "path", "says"),
     [
         ("tap", "target", "handrail tap Save"),
@@ -158,7 +159,7 @@ def test_bad_input_ends_with_2_its_path_and_what_was_meant(
     assert says in done.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "meant"),
     [("tpa", "tap"), ("click", "tap"), ("launch_app", "start-app"), ("devcies", "devices"), ("uii", "ui")],
 )

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from handrail.protocol.actions import ACTIONS
+from tests.cases import each
 from tests.unit.cli.command import Handrail
 
 
@@ -55,7 +56,7 @@ def test_a_schema_of_some_actions_accepts_only_those(handrail: Handrail) -> None
     assert accepted == ["tap", "window.close"]
 
 
-@pytest.mark.parametrize("kind", ACTIONS)
+@each("kind", ACTIONS)
 def test_an_action_is_shown_with_its_fields_and_an_example(handrail: Handrail, kind: str) -> None:
     done = handrail("actions", kind)
     first, *fields, example, blank = done.out.split("\n")[:-1]

@@ -37,7 +37,7 @@ def test_an_unknown_type_waits_in_one_dialect_and_is_an_error_in_the_other(handr
     assert done.err.startswith('stdin:1: INVALID_ACTION type: "nope" is not known\n')
 
 
-@pytest.mark.parametrize("kind", ACTIONS)
+@each("kind", ACTIONS)
 def test_every_example_is_good(handrail: Handrail, kind: str) -> None:
     done = handrail("check", stdin=json.dumps(ACTIONS[kind].example))
     assert (done.code, done.lines, done.err) == (0, [ACTIONS[kind].example], "")
@@ -45,7 +45,7 @@ def test_every_example_is_good(handrail: Handrail, kind: str) -> None:
     assert desk.code == (0 if kind in DESK_ACTIONS else 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "given", "native"),
     [
         ("native", {"type": "wait"}, WAIT),
@@ -93,7 +93,7 @@ def test_a_dialect_is_shown_in_its_native_form(
     assert (done.code, done.lines) == (0, [native])
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "text", "line", "message"),
     [
         ("native", '{\n"type": "tap",\n"target": {\n"x": 1,\n"y": "2"}}', 5, "target.y: "),
@@ -141,7 +141,7 @@ def test_good_actions_are_printed_beside_bad_ones(handrail: Handrail) -> None:
     assert done.err.count("INVALID_ACTION") == 1
 
 
-@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
+@each("separator", ["\u2028", "\u2029", "\u0085"])
 def test_only_a_line_feed_ends_a_line(handrail: Handrail, separator: str) -> None:
     text = {"type": "finish", "message": f"a{separator}b", "status": "done"}
     line = json.dumps(text, ensure_ascii=False)
@@ -166,7 +166,7 @@ def test_one_json_document_for_programs(handrail: Handrail) -> None:
     assert handrail("check", "--json", stdin='{"type":"wait"}').lines[0]["ok"] is True
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "action", "repairs"),
     [
         ("I wait. {'type': 'wait'}", "wait", ["the action was inside other text", "' as a quote"]),
@@ -185,9 +185,7 @@ def test_a_dialect_that_normalises_never_fails(
     assert (done.lines[0]["action"]["type"], done.lines[0]["repairs"]) == (action, repairs)
 
 
-@pytest.mark.parametrize(
-    "stdin", [b"", b" \n ", b"\xff\xfe", b"tap the button", b"{", b"[{]", b"[]", b"5", b"null"]
-)
+@each("stdin", [b"", b" \n ", b"\xff\xfe", b"tap the button", b"{", b"[{]", b"[]", b"5", b"null"])
 def test_what_is_no_action_ends_with_exit_code_two(handrail: Handrail, stdin: bytes) -> None:
     done = handrail("check", stdin=stdin)
     assert (done.code, done.out) == (2, "")
@@ -225,7 +223,7 @@ def test_the_line_of_a_path_is_its_values_or_its_nearest_parents(path: str, line
     assert line_of(text, split_path(path)) == line
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "parts"),
     [("", ()), ("a", ("a",)), ("a.b", ("a", "b")), ("a[1].b", ("a", 1, "b")), ("[0][1]", (0, 1))],
 )

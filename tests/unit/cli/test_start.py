@@ -1,5 +1,6 @@
 """How the command starts and ends: quickly, with the exit code of the failure's family, never a traceback."""
 
+import json
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ from handrail.cli.main import ALONE, NEVER_STARTS
 from handrail.cli.program import COMMANDS
 from handrail.errors import ERRORS
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
+from tests.cases import each
 from tests.unit.cli.command import Handrail
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -22,54 +24,53 @@ HEAVY = (
     "pydantic", "pydantic_core", "mcp", "starlette", "PIL", "lxml", "rich", "grpc", "hypothesis", "sqlite3",
     "asyncio",
 )  # fmt: skip
-IMPORTED_BY_HELP = """
-import sys
+IMPORTED = """
+import json, sys
 from handrail.cli.main import main
-sys.argv = ["handrail", *sys.argv[1:]]
-try:
-    main()
-finally:
-    print("imported:", *sorted(sys.modules))
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["handrail", *words]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, (words, end.code)
+    print("\\nimported:", *sorted(sys.modules))
 """
 
 
-def imported_by(*words: str) -> list[str]:
+def imported_by(*commands: list[str]) -> dict[str, list[str]]:
+    """The modules that are there after each of the commands, which one new process runs in turn."""
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTED_BY_HELP, *words],
+        [sys.executable, "-c", IMPORTED, json.dumps(commands)],
         env=os.environ | {"HANDRAIL_NO_DAEMON": "1"},
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
-    imported = done.stdout.rpartition("imported: ")[2].split()
-    assert "handrail.cli.main" in imported
+    lines = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("imported:")]
+    imported = dict(zip(map(" ".join, commands), lines, strict=True))
+    assert all("handrail.cli.main" in modules for modules in lines)
     return imported
 
 
 def test_the_version_imports_nothing_heavy() -> None:
-    assert [name for name in HEAVY if name in imported_by("--version")] == []
+    [imported] = imported_by(["--version"]).values()
+    assert [name for name in HEAVY if name in imported] == []
 
 
-@pytest.mark.parametrize("words", [["--help"], ["tap", "--help"], ["actions"], ["actions", "swipe"]])
-def test_help_and_the_vocabulary_import_no_engine(words: list[str]) -> None:
+def test_what_needs_no_phone_imports_no_engine() -> None:
+    imported = imported_by(
+        ["--help"],
+        ["tap", "--help"],
+        ["actions"],
+        ["actions", "swipe"],
+        ["flow", "check", str(EXAMPLES / "flows" / "contact.yaml")],
+        ["check", str(EXAMPLES / "actions.jsonl")],
+        ["tree", str(EXAMPLES / "dumps" / "contact_empty.xml")],
+    )
     heavy = ("handrail.engine", "handrail.android", "handrail.runtime", "asyncio", "sqlite3")
-    assert [name for name in heavy if name in imported_by(*words)] == []
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["flow", "check", "flows/contact.yaml"],
-        ["check", "actions.jsonl"],
-        ["tree", "dumps/contact_empty.xml"],
-    ],
-)
-def test_what_needs_no_phone_imports_no_engine(words: list[str]) -> None:
-    *said, file = words
-    imported = imported_by(*said, str(EXAMPLES / file))
-    heavy = ("handrail.engine", "handrail.android", "handrail.runtime", "asyncio", "sqlite3")
-    assert [name for name in heavy if name in imported] == []
+    found = {command: [name for name in heavy if name in modules] for command, modules in imported.items()}
+    assert not any(found.values()), found
 
 
 FIRST_BYTE = """
@@ -88,7 +89,7 @@ run()
 
 
 def test_a_phone_is_opened_before_the_engine_is_imported() -> None:
-    done = subprocess.run([sys.executable, "-c", FIRST_BYTE], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", FIRST_BYTE], capture_output=True, text=True, timeout=120)
     imported = done.stdout.split()
     assert "handrail.protocol.device" in imported, done
     assert [name for name in imported if name.startswith(("handrail.engine", "handrail.runtime"))] == []
@@ -97,7 +98,7 @@ def test_a_phone_is_opened_before_the_engine_is_imported() -> None:
 def test_the_console_script_runs() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "handrail.cli.main", "check", "-"],
-        input=b'{"type":"tap"}', capture_output=True, check=False, timeout=60,
+        input=b'{"type":"tap"}', capture_output=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith(b"stdin:1: INVALID_ACTION target: is required")
@@ -111,7 +112,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure(arguments: list[str]) -> No
     try:
         done = subprocess.run(
             [sys.executable, "-m", "handrail.cli.main", *arguments],
-            input=b'{"type":"wait"}', stdout=writer, stderr=subprocess.PIPE, check=False, timeout=60,
+            input=b'{"type":"wait"}', stdout=writer, stderr=subprocess.PIPE, check=False, timeout=120,
         )  # fmt: skip
     finally:
         os.close(writer)
@@ -138,7 +139,7 @@ def test_the_line_in_the_list_is_about_a_command_that_is_there(handrail: Handrai
     assert done.out.startswith(f"Usage: handrail {name}")
 
 
-@pytest.mark.parametrize("arguments", [["nope"], ["--nope"], ["check", "--nope"], ["check", "a", "b"]])
+@each("arguments", [["nope"], ["--nope"], ["check", "--nope"], ["check", "a", "b"]])
 def test_a_wrong_command_line_is_invalid_input(handrail: Handrail, arguments: list[str]) -> None:
     done = handrail(*arguments)
     assert (done.code, done.out) == (2, "")

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner, Result
 
 from handrail.cli.program import cli
 from handrail.errors import ElementNotFound, HandrailError, TreeParseError
+from tests.cases import each
 
 DUMPS = Path(__file__).parents[3] / "examples" / "dumps"
 EMPTY, TYPED = str(DUMPS / "contact_empty.xml"), str(DUMPS / "contact_typed.xml")
@@ -89,7 +89,7 @@ def test_what_is_not_there_is_said_with_the_nearest() -> None:
     assert "Mobile" in error.hint
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"<hierarchy", b"{}", b"\xff\xfe"])
+@each("data", [b"", b"hello", b"<hierarchy", b"{}", b"\xff\xfe"])
 def test_what_is_no_dump_is_a_parse_error(data: bytes) -> None:
     assert isinstance(run("tree", "-", stdin=data).exception, TreeParseError)
 

@@ -16,7 +16,7 @@ from handrail.store import Store
 from handrail_sim.clock import ManualClock
 from tests.unit.desk.scene import action, applied, creating
 
-DEADLINE_SEC = 20
+DEADLINE_SEC = 60
 
 
 class Office:

@@ -76,7 +76,7 @@ def test_an_address_inside_another_one_counts_for_itself(number: int, around: st
     assert (why_private(str(outer)) is None) == (why_private(str(IPv4Address(number))) is None)
 
 
-@pytest.mark.parametrize("host", ["0x7f.1", "2130706433", "[::1]", "LOCALHOST.", "127.0.0.1"])
+@each("host", ["0x7f.1", "2130706433", "[::1]", "LOCALHOST.", "127.0.0.1"])
 def test_the_desk_itself_is_known_in_every_spelling(host: str) -> None:
     own = frozenset({"127.0.0.1:8420", "localhost:8420", "[::1]:8420"})
     with pytest.raises(InvalidAction, match="the desk itself"):
@@ -102,16 +102,13 @@ def test_a_name_is_asked_about_if_it_leads_home_or_nowhere(
     asyncio.run(story())
 
 
-def test_a_name_that_nobody_answers_for_is_asked_about_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story() -> None:
-        async def never(*_: object, **__: object) -> None:
-            await asyncio.Event().wait()
+async def test_a_name_that_nobody_answers_for_is_asked_about_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
 
-        monkeypatch.setattr(pages, "LOOKUP_S", 0.01)
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
-        assert "could not be found out" in str(await asks_about("http://pages.example.org/"))
-
-    asyncio.run(story())
+    monkeypatch.setattr(pages, "LOOKUP_S", 0.01)
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
+    assert "could not be found out" in str(await asks_about("http://pages.example.org/"))
 
 
 def test_this_machines_own_name_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:

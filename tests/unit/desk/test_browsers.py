@@ -17,94 +17,77 @@ PNG = b64encode(b"\x89PNG\r\n\x1a\n...").decode()
 PAGE = {"renderer": "iframe", "data": "https://example.org/"}
 
 
-def test_the_browser_in_use_takes_the_picture(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            one, other = await pages(here, "one", "other")
-            await one.send(
-                "USER_INTERACTION", interactions=[{"type": "window.move", "windowId": "a", "x": 1, "y": 1}]
-            )
-            capture = asyncio.ensure_future(here.do("window.capture", "a"))
-            frame = await one.until(lambda told: told["actions"][0]["type"] == "window.capture")
-            request = frame["actions"][0]["requestId"]
-            assert here.desk.pending.awaits_capture(one.client)
-            assert not here.desk.pending.awaits_capture(other.client)
-            answer = {
-                "requestId": request,
-                "windowId": "a",
-                "kind": "capture",
-                "success": True,
-                "imageData": PNG,
-            }
-            with pytest.raises(InvalidAction):
-                await other.send("RENDERING_FEEDBACK", **answer)
-            await one.send("RENDERING_FEEDBACK", **answer)
-            assert await capture == {"imageData": PNG, "requestId": request}
-            await other.catch_up()
-            assert all("window.capture" not in str(told) for told in other.frames)
-            assert not here.desk.pending.awaits_capture(one.client)
-
-    asyncio.run(story())
+async def test_the_browser_in_use_takes_the_picture(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        one, other = await pages(here, "one", "other")
+        await one.send(
+            "USER_INTERACTION", interactions=[{"type": "window.move", "windowId": "a", "x": 1, "y": 1}]
+        )
+        capture = asyncio.ensure_future(here.do("window.capture", "a"))
+        frame = await one.until(lambda told: told["actions"][0]["type"] == "window.capture")
+        request = frame["actions"][0]["requestId"]
+        assert here.desk.pending.awaits_capture(one.client)
+        assert not here.desk.pending.awaits_capture(other.client)
+        answer = {
+            "requestId": request,
+            "windowId": "a",
+            "kind": "capture",
+            "success": True,
+            "imageData": PNG,
+        }
+        with pytest.raises(InvalidAction):
+            await other.send("RENDERING_FEEDBACK", **answer)
+        await one.send("RENDERING_FEEDBACK", **answer)
+        assert await capture == {"imageData": PNG, "requestId": request}
+        await other.catch_up()
+        assert all("window.capture" not in str(told) for told in other.frames)
+        assert not here.desk.pending.awaits_capture(one.client)
 
 
-def test_without_a_browser_a_capture_is_unsupported_at_once(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            with pytest.raises(Unsupported, match="no browser"):
-                await here.do("window.capture", "a")
-            before = here.desk.state
-            with pytest.raises(Unsupported):
-                await here.desk.apply_batch(
-                    [creating("b"), action("window.capture", windowId="a")], "ada", False
-                )
-            assert here.desk.state is before
-
-    asyncio.run(story())
+async def test_without_a_browser_a_capture_is_unsupported_at_once(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        with pytest.raises(Unsupported, match="no browser"):
+            await here.do("window.capture", "a")
+        before = here.desk.state
+        with pytest.raises(Unsupported):
+            await here.desk.apply_batch([creating("b"), action("window.capture", windowId="a")], "ada", False)
+        assert here.desk.state is before
 
 
-def test_a_program_that_only_follows_the_frames_is_not_asked_for_pictures(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            follower = here.browser()
-            await follower.next()
-            await follower.send("USER_MESSAGE", messageId="m", content="x")
-            with pytest.raises(Unsupported, match="no browser"):
-                await here.do("window.capture", "a")
-            assert "iframe" not in await here.create("page", content=PAGE)
-
-    asyncio.run(story())
+async def test_a_program_that_only_follows_the_frames_is_not_asked_for_pictures(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        follower = here.browser()
+        await follower.next()
+        await follower.send("USER_MESSAGE", messageId="m", content="x")
+        with pytest.raises(Unsupported, match="no browser"):
+            await here.do("window.capture", "a")
+        assert "iframe" not in await here.create("page", content=PAGE)
 
 
-def test_a_browser_that_does_not_answer_is_an_error_after_five_seconds(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            [page] = await pages(here, "one")
-            capture = asyncio.ensure_future(here.do("window.capture", "a"))
-            await settled()
-            await here.clock.advance(5_000)
-            with pytest.raises(Timeout):
-                await capture
-            assert not here.desk.pending.awaits_capture(page.client)
-
-    asyncio.run(story())
+async def test_a_browser_that_does_not_answer_is_an_error_after_five_seconds(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        [page] = await pages(here, "one")
+        capture = asyncio.ensure_future(here.do("window.capture", "a"))
+        await settled()
+        await here.clock.advance(5_000)
+        with pytest.raises(Timeout):
+            await capture
+        assert not here.desk.pending.awaits_capture(page.client)
 
 
-def test_a_browser_that_leaves_is_not_waited_for(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            [page] = await pages(here, "one")
-            capture = asyncio.ensure_future(here.do("window.capture", "a"))
-            await settled()
-            page.client.close()
-            with pytest.raises(Unsupported, match="left"):
-                await capture
-
-    asyncio.run(story())
+async def test_a_browser_that_leaves_is_not_waited_for(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        [page] = await pages(here, "one")
+        capture = asyncio.ensure_future(here.do("window.capture", "a"))
+        await settled()
+        page.client.close()
+        with pytest.raises(Unsupported, match="left"):
+            await capture
 
 
 @pytest.mark.parametrize(
@@ -116,64 +99,52 @@ def test_a_browser_that_leaves_is_not_waited_for(tmp_path: Path) -> None:
         {"success": True, "imageData": b64encode(b"GIF89a").decode()},
     ],
 )
-def test_an_answer_without_a_png_is_an_error(tmp_path: Path, answer: dict[str, Any]) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            [page] = await pages(here, "one")
-            capture = asyncio.ensure_future(here.do("window.capture", "a", requestId="r1"))
-            await settled()
-            await page.send("RENDERING_FEEDBACK", requestId="r1", windowId="a", kind="capture", **answer)
-            with pytest.raises(Unsupported, match="could not be captured"):
-                await capture
-
-    asyncio.run(story())
+async def test_an_answer_without_a_png_is_an_error(tmp_path: Path, answer: dict[str, Any]) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        [page] = await pages(here, "one")
+        capture = asyncio.ensure_future(here.do("window.capture", "a", requestId="r1"))
+        await settled()
+        await page.send("RENDERING_FEEDBACK", requestId="r1", windowId="a", kind="capture", **answer)
+        with pytest.raises(Unsupported, match="could not be captured"):
+            await capture
 
 
-def test_a_request_id_that_waits_cannot_be_used_again(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            await pages(here, "one")
-            first = asyncio.ensure_future(here.do("window.capture", "a", requestId="r1"))
-            await settled()
-            with pytest.raises(InvalidAction) as caught:
-                await here.do("window.capture", "a", requestId="r1")
-            assert caught.value.details["path"] == "requestId"
-            first.cancel()
-            await asyncio.gather(first, return_exceptions=True)
-
-    asyncio.run(story())
+async def test_a_request_id_that_waits_cannot_be_used_again(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        await pages(here, "one")
+        first = asyncio.ensure_future(here.do("window.capture", "a", requestId="r1"))
+        await settled()
+        with pytest.raises(InvalidAction) as caught:
+            await here.do("window.capture", "a", requestId="r1")
+        assert caught.value.details["path"] == "requestId"
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
 
 
-def test_a_batch_asks_no_two_questions_under_one_id(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            await pages(here, "one")
-            acts = [action("window.capture", windowId="a", requestId="r"), creating("b")] * 2
-            with pytest.raises(InvalidAction) as caught:
-                await here.desk.apply_batch(acts, "ada", False)
-            assert caught.value.details["path"] == "requestId"
-            assert list(here.desk.state.windows) == ["monitor-0/a"]
-
-    asyncio.run(story())
+async def test_a_batch_asks_no_two_questions_under_one_id(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        await pages(here, "one")
+        acts = [action("window.capture", windowId="a", requestId="r"), creating("b")] * 2
+        with pytest.raises(InvalidAction) as caught:
+            await here.desk.apply_batch(acts, "ada", False)
+        assert caught.value.details["path"] == "requestId"
+        assert list(here.desk.state.windows) == ["monitor-0/a"]
 
 
-def test_a_failed_capture_in_a_batch_stands_in_its_details(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            await pages(here, "one")
-            acts = [action("window.capture", windowId="a"), creating("b")]
-            batch = asyncio.ensure_future(here.desk.apply_batch(acts, "ada", False))
-            await settled()
-            await here.clock.advance(5_000)
-            first, second = await batch
-            assert first["error"]["code"] == "TIMEOUT"
-            assert second == {"key": "monitor-0/b"}
-
-    asyncio.run(story())
+async def test_a_failed_capture_in_a_batch_stands_in_its_details(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        await pages(here, "one")
+        acts = [action("window.capture", windowId="a"), creating("b")]
+        batch = asyncio.ensure_future(here.desk.apply_batch(acts, "ada", False))
+        await settled()
+        await here.clock.advance(5_000)
+        first, second = await batch
+        assert first["error"]["code"] == "TIMEOUT"
+        assert second == {"key": "monitor-0/b"}
 
 
 @pytest.mark.parametrize(
@@ -183,46 +154,33 @@ def test_a_failed_capture_in_a_batch_stands_in_its_details(tmp_path: Path) -> No
         ({"success": False, "error": "refused"}, {"loaded": False, "error": "refused"}),
     ],
 )
-def test_load_feedback_of_an_iframe_stands_in_the_details(
+async def test_load_feedback_of_an_iframe_stands_in_the_details(
     tmp_path: Path, answer: dict[str, Any], told: dict[str, Any]
 ) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            one, other = await pages(here, "one", "other")
-            await one.shows()
-            creation = asyncio.ensure_future(here.create("page", content=PAGE, requestId="r1"))
-            await settled()
-            await other.send(
-                "RENDERING_FEEDBACK", requestId="r1", windowId="page", kind="iframe", success=False
-            )
-            await one.send("RENDERING_FEEDBACK", requestId="r1", windowId="page", kind="iframe", **answer)
-            assert (await creation)["iframe"] == told
-
-    asyncio.run(story())
+    async with office(tmp_path) as here:
+        one, other = await pages(here, "one", "other")
+        await one.shows()
+        creation = asyncio.ensure_future(here.create("page", content=PAGE, requestId="r1"))
+        await settled()
+        await other.send("RENDERING_FEEDBACK", requestId="r1", windowId="page", kind="iframe", success=False)
+        await one.send("RENDERING_FEEDBACK", requestId="r1", windowId="page", kind="iframe", **answer)
+        assert (await creation)["iframe"] == told
 
 
-def test_an_iframe_that_tells_nothing_is_waited_for_five_seconds(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await pages(here, "one")
-            creation = asyncio.ensure_future(here.create("page", content=PAGE))
-            await settled()
-            assert here.desk.state.windows["monitor-0/page"].birth.request_id
-            await here.clock.advance(5_000)
-            assert (await creation)["iframe"]["loaded"] is False
-
-    asyncio.run(story())
+async def test_an_iframe_that_tells_nothing_is_waited_for_five_seconds(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await pages(here, "one")
+        creation = asyncio.ensure_future(here.create("page", content=PAGE))
+        await settled()
+        assert here.desk.state.windows["monitor-0/page"].birth.request_id
+        await here.clock.advance(5_000)
+        assert (await creation)["iframe"]["loaded"] is False
 
 
 @pytest.mark.parametrize("why", ["no browser", "other monitor", "minimised"])
-def test_nobody_waits_for_an_iframe_that_no_browser_shows(tmp_path: Path, why: str) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            if why != "no browser":
-                await pages(here, "one")
-            fields = {"other monitor": {"monitorId": "monitor-1"}, "minimised": {"minimized": True}}.get(
-                why, {}
-            )
-            assert "iframe" not in await here.create("page", content=PAGE, **fields)
-
-    asyncio.run(story())
+async def test_nobody_waits_for_an_iframe_that_no_browser_shows(tmp_path: Path, why: str) -> None:
+    async with office(tmp_path) as here:
+        if why != "no browser":
+            await pages(here, "one")
+        fields = {"other monitor": {"monitorId": "monitor-1"}, "minimised": {"minimized": True}}.get(why, {})
+        assert "iframe" not in await here.create("page", content=PAGE, **fields)

@@ -61,9 +61,7 @@ def test_snake_case_in_replaced_data_is_written_as_the_seed_writes_it() -> None:
     assert data == {"components": [{"type": "input", "name": "n", "formId": "f"}]}
 
 
-@pytest.mark.parametrize(
-    "url", ["https://example.org/x?y#z", "http://localhost:3000", "app:phone", "app:n_2"]
-)
+@each("url", ["https://example.org/x?y#z", "http://localhost:3000", "app:phone", "app:n_2"])
 def test_a_frame_shows_pages_and_apps(url: str) -> None:
     scene = Scene()
     scene.create("a", content={"renderer": "iframe", "data": url})
@@ -99,7 +97,7 @@ def test_no_frame_shows_the_desk_itself(url: str) -> None:
         reduce(DeskState(), act, "ada", False, NOW, hosts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "got"),
     [
         ("", ""),
@@ -136,7 +134,7 @@ FOREIGN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("src", OWN)
+@each("src", OWN)
 def test_a_component_shows_the_desks_own_pictures(src: str) -> None:
     assert is_own_picture(src)
     picture = {"type": "image", "src": src}

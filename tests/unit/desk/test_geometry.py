@@ -6,10 +6,11 @@ import pytest
 
 from handrail.desk.state import MonitorSize
 from handrail.desk.windows import show, viewport_of
+from tests.cases import each
 from tests.unit.desk.scene import Scene
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "got"),
     [
         ((-4000, 100), (-380, 100)),  # 100 px of the bar stay at the left

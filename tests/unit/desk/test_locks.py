@@ -88,7 +88,7 @@ def test_a_lease_lasts_two_minutes() -> None:
     assert scene.window("a").lock is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "fields"),
     [
         ("window.setContent", {"content": {"renderer": "text", "data": "new"}}),

@@ -8,6 +8,7 @@ import pytest
 
 from handrail.desk.desktop import expire, next_expiry
 from handrail.desk.state import DialogExpired
+from tests.cases import each
 from tests.unit.desk.scene import NOW, Scene, action
 
 SHORTCUT = {"id": "s1", "label": "L", "icon": "📄", "type": "file", "target": "a.md", "createdAt": 1}
@@ -85,7 +86,7 @@ def test_no_agents_dialog_passes_for_a_question_of_the_engine() -> None:
     assert error.message.startswith("id: 'approval:17' begins with approval:,")
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "fields"),
     [
         ("notification.show", {"title": "t", "body": "b"}),
@@ -152,7 +153,7 @@ def test_an_unknown_shortcut_is_an_error_with_the_nearest_id(kind: str, fields: 
     assert "report" in error.hint
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "path"),
     [
         ({"type": "url", "target": "javascript:alert(1)"}, "target"),

@@ -27,9 +27,7 @@ def test_markdown_is_rendered(markdown: str, html: str) -> None:
     assert html in render("markdown", markdown)
 
 
-@pytest.mark.parametrize(
-    "link", ["https://example.org/x?y=1", "http://example.org", "mailto:ada@example.org"]
-)
+@each("link", ["https://example.org/x?y=1", "http://example.org", "mailto:ada@example.org"])
 def test_links_open_outside_and_tell_nothing(link: str) -> None:
     for html in (
         render("markdown", f"[x]({link})"),
@@ -51,9 +49,7 @@ def test_a_link_to_anything_else_leads_nowhere(link: str) -> None:
     assert "href" not in render("html", f'<a href="{link}">x</a>')
 
 
-@pytest.mark.parametrize(
-    "src", ["data:image/png;base64,AAAA", "/api/storage/shots/1.png", "/static/icon.svg"]
-)
+@each("src", ["data:image/png;base64,AAAA", "/api/storage/shots/1.png", "/static/icon.svg"])
 def test_the_desks_own_pictures_are_shown(src: str) -> None:
     assert f'src="{src}"' in render("html", f'<img src="{src}" alt="x">')
     assert f'src="{src}"' in render("markdown", f"![x]({src})")
@@ -113,7 +109,7 @@ def test_a_cell_cannot_span_the_world(attribute: str) -> None:
     assert f'{attribute}="2"' in html
 
 
-@pytest.mark.parametrize(
+@each(
     ("renderer", "text"),
     [
         ("html", "<div>" * 300_000),
@@ -140,7 +136,7 @@ def test_characters_that_nothing_can_say_do_not_end_the_text(text: str) -> None:
         assert re.search("a.?b", render(renderer, text))
 
 
-@pytest.mark.parametrize("renderer", ["text", "table", "iframe", "component", "pdf"])
+@each("renderer", ["text", "table", "iframe", "component", "pdf"])
 def test_only_text_with_marks_is_rendered(renderer: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         render(renderer, "x")

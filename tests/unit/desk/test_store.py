@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 from pathlib import Path
@@ -39,133 +38,106 @@ async def furnish(here: Office) -> None:
     await here.do("toast.show", id="t", message="gone with the process")
 
 
-def test_a_restart_restores_everything_exactly(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        async with office(tmp_path, clock) as here:
-            await furnish(here)
-            page = here.browser()
-            await page.next()
-            await page.shows("monitor-1", w=900, h=500)
-            left = here.desk.state
-        async with office(tmp_path, clock) as here:
-            assert here.desk.state == survivor(left)
-            assert list(here.desk.state.windows) == list(left.windows)
-            assert here.desk.state.active_monitor == "monitor-1"
-            assert here.desk.state.windows["monitor-0/a"].lock is not None
-
-    asyncio.run(story())
+async def test_a_restart_restores_everything_exactly(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with office(tmp_path, clock) as here:
+        await furnish(here)
+        page = here.browser()
+        await page.next()
+        await page.shows("monitor-1", w=900, h=500)
+        left = here.desk.state
+    async with office(tmp_path, clock) as here:
+        assert here.desk.state == survivor(left)
+        assert list(here.desk.state.windows) == list(left.windows)
+        assert here.desk.state.active_monitor == "monitor-1"
+        assert here.desk.state.windows["monitor-0/a"].lock is not None
 
 
-def test_locks_and_notifications_that_expired_meanwhile_are_dropped(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            await here.do("window.lock", "a", agentId="ada")
-            await here.do("notification.show", id="n", title="t", body="b", duration=1_000)
-            later = here.clock.now_ms() + 120_000
-        async with office(tmp_path, ManualClock(later)) as here:
-            assert here.desk.state.windows["monitor-0/a"].lock is None
-            assert here.desk.state.notifications == ()
-
-    asyncio.run(story())
+async def test_locks_and_notifications_that_expired_meanwhile_are_dropped(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        await here.do("window.lock", "a", agentId="ada")
+        await here.do("notification.show", id="n", title="t", body="b", duration=1_000)
+        later = here.clock.now_ms() + 120_000
+    async with office(tmp_path, ManualClock(later)) as here:
+        assert here.desk.state.windows["monitor-0/a"].lock is None
+        assert here.desk.state.notifications == ()
 
 
-def test_a_lock_that_survived_a_restart_ends_at_its_own_time(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        async with office(tmp_path, clock) as here:
-            await here.create("a")
-            await here.do("window.lock", "a", agentId="ada")
-        async with office(tmp_path, clock) as here:
-            await settled()
-            await clock.advance(120_000)
-            assert here.desk.state.windows["monitor-0/a"].lock is None
-
-    asyncio.run(story())
+async def test_a_lock_that_survived_a_restart_ends_at_its_own_time(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with office(tmp_path, clock) as here:
+        await here.create("a")
+        await here.do("window.lock", "a", agentId="ada")
+    async with office(tmp_path, clock) as here:
+        await settled()
+        await clock.advance(120_000)
+        assert here.desk.state.windows["monitor-0/a"].lock is None
 
 
-def test_numbers_never_repeat_after_a_restart(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            page = here.browser()
-            await page.next()
-        async with office(tmp_path) as here:
-            again = here.browser(since=page.seq)
-            assert (await again.next())["type"] == "SNAPSHOT"
-            assert again.seq > page.seq
-
-    asyncio.run(story())
+async def test_numbers_never_repeat_after_a_restart(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        page = here.browser()
+        await page.next()
+    async with office(tmp_path) as here:
+        again = here.browser(since=page.seq)
+        assert (await again.next())["type"] == "SNAPSHOT"
+        assert again.seq > page.seq
 
 
-def test_numbers_never_repeat_also_where_a_life_left_nothing_to_write(tmp_path: Path) -> None:
-    async def story() -> None:
-        store = Store(tmp_path / "handrail.db")
-        firsts = []
-        for _ in range(3):
-            desk = await Desk.open(store, ManualClock())  # never closed: as good as killed
-            desk.publish("AGENT_STATUS", agentId="ada", status="idle")
-            firsts.append(desk.hub.ring.last)
-        store.close()
-        assert len(set(firsts)) == 3
-
-    asyncio.run(story())
+async def test_numbers_never_repeat_also_where_a_life_left_nothing_to_write(tmp_path: Path) -> None:
+    store = Store(tmp_path / "handrail.db")
+    firsts = []
+    for _ in range(3):
+        desk = await Desk.open(store, ManualClock())  # never closed: as good as killed
+        desk.publish("AGENT_STATUS", agentId="ada", status="idle")
+        firsts.append(desk.hub.ring.last)
+    store.close()
+    assert len(set(firsts)) == 3
 
 
-def test_sessions_keep_their_desks_apart(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path, session="one") as here:
-            await here.create("a")
-        async with office(tmp_path, session="two") as here:
-            assert here.desk.state.windows == {}
-        async with office(tmp_path, session="one") as here:
-            assert list(here.desk.state.windows) == ["monitor-0/a"]
-
-    asyncio.run(story())
+async def test_sessions_keep_their_desks_apart(tmp_path: Path) -> None:
+    async with office(tmp_path, session="one") as here:
+        await here.create("a")
+    async with office(tmp_path, session="two") as here:
+        assert here.desk.state.windows == {}
+    async with office(tmp_path, session="one") as here:
+        assert list(here.desk.state.windows) == ["monitor-0/a"]
 
 
-def test_a_change_is_on_disk_without_a_close(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            await here.store.read(lambda db: db.total_changes)
-            assert _windows(tmp_path) == ["monitor-0/a"]
-
-    asyncio.run(story())
+async def test_a_change_is_on_disk_without_a_close(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        await here.store.read(lambda db: db.total_changes)
+        assert _windows(tmp_path) == ["monitor-0/a"]
 
 
-def test_a_change_waits_for_the_commit_of_the_journal_and_is_part_of_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            journal = Journal.open(tmp_path, here.clock)
-            here.store.committer = journal.keep
-            await here.create("a")
-            await here.create("b")
-            await journal.seal({"kind": "verified", "terminal": True})
-            assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
-            await here.do("window.close", "a")
-            await journal.durable()
-            assert _windows(tmp_path) == ["monitor-0/b"]
-            here.store.committer = None
-            await journal.close()
-
-    asyncio.run(story())
+async def test_a_change_waits_for_the_commit_of_the_journal_and_is_part_of_it(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        journal = Journal.open(tmp_path, here.clock)
+        here.store.committer = journal.keep
+        await here.create("a")
+        await here.create("b")
+        await journal.seal({"kind": "verified", "terminal": True})
+        assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
+        await here.do("window.close", "a")
+        await journal.durable()
+        assert _windows(tmp_path) == ["monitor-0/b"]
+        here.store.committer = None
+        await journal.close()
 
 
-def test_a_title_alone_does_not_write_the_rest_again(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.create("a")
-            await here.store.write(lambda db: db.execute("UPDATE desk_rest SET body = 'untouched'"))
-            await here.do("window.setTitle", "a", title="other")
-            rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
-            assert rest == "untouched"
-            await here.create("b")
-            rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
-            assert json.loads(rest)["windows"] == ["monitor-0/a", "monitor-0/b"]
-
-    asyncio.run(story())
+async def test_a_title_alone_does_not_write_the_rest_again(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.create("a")
+        await here.store.write(lambda db: db.execute("UPDATE desk_rest SET body = 'untouched'"))
+        await here.do("window.setTitle", "a", title="other")
+        rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
+        assert rest == "untouched"
+        await here.create("b")
+        rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
+        assert json.loads(rest)["windows"] == ["monitor-0/a", "monitor-0/b"]
 
 
 def _windows(home: Path) -> list[str]:
@@ -199,29 +171,23 @@ def test_a_window_that_takes_the_place_of_its_namesake_is_written_whole() -> Non
     assert json.loads(row[1] or "")["content"]["data"] == "other"
 
 
-def test_a_disk_that_refuses_is_tried_again_with_the_next_change(
+async def test_a_disk_that_refuses_is_tried_again_with_the_next_change(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
-            await here.create("a")
-            await here.store.read(lambda db: db.total_changes)
-            assert "tried again" in caplog.records[0].message
-            assert _windows(tmp_path) == []
-            await here.store.write(lambda db: db.execute("ALTER TABLE away RENAME TO desk_rest"))
-            await here.create("b")
-            await here.store.read(lambda db: db.total_changes)
-            assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
-
-    asyncio.run(story())
+    async with office(tmp_path) as here:
+        await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
+        await here.create("a")
+        await here.store.read(lambda db: db.total_changes)
+        assert "tried again" in caplog.records[0].message
+        assert _windows(tmp_path) == []
+        await here.store.write(lambda db: db.execute("ALTER TABLE away RENAME TO desk_rest"))
+        await here.create("b")
+        await here.store.read(lambda db: db.total_changes)
+        assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
 
 
-def test_a_desk_that_can_not_be_written_at_its_end_says_so(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
-            with pytest.raises(StoreUnusable, match="no such table: desk_rest"):
-                await here.desk.close()
-
-    asyncio.run(story())
+async def test_a_desk_that_can_not_be_written_at_its_end_says_so(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
+        with pytest.raises(StoreUnusable, match="no such table: desk_rest"):
+            await here.desk.close()

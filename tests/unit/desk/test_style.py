@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handrail.desk.content import PROPERTIES, filter_style
 from tests.cases import each
 
@@ -100,7 +98,7 @@ def test_nothing_else_may_be_set() -> None:
     assert {*LOOKS, "opacity"} == PROPERTIES
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "text"),
     [
         ("lineHeight", 1.5, "1.5"),

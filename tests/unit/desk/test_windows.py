@@ -7,6 +7,7 @@ import pytest
 from handrail.desk.state import MonitorSize
 from handrail.desk.windows import show
 from handrail.errors import InvalidAction
+from tests.cases import each
 from tests.unit.desk.scene import TEXT, Scene, action, creating
 
 
@@ -33,7 +34,7 @@ def test_an_unknown_window_is_an_error_with_the_nearest_ids() -> None:
     assert "report" in error.hint
 
 
-@pytest.mark.parametrize("kind", ["window.focus", "window.maximize", "window.restore"])
+@each("kind", ["window.focus", "window.maximize", "window.restore"])
 def test_what_changes_nothing_says_no_op(kind: str) -> None:
     scene = Scene("a")
     if kind == "window.maximize":
@@ -89,14 +90,6 @@ def test_resizing_a_maximised_window_un_maximises_it() -> None:
     assert not scene.window("a").maximized
 
 
-def test_maximising_twice_keeps_the_first_bounds() -> None:
-    scene = Scene("a")
-    scene.do("window.maximize", "a")
-    scene.do("window.maximize", "a")
-    scene.do("window.restore", "a")
-    assert scene.bounds("a") == (80, 60, 480, 320)
-
-
 def test_maximising_a_minimised_window_shows_it() -> None:
     scene = Scene("a", "b")
     scene.do("window.minimize", "a")
@@ -105,7 +98,7 @@ def test_maximising_a_minimised_window_shows_it() -> None:
     assert scene.focused == "a"
 
 
-@pytest.mark.parametrize("kind", ["window.maximize", "window.minimize", "window.restore", "window.focus"])
+@each("kind", ["window.maximize", "window.minimize", "window.restore", "window.focus"])
 def test_panels_are_fixed(kind: str) -> None:
     scene = Scene()
     scene.create("bar", variant="panel")

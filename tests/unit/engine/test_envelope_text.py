@@ -77,7 +77,7 @@ def test_after_a_navigation_the_new_screen_stands_for_all_changes() -> None:
     assert text.endswith("Screen changed: a.b -> c.d\nscreen 1080x2400 c.d\n@b7 Next")
 
 
-@pytest.mark.parametrize(
+@each(
     "action",
     [TAP, {"type": "scroll_to", "target": {"id": "x"}}, {"type": "set_value", "target": "@v1", "value": 1}],
 )
@@ -201,7 +201,7 @@ def test_a_message_stays_on_its_line() -> None:
     assert failure(message=f"No element matches {HOSTILE}").count("\n") == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("delivery", "sent", "words"),
     [
         ("not_delivered", {}, "Nothing was delivered."),

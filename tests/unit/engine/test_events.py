@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 
 from handrail.engine.events import HELD, Event, Events
@@ -12,35 +11,26 @@ def event(number: int) -> Event:
     return Event(f"tap_1_{number}", "tap", "emulator-5554", "accepted", number)
 
 
-def test_what_happens_before_the_first_await_is_heard() -> None:
-    async def story() -> None:
-        events = Events()
-        listener = events.listen()
-        events.publish(event(1))
-        events.close()
-        assert [one.at_ms async for one in listener] == [1]
-        assert [one async for one in listener] == []
-        assert [one async for one in events.listen()] == []
-
-    asyncio.run(story())
+async def test_what_happens_before_the_first_await_is_heard() -> None:
+    events = Events()
+    listener = events.listen()
+    events.publish(event(1))
+    events.close()
+    assert [one.at_ms async for one in listener] == [1]
+    assert [one async for one in listener] == []
+    assert [one async for one in events.listen()] == []
 
 
-def test_a_slow_listener_loses_the_oldest_and_the_others_nothing() -> None:
-    async def story() -> None:
-        events = Events()
-        slow = events.listen()
-        for number in range(HELD + 5):
-            events.publish(event(number))
-        assert (await anext(slow)).at_ms == 5
-
-    asyncio.run(story())
+async def test_a_slow_listener_loses_the_oldest_and_the_others_nothing() -> None:
+    events = Events()
+    slow = events.listen()
+    for number in range(HELD + 5):
+        events.publish(event(number))
+    assert (await anext(slow)).at_ms == 5
 
 
-def test_a_listener_that_nobody_holds_is_forgotten() -> None:
-    async def story() -> None:
-        events = Events()
-        events.listen()
-        gc.collect()
-        assert len(events) == 0
-
-    asyncio.run(story())
+async def test_a_listener_that_nobody_holds_is_forgotten() -> None:
+    events = Events()
+    events.listen()
+    gc.collect()
+    assert len(events) == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handrail.engine.gestures import (
     OPPOSITE,
     Direction,
@@ -99,7 +97,7 @@ def test_a_slider_on_the_way_is_felt() -> None:
     assert texts(pressed_by_strokes(rotate(500, 500, 300, 0, 3_600, 300).strokes), shown) == []
 
 
-@pytest.mark.parametrize("key", ["up", "left", "page_up", "move_end"])
+@each("key", ["up", "left", "page_up", "move_end"])
 def test_an_arrow_moves_a_slider_and_presses_no_button(key: str) -> None:
     assert texts(pressed_by_key(key), slider_at("[0,0][900,100]")) == ["Slide to pay"]
     assert texts(pressed_by_key(key), screen("Pay")) == []
@@ -162,7 +160,7 @@ def test_enter_in_a_field_may_press_any_button_of_its_window() -> None:
     assert texts(pressed_by_key("delete"), screen("Pay")) == ["Pay"]
 
 
-@pytest.mark.parametrize("text", ["Ada\n", "\r", "a\u2028b", "\x00", "\x85"])
+@each("text", ["Ada\n", "\r", "a\u2028b", "\x00", "\x85"])
 def test_a_line_break_in_a_text_is_the_enter_key(text: str) -> None:
     assert texts(pressed_by_text(text), form("")) == ["Buy"]
     assert texts(pressed_by_text("Ada Lovelace"), form("")) == []
@@ -219,7 +217,7 @@ def test_only_what_is_not_named_needs_a_fresh_screen() -> None:
 BOX = Bounds(100, 200, 300, 600)
 
 
-@pytest.mark.parametrize(
+@each(
     ("direction", "goes"),
     [
         ("down", (200, 280, 200, 520)),
@@ -234,7 +232,7 @@ def test_a_finger_goes_six_tenths_of_a_box_through_its_middle(direction: Directi
     assert swipe_line(OPPOSITE[direction], BOX) == (*goes[2:], *goes[:2])
 
 
-@pytest.mark.parametrize(
+@each(
     ("direction", "goes"),
     [
         ("down", (150, 260, 150, 460)),

@@ -17,7 +17,7 @@ from handrail.engine.script_executor import ScriptExecutor, ScriptResult
 
 PYTHON = str(Path(sys.executable).resolve())
 HABITS = ("setsid", "group", "deaf", "nameless", "closed", "nohup")
-LONGEST_SEC = 40
+LONGEST_SEC = 120
 """How long a process that got away lives. The judge looks long before."""
 
 ACTOR = """
@@ -98,7 +98,7 @@ def examine(folder: Path, seed: str, timeout_sec: float = 1.0) -> int:
     return len(list((result.run_dir / "files").glob("pid-*")))
 
 
-LATE_SEC = 4.0
+LATE_SEC = 60.0
 """More than the grace, the kills and a busy machine take; far less than a survivor lives."""
 
 
@@ -122,8 +122,10 @@ HELD = {
 @pytest.mark.parametrize("lives", [0, LONGEST_SEC])
 def test_the_deadline_ends_the_answer_whatever_holds_the_pipe(tmp_path: Path, name: str, lives: int) -> None:
     child = {"habits": HELD[name], "double": True, "lives": LONGEST_SEC, "children": []}
-    result, took = attempt(tmp_path, {"habits": [], "double": False, "lives": lives, "children": [child]}, 1)
-    assert took < 1 + LATE_SEC
+    parent = {"habits": [], "double": False, "lives": lives, "children": [child]}
+    deadline = 1 if lives else 60  # a busy machine may need longer than a second to start Python
+    result, took = attempt(tmp_path, parent, deadline)
+    assert took < LATE_SEC
     assert survivors(result) == []
     assert result.timed_out == bool(lives)
 

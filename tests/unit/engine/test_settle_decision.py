@@ -124,16 +124,14 @@ def test_a_helper_that_heard_nothing_ends_the_wait_at_once() -> None:
     assert reason(waiting(), evidence(0, is_helper_idle=True)) == "quiet"
 
 
-@pytest.mark.parametrize(
-    ("ended", "waits", "rests"), [(400, True, "quiet"), (399.9, True, None), (400, False, None)]
-)
+@each(("ended", "waits", "rests"), [(400, True, "quiet"), (399.9, True, None), (400, False, None)])
 def test_a_slow_answer_of_a_channel_that_waits_for_idle_is_quiet(
     ended: float, waits: bool, rests: str | None
 ) -> None:
     assert reason(waiting(), evidence(0, ended, waits_for_idle=waits)) == rests
 
 
-@pytest.mark.parametrize(
+@each(
     ("screen", "restless", "rests"),
     [(MOVED, True, "volatile"), (MOVED, False, "quiet"), (CALM, True, "quiet")],
 )
@@ -143,9 +141,7 @@ def test_a_rest_that_left_something_out_is_called_volatile(
     assert reason(waiting(), evidence(0), evidence(102, screen=screen, has_volatile=restless)) == rests
 
 
-@pytest.mark.parametrize(
-    ("ended", "endless", "learns"), [(1_200, 1, True), (1_199.9, 1, False), (1_200, 0, False)]
-)
+@each(("ended", "endless", "learns"), [(1_200, 1, True), (1_199.9, 1, False), (1_200, 0, False)])
 def test_what_moves_for_ever_is_learned_when_no_transition_lasts_so_long(
     ended: float, endless: bool, learns: bool
 ) -> None:

@@ -25,6 +25,7 @@ from handrail.errors import HandrailError
 from handrail.protocol.target import Condition, Selector
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
+from tests.cases import each
 from tests.unit.engine.scripted import Stand, page, still
 from tests.unit.screen.drawn import node, row, screen, windows
 
@@ -160,7 +161,7 @@ def test_a_switch_whose_screen_is_gone_did_something() -> None:
     assert verdict == Holds(True, "another state", "another screen")
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "is_on", "proved"),
     [("RadioButton", True, True), ("RadioButton", False, False), ("CheckBox", True, False)],
 )
@@ -178,7 +179,7 @@ def test_a_switch_itself_is_what_a_tap_on_it_switches() -> None:
     assert switch_of(before, at) is at.touched
 
 
-@pytest.mark.parametrize(
+@each(
     ("inside", "is_switched"),
     [
         ([switch("A", 0, flags="checkable")], True),
@@ -271,9 +272,7 @@ def test_where_nothing_is_there_it_is_said() -> None:
     assert failure.message == f"{APP} did not come to the front; nothing is there"
 
 
-@pytest.mark.parametrize(
-    ("prompt", "kind"), [(PERMISSION, "permission"), (CHOOSER, "chooser"), (INSTALLER, "installer")]
-)
+@each(("prompt", "kind"), [(PERMISSION, "permission"), (CHOOSER, "chooser"), (INSTALLER, "installer")])
 def test_what_the_system_asks_above_an_app_proves_this_app_and_no_other(prompt: str, kind: str) -> None:
     above = front(of(APP), prompt)
     assert in_front(APP, 0).check(above) == Holds(True, APP, f"a {kind} prompt of {APP}")

@@ -216,30 +216,24 @@ def test_what_stays_still_for_long_is_forgotten() -> None:
     assert not restless.nodes(drawn)
 
 
-def test_a_slow_ticker_is_learned_from_looks_between_two_actions() -> None:
-    async def story() -> None:
-        stand = Stand(frames(1_000, lambda number: page(ticker=f"Score {number}")))
-        for _ in range(5):
-            await stand.look()
-            await stand.clock.advance(800)
-        assert {one.resource_id for one in stand.screens.volatile.nodes(stand.driver.shows(0))} == {TICKER}
-
-    asyncio.run(story())
+async def test_a_slow_ticker_is_learned_from_looks_between_two_actions() -> None:
+    stand = Stand(frames(1_000, lambda number: page(ticker=f"Score {number}")))
+    for _ in range(5):
+        await stand.look()
+        await stand.clock.advance(800)
+    assert {one.resource_id for one in stand.screens.volatile.nodes(stand.driver.shows(0))} == {TICKER}
 
 
-def test_a_switch_that_a_person_turns_again_and_again_stays_news() -> None:
-    async def story() -> None:
-        stand = Stand(frames(500, lambda number: page(on=number % 2 == 0)))
-        before = await stand.look()
-        for _ in range(12):
-            await stand.look()
-            await stand.clock.advance(600)
-        settled = await stand.settle(before)
-        assert not stand.screens.volatile.nodes(settled.snapshot.screen)
-        assert not stand.screens.is_same(page(on=True), page(on=False))
-        assert stand.screens.changes(page(on=True), page(on=False)).changes
-
-    asyncio.run(story())
+async def test_a_switch_that_a_person_turns_again_and_again_stays_news() -> None:
+    stand = Stand(frames(500, lambda number: page(on=number % 2 == 0)))
+    before = await stand.look()
+    for _ in range(12):
+        await stand.look()
+        await stand.clock.advance(600)
+    settled = await stand.settle(before)
+    assert not stand.screens.volatile.nodes(settled.snapshot.screen)
+    assert not stand.screens.is_same(page(on=True), page(on=False))
+    assert stand.screens.changes(page(on=True), page(on=False)).changes
 
 
 def test_words_beside_a_switch_that_a_person_turns_stay_news() -> None:
@@ -259,49 +253,39 @@ def test_words_beside_a_switch_that_a_person_turns_stay_news() -> None:
     asyncio.run(story())
 
 
-def test_late_effects_of_actions_are_not_taken_for_restlessness() -> None:
+async def test_late_effects_of_actions_are_not_taken_for_restlessness() -> None:
     """Every action brings a line of words a second later: one change after each touch, however often."""
-
-    async def story() -> None:
-        stand = Stand(still(page()))
-        for number in range(6):
-            before = await stand.look()
-            at = stand.clock.monotonic_ms() + 1_000
-            stand.driver.shows = steps(
-                (0, page(ticker=f"{number} found")), (at, page(ticker=f"{number + 1} found"))
-            )
-            await stand.settle(before)
-            await stand.clock.advance(1_500)
-            await stand.look()
-        assert not stand.screens.volatile.nodes(page())
-
-    asyncio.run(story())
+    stand = Stand(still(page()))
+    for number in range(6):
+        before = await stand.look()
+        at = stand.clock.monotonic_ms() + 1_000
+        stand.driver.shows = steps(
+            (0, page(ticker=f"{number} found")), (at, page(ticker=f"{number + 1} found"))
+        )
+        await stand.settle(before)
+        await stand.clock.advance(1_500)
+        await stand.look()
+    assert not stand.screens.volatile.nodes(page())
 
 
-def test_an_animation_that_follows_every_touch_is_not_learned() -> None:
-    async def story() -> None:
-        stand = Stand(still(page()))
-        for _ in range(6):
-            before = await stand.look()
-            start = stand.clock.monotonic_ms()
-            draw = lambda number: page(ticker=f"Frame {number}", ball=9 * number)  # noqa: E731
-            stand.driver.shows = frames(100, draw, start=start, last=8)
-            settled = await stand.settle(before)
-            assert settled.report.reason == "quiet"
-            assert settled.snapshot.screen is stand.driver.shows(10_000_000)
-        assert not stand.screens.volatile.nodes(page())
-
-    asyncio.run(story())
+async def test_an_animation_that_follows_every_touch_is_not_learned() -> None:
+    stand = Stand(still(page()))
+    for _ in range(6):
+        before = await stand.look()
+        start = stand.clock.monotonic_ms()
+        draw = lambda number: page(ticker=f"Frame {number}", ball=9 * number)  # noqa: E731
+        stand.driver.shows = frames(100, draw, start=start, last=8)
+        settled = await stand.settle(before)
+        assert settled.report.reason == "quiet"
+        assert settled.snapshot.screen is stand.driver.shows(10_000_000)
+    assert not stand.screens.volatile.nodes(page())
 
 
-def test_another_screen_that_comes_by_itself_teaches_nothing() -> None:
-    async def story() -> None:
-        dialog = page(extra=node("Button", box=row(5), text="Rate"))
-        stand = Stand(frames(900, lambda number: dialog if number % 2 else page()))
-        for _ in range(10):
-            await stand.look()
-            await stand.clock.advance(900)
-        assert not stand.screens.volatile.nodes(page())
-        assert not stand.screens.volatile.nodes(dialog)
-
-    asyncio.run(story())
+async def test_another_screen_that_comes_by_itself_teaches_nothing() -> None:
+    dialog = page(extra=node("Button", box=row(5), text="Rate"))
+    stand = Stand(frames(900, lambda number: dialog if number % 2 else page()))
+    for _ in range(10):
+        await stand.look()
+        await stand.clock.advance(900)
+    assert not stand.screens.volatile.nodes(page())
+    assert not stand.screens.volatile.nodes(dialog)

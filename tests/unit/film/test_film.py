@@ -28,6 +28,7 @@ from handrail.flow.plan import name_of
 from handrail.protocol.flow import Step
 from handrail.protocol.read import action_from
 from handrail.screen.node import Bounds, ScreenPoint
+from tests.cases import each
 from tests.unit.flow.records_made import failing_contact, passing
 
 MARK = (224, 33, 138)
@@ -112,7 +113,7 @@ def test_a_swipe_is_an_arrow_from_where_the_finger_came_down(tmp_path: Path) -> 
     assert upper > middle, "the head is at the end where the finger lifts"
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "is_touched"),
     [
         ({"semantic": "selection", "delivery": "delivered"}, True),
@@ -227,7 +228,7 @@ def test_without_the_extra_a_code_and_a_hint_come_first(monkeypatch: pytest.Monk
     assert "handrail[video]" in (refused.value.hint or "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("envelope", "said"),
     [
         ({"success": True, "lifecycle_state": "verified"}, ("verified", "good")),

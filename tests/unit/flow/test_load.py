@@ -167,7 +167,7 @@ AGENTEST = [
 ]
 
 
-@pytest.mark.parametrize("whole", [AGENTEST, {"steps": AGENTEST}, {"name": "n", "steps": AGENTEST}])
+@each("whole", [AGENTEST, {"steps": AGENTEST}, {"name": "n", "steps": AGENTEST}])
 def test_agentest_steps_are_taken_as_they_are(whole: Any) -> None:
     document = loads(json.dumps(whole))
     assert document.is_agentest
@@ -325,7 +325,7 @@ def test_aliases_work_and_can_not_be_a_bomb() -> None:
     assert "nested deeper" in said(deep)
 
 
-@pytest.mark.parametrize("opening", ["[", "{a: ", "- "])
+@each("opening", ["[", "{a: ", "- "])
 def test_deep_nesting_is_refused_at_once(opening: str) -> None:
     assert "nested deeper than 60" in said(opening * (1_000_000 // len(opening)))
     assert "nested deeper than 60" in json.dumps(problems("[" * 1_000_000, Path("a.json")))

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from handrail.flow.run import may_repeat, run_with_retries
 from handrail.protocol.envelope import Envelope
+from tests.cases import each
 from handrail_sim.clock import ManualClock
 
 
@@ -64,7 +63,7 @@ def test_pauses_grow() -> None:
     assert took >= 200 + 400 + 800
 
 
-@pytest.mark.parametrize(
+@each(
     "failure",
     [
         envelope(retryable=False),

@@ -59,9 +59,7 @@ def test_the_settings_for_vscode_name_a_file_that_the_command_wrote(
     [(named, files)] = json.loads(done.stdout)["yaml.schemas"].items()
     assert files == "e2e/*.yaml"
     assert named.startswith("./")
-    written = json.loads((tmp_path / named).read_text())
-    Draft202012Validator.check_schema(written)
-    assert written == flow_schema()
+    assert json.loads((tmp_path / named).read_text()) == flow_schema()
 
 
 def test_the_page_shows_the_settings_that_the_command_prints(

@@ -53,7 +53,7 @@ def test_what_does_not_exist_is_an_error(tmp_path: Path) -> None:
         find_flows([tmp_path / "nowhere"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("only", "without", "runs"),
     [("", "", True), ("smoke", "", True), ("slow", "", False), ("", "shop", False), ("smoke", "shop", False)],
 )
@@ -61,7 +61,7 @@ def test_tags_choose_and_exclude(only: str, without: str, runs: bool) -> None:
     assert wanted(("smoke", "shop"), only.split(), without.split()) is runs
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 20])
+@each("count", [1, 2, 3, 7, 20])
 def test_shards_are_even_and_complete(count: int) -> None:
     flows = list(range(17))
     shares = [Shard(index, count).of(flows) for index in range(1, count + 1)]

@@ -207,56 +207,49 @@ def test_nothing_is_swept_within_the_limits(tmp_path: Path) -> None:
     assert (found["count"], found["kept"]) == (0, [0, 1, 2, 3])
 
 
-def test_a_blob_that_is_seen_again_is_young_again(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        journal = Journal.open(tmp_path, clock, limits=Limits(bytes=None, count=1, age_ms=None))
-        old = await journal.put_blob(b"<first/>", "tree")
-        await clock.advance(DAY_MS)
-        other = await journal.put_blob(b"<second/>", "tree")
-        await clock.advance(DAY_MS)
-        await journal.put_blob(b"<first/>", "tree")
-        await journal.seal({"kind": "note"})
-        await journal.sweep()
-        assert journal.blob(old) == b"<first/>"
-        assert journal.blob(other) is None
-        await journal.close()
-
-    asyncio.run(story())
+async def test_a_blob_that_is_seen_again_is_young_again(tmp_path: Path) -> None:
+    clock = ManualClock()
+    journal = Journal.open(tmp_path, clock, limits=Limits(bytes=None, count=1, age_ms=None))
+    old = await journal.put_blob(b"<first/>", "tree")
+    await clock.advance(DAY_MS)
+    other = await journal.put_blob(b"<second/>", "tree")
+    await clock.advance(DAY_MS)
+    await journal.put_blob(b"<first/>", "tree")
+    await journal.seal({"kind": "note"})
+    await journal.sweep()
+    assert journal.blob(old) == b"<first/>"
+    assert journal.blob(other) is None
+    await journal.close()
 
 
-def test_a_blob_that_another_process_has_just_touched_is_not_swept(tmp_path: Path) -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        journal = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=None, age_ms=None))
-        name = await journal.put_blob(b"<first/>", "tree")
-        await journal.seal({"kind": "note"})
-        await clock.advance(DAY_MS)
-        path = tmp_path / "blobs" / name[:2] / name
-        path.touch()  # it was given again, and that process has not committed its row yet
-        assert await journal.sweep() == 0
-        assert journal.blob(name) is not None
-        await journal.seal({"kind": "note"})
-        assert [json.loads(line)["kind"] for line in journal.export()] == ["note", "note"]
-        path.unlink()
-        assert await journal.sweep() == 1, "what somebody else removed is gone, too"
-        await journal.close()
-
-    asyncio.run(story())
+async def test_a_blob_that_another_process_has_just_touched_is_not_swept(tmp_path: Path) -> None:
+    clock = ManualClock()
+    journal = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=None, age_ms=None))
+    name = await journal.put_blob(b"<first/>", "tree")
+    await journal.seal({"kind": "note"})
+    await clock.advance(DAY_MS)
+    path = tmp_path / "blobs" / name[:2] / name
+    path.touch()  # it was given again, and that process has not committed its row yet
+    assert await journal.sweep() == 0
+    assert journal.blob(name) is not None
+    await journal.seal({"kind": "note"})
+    assert [json.loads(line)["kind"] for line in journal.export()] == ["note", "note"]
+    path.unlink()
+    assert await journal.sweep() == 1, "what somebody else removed is gone, too"
+    await journal.close()
 
 
 @pytest.mark.parametrize(("old_ms", "swept"), [(59_999, 0), (60_000, 1)])
-def test_what_may_belong_to_an_action_in_flight_is_not_swept(tmp_path: Path, old_ms: int, swept: int) -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=0, age_ms=0))
-        await opened.put_blob(b"<first/>", "tree")
-        await opened.seal({"kind": "note"})
-        await clock.advance(old_ms)
-        assert await opened.sweep() == swept
-        await opened.close()
-
-    asyncio.run(story())
+async def test_what_may_belong_to_an_action_in_flight_is_not_swept(
+    tmp_path: Path, old_ms: int, swept: int
+) -> None:
+    clock = ManualClock()
+    opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=0, age_ms=0))
+    await opened.put_blob(b"<first/>", "tree")
+    await opened.seal({"kind": "note"})
+    await clock.advance(old_ms)
+    assert await opened.sweep() == swept
+    await opened.close()
 
 
 def test_a_sweep_lets_other_writers_in_between_and_tells_each_part(

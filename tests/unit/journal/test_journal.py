@@ -212,11 +212,8 @@ def test_a_journal_that_can_not_be_written_says_so_and_catches_up_later(tmp_path
     with_journal(tmp_path, work)
 
 
-def test_after_close_nothing_can_be_noted(tmp_path: Path) -> None:
-    async def story() -> None:
-        journal = Journal.open(tmp_path, ManualClock())
-        await journal.close()
-        with pytest.raises(HandrailError, match="closed"):
-            journal.note({"kind": "note"})
-
-    asyncio.run(story())
+async def test_after_close_nothing_can_be_noted(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path, ManualClock())
+    await journal.close()
+    with pytest.raises(HandrailError, match="closed"):
+        journal.note({"kind": "note"})

@@ -117,7 +117,7 @@ def test_what_is_no_note_is_refused(data: bytes) -> None:
         Note.parse(data)
 
 
-@pytest.mark.parametrize("text", ["", "a+b", "a+00000000+AAAA", GO_KEY.replace("c74f", "c74e"), "a b+c+d"])
+@each("text", ["", "a+b", "a+00000000+AAAA", GO_KEY.replace("c74f", "c74e"), "a b+c+d"])
 def test_what_is_no_key_is_refused(text: str) -> None:
     with pytest.raises(BadNote):
         VerifierKey.parse(text)
@@ -125,7 +125,7 @@ def test_what_is_no_key_is_refused(text: str) -> None:
         SignerKey.parse(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "c2sp.org/tlog-proof@v1\n\n", "c2sp.org/tlog-proof@v1\nindex x\n\nno", "c2sp.org/tlog-proof@v2\n\n"],
 )

@@ -36,14 +36,12 @@ def status(headers: dict[str, str], *, host: str = "127.0.0.1", token: str | Non
     return int(sent[0]["status"])
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8421", "localhost:8421", "[::1]:8421"])
+@each("host", ["127.0.0.1:8421", "localhost:8421", "[::1]:8421"])
 def test_this_machines_names_are_served(host: str) -> None:
     assert status({"host": host}) == 200
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example:8421", "127.0.0.1:9", "127.0.0.1", "localhost.evil.example:8421", ""]
-)
+@each("host", ["evil.example:8421", "127.0.0.1:9", "127.0.0.1", "localhost.evil.example:8421", ""])
 def test_a_rebound_name_is_not_served(host: str) -> None:
     assert status({"host": host}) == 421
     assert status({}) == 421

@@ -99,7 +99,7 @@ def test_an_unknown_profile_is_told_with_what_may_be_meant() -> None:
     assert "debug" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@each(
     ("profile", "rules", "prefix", "more"),
     [
         ("interaction", interaction.TOOLS, "", set()),

@@ -48,7 +48,7 @@ def test_the_table_of_steps_is_the_one_of_the_design() -> None:
     assert {state for state in STATES if state in LAST} == {"pending_verification", "verified", "failed"}
 
 
-@pytest.mark.parametrize("state", ["accepted", "resolved", "dispatched", "verified", "failed"])
+@each("state", ["accepted", "resolved", "dispatched", "verified", "failed"])
 def test_only_a_pending_action_can_be_left_as_it_is(state: str) -> None:
     with pytest.raises(ValueError, match=f"can't end as {state}"):
         life_at(state).end()
@@ -122,7 +122,7 @@ FULL: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     "envelope",
     [
         GOOD,

@@ -30,7 +30,7 @@ def refused(value: Any) -> InvalidAction:
     return caught.value
 
 
-@pytest.mark.parametrize("data", ['{"type":"wait"}', b'{"type":"wait"}', ' \n{"type":"wait"}\n'])
+@each("data", ['{"type":"wait"}', b'{"type":"wait"}', ' \n{"type":"wait"}\n'])
 def test_json_is_read_from_text_and_bytes(data: str | bytes) -> None:
     assert read_action(data).to_dict() == {"type": "wait", "duration_ms": 1000}
 
@@ -131,7 +131,7 @@ def test_a_field_that_fits_no_kind_says_what_each_kind_wants() -> None:
     assert ", or " in error.message
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text"),
     [([], ""), (["a"], "a"), (["a", 0], "a[0]"), ([1, "b"], "[1].b"), (["a", 0, 1, "b"], "a[0][1].b")],
 )
@@ -205,7 +205,7 @@ def test_a_value_is_a_number_or_a_label_and_nothing_like_it(value: Any) -> None:
     assert caught.value.details["path"] == "value"
 
 
-@pytest.mark.parametrize("value", [40, 0.5, "40", "true", "Monday"])
+@each("value", [40, 0.5, "40", "true", "Monday"])
 def test_a_value_keeps_its_type(value: Any) -> None:
     written = action_from({"type": "set_value", "target": "a", "value": value}).to_dict()["value"]
     assert (written, type(written)) == (value, type(value))

@@ -13,8 +13,6 @@ from handrail.protocol.read import read_action
 from tests.cases import each
 from tests.unit.protocol.strategies import one_action, spelled, vocabulary
 
-QUICK = settings(max_examples=3)
-
 
 @cache
 def validator() -> jsonschema.Draft202012Validator:
@@ -29,10 +27,13 @@ def test_the_example_survives_the_way_there_and_back(kind: str) -> None:
     assert json.loads(action.to_json()) == action.to_dict() == example
 
 
-@each("kind", ACTIONS)
-@QUICK
-@given(data=st.data())
-def test_any_action_survives_the_way_there_and_back_in_both_spellings(kind: str, data: st.DataObject) -> None:
+@pytest.mark.parametrize("examples", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_any_action_survives_the_way_there_and_back_in_both_spellings(examples: int) -> None:
+    for kind in ACTIONS:
+        settings(max_examples=examples)(given(kind=st.just(kind), data=st.data())(_there_and_back))()
+
+
+def _there_and_back(kind: str, data: st.DataObject) -> None:
     action = ACTION.validate_python(data.draw(one_action(kind)))
     written = action.to_json()
     again = read_action(written)

@@ -78,7 +78,7 @@ def test_a_pixel_is_an_integer_within_its_range(x: Any) -> None:
     refused_at("target.x", type="tap", target={"x": x, "y": 0})
 
 
-@pytest.mark.parametrize("x", [32_767, -32_767, 0])
+@each("x", [32_767, -32_767, 0])
 def test_the_ends_of_the_range_are_pixels(x: int) -> None:
     assert action_from({"type": "tap", "target": {"x": x, "y": x}}).to_dict()["target"] == {"x": x, "y": x}
 
@@ -192,7 +192,7 @@ def test_the_meaning_of_an_action_is_known(fields: dict[str, Any], semantic: str
     assert action_from(fields).semantic == semantic
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "effect"),
     [
         ({"type": "shell", "command": "ls"}, "system"),

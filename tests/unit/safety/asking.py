@@ -86,7 +86,7 @@ def run(home: Path, story: Callable[[Desk], Awaitable[None]], **more: Any) -> No
     """One story at one desk, with everything closed behind it."""
 
     async def told() -> None:
-        async with desk(home, **more) as made, asyncio.timeout(30):
+        async with desk(home, **more) as made, asyncio.timeout(60):
             await story(made)
 
     asyncio.run(told())

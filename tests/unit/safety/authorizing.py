@@ -176,7 +176,7 @@ class NoSession:
 async def office(home: Path, *args: Any, **options: Any) -> AsyncIterator[Office]:
     made = Office(home, *args, **options)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             yield made
     finally:
         made.store.close()

@@ -168,24 +168,21 @@ def test_a_question_cancelled_at_birth_leaves_nothing_open(tmp_path: Path) -> No
     run(tmp_path, story)
 
 
-def test_a_question_survives_a_restart(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with desk(tmp_path) as before:
-            waiting, one = await before.ask(question(screenshot="ab12", door="mcp", asked_by="agent-1"))
-            db = sqlite3.connect(tmp_path / "handrail.db")  # what a killed process leaves behind
-            rows = db.execute("SELECT state FROM approvals").fetchall()
-            db.close()
-            assert rows == [("pending",)]
-            async with desk(tmp_path, before.clock) as after:
-                [found] = await after.approvals.pending()
-                assert found == one
-                resumed = asyncio.create_task(after.approvals.resume(found.id))
-                await after.approvals.answer(found.id, True, "ada")
-                assert (await resumed).approved
-            await before.clock.advance(100)  # type: ignore[attr-defined]
-            assert (await waiting).approved
-
-    asyncio.run(story())
+async def test_a_question_survives_a_restart(tmp_path: Path) -> None:
+    async with desk(tmp_path) as before:
+        waiting, one = await before.ask(question(screenshot="ab12", door="mcp", asked_by="agent-1"))
+        db = sqlite3.connect(tmp_path / "handrail.db")  # what a killed process leaves behind
+        rows = db.execute("SELECT state FROM approvals").fetchall()
+        db.close()
+        assert rows == [("pending",)]
+        async with desk(tmp_path, before.clock) as after:
+            [found] = await after.approvals.pending()
+            assert found == one
+            resumed = asyncio.create_task(after.approvals.resume(found.id))
+            await after.approvals.answer(found.id, True, "ada")
+            assert (await resumed).approved
+        await before.clock.advance(100)  # type: ignore[attr-defined]
+        assert (await waiting).approved
 
 
 def test_an_answer_given_before_the_resumption_is_found(tmp_path: Path) -> None:

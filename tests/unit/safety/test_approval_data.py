@@ -423,7 +423,7 @@ def test_a_question_without_a_capability_that_speaks_of_a_secret_brings_one(word
     assert replace(asked, instruction="Please answer.", reason=words).is_secret
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "Which one do you mean, Ada or Ben?",

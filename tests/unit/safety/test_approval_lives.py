@@ -31,25 +31,21 @@ def test_many_random_lives_of_approvals_get_past_no_naive_judge() -> None:
     assert random_lives(lives=40, steps=400, seed=1_700)["use counted"] > 400
 
 
-def test_the_clock_set_back_does_not_revive_a_question_whose_asker_died(tmp_path: Path) -> None:
+async def test_the_clock_set_back_does_not_revive_a_question_whose_asker_died(tmp_path: Path) -> None:
     """Nobody looked at it between its end and the new time."""
     clock = ManualClock()
-
-    async def story() -> None:
-        async with desk(tmp_path, clock) as at:
-            waiting, one = await at.ask(question())
-            await at.store.write(lambda db: db.execute("CREATE TABLE kept AS SELECT * FROM approvals"))
-            waiting.cancel()
-            await asyncio.wait({waiting})
-            await at.store.write(lambda db: db.execute("DELETE FROM approvals"))
-            await at.store.write(lambda db: db.execute("INSERT INTO approvals SELECT * FROM kept"))
-            asked_at = clock.now_ms()
-            await clock.advance(300_000)
-            clock.set_wall(asked_at + 1_000)
-            with pytest.raises(ActionRejected, match="is expired"):
-                await at.approvals.answer(one.id, True, "ada")
-
-    asyncio.run(story())
+    async with desk(tmp_path, clock) as at:
+        waiting, one = await at.ask(question())
+        await at.store.write(lambda db: db.execute("CREATE TABLE kept AS SELECT * FROM approvals"))
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        await at.store.write(lambda db: db.execute("DELETE FROM approvals"))
+        await at.store.write(lambda db: db.execute("INSERT INTO approvals SELECT * FROM kept"))
+        asked_at = clock.now_ms()
+        await clock.advance(300_000)
+        clock.set_wall(asked_at + 1_000)
+        with pytest.raises(ActionRejected, match="is expired"):
+            await at.approvals.answer(one.id, True, "ada")
 
 
 def test_the_clock_set_back_while_somebody_waits_ends_the_question_at_its_own_time(tmp_path: Path) -> None:

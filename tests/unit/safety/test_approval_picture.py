@@ -7,6 +7,7 @@ from PIL import Image
 
 from handrail.errors import DeviceError
 from handrail.safety.approval_request import mark_screenshot
+from tests.cases import each
 
 RED = (220, 38, 38)
 
@@ -69,7 +70,7 @@ def test_a_wide_picture_is_made_smaller() -> None:
     assert opened(mark_screenshot(png(720, 10), None)).size == (720, 10)
 
 
-@pytest.mark.parametrize(
+@each(
     "bounds",
     [
         (5000, 5000, 6000, 6000),
@@ -90,7 +91,7 @@ def test_an_element_at_the_edge_is_framed_inside_the_picture() -> None:
     assert framed(opened(mark_screenshot(png(400, 300), (350, 250, 500, 600)))) == (316, 246, 369, 299)
 
 
-@pytest.mark.parametrize("data", [b"", b"no picture", png()[:100]])
+@each("data", [b"", b"no picture", png()[:100]])
 def test_a_damaged_screenshot_is_an_error_that_says_so(data: bytes) -> None:
     with pytest.raises(DeviceError, match="can't be read"):
         mark_screenshot(data, None)

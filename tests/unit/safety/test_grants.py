@@ -16,6 +16,7 @@ from handrail.safety.subject import TouchedElement
 from handrail.screen.node import Screen
 from handrail.store import Store
 from handrail_sim.clock import ManualClock
+from tests.cases import each
 from tests.unit.engine.scripted import still
 from tests.unit.safety.authorizing import PAY, Office, play
 from tests.unit.safety.policy_subjects import button, policy, subject
@@ -248,7 +249,7 @@ def test_a_no_grants_nothing_and_a_late_yes_neither(tmp_path: Path) -> None:
     tell(tmp_path, story)
 
 
-@pytest.mark.parametrize(("for_ms", "times"), [(0, 5), (-1, 5), (86_400_001, 5), (1, 0), (1, 101), (1, -1)])
+@each(("for_ms", "times"), [(0, 5), (-1, 5), (86_400_001, 5), (1, 0), (1, 101), (1, -1)])
 def test_an_allowance_is_bounded(for_ms: int, times: int) -> None:
     with pytest.raises(InvalidAction) as caught:
         GrantTerms.read(for_ms, times)

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from handrail.cli.policy import defaults_rows, markdown_table
 from handrail.protocol.actions import ACTIONS
 from handrail.safety.policy import Policy, rulings
@@ -52,7 +50,7 @@ def test_what_reaches_far_asks_here_and_is_denied_elsewhere(action: dict[str, An
     assert (kind(action), kind(action, caller="remote")) == ("ask", "deny")
 
 
-@pytest.mark.parametrize("action", ["get_state", "screenshot", "get_ui_tree", "tap", "wait"])
+@each("action", ["get_state", "screenshot", "get_ui_tree", "tap", "wait"])
 def test_looking_and_ordinary_input_are_free(action: str) -> None:
     assert (kind(action), kind(action, caller="remote")) == ("allow", "allow")
 
@@ -62,7 +60,7 @@ def test_reading_an_apps_own_data_is_free_here_and_asks_elsewhere() -> None:
     assert (kind(prefs), kind(prefs, caller="remote")) == ("allow", "ask")
 
 
-@pytest.mark.parametrize("form", ["tap", "double_tap", "long_press"])
+@each("form", ["tap", "double_tap", "long_press"])
 def test_a_label_that_commits_asks_and_the_answer_is_never_remembered(form: str) -> None:
     verdict = Policy().decide(subject({"type": form, "target": "@b1"}, button("Pay €12.50")))
     assert (verdict.kind, verdict.remember) == ("ask", "never")

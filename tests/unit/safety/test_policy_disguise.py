@@ -112,7 +112,7 @@ def test_a_limit_is_not_widened_beyond_what_looks_like_its_pattern(pattern: str,
     assert made.decide(subject("tap", button(label))).rule != "r"
 
 
-@pytest.mark.parametrize("label", ["Ѕave", "S a v e", "Sa\u200bve", "ꜱᴀᴠᴇ", "Savе"])
+@each("label", ["Ѕave", "S a v e", "Sa\u200bve", "ꜱᴀᴠᴇ", "Savе"])
 def test_a_permission_is_for_the_text_and_not_for_what_looks_like_it(label: str) -> None:
     made = policy("[[rule]]\nname = 'r'\nlabel = 'Save'\nverdict = 'allow'\n")
     assert made.decide(subject("tap", button("Save"))).rule == "r"

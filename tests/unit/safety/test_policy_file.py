@@ -220,7 +220,7 @@ def test_rules_that_are_no_tables_are_refused() -> None:
     assert refusal("[rule]\nverdict = 'ask'").details["path"] == "rule"
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "says"),
     [
         ("'sel'", "'sel' is not one of selection"),

@@ -76,7 +76,7 @@ def test_a_part_that_does_not_match_says_what_it_saw_and_what_it_wants(
     assert misses(part, *act) == [says]
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "says"),
     [
         ("device = 'emulator-*'", "device: 'R58M' does not match 'emulator-*'"),

@@ -97,7 +97,7 @@ def test_a_part_matches_what_it_names_and_nothing_else(part: str, hit: Any, miss
     assert decides(text, *miss) != "it"
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "hit", "miss"),
     [
         ("device = 'emulator-*'", {"device": "emulator-5554"}, {"device": "R58M"}),

@@ -11,6 +11,7 @@ import pytest
 
 from handrail.errors import InvalidAction
 from handrail.safety.secrets import Secrets, system_keyring
+from tests.cases import each
 
 
 def secrets_with(value: str, name: str = "PIN") -> Secrets:
@@ -140,7 +141,7 @@ def test_a_missing_secret_lists_the_names_there_are_and_no_values() -> None:
     assert "opensesame" not in json.dumps(failure.value.to_dict())
 
 
-@pytest.mark.parametrize("name", ["", "a b", "1x", "ü", "../x"])
+@each("name", ["", "a b", "1x", "ü", "../x"])
 def test_a_placeholder_with_a_strange_name_is_an_error_and_not_typed(name: str) -> None:
     with pytest.raises(InvalidAction, match=f"^secret '{name}' is not a secret's name"):
         secrets_with("opensesame").fill(f"${{secret:{name}}}")

@@ -13,6 +13,7 @@ from rs_bpe.bpe import openai
 from handrail.screen.compact import CompactOptions, render
 from handrail.screen.elements import elements, fresh_refs
 from handrail.screen.parse import parse
+from tests.cases import each
 from tests.corpus import CORPUS, needs_corpus
 
 pytestmark = needs_corpus
@@ -43,20 +44,20 @@ def test_a_screen_costs_few_tokens(folder: str, half: int, most: int) -> None:
     assert tokens[len(tokens) * 9 // 10] <= most
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@each("folder", FOLDERS)
 def test_every_visible_actionable_node_can_be_reached(folder: str) -> None:
     _, quality = measured(folder)
     assert quality.wanted > 900
     assert quality.missed == ()
 
 
-@pytest.mark.parametrize(("folder", "part"), [("uiautomator", 0.985), ("pairs", 0.985), ("second", 0.985)])
+@each(("folder", "part"), [("uiautomator", 0.985), ("pairs", 0.985), ("second", 0.985)])
 def test_nearly_all_text_is_kept(folder: str, part: float) -> None:
     _, quality = measured(folder)
     assert quality.kept >= quality.pieces * part, quality.lost
 
 
-@pytest.mark.parametrize(("folder", "part"), [("uiautomator", 0.035), ("pairs", 0.075), ("second", 0.035)])
+@each(("folder", "part"), [("uiautomator", 0.035), ("pairs", 0.075), ("second", 0.035)])
 def test_few_refs_have_neither_label_nor_id(folder: str, part: float) -> None:
     _, quality = measured(folder)
     assert quality.nameless <= quality.refs * part

@@ -6,12 +6,13 @@ import json
 from random import Random
 from typing import Any
 
+import pytest
+
 from handrail.screen.diff import Diff, diff, diff_text, items_of
 from handrail.screen.elements import elements
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.screen.refs import Registry
-from tests.cases import each
 from tests.unit.screen.drawn import Box, node, row, screen, windows
 from tests.unit.screen.world import World
 
@@ -307,8 +308,13 @@ def take(rows: Facts, attributes: dict[str, Any], bounds: list[int], *, scrolled
     return False
 
 
-@each("seed", range(60))
-def test_the_changes_turn_the_old_screen_into_the_new_one(seed: int) -> None:
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)])
+def test_the_changes_turn_the_old_screen_into_the_new_one(seeds: range) -> None:
+    for seed in seeds:
+        _replay(seed)
+
+
+def _replay(seed: int) -> None:
     world = World(Random(1_000 + seed))
     old, _ = world.draw()
     for _ in range(6):

@@ -1,7 +1,5 @@
 """What gets a ref, and which letter."""
 
-import pytest
-
 from handrail.screen.elements import elements, fresh_refs
 from handrail.screen.node import Element
 from tests.cases import each
@@ -115,7 +113,7 @@ def test_a_card_that_opens_and_its_heart_that_toggles_are_two_elements() -> None
     assert shown == ["@i1 Blue kettle", ' @c1 "Blue kettle" off']
 
 
-@pytest.mark.parametrize(("left", "count"), [(0, 1), (300, 2), (700, 2)])
+@each(("left", "count"), [(0, 1), (300, 2), (700, 2)])
 def test_a_box_is_its_check_only_where_that_fills_it(left: int, count: int) -> None:
     check = node("CheckBox", content_desc="Pin", box=row(0, left=left), flags="clickable checkable")
     assert len(elements(screen(node("FrameLayout", check, box=row(0), flags="clickable")))) == count

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from copy import deepcopy
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,7 +68,7 @@ def rows(
 BASE = screen(form())
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [form(time="9:42"), form(time="12:00 PM"), form(focus=True), form(top=301), form(top=298)],
     ids=["clock", "clock with half", "focus", "1 px", "2 px"],
@@ -87,7 +86,7 @@ def test_typing_changes_the_idle_fingerprint_only() -> None:
     assert screen_fingerprint(typed) == screen_fingerprint(BASE)
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         form(wifi=True),

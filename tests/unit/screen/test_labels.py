@@ -20,7 +20,7 @@ def icon(box: Box, **more: str) -> str:
     return node("ImageButton", box=box, flags="clickable", **more)
 
 
-@pytest.mark.parametrize(
+@each(
     ("attributes", "label", "source"),
     [
         ({"text": "T", "content_desc": "D", "hint": "H", "tooltip_text": "P"}, "T", "text"),

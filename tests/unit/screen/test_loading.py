@@ -17,7 +17,7 @@ def why(*inside: str) -> list[str]:
     return [found.why for found in loading_indicators(screen(*inside))]
 
 
-@pytest.mark.parametrize(
+@each(
     "kind",
     [
         "ProgressBar",
@@ -63,7 +63,7 @@ def test_a_text_that_says_so_is_loading(text: str) -> None:
     assert why(node("View", desc=text)) == [f'"{text.strip()}"']
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["Loading dock", "Unloading", "The loading of trucks…", "Please wait for the tone, then speak.", ""],
 )
@@ -80,7 +80,7 @@ def test_a_button_called_loading_is_a_name_until_it_has_dots() -> None:
     assert why(node("Button", text="Loading…", flags="clickable")) == ['"Loading…"']
 
 
-@pytest.mark.parametrize("text", ["加载中…", "Chargement…", "Bitte warten...", "読み込み中"])
+@each("text", ["加载中…", "Chargement…", "Bitte warten...", "読み込み中"])
 def test_other_languages_count_where_a_bar_confirms_them(text: str) -> None:
     assert why(node("TextView", text=text)) == []
     assert why(node("TextView", text=text), node("ProgressBar", box=LINE)) == [f'"{text}"']

@@ -42,9 +42,7 @@ def test_a_check_is_called_by_its_words() -> None:
     assert label("CheckBox", "checkable", text="Remember me", content_desc="x") == "Remember me"
 
 
-@pytest.mark.parametrize(
-    ("text", "name"), [("12:34", ""), ("Note: 12", "Note: 12"), ("1234", "1234"), ("12.34", "12.34")]
-)
+@each(("text", "name"), [("12:34", ""), ("Note: 12", "Note: 12"), ("1234", "1234"), ("12.34", "12.34")])
 def test_a_clock_is_no_name(text: str, name: str) -> None:
     assert label("TextView", text=text) == name
 

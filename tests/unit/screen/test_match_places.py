@@ -45,7 +45,7 @@ def test_under_the_same_title_a_third_of_the_labels_is_enough(old: str, new: str
     assert is_known(screen(*place("Letters", old)), screen(*place("Letters", new))) is same
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "same"),
     [("a b c", "x y z", False), ("a b c d", "a b y z", False), ("a b c", "a b z", True)],
 )

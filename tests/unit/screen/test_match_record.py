@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handrail.page.reading import PageLook, PageViewport, nodes_of, screen_of
 from handrail.screen.match import match
 from handrail.screen.node import CLICKABLE, ENABLED, Screen
@@ -81,7 +79,7 @@ def test_links_that_differ_by_a_number_alone_are_known_by_it() -> None:
     assert kept(drawn([("Inbox (3)*",), ("Sent*",)]), drawn([("Inbox (4)*",), ("Sent*",)]), 11)
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "stays"),
     [
         ([("Ada*",), ("Cy 12*",), ("Bob*",)], [("Ada*",), ("Cy 61*",), ("Bob*",)], False),

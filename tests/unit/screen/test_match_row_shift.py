@@ -212,7 +212,7 @@ def test_a_row_at_the_edge_is_certain_by_three_names(words: str, certain: bool) 
     assert (0 in sure(row_shift(old, new))) is certain
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "certain"),
     [
         ("a b c d e f", "a b c d e z", True),

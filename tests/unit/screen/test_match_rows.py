@@ -206,7 +206,7 @@ def pager(*cards: str) -> Screen:
     return screen(node("androidx.viewpager.widget.ViewPager", page, box=FRAME, flags="scrollable"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "same"),
     [("a b c", True), ("a b z", True), ("a y z", False), ("x y z", False), ("a b c d e f", True)],
 )

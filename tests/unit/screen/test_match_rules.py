@@ -11,6 +11,7 @@ from handrail.screen import match as rules
 from handrail.screen.match import match, rows
 from handrail.screen.node import Node, Screen
 from handrail.screen.parse import parse
+from tests.cases import each
 from tests.unit.screen.drawn import Box, node, row, screen, windows
 from tests.unit.screen.test_match import TITLE, button, entry, listed
 
@@ -385,7 +386,7 @@ def is_same(case: Case) -> bool:
     return match(case.old, case.new).new_of(case.pick(case.old)) is not None
 
 
-@pytest.mark.parametrize(("module", "table", "cases"), NAMES, ids=[table for _, table, _ in NAMES])
+@each(("module", "table", "cases"), NAMES, ids=[table for _, table, _ in NAMES])
 def test_every_rule_has_a_case(module: object, table: str, cases: tuple[Callable[[], Case], ...]) -> None:
     rules = getattr(module, table)
     assert [rule.__name__ for rule in rules] == [case.__name__ for case in cases]

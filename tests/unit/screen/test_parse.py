@@ -74,7 +74,7 @@ def test_an_editable_view_without_a_telling_class_is_a_text_field() -> None:
     assert screen(node("android.view.View", extra=' editable="true"')).nodes[1].role == "text_field"
 
 
-@pytest.mark.parametrize("box", [(0, 0, 0, 0), (900, 300, 100, 200), (-50, -20, 30, 40)])
+@each("box", [(0, 0, 0, 0), (900, 300, 100, 200), (-50, -20, 30, 40)])
 def test_odd_bounds_are_kept_as_the_dump_says(box: tuple[int, int, int, int]) -> None:
     assert screen(node("TextView", text="x", box=box)).nodes[1].bounds == box
 

@@ -46,7 +46,7 @@ def test_noise_around_json_is_skipped() -> None:
     assert texts(parse(f"warning\n{json.dumps(tree)}\nbye")) == ["Go"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+@each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_wide_encodings_under_a_utf_8_label_are_read(encoding: str) -> None:
     assert texts(parse(DUMP.replace("Hello", "Grüße 你好").encode(encoding))) == ["Grüße 你好", "Go"]
 
@@ -99,7 +99,7 @@ def test_emoji_as_two_references_are_one_character() -> None:
     assert texts(one)[0] == "\N{GRINNING FACE} \ufffd"
 
 
-@pytest.mark.parametrize("lost", [1, 12, 20, 40, 300])
+@each("lost", [1, 12, 20, 40, 300])
 def test_a_cut_dump_keeps_what_was_complete(lost: int) -> None:
     one = parse(DUMP[:-lost])
     assert texts(one)[0] == "Hello"
@@ -173,7 +173,7 @@ def test_odd_json_values_are_no_obstacle(odd: str) -> None:
     one.nodes[0].text.encode()
 
 
-@pytest.mark.parametrize(
+@each(
     "bomb",
     [
         '<!DOCTYPE a [<!ENTITY b "c">]>' + DUMP,

@@ -10,6 +10,7 @@ from handrail.errors import StaleReference
 from handrail.screen.compact import CompactOptions
 from handrail.screen.node import Screen
 from handrail.screen.refs import Registry
+from tests.cases import each
 from tests.unit.screen.drawn import Box, node, row, screen
 
 TITLE = node("TextView", text="Letters", box=(0, 0, 1080, 100))
@@ -225,9 +226,7 @@ def test_what_was_typed_is_not_stored() -> None:
     assert "hunter2" not in stored
 
 
-@pytest.mark.parametrize(
-    "state", [{}, {"format": 2}, {"format": 1, "counters": 3}, {"format": 1, "prefix": "el_"}]
-)
+@each("state", [{}, {"format": 2}, {"format": 1, "counters": 3}, {"format": 1, "prefix": "el_"}])
 def test_foreign_data_is_refused(state: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="stored refs"):
         Registry.load(state)

@@ -8,6 +8,7 @@ from handrail.errors import StaleReference
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.screen.refs import Registry
+from tests.cases import each
 from tests.unit.screen.drawn import Box, node, row, screen, windows
 from tests.unit.screen.test_match import button
 
@@ -67,7 +68,7 @@ def test_a_tab_is_not_the_title_of_its_page() -> None:
     )
 
 
-@pytest.mark.parametrize("label", ["repo", "stocks", "funds"])
+@each("label", ["repo", "stocks", "funds"])
 def test_a_tab_of_a_strip_with_one_id_is_known_by_its_label(label: str) -> None:
     def strip(*names: str) -> Screen:
         boxes = [(200 * at, 300, 200 * at + 200, 400) for at in range(len(names))]
@@ -80,7 +81,7 @@ def test_a_tab_of_a_strip_with_one_id_is_known_by_its_label(label: str) -> None:
     assert follow(strip("stocks", "repo", "funds"), strip("buy", "sell", "holdings"), label) is None
 
 
-@pytest.mark.parametrize("kind", ["Button", "TextView", VIEW])
+@each("kind", ["Button", "TextView", VIEW])
 def test_view_a_is_not_view_b(kind: str) -> None:
     def page(word: str) -> Screen:
         return screen(
@@ -156,7 +157,7 @@ def test_a_card_is_carried_only_with_all_that_it_says() -> None:
     assert follow(home("Sound", "Loud"), home("Sound", "Silent"), "Sound") == "Sound · Silent"
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [("Inbox (3)", "Inbox (12)"), ("Follow", "Following"), ("Wi-Fi, off", "Wi-Fi, on"), ("Save", "Saved")],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handrail.screen.match.features import ScreenFeatures
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
@@ -31,7 +29,7 @@ def test_the_same_element_gets_its_ref_back_wherever_it_stands() -> None:
     assert recalled(one(), one(box=(0, 900, 1080, 1000))) == "@b2"
 
 
-@pytest.mark.parametrize("other", [one(kind="ImageButton"), one(text="Save"), one(resource_id="a:id/two")])
+@each("other", [one(kind="ImageButton"), one(text="Save"), one(resource_id="a:id/two")])
 def test_another_class_name_or_id_at_its_place_gets_none(other: Screen) -> None:
     assert recalled(one(), other) is None
 

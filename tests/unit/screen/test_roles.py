@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handrail.screen.node import ROLES, actions_of, role_of
 from tests.cases import each
 from tests.unit.screen.stock_dumps import node, screen
@@ -77,7 +75,7 @@ def test_relatives_of_a_class_share_its_role(class_name: str, role: str) -> None
     assert role_of(class_name, "") == role
 
 
-@pytest.mark.parametrize("class_name", ["android.widget.FrameLayout", "android.view.View", "com.app.a1"])
+@each("class_name", ["android.widget.FrameLayout", "android.view.View", "com.app.a1"])
 def test_a_nondescript_child_of_a_list_is_a_list_item(class_name: str) -> None:
     assert role_of(class_name, "list") == "list_item"
 

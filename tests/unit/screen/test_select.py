@@ -53,7 +53,7 @@ def test_every_field_finds_by_what_it_says(fields: dict[str, str]) -> None:
     assert (result.how, result.notes) == ("exact", [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "role"),
     [({"hint": "First name"}, "text_field"), ({"state": "Loud"}, "slider"), ({"role": "slider"}, "slider")],
 )
@@ -61,7 +61,7 @@ def test_hint_state_and_role_find_too(fields: dict[str, str], role: str) -> None
     assert found(screen(SEND, SAVE, FIELD, VOLUME), **fields).node.role == role
 
 
-@pytest.mark.parametrize(
+@each(
     "fields", [{"id": "send"}, {"text": "Sen"}, {"class_name": "Butt"}, {"text": "Send", "id": "save_button"}]
 )
 def test_all_fields_must_match_and_exact_ones_exactly(fields: dict[str, str]) -> None:

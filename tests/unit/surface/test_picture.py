@@ -78,7 +78,7 @@ def test_a_damaged_picture_is_a_failure_with_a_name_or_is_read(name: str) -> Non
             assert told.hint
 
 
-@pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n", b"GIF89a" + bytes(50), b"not a picture" * 9])
+@each("data", [b"", b"\x89PNG\r\n\x1a\n", b"GIF89a" + bytes(50), b"not a picture" * 9])
 def test_what_is_no_picture_is_refused(data: bytes) -> None:
     with pytest.raises(PictureUnreadable):
         opened(data)

@@ -76,6 +76,6 @@ def test_every_capability_that_an_action_needs_exists_and_what_helps_along_is_ne
     }
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("*.py")), ids=lambda path: path.name)
+@each("path", sorted(ROOT.glob("*.py")), ids=lambda path: path.name)
 def test_the_seam_awaits_nothing(path: Path) -> None:
     assert not [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Await)]

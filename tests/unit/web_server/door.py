@@ -81,7 +81,7 @@ class Door:
         return await asyncio.to_thread(self._ask, method, path, dict(headers or {}), body)
 
     def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes | None) -> Answer:
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             line.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             headers = {"Host": self.host, **headers}
@@ -188,7 +188,7 @@ async def _served(runtime: Runtime, options: dict[str, Any]) -> AsyncIterator[Do
 
 async def frame_of(socket: ClientConnection, kind: str) -> dict[str, Any]:
     """The next frame of this kind."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             frame = json.loads(await socket.recv())
             if frame["type"] == kind:

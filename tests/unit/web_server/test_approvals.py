@@ -33,59 +33,53 @@ async def _asked(served: Door, request: AuthorizationRequest) -> asyncio.Task[An
     return asyncio.create_task(served.runtime.approvals.ask(request))
 
 
-def test_a_question_is_on_every_screen_and_an_answer_on_one_withdraws_it_on_all(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as served, await served.person() as one, await served.person() as two:
-            picture = await served.runtime.journal.put_blob(b"\x89PNG", "image/png", no_secret=True)
-            asking = await _asked(
-                served, _request(TAP, reason="I pay.", why="it pays", screenshot=picture, remember="always")
-            )
-            shown = [await frame_of(socket, "APPROVAL_REQUEST") for socket in (one, two)]
-            frame = shown[0]
-            assert shown[1] == frame
-            assert (frame["title"], frame["message"]) == ("May the agent tap?", "Allow tap 'Pay now'?")
-            assert (frame["reason"], frame["why"], frame["imageData"]) == ("I pay.", "it pays", "iVBORw==")
-            assert (frame["canRemember"], frame["wantsData"]) == ("always", False)
-            [listed] = served.desk.snapshot()["approvals"]
-            assert listed["approvalId"] == frame["approvalId"]
-            assert served.desk.snapshot()["badges"] == {"approvals": 1}
-            feedback = {"dialogId": frame["dialogId"], "confirmed": True, "remember": True}
-            await one.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback}))
-            answer = await asking
-            assert (answer.decision, answer.remember) == ("approved", "always")
-            for socket in (one, two):
-                gone = await frame_of(socket, "APPROVAL_RESOLVED")
-                assert (gone["approvalId"], gone["decision"]) == (frame["approvalId"], "approved")
-            assert served.desk.snapshot()["approvals"] == []
-            await two.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback, "confirmed": False}))
-            assert (await frame_of(two, "ERROR"))["code"] == "ACTION_REJECTED"
-
-    asyncio.run(story())
+async def test_a_question_is_on_every_screen_and_an_answer_on_one_withdraws_it_on_all(tmp_path: Path) -> None:
+    async with door(tmp_path) as served, await served.person() as one, await served.person() as two:
+        picture = await served.runtime.journal.put_blob(b"\x89PNG", "image/png", no_secret=True)
+        asking = await _asked(
+            served, _request(TAP, reason="I pay.", why="it pays", screenshot=picture, remember="always")
+        )
+        shown = [await frame_of(socket, "APPROVAL_REQUEST") for socket in (one, two)]
+        frame = shown[0]
+        assert shown[1] == frame
+        assert (frame["title"], frame["message"]) == ("May the agent tap?", "Allow tap 'Pay now'?")
+        assert (frame["reason"], frame["why"], frame["imageData"]) == ("I pay.", "it pays", "iVBORw==")
+        assert (frame["canRemember"], frame["wantsData"]) == ("always", False)
+        [listed] = served.desk.snapshot()["approvals"]
+        assert listed["approvalId"] == frame["approvalId"]
+        assert served.desk.snapshot()["badges"] == {"approvals": 1}
+        feedback = {"dialogId": frame["dialogId"], "confirmed": True, "remember": True}
+        await one.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback}))
+        answer = await asking
+        assert (answer.decision, answer.remember) == ("approved", "always")
+        for socket in (one, two):
+            gone = await frame_of(socket, "APPROVAL_RESOLVED")
+            assert (gone["approvalId"], gone["decision"]) == (frame["approvalId"], "approved")
+        assert served.desk.snapshot()["approvals"] == []
+        await two.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback, "confirmed": False}))
+        assert (await frame_of(two, "ERROR"))["code"] == "ACTION_REJECTED"
 
 
-def test_a_question_of_another_process_is_answered_by_http(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as served, await served.person() as socket:
-            store = Store(tmp_path / "handrail.db")
-            try:
-                asking = asyncio.create_task(Approvals(store, SystemClock()).ask(_request(TAP)))
-                frame = await frame_of(socket, "APPROVAL_REQUEST")
-                [listed] = (await served.get("/api/approvals?state=pending")).json["approvals"]
-                assert listed["id"] == frame["approvalId"]
-                body = {"id": frame["approvalId"], "approve": False, "note": "Not this one."}
-                answer = await served.send("POST", "/api/approvals", body, token=KEY)
-                assert (answer.status, answer.json["state"]) == (200, "denied")
-                assert "Not this one." in (await asking).rejection().message
-                again = await served.send("POST", "/api/approvals", body, token=KEY)
-                assert (again.status, again.json["code"]) == (403, "ACTION_REJECTED")
-                history = (await served.get("/api/approvals?history=1&limit=1")).json
-                assert [one["state"] for one in history["approvals"]] == ["denied"]
-                older = (await served.get(f"/api/approvals?history=1&before={history['next']}")).json
-                assert older == {"approvals": [], "next": None}
-            finally:
-                store.close()
-
-    asyncio.run(story())
+async def test_a_question_of_another_process_is_answered_by_http(tmp_path: Path) -> None:
+    async with door(tmp_path) as served, await served.person() as socket:
+        store = Store(tmp_path / "handrail.db")
+        try:
+            asking = asyncio.create_task(Approvals(store, SystemClock()).ask(_request(TAP)))
+            frame = await frame_of(socket, "APPROVAL_REQUEST")
+            [listed] = (await served.get("/api/approvals?state=pending")).json["approvals"]
+            assert listed["id"] == frame["approvalId"]
+            body = {"id": frame["approvalId"], "approve": False, "note": "Not this one."}
+            answer = await served.send("POST", "/api/approvals", body, token=KEY)
+            assert (answer.status, answer.json["state"]) == (200, "denied")
+            assert "Not this one." in (await asking).rejection().message
+            again = await served.send("POST", "/api/approvals", body, token=KEY)
+            assert (again.status, again.json["code"]) == (403, "ACTION_REJECTED")
+            history = (await served.get("/api/approvals?history=1&limit=1")).json
+            assert [one["state"] for one in history["approvals"]] == ["denied"]
+            older = (await served.get(f"/api/approvals?history=1&before={history['next']}")).json
+            assert older == {"approvals": [], "next": None}
+        finally:
+            store.close()
 
 
 def test_a_code_reaches_the_asker_and_no_log_file_frame_or_store(
@@ -117,61 +111,50 @@ def test_a_code_reaches_the_asker_and_no_log_file_frame_or_store(
         assert not path.is_file() or b"918273" not in path.read_bytes(), path
 
 
-def test_an_agents_dialog_can_not_pass_for_the_engines_own(tmp_path: Path) -> None:
+async def test_an_agents_dialog_can_not_pass_for_the_engines_own(tmp_path: Path) -> None:
     """Its answer would count as an approval."""
-
-    async def story() -> None:
-        async with door(tmp_path) as served:
-            dialog = {"type": "dialog.confirm", "title": "Cats?", "message": "Do you like them?"}
-            for id_ in ("approval:ap_0123456789", "approval:"):
-                answer = await served.act(dialog | {"id": id_})
-                assert (answer.status, answer.json["failure_code"]) == (422, "INVALID_ACTION")
-
-    asyncio.run(story())
+    async with door(tmp_path) as served:
+        dialog = {"type": "dialog.confirm", "title": "Cats?", "message": "Do you like them?"}
+        for id_ in ("approval:ap_0123456789", "approval:"):
+            answer = await served.act(dialog | {"id": id_})
+            assert (answer.status, answer.json["failure_code"]) == (422, "INVALID_ACTION")
 
 
-def test_a_question_nobody_answers_goes_when_its_time_is_over(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as served, await served.person() as socket:
-            asking = await _asked(served, _request(TAP, timeout_ms=400))
-            await frame_of(socket, "APPROVAL_REQUEST")
-            assert (await frame_of(socket, "APPROVAL_RESOLVED"))["decision"] == "expired"
-            assert (await asking).decision == "expired"
-
-    asyncio.run(story())
+async def test_a_question_nobody_answers_goes_when_its_time_is_over(tmp_path: Path) -> None:
+    async with door(tmp_path) as served, await served.person() as socket:
+        asking = await _asked(served, _request(TAP, timeout_ms=400))
+        await frame_of(socket, "APPROVAL_REQUEST")
+        assert (await frame_of(socket, "APPROVAL_RESOLVED"))["decision"] == "expired"
+        assert (await asking).decision == "expired"
 
 
-def test_a_remembered_answer_is_listed_and_revoked(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as served:
-            served.runtime.permissions.remember("tap", "com.shop:Pay now", allow=True)
-            listed = (await served.get("/api/permissions")).json["permissions"]
-            assert listed == [{"key": "tap:com.shop:Pay now", "allow": True}]
-            path = "/api/permissions?key=tap:com.shop:Pay%20now"
-            assert (await served.send("DELETE", path, None, token=KEY)).status == 200
-            assert (await served.send("DELETE", path, None, token=KEY)).json["code"] == "INVALID_ACTION"
-            assert served.runtime.permissions.all() == {}
-
-    asyncio.run(story())
+async def test_a_remembered_answer_is_listed_and_revoked(tmp_path: Path) -> None:
+    async with door(tmp_path) as served:
+        served.runtime.permissions.remember("tap", "com.shop:Pay now", allow=True)
+        listed = (await served.get("/api/permissions")).json["permissions"]
+        assert listed == [{"key": "tap:com.shop:Pay now", "allow": True}]
+        path = "/api/permissions?key=tap:com.shop:Pay%20now"
+        assert (await served.send("DELETE", path, None, token=KEY)).status == 200
+        assert (await served.send("DELETE", path, None, token=KEY)).json["code"] == "INVALID_ACTION"
+        assert served.runtime.permissions.all() == {}
 
 
-def test_a_person_allows_the_like_of_it_for_a_time_and_revokes_it_with_one_request(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as served, await served.person() as socket:
-            scope = GrantScope("a class", "tap 'Send' in com.example.mail")
-            asking = await _asked(served, _request(TAP, scope=scope, remember="time", asker="a"))
-            frame = await frame_of(socket, "APPROVAL_REQUEST")
-            assert (frame["canRemember"], frame["canAllow"]) == ("time", scope.said)
-            feedback = {"dialogId": frame["dialogId"], "confirmed": True, "minutes": 60, "times": 5}
-            await socket.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback}))
-            assert (await asking).remember == "time"
-            [one] = (await served.get("/api/grants")).json["grants"]
-            assert (one["left"], one["said"]) == (5, scope.said)
-            address = f"/api/grants?id={one['id']}"
-            assert (await served.send("DELETE", address, {})).status == 403, "a program's token"
-            assert (await served.send("DELETE", address, {}, token=KEY)).json == {"revoked": one["id"]}
-            assert (await served.get("/api/grants")).json == {"grants": []}
-            assert one["id"] in "".join(served.runtime.journal.export())
-            assert await served.runtime.approvals.grants.use("a class", "phone", "a", "b") is None
-
-    asyncio.run(story())
+async def test_a_person_allows_the_like_of_it_for_a_time_and_revokes_it_with_one_request(
+    tmp_path: Path,
+) -> None:
+    async with door(tmp_path) as served, await served.person() as socket:
+        scope = GrantScope("a class", "tap 'Send' in com.example.mail")
+        asking = await _asked(served, _request(TAP, scope=scope, remember="time", asker="a"))
+        frame = await frame_of(socket, "APPROVAL_REQUEST")
+        assert (frame["canRemember"], frame["canAllow"]) == ("time", scope.said)
+        feedback = {"dialogId": frame["dialogId"], "confirmed": True, "minutes": 60, "times": 5}
+        await socket.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback}))
+        assert (await asking).remember == "time"
+        [one] = (await served.get("/api/grants")).json["grants"]
+        assert (one["left"], one["said"]) == (5, scope.said)
+        address = f"/api/grants?id={one['id']}"
+        assert (await served.send("DELETE", address, {})).status == 403, "a program's token"
+        assert (await served.send("DELETE", address, {}, token=KEY)).json == {"revoked": one["id"]}
+        assert (await served.get("/api/grants")).json == {"grants": []}
+        assert one["id"] in "".join(served.runtime.journal.export())
+        assert await served.runtime.approvals.grants.use("a class", "phone", "a", "b") is None

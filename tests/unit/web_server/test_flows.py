@@ -13,6 +13,8 @@ from tests.scenario.world import World, play_live, until, world
 from tests.unit.web_server.door import KEY, Answer, Door, door
 from tests.unit.web_server.test_phone import SETTINGS
 
+ASYNC_RUNNER = play_live
+
 OPEN = f"""
 name: Open the display settings
 app: {SETTINGS}
@@ -93,71 +95,59 @@ def test_every_flow_is_listed_with_its_faults_variables_and_phones(tmp_path: Pat
     assert found["pair.yaml"]["devices"] == ["anna", "bert"]
 
 
-def test_a_run_is_followed_step_by_step_to_its_report_and_kept(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            started = await run(opened, file="open.yaml", device=w.serial, env={"WHAT": "Night Light"})
-            assert started.status == 202
-            steps = [(one["label"], one["outcome"]) for one in started.json["steps"]]
-            assert steps == [("tap Display", "waiting"), ("expect_visible Night Light", "waiting")]
-            told = await over(opened, started.json["id"])
-            assert told["outcome"] == "passed"
-            assert [one["outcome"] for one in told["steps"]] == ["passed", "passed"]
-            assert (told["done"], told["total"]) == (2, 2)
-            report = await opened.get(told["report"], token=KEY)
-            assert b"Open the display settings" in report.body
-            assert report.headers["content-security-policy"].startswith("sandbox allow-scripts")
-            entry = w.runtime.journal.show(told["steps"][0]["action_id"])
-            assert entry.events[0]["actor"] == {"kind": "flow", "id": "Open the display settings"}
-            assert entry.events[0]["door"] == "desk"
-            later = Runs(w.runtime)  # as after a restart
-            assert [one.to_dict() for one in later.history()] == [told]
-
-    play_live(story())
+async def test_a_run_is_followed_step_by_step_to_its_report_and_kept(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        started = await run(opened, file="open.yaml", device=w.serial, env={"WHAT": "Night Light"})
+        assert started.status == 202
+        steps = [(one["label"], one["outcome"]) for one in started.json["steps"]]
+        assert steps == [("tap Display", "waiting"), ("expect_visible Night Light", "waiting")]
+        told = await over(opened, started.json["id"])
+        assert told["outcome"] == "passed"
+        assert [one["outcome"] for one in told["steps"]] == ["passed", "passed"]
+        assert (told["done"], told["total"]) == (2, 2)
+        report = await opened.get(told["report"], token=KEY)
+        assert b"Open the display settings" in report.body
+        assert report.headers["content-security-policy"].startswith("sandbox allow-scripts")
+        entry = w.runtime.journal.show(told["steps"][0]["action_id"])
+        assert entry.events[0]["actor"] == {"kind": "flow", "id": "Open the display settings"}
+        assert entry.events[0]["door"] == "desk"
+        later = Runs(w.runtime)  # as after a restart
+        assert [one.to_dict() for one in later.history()] == [told]
 
 
-def test_a_run_that_is_stopped_says_how_far_it_came(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            id_ = (await run(opened, file="long.yaml", device=w.serial)).json["id"]
-            await until(lambda: w.session._queue)
-            await opened.send("POST", f"/api/flows/runs/{id_}/stop", {}, token=KEY)
-            told = await over(opened, id_)
-            assert told["outcome"] == "stopped"
-            assert told["steps"][1]["outcome"] == "skipped"
-
-    play_live(story())
+async def test_a_run_that_is_stopped_says_how_far_it_came(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        id_ = (await run(opened, file="long.yaml", device=w.serial)).json["id"]
+        await until(lambda: w.session._queue)
+        await opened.send("POST", f"/api/flows/runs/{id_}/stop", {}, token=KEY)
+        told = await over(opened, id_)
+        assert told["outcome"] == "stopped"
+        assert told["steps"][1]["outcome"] == "skipped"
 
 
-def test_what_is_wrong_is_said_before_a_phone_is_touched(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            touched = len(w.inputs())
-            wrong = {
-                "../../etc/passwd": {"device": w.serial},
-                "_part.yaml": {"device": w.serial},
-                "broken.yaml": {"device": w.serial},
-                "needs.yaml": {"device": w.serial},
-                "pair.yaml": {"devices": {"anna": w.serial}},
-                "open.yaml": {},
-            }
-            for file, chosen in wrong.items():
-                answer = await run(opened, file=file, **chosen)
-                assert (answer.status, answer.json["code"]) == (422, "INVALID_ACTION"), answer
-            assert len(w.inputs()) == touched
-            assert (await opened.get("/api/flows/runs", token=KEY)).json == {"runs": []}
-            for id_ in ("flow-1-1", "..%2f..", "handrail.db"):
-                assert (await opened.get(f"/api/flows/runs/{id_}/report", token=KEY)).status in (404, 422)
-
-    play_live(story())
+async def test_what_is_wrong_is_said_before_a_phone_is_touched(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        touched = len(w.inputs())
+        wrong = {
+            "../../etc/passwd": {"device": w.serial},
+            "_part.yaml": {"device": w.serial},
+            "broken.yaml": {"device": w.serial},
+            "needs.yaml": {"device": w.serial},
+            "pair.yaml": {"devices": {"anna": w.serial}},
+            "open.yaml": {},
+        }
+        for file, chosen in wrong.items():
+            answer = await run(opened, file=file, **chosen)
+            assert (answer.status, answer.json["code"]) == (422, "INVALID_ACTION"), answer
+        assert len(w.inputs()) == touched
+        assert (await opened.get("/api/flows/runs", token=KEY)).json == {"runs": []}
+        for id_ in ("flow-1-1", "..%2f..", "handrail.db"):
+            assert (await opened.get(f"/api/flows/runs/{id_}/report", token=KEY)).status in (404, 422)
 
 
-def test_a_half_written_run_is_left_out_of_the_history(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            broken = w.runtime.config.runs / "flow-1-1"
-            broken.mkdir(parents=True)
-            (broken / "run.json").write_text(json.dumps({"file": "open.yaml"}))
-            assert Runs(w.runtime).history() == []
-
-    play_live(story())
+async def test_a_half_written_run_is_left_out_of_the_history(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        broken = w.runtime.config.runs / "flow-1-1"
+        broken.mkdir(parents=True)
+        (broken / "run.json").write_text(json.dumps({"file": "open.yaml"}))
+        assert Runs(w.runtime).history() == []

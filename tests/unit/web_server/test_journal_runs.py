@@ -16,6 +16,8 @@ from tests.unit.web_server.door import KEY, TOKEN, Answer
 from tests.unit.web_server.test_journal import history
 from tests.unit.web_server.test_phone import SETTINGS, served
 
+ASYNC_RUNNER = play_live
+
 
 def row(seq: int, at_ms: int, *, agent: str = "mail", session: str = "s1", kind: str = "tap") -> ActionRow:
     actor = {"kind": "agent", "id": agent}
@@ -34,23 +36,20 @@ def test_a_run_is_what_one_asker_did_without_a_long_pause() -> None:
     assert [[one.seq for one in run.rows] for run in runs_of(rows)] == [[9, 7], [8], [6], [5]]
 
 
-def test_runs_tell_their_steps_in_order_with_pictures_and_ends(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            await w.open(SETTINGS)
-            await until(lambda: any(one["kind"] == "pictured" for one in w.events()))
-            await history(w)
-            told = (await opened.get("/api/journal/runs", token=KEY)).json
-            person, agent = told["runs"]
-            assert [step["type"] for step in person["steps"]] == ["press_key"]
-            assert [step["about"] for step in agent["steps"]] == [SETTINGS, SETTINGS, "Display", "nowhere"]
-            assert (agent["failed"], agent["steps"][3]["failure_code"]) == (1, "ELEMENT_NOT_FOUND")
-            picture = agent["steps"][0]["picture"]
-            assert (await opened.get(f"/api/journal/blob/{picture}", token=KEY)).status == 200
-            only = (await opened.get("/api/journal/runs?actor=person&limit=1", token=KEY)).json
-            assert [len(run["steps"]) for run in only["runs"]] == [1]
-
-    play_live(story())
+async def test_runs_tell_their_steps_in_order_with_pictures_and_ends(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        await w.open(SETTINGS)
+        await until(lambda: any(one["kind"] == "pictured" for one in w.events()))
+        await history(w)
+        told = (await opened.get("/api/journal/runs", token=KEY)).json
+        person, agent = told["runs"]
+        assert [step["type"] for step in person["steps"]] == ["press_key"]
+        assert [step["about"] for step in agent["steps"]] == [SETTINGS, SETTINGS, "Display", "nowhere"]
+        assert (agent["failed"], agent["steps"][3]["failure_code"]) == (1, "ELEMENT_NOT_FOUND")
+        picture = agent["steps"][0]["picture"]
+        assert (await opened.get(f"/api/journal/blob/{picture}", token=KEY)).status == 200
+        only = (await opened.get("/api/journal/runs?actor=person&limit=1", token=KEY)).json
+        assert [len(run["steps"]) for run in only["runs"]] == [1]
 
 
 def test_a_session_is_kept_as_a_flow_by_a_person_and_by_nobody_else(tmp_path: Path) -> None:
@@ -78,14 +77,11 @@ def test_a_session_is_kept_as_a_flow_by_a_person_and_by_nobody_else(tmp_path: Pa
     play_live(story())
 
 
-def test_the_checkpoint_is_signed_by_the_key_that_comes_with_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            await history(w)
-            told = (await opened.get("/api/journal/checkpoint", token=KEY)).json
-            signed = SignedCheckpoint.parse(told["note"])
-            signed.check([VerifierKey.parse(told["key"])])
-            assert signed.checkpoint.size == told["size"] > 0
-            assert signed.checkpoint.root.hex() == told["root"]
-
-    play_live(story())
+async def test_the_checkpoint_is_signed_by_the_key_that_comes_with_it(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        await history(w)
+        told = (await opened.get("/api/journal/checkpoint", token=KEY)).json
+        signed = SignedCheckpoint.parse(told["note"])
+        signed.check([VerifierKey.parse(told["key"])])
+        assert signed.checkpoint.size == told["size"] > 0
+        assert signed.checkpoint.root.hex() == told["root"]

@@ -21,6 +21,8 @@ from handrail.web_server.phone_stream import CALM, FASTEST_MS, SLOWEST_MS, pack,
 from tests.scenario.world import World, play_live, until, world
 from tests.unit.web_server.door import KEY, Door, door, unpack
 
+ASYNC_RUNNER = play_live
+
 SETTINGS = "com.android.settings"
 PERSON = Caller("lena", "person", "desk")
 AGENT = Caller("mail-agent", "agent", "mcp")
@@ -51,221 +53,189 @@ def asked(serial: str, **fields: Any) -> PhoneInput:
     return PhoneInput.model_validate({"type": "PHONE_INPUT", "device": serial, **fields})
 
 
-def test_all_who_watch_get_the_same_pictures_and_nothing_twice(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            phones, one, other = Phones(w.runtime), Eye(), Eye()
-            await w.open(SETTINGS)
-            phones.pictures.watch(w.serial, one)
-            await until(lambda: one.seen)
-            phones.pictures.watch(w.serial, other)
-            assert other.seen == one.seen[-1:]  # who comes later need not wait for a change
-            assert (one.seen[0]["w"], one.seen[0]["h"], one.seen[0]["mime"]) == (1080, 2400, "image/jpeg")
-            await w.session.tap("Display")
-            await until(lambda: len(one.seen) > 1 and one.seen[-1] == other.seen[-1])
-            assert one.pictures[0] != one.pictures[-1]
-            assert len(set(one.pictures)) == len(one.pictures)
-            numbers = [header["n"] for header in one.seen]
-            assert numbers == sorted(set(numbers))
-            await phones.close()
-
-    play_live(story())
+async def test_all_who_watch_get_the_same_pictures_and_nothing_twice(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        phones, one, other = Phones(w.runtime), Eye(), Eye()
+        await w.open(SETTINGS)
+        phones.pictures.watch(w.serial, one)
+        await until(lambda: one.seen)
+        phones.pictures.watch(w.serial, other)
+        assert other.seen == one.seen[-1:]  # who comes later need not wait for a change
+        assert (one.seen[0]["w"], one.seen[0]["h"], one.seen[0]["mime"]) == (1080, 2400, "image/jpeg")
+        await w.session.tap("Display")
+        await until(lambda: len(one.seen) > 1 and one.seen[-1] == other.seen[-1])
+        assert one.pictures[0] != one.pictures[-1]
+        assert len(set(one.pictures)) == len(one.pictures)
+        numbers = [header["n"] for header in one.seen]
+        assert numbers == sorted(set(numbers))
+        await phones.close()
 
 
-def test_the_stream_ends_with_the_last_who_watches(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            phones, one, other = Phones(w.runtime), Eye(), Eye()
-            phones.pictures.watch(w.serial, one)
-            phones.pictures.watch(w.serial, other)
-            await until(lambda: one.seen)
-            phones.leave(one)
-            assert phones.watchers(w.serial) == 1
-            phones.pictures.unwatch(w.serial, other)
-            assert phones.watchers(w.serial) == 0
-            await until(lambda: not [t for t in asyncio.all_tasks() if t.get_name().startswith("pictures")])
-            await phones.close()
-
-    play_live(story())
+async def test_the_stream_ends_with_the_last_who_watches(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        phones, one, other = Phones(w.runtime), Eye(), Eye()
+        phones.pictures.watch(w.serial, one)
+        phones.pictures.watch(w.serial, other)
+        await until(lambda: one.seen)
+        phones.leave(one)
+        assert phones.watchers(w.serial) == 1
+        phones.pictures.unwatch(w.serial, other)
+        assert phones.watchers(w.serial) == 0
+        await until(lambda: not [t for t in asyncio.all_tasks() if t.get_name().startswith("pictures")])
+        await phones.close()
 
 
-def test_a_screen_that_forbids_pictures_is_told_and_not_shown(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            phones, eye = Phones(w.runtime), Eye()
-            w.phone.start_activity("com.handrail.bank/.CodeActivity")
-            phones.pictures.watch(w.serial, eye)
-            header = await until(lambda: next((one for one in eye.seen if "problem" in one), None))
-            assert header["problem"]["code"] == "SECURE_SCREEN"
-            assert header["problem"]["hint"]
-            assert eye.pictures[-1] == b""
-            await w.session.press_key("home")
-            await until(lambda: eye.pictures[-1].startswith(b"\xff\xd8"))
-            await phones.close()
-
-    play_live(story())
+async def test_a_screen_that_forbids_pictures_is_told_and_not_shown(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        phones, eye = Phones(w.runtime), Eye()
+        w.phone.start_activity("com.handrail.bank/.CodeActivity")
+        phones.pictures.watch(w.serial, eye)
+        header = await until(lambda: next((one for one in eye.seen if "problem" in one), None))
+        assert header["problem"]["code"] == "SECURE_SCREEN"
+        assert header["problem"]["hint"]
+        assert eye.pictures[-1] == b""
+        await w.session.press_key("home")
+        await until(lambda: eye.pictures[-1].startswith(b"\xff\xd8"))
+        await phones.close()
 
 
-def test_a_name_from_a_browser_opens_no_line_to_a_stranger(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            heard: list[str] = []
-            stranger = await asyncio.start_server(lambda *_: heard.append("called"), "127.0.0.1", 0)
-            port = stranger.sockets[0].getsockname()[1]
-            phones = opened.context.phones
-            with pytest.raises(AdbConnectionError, match="none of the"):
-                await phones.session(f"127.0.0.1:{port}")
-            assert (await phones.session(w.serial)) is w.session
-            assert heard == []
-            stranger.close()
-
-    play_live(story())
+async def test_a_name_from_a_browser_opens_no_line_to_a_stranger(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        heard: list[str] = []
+        stranger = await asyncio.start_server(lambda *_: heard.append("called"), "127.0.0.1", 0)
+        port = stranger.sockets[0].getsockname()[1]
+        phones = opened.context.phones
+        with pytest.raises(AdbConnectionError, match="none of the"):
+            await phones.session(f"127.0.0.1:{port}")
+        assert (await phones.session(w.serial)) is w.session
+        assert heard == []
+        stranger.close()
 
 
 def _ended_at_the_desk(row: ActionRow) -> bool:
     return row.door == "desk" and row.state != UNFINISHED
 
 
-def test_hands_need_the_phone_first_and_an_agent_waits_until_it_is_handed_back(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, caller=AGENT) as w:
-            phones, eye = Phones(w.runtime), Eye()
-            await w.open(SETTINGS)
-            tap = asked(w.serial, action={"type": "tap", "target": "Display"})
-            with pytest.raises(DeviceBusy, match="mail-agent"):
-                await handle(phones, eye, tap, PERSON)
-            await handle(phones, eye, asked(w.serial, control="take"), PERSON)
-            busy = await w.session.tap("Display")
-            assert busy.failure_code == "DEVICE_BUSY", busy.to_json()
-            assert "person lena" in (busy.message or "")
-            await handle(phones, eye, tap, PERSON)
-            mine = await until(lambda: [row for row in w.runtime.journal.actions() if row.state != "failed"])
-            await until(lambda: w.runtime.journal.actions()[0].type == "tap" and mine)
-            row = await until(lambda: next(filter(_ended_at_the_desk, w.runtime.journal.actions()), None))
-            assert row.actor == {"kind": "person", "id": "lena"}
-            assert row.reason == "by hand, at the desk"
-            await handle(phones, eye, asked(w.serial, control="hand_back"), PERSON)
-            done = await w.session.press_key("back")
-            assert done.success, done.to_json()
-            kinds = [event["kind"] for event in w.events() if event.get("door") == "desk"]
-            assert kinds[0] == "taken_over"
-            assert kinds[-1] == "handed_back"
-            await phones.close()
-
-    play_live(story())
+async def test_hands_need_the_phone_first_and_an_agent_waits_until_it_is_handed_back(tmp_path: Path) -> None:
+    async with world(tmp_path, caller=AGENT) as w:
+        phones, eye = Phones(w.runtime), Eye()
+        context = Holder(phones)
+        await w.open(SETTINGS)
+        tap = asked(w.serial, action={"type": "tap", "target": "Display"})
+        with pytest.raises(DeviceBusy, match="mail-agent"):
+            await handle(context, eye, tap, PERSON)
+        await handle(context, eye, asked(w.serial, control="take"), PERSON)
+        busy = await w.session.tap("Display")
+        assert busy.failure_code == "DEVICE_BUSY", busy.to_json()
+        assert "person lena" in (busy.message or "")
+        await handle(context, eye, tap, PERSON)
+        mine = await until(lambda: [row for row in w.runtime.journal.actions() if row.state != "failed"])
+        await until(lambda: w.runtime.journal.actions()[0].type == "tap" and mine)
+        row = await until(lambda: next(filter(_ended_at_the_desk, w.runtime.journal.actions()), None))
+        assert row.actor == {"kind": "person", "id": "lena"}
+        assert row.reason == "by hand, at the desk"
+        await handle(context, eye, asked(w.serial, control="hand_back"), PERSON)
+        done = await w.session.press_key("back")
+        assert done.success, done.to_json()
+        kinds = [event["kind"] for event in w.events() if event.get("door") == "desk"]
+        assert kinds[0] == "taken_over"
+        assert kinds[-1] == "handed_back"
+        await phones.close()
 
 
-def test_an_agent_that_waits_for_a_screen_makes_way_and_one_that_waits_for_a_person_does_not(
+async def test_an_agent_that_waits_for_a_screen_makes_way_and_one_that_waits_for_a_person_does_not(
     tmp_path: Path,
 ) -> None:
-    async def story() -> None:
-        async with world(tmp_path, caller=AGENT) as w:
-            phones = Phones(w.runtime)
-            await w.open(SETTINGS)
-            asking = asyncio.create_task(w.session.request_human_auth("The code?", capability="2fa"))
-            [question] = await until(w.runtime.approvals.pending)
-            waiting = asyncio.create_task(w.session.wait_for({"visible": "never there"}, timeout_ms=60_000))
-            await until(lambda: len(w.session._queue) == 2)
-            await phones.control.take(w.serial, PERSON)
-            stopped = await waiting
-            assert stopped.failure_code == "CANCELLED"
-            assert "lena took the phone over" in (stopped.message or "")
-            done = await w.session.run({"type": "tap", "target": "Display"}, caller=PERSON)
-            assert done.success, done.to_json()
-            await w.runtime.approvals.answer(question.id, True, "lena", data="123456")
-            assert (await asking).success
-            await phones.close()
-
-    play_live(story())
+    async with world(tmp_path, caller=AGENT) as w:
+        phones = Phones(w.runtime)
+        await w.open(SETTINGS)
+        asking = asyncio.create_task(w.session.request_human_auth("The code?", capability="2fa"))
+        [question] = await until(w.runtime.approvals.pending)
+        waiting = asyncio.create_task(w.session.wait_for({"visible": "never there"}, timeout_ms=60_000))
+        await until(lambda: len(w.session._queue) == 2)
+        await phones.control.take(w.serial, PERSON)
+        stopped = await waiting
+        assert stopped.failure_code == "CANCELLED"
+        assert "lena took the phone over" in (stopped.message or "")
+        done = await w.session.run({"type": "tap", "target": "Display"}, caller=PERSON)
+        assert done.success, done.to_json()
+        await w.runtime.approvals.answer(question.id, True, "lena", data="123456")
+        assert (await asking).success
+        await phones.close()
 
 
-def test_another_person_has_to_wait_too(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            phones = Phones(w.runtime)
-            await phones.control.take(w.serial, PERSON)
-            await phones.control.take(w.serial, PERSON)  # another browser of the same person
-            with pytest.raises(DeviceBusy, match="lena"):
-                await phones.control.take(w.serial, Caller("otto", "person", "desk"))
-            await phones.control.hand_back(w.serial, PERSON)
-            await phones.control.hand_back(w.serial, PERSON)
-            assert [event["kind"] for event in w.events()] == ["taken_over", "handed_back"]
-
-    play_live(story())
+async def test_another_person_has_to_wait_too(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        phones = Phones(w.runtime)
+        await phones.control.take(w.serial, PERSON)
+        await phones.control.take(w.serial, PERSON)  # another browser of the same person
+        with pytest.raises(DeviceBusy, match="lena"):
+            await phones.control.take(w.serial, Caller("otto", "person", "desk"))
+        await phones.control.hand_back(w.serial, PERSON)
+        await phones.control.hand_back(w.serial, PERSON)
+        assert [event["kind"] for event in w.events()] == ["taken_over", "handed_back"]
 
 
-def test_refs_and_boxes_are_those_of_the_compact_tree(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            await w.open(SETTINGS)
-            tree = (await opened.get(f"/api/phone/{quote(w.serial)}/tree?fresh=1", token=KEY)).json
-            told = await w.session.get_ui_tree()
-            assert told.details
-            lines = [line.split()[0] for line in told.details["text"].splitlines() if "@" in line.split()[0]]
-            assert tree["text"] == told.details["text"]
-            assert [one["ref"] for one in tree["refs"]] == lines
-            nodes = w.session.screens.registry.refs
-            assert {one["ref"]: one["bounds"] for one in tree["refs"]} == {
-                ref: list(nodes[ref].bounds) for ref in lines
-            }
-            assert (tree["width"], tree["height"]) == (1080, 2400)
-
-    play_live(story())
+async def test_refs_and_boxes_are_those_of_the_compact_tree(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        await w.open(SETTINGS)
+        tree = (await opened.get(f"/api/phone/{quote(w.serial)}/tree?fresh=1", token=KEY)).json
+        told = await w.session.get_ui_tree()
+        assert told.details
+        lines = [line.split()[0] for line in told.details["text"].splitlines() if "@" in line.split()[0]]
+        assert tree["text"] == told.details["text"]
+        assert [one["ref"] for one in tree["refs"]] == lines
+        nodes = w.session.screens.registry.refs
+        assert {one["ref"]: one["bounds"] for one in tree["refs"]} == {
+            ref: list(nodes[ref].bounds) for ref in lines
+        }
+        assert (tree["width"], tree["height"]) == (1080, 2400)
 
 
-def test_the_state_says_who_has_the_phone_and_what_was_done_last(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            path = f"/api/phone/{quote(w.serial)}"
-            await w.open(SETTINGS)
-            state = (await opened.get(f"{path}/state", token=KEY)).json
-            assert (state["app"], state["yours"]) == (SETTINGS, False)
-            assert state["holder"]["holder"]["label"] == "mail-agent"
-            last = await until(lambda: opened.context.phones.last)
-            assert next(iter(last.values())).action_type == "start_app"
-            refused = await opened.send("POST", f"{path}/take", {})  # a program's token
-            assert (refused.status, refused.json["code"]) == (403, "ACTION_REJECTED")
-            taken = await opened.send("POST", f"{path}/take", {}, token=KEY)
-            assert taken.json["yours"] is True
-            back = await opened.send("POST", f"{path}/hand-back", {}, token=KEY)
-            assert back.json["yours"] is False
-            picture = await opened.get(f"{path}/frame.jpg", token=KEY)
-            assert picture.headers["content-type"] == "image/jpeg"
-            assert picture.body.startswith(b"\xff\xd8")
-
-    play_live(story())
+async def test_the_state_says_who_has_the_phone_and_what_was_done_last(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        path = f"/api/phone/{quote(w.serial)}"
+        await w.open(SETTINGS)
+        state = (await opened.get(f"{path}/state", token=KEY)).json
+        assert (state["app"], state["yours"]) == (SETTINGS, False)
+        assert state["holder"]["holder"]["label"] == "mail-agent"
+        last = await until(lambda: opened.context.phones.last)
+        assert next(iter(last.values())).action_type == "start_app"
+        refused = await opened.send("POST", f"{path}/take", {})  # a program's token
+        assert (refused.status, refused.json["code"]) == (403, "ACTION_REJECTED")
+        taken = await opened.send("POST", f"{path}/take", {}, token=KEY)
+        assert taken.json["yours"] is True
+        back = await opened.send("POST", f"{path}/hand-back", {}, token=KEY)
+        assert back.json["yours"] is False
+        picture = await opened.get(f"{path}/frame.jpg", token=KEY)
+        assert picture.headers["content-type"] == "image/jpeg"
+        assert picture.body.startswith(b"\xff\xd8")
 
 
-def test_stop_ends_what_is_being_done_on_this_phone(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            waiting = asyncio.create_task(w.session.wait_for({"visible": "never there"}, timeout_ms=60_000))
-            await until(lambda: w.session._queue)
-            answer = await opened.send("POST", f"/api/phone/{quote(w.serial)}/stop", {}, token=KEY)
-            assert answer.json == {"stopped": 1}
-            assert (await waiting).failure_code == "CANCELLED"
-            assert "stop" in [event["kind"] for event in w.events()]
-
-    play_live(story())
+async def test_stop_ends_what_is_being_done_on_this_phone(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        waiting = asyncio.create_task(w.session.wait_for({"visible": "never there"}, timeout_ms=60_000))
+        await until(lambda: w.session._queue)
+        answer = await opened.send("POST", f"/api/phone/{quote(w.serial)}/stop", {}, token=KEY)
+        assert answer.json == {"stopped": 1}
+        assert (await waiting).failure_code == "CANCELLED"
+        assert "stop" in [event["kind"] for event in w.events()]
 
 
-def test_what_was_done_is_pictured_before_and_after(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            await w.open(SETTINGS)
-            events: list[dict[str, Any]] = await until(lambda: _pictured(w, 1))
-            assert list(events[0]["blobs"]) == ["after"]
-            tapped = await w.session.tap("Display")
-            [_, second] = await until(lambda: _pictured(w, 2))
-            assert second["action_id"] == tapped.action_id
-            assert second["blobs"]["before"] == events[0]["blobs"]["after"]
-            entry = (await opened.get(f"/api/journal/entry/{tapped.action_id}", token=KEY)).json
-            assert entry["pictures"] == second["blobs"]
-            picture = await opened.get(f"/api/journal/blob/{second['blobs']['after']}", token=KEY)
-            assert picture.body.startswith(b"\xff\xd8")
-            assert w.runtime.journal.verify().ok
-
-    play_live(story())
+async def test_what_was_done_is_pictured_before_and_after(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        await w.open(SETTINGS)
+        events: list[dict[str, Any]] = await until(lambda: _pictured(w, 1))
+        assert list(events[0]["blobs"]) == ["after"]
+        tapped = await w.session.tap("Display")
+        [_, second] = await until(lambda: _pictured(w, 2))
+        assert second["action_id"] == tapped.action_id
+        assert second["blobs"]["before"] == events[0]["blobs"]["after"]
+        entry = (await opened.get(f"/api/journal/entry/{tapped.action_id}", token=KEY)).json
+        assert entry["pictures"] == second["blobs"]
+        picture = await opened.get(f"/api/journal/blob/{second['blobs']['after']}", token=KEY)
+        assert picture.body.startswith(b"\xff\xd8")
+        assert w.runtime.journal.verify().ok
 
 
 def _pictured(w: World, count: int) -> list[dict[str, Any]]:
@@ -273,16 +243,13 @@ def _pictured(w: World, count: int) -> list[dict[str, Any]]:
     return found if len(found) >= count else []
 
 
-def test_no_picture_is_kept_once_a_secret_is_known(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, _):
-            w.runtime.secrets.add("PIN", "4711-secret")
-            await w.open(SETTINGS)
-            await w.session.tap("Display")
-            assert _pictured(w, 1) == []
-            assert not [name for name in (tmp_path / "blobs").rglob("*") if name.is_file()]
-
-    play_live(story())
+async def test_no_picture_is_kept_once_a_secret_is_known(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, _):
+        w.runtime.secrets.add("PIN", "4711-secret")
+        await w.open(SETTINGS)
+        await w.session.tap("Display")
+        assert _pictured(w, 1) == []
+        assert not [name for name in (tmp_path / "blobs").rglob("*") if name.is_file()]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -67,22 +66,19 @@ def test_a_public_address_serves_any_name_to_pages_of_that_name() -> None:
     assert refusal.status == 403
 
 
-def test_guesses_are_counted_by_address_and_forgotten_with_time() -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        guesses = Guesses(clock)
-        for _ in range(MOST_GUESSES):
-            assert guesses.wait_ms("a") == 0
-            guesses.was_wrong("a")
-            await clock.advance(1_000)
-        assert guesses.wait_ms("a") == GUESS_WINDOW_MS - MOST_GUESSES * 1_000
-        assert guesses.wait_ms("b") == 0
-        await clock.advance(guesses.wait_ms("a"))
+async def test_guesses_are_counted_by_address_and_forgotten_with_time() -> None:
+    clock = ManualClock()
+    guesses = Guesses(clock)
+    for _ in range(MOST_GUESSES):
         assert guesses.wait_ms("a") == 0
         guesses.was_wrong("a")
-        assert guesses.wait_ms("a") > 0
-
-    asyncio.run(story())
+        await clock.advance(1_000)
+    assert guesses.wait_ms("a") == GUESS_WINDOW_MS - MOST_GUESSES * 1_000
+    assert guesses.wait_ms("b") == 0
+    await clock.advance(guesses.wait_ms("a"))
+    assert guesses.wait_ms("a") == 0
+    guesses.was_wrong("a")
+    assert guesses.wait_ms("a") > 0
 
 
 def test_a_thousand_liars_do_not_fill_the_memory() -> None:
@@ -92,17 +88,14 @@ def test_a_thousand_liars_do_not_fill_the_memory() -> None:
     assert len(guesses._wrong) == MOST_ADDRESSES
 
 
-def test_a_client_may_burst_and_then_keeps_the_pace() -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        pace = RateLimit(clock, rate=10, burst=5)
-        assert [pace.allows() for _ in range(6)] == [True] * 5 + [False]
-        await clock.advance(200)
-        assert [pace.allows() for _ in range(3)] == [True, True, False]
-        await clock.advance(60_000)
-        assert [pace.allows() for _ in range(6)] == [True] * 5 + [False]
-
-    asyncio.run(story())
+async def test_a_client_may_burst_and_then_keeps_the_pace() -> None:
+    clock = ManualClock()
+    pace = RateLimit(clock, rate=10, burst=5)
+    assert [pace.allows() for _ in range(6)] == [True] * 5 + [False]
+    await clock.advance(200)
+    assert [pace.allows() for _ in range(3)] == [True, True, False]
+    await clock.advance(60_000)
+    assert [pace.allows() for _ in range(6)] == [True] * 5 + [False]
 
 
 def test_a_name_of_a_program_can_not_steer_a_terminal() -> None:

@@ -11,21 +11,20 @@ from tests.unit.web_server.door import KEY, TOKEN, Answer
 from tests.unit.web_server.test_journal import history
 from tests.unit.web_server.test_phone import served
 
+ASYNC_RUNNER = play_live
 
-def test_a_tile_knows_its_agent_and_what_was_done_last(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            [before] = (await opened.get("/api/wall", token=KEY)).json["phones"]
-            assert before["last"] is None
-            await w.session.press_key("home", reason="I go home")
-            await w.session.get_ui_tree()
-            [tile] = (await opened.get("/api/wall", token=KEY)).json["phones"]
-            assert (tile["device"], tile["given"], tile["model"]) == (w.serial, "", "Simulated Phone")
-            last = tile["last"]
-            assert (last["type"], last["about"]) == ("press_key", "home")
-            assert last["actor"] == {"kind": "agent", "id": "mail-agent"}
 
-    play_live(story())
+async def test_a_tile_knows_its_agent_and_what_was_done_last(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        [before] = (await opened.get("/api/wall", token=KEY)).json["phones"]
+        assert before["last"] is None
+        await w.session.press_key("home", reason="I go home")
+        await w.session.get_ui_tree()
+        [tile] = (await opened.get("/api/wall", token=KEY)).json["phones"]
+        assert (tile["device"], tile["given"], tile["model"]) == (w.serial, "", "Simulated Phone")
+        last = tile["last"]
+        assert (last["type"], last["about"]) == ("press_key", "home")
+        assert last["actor"] == {"kind": "agent", "id": "mail-agent"}
 
 
 def test_a_persons_name_for_a_phone_is_shown_where_its_serial_was(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 def ask(
     address: str, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, str, bytes]:
-    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
     try:
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
