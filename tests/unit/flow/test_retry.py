@@ -4,8 +4,8 @@ import asyncio
 
 from handrail.flow.run import may_repeat, run_with_retries
 from handrail.protocol.envelope import Envelope
-from tests.cases import each
 from handrail_sim.clock import ManualClock
+from tests.cases import each
 
 
 def envelope(**facts: object) -> Envelope:
