@@ -70,7 +70,7 @@ class Hermes:
         """Whether turns of the thread can be waited for; None until known."""
 
     async def install(self) -> None:
-        await self.cdp.evaluate(_called("idle.js", IDLE_KEY, VERSION), timeout_ms=INSTALL_MS)
+        await self.cdp.evaluate(install(), timeout_ms=INSTALL_MS)
         self._endless.clear()
 
     async def wait_idle(self, timeout_ms: float) -> IdleOutcome:
@@ -184,6 +184,10 @@ MOST_FIBERS = 20_000
 def _called(name: str, *arguments: object) -> str:
     source = Path(__file__).with_name(name).read_text("utf-8").strip()
     return f"{source}({', '.join(map(json.dumps, arguments))})"
+
+
+def install() -> str:
+    return _called("idle.js", IDLE_KEY, VERSION)
 
 
 def probe(window_ms: float, beat: int) -> str:
