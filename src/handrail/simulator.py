@@ -40,7 +40,7 @@ def simulator() -> Iterator[None]:
             raise
         error = cast("SimulatorError", refused)
         kind = _KINDS.get(type(refused).__name__, InvalidAction)
-        details = {"path": error.path} if error.path else {}
+        details: dict[str, Any] = {"path": error.path} if error.path else {}
         raise kind(error.message, hint=error.hint or None, **details) from None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.android.discovery import DiscoveredDevice
-from handrail.cli.devices import DeviceRow
+from handrail.cli.doctor import DeviceRow
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
 from handrail.safety.caller import Caller

@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tree": ("tree:tree", "Render a UI dump as an agent reads it, without a device."),
     "diff": ("tree:diff", "Say what changed between two UI dumps."),
     "connect": ("connect:connect", "Connect a phone, step by step, and look at it."),
-    "devices": ("devices:devices", "List phones, their states, and who holds them."),
+    "devices": ("doctor:devices", "List phones, their states, and who holds them."),
     "doctor": ("doctor:doctor", "Say what is missing, and the one command that mends it."),
     "bug-report": ("bug_report:bug_report", "Pack what helps to find out why a phone fails."),
     "sim": ("sim:sim", "Run simulated phones that speak ADB."),
