@@ -275,7 +275,7 @@ def _listed(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[st
         values.setdefault(use.reference.name, use.reference.default)
     variables = [{"name": name, "value": text} for name, text in values.items()]
     # What would be run, with each variable's name where it has no value yet.
-    stand_in = {variable["name"]: variable["value"] or f"⟨{variable['name']}⟩" for variable in variables}
+    stand_in = {name: text or f"⟨{name}⟩" for name, text in values.items()}
     planned: FlowPlan | None = None
     with suppress(InvalidAction):
         planned = plan(document, stand_in)

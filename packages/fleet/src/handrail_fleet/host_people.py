@@ -156,7 +156,8 @@ class HostPeople:
 
     async def _stop(self, body: Mapping[str, Any]) -> dict[str, Any]:
         if body.get("phone"):
-            return {"stopped": await self._hands.stop(self._phone(body).session.serial, _person(body))}
+            serial = self._phone(body).session.serial
+            return {"stopped": await self._runtime.stop(serial, by=_person(body))}
         return {"stopped": await self._runtime.stop(by=_person(body))}
 
     async def _take_over(self, body: Mapping[str, Any]) -> dict[str, Any]:
