@@ -291,7 +291,7 @@ def _draw(image: Picture, marks: list[Mark]) -> None:
     for ref, box in marks:
         place = _place(draw, font, ref, box, taken)
         draw.rectangle((place.left, place.top, place.right - 1, place.bottom - 1), fill=_colour(ref))
-        draw.text((place.left + 3, place.top + 1), ref, fill=(255, 255, 255), font=font)  # type: ignore[arg-type]
+        draw.text((place.left + 3, place.top + 1), ref, fill=(255, 255, 255), font=font)
         taken.append(place)
 
 
