@@ -280,9 +280,8 @@ def committing_effect(element: TouchedElement) -> str | None:
 @lru_cache(maxsize=4_000)
 def is_answer(label: str) -> bool:
     """True for a label that only says yes to the text beside it, and for an empty one."""
-    words = _Words.load()
     forms = map(compact, readings(strip_marks(label)))
-    return not label or any(key == "yes" for form in forms for _, key in words.exact.get(form, ()))
+    return not label or any(key == "yes" for form in forms for _, key in _Words.load().exact.get(form, ()))
 
 
 @lru_cache(maxsize=4_000)
@@ -359,13 +358,14 @@ def _effect_of_words(words: list[str], has_price: bool) -> str | None:
         words = _mask(words, masked)
         hits = _Hits(words)
     is_filler = [_Words.load().is_filler(word) for word in words]
-    effects = [_effect_of_hit(hit, is_filler, has_price) for hit in hits]
+    alone = (_effect_of_hit(hit, is_filler, has_price) for hit in hits)
+    effects = [effect for effect in alone if effect is not None]
     things = [hit for hit in hits if hit.key in _NEAR]
     effects += [_NEAR[thing.key][0] for thing in things if any(hit.does(thing) for hit in hits.beside(thing))]
     with_wallet = _WALLET in words and len(words) <= _MOST_PRICED
     if with_wallet and (all(is_filler) or any(hit.key in _WITH_WALLET for hit in hits)):
         effects.append(0)
-    return EFFECTS[min(known)] if (known := [effect for effect in effects if effect is not None]) else None
+    return EFFECTS[min(effects)] if effects else None
 
 
 def _mask(words: list[str], hits: Sequence[_Hit]) -> list[str]:
