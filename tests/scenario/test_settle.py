@@ -8,6 +8,7 @@ import pytest
 
 from handrail.android.driver import Helper
 from handrail.clock import Clock
+from handrail.engine.snapshot import MAY_REBOOT_MS
 from handrail.protocol.envelope import Envelope
 from handrail_sim.phone import Phone
 from tests.driver.ways import write_helper_apks
@@ -329,6 +330,7 @@ def test_a_reboot_during_a_session_ends_its_refs_and_never_gives_their_numbers_a
             old = set(w.session.screens.registry.refs)
             ref = await w.ref("Display")
             w.phone.reboot()
+            await clock.sleep_ms(2 * MAY_REBOOT_MS)  # a busy machine makes looks as slow as this phone boots
             await w.session.wait_for({"app": LAUNCHER}, timeout_ms=30_000)
             stale = await w.session.tap(ref)
             assert stale.failure_code == "STALE_REFERENCE", stale.to_json()
