@@ -306,6 +306,7 @@ final class Operations implements Http.Handler {
                 }
                 places = later;
                 began = now; // a window animates without events
+                since = 0;
             }
             if (now >= end) {
                 return false;

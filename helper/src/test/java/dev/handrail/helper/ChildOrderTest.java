@@ -102,7 +102,7 @@ public class ChildOrderTest {
     }
 
     @Test
-    public void identicalPlacesKeepTheOrderInWhichTheyWereAdded() throws Exception {
+    public void identicalPlacesComeInEitherOrderAndTheDrawingOrderTells() throws Exception {
         begin();
         View first = add("first", 0, 0, 500, 500);
         add("second", 0, 0, 500, 500);

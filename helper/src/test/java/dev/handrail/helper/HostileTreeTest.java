@@ -118,9 +118,10 @@ public class HostileTreeTest {
     public void aRecycledNodeDoesNotEndTheLook() throws Exception {
         AccessibilityNodeInfo root = node(1, 2);
         AccessibilityNodeInfo recycled = node(2, 0);
+        AccessibilityNodeInfo after = node(3, 0);
         recycled.recycle();
         ViewPhone phone = new ViewPhone().with(root);
-        phone.children.put(root, Arrays.asList(recycled, node(3, 0)));
+        phone.children.put(root, Arrays.asList(recycled, after));
         assertEquals(3, write(phone, new ByteArrayOutputStream()).nodes);
     }
 
@@ -128,7 +129,9 @@ public class HostileTreeTest {
     public void aGetterThatThrowsIsSaidAndItsSiblingsAreWritten() throws Exception {
         AccessibilityNodeInfo root = node(1, 2);
         AccessibilityNodeInfo bad = node(2, 0);
-        bad.setText(new Unreadable());
+        Unreadable text = new Unreadable();
+        bad.setContentDescription(text);
+        text.armed = true;
         ViewPhone phone = new ViewPhone().with(root);
         phone.children.put(root, Arrays.asList(bad, node(3, 0)));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -149,9 +152,14 @@ public class HostileTreeTest {
 
     /** A text of an app's own class that fails when it is read. */
     private static final class Unreadable implements CharSequence {
+        boolean armed;
+
         @Override
         public int length() {
-            throw new IllegalStateException("mine");
+            if (armed) {
+                throw new IllegalStateException("mine");
+            }
+            return 1;
         }
 
         @Override

@@ -2,6 +2,7 @@ package dev.handrail.helper;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import android.app.Activity;
@@ -148,8 +149,8 @@ public class OperationsTest {
         Map<?, ?> answer = client.post(Protocol.TAP, "{\"x\":1,\"y\":2,\"rest\":{\"quietMs\":100}}");
         Map<?, ?> rest = (Map<?, ?>) answer.get("rest");
         assertEquals(true, rest.get("idle"));
-        assertEquals(500.0, rest.get("waitedMs"));
-        assertEquals(4, ((List<?>) rest.get("events")).size());
+        assertEquals(400.0, rest.get("waitedMs"));
+        assertEquals(3, ((List<?>) rest.get("events")).size());
         assertEquals(1, ((List<?>) answer.get("windows")).size());
         assertEquals(2.0, answer.get("events"));
     }
@@ -305,12 +306,14 @@ public class OperationsTest {
         assertEquals("stopped", server.awaitEnd(600_000, 600_000, 600_000));
     }
 
-    private AccessibilityNodeInfo focus(String text) {
+    /** A field as a service gets it; without a service behind it every action on it fails. */
+    private void focus(String text, boolean password) {
         phone.focused = AccessibilityNodeInfo.obtain();
+        phone.focused.setPassword(password);
         phone.focused.setText(text);
         phone.focused.setEditable(true);
         phone.focused.setTextSelection(text.length(), text.length());
-        return phone.focused;
+        phone.focused.setSealed(true);
     }
 
     @Test
@@ -322,7 +325,7 @@ public class OperationsTest {
 
     @Test
     public void asciiIsTypedByKeysAndReadBack() throws Exception {
-        focus("Ab");
+        focus("Ab", false);
         Map<?, ?> answer = client.post(Protocol.TEXT, "{\"text\":\"Ab\"}");
         assertEquals("keys", answer.get("way"));
         assertEquals("Ab", answer.get("readBack"));
@@ -331,7 +334,7 @@ public class OperationsTest {
 
     @Test
     public void aPasswordIsNotReadBack() throws Exception {
-        focus("hunter2").setPassword(true);
+        focus("hunter2", true);
         Map<?, ?> answer = client.post(Protocol.TEXT, "{\"text\":\"hunter2\"}");
         assertEquals(Protocol.MASK, answer.get("readBack"));
         assertEquals(true, answer.get("password"));
@@ -339,15 +342,16 @@ public class OperationsTest {
 
     @Test
     public void aFieldThatRefusesEverythingKeepsTheClipboard() throws Exception {
-        focus("x"); // a node without a service: every action fails
-        Map<?, ?> answer = client.post(Protocol.TEXT, "{\"text\":\"\u4e2d\",\"way\":\"set\"}");
-        assertEquals(Protocol.REFUSED, answer.get("code"));
+        focus("x", false);
+        TextEntry withoutKeys = new TextEntry(phone, null);
+        Refusal refusal = assertThrows(Refusal.class, () -> withoutKeys.replace("\u4e2d"));
+        assertEquals(Protocol.REFUSED, refusal.code);
         assertEquals("kept", phone.clipboard);
     }
 
     @Test
     public void aFieldThatRefusesTextGetsKeys() throws Exception {
-        focus("new");
+        focus("new", false);
         Map<?, ?> answer = client.post(Protocol.TEXT, "{\"text\":\"new\",\"way\":\"set\"}");
         assertEquals("keys", answer.get("way"));
         assertEquals("new", answer.get("readBack"));
