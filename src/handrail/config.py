@@ -17,7 +17,7 @@ from handrail.local_socket import home_folder
 from handrail.trusted_file import check_folder
 
 T = TypeVar("T")
-Helper = Literal["auto", "u2", "http", "none"]
+Helper = Literal["auto", "handrail", "u2", "http", "none"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 ADB_PORT = 5037
 METRO = "127.0.0.1:8081"

@@ -194,7 +194,7 @@ class Driver:
         return await call(self.adb)
 
 
-Helper = Literal["auto", "u2", "http", "none"]
+Helper = Literal["auto", "handrail", "u2", "http", "none"]
 DISABLING = ("HANDRAIL_DISABLE_HELPER", "AGENTEST_DISABLE_HELPER")
 KEPT_LINES = 100
 """The oldest lines are dropped first."""
@@ -241,6 +241,11 @@ def _doors(
 
         return await open_emulator(adb.serial, env=env, clock=clock, display=adb.display, say=report)
 
+    async def own(report: Say) -> Channel | None:
+        from handrail.android.helper_channel import open_handrail  # noqa: PLC0415
+
+        return await open_handrail(device, clock=clock, say=report)
+
     async def http(report: Say) -> Channel | None:
         from handrail.android.http_helper import open_helper  # noqa: PLC0415
 
@@ -254,8 +259,9 @@ def _doors(
     async def either(report: Say) -> Channel | None:
         return await http(report) or await u2(report)
 
-    openers: dict[str, Opener] = {"http": http, "u2": u2, "auto": either}
+    openers: dict[str, Opener] = {"handrail": own, "http": http, "u2": u2, "auto": either}
     doors = [] if console_port(adb.serial) is None else [ManagedChannel("grpc", grpc, clock, say)]
     if helper != "none":
-        doors.append(ManagedChannel("u2" if helper == "u2" else "helper", openers[helper], clock, say))
+        name = helper if helper in ("handrail", "u2") else "helper"
+        doors.append(ManagedChannel(name, openers[helper], clock, say))
     return doors
