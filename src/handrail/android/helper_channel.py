@@ -169,10 +169,11 @@ class HandrailChannel(Channel):
 
     async def look(self) -> Screen:
         """Retries, because between two screens there may be no window for a frame."""
-        return await retry_read(self._look, self._clock)
 
-    async def _look(self, _left_ms: float) -> Screen:
-        return await self._last.read(json.dumps(await self._connection.ask("GET", "/look")).encode())
+        async def read(_left_ms: float) -> Screen:
+            return await self._last.read(json.dumps(await self._connection.ask("GET", "/look")).encode())
+
+        return await retry_read(read, self._clock)
 
     async def screenshot(self) -> bytes:
         return b64decode(str((await self._connection.ask("GET", "/screenshot"))["base64"]))
@@ -229,14 +230,14 @@ def timed_strokes(gesture: Gesture) -> list[list[list[float]]]:
         case "drag":
             end_ms = max(gesture.duration_ms, LONG_PRESS_TIMEOUT_MS + 1)
             return [[[*start, 0], [*start, LONG_PRESS_TIMEOUT_MS], [*gesture.end, end_ms]]]
-        case _:
-            return [_even(stroke, max(gesture.duration_ms, len(stroke))) for stroke in gesture.strokes]
-
-
-def _even(stroke: Any, duration_ms: int) -> list[list[float]]:
-    """Points at even times, the last at the end of the gesture."""
-    legs = max(1, len(stroke) - 1)
-    return [[*point, round(duration_ms * leg / legs)] for leg, point in enumerate(stroke)]
+        case _:  # points at even times, the last at the end of the gesture
+            return [
+                [
+                    [*point, round(max(gesture.duration_ms, len(stroke)) * leg / max(1, len(stroke) - 1))]
+                    for leg, point in enumerate(stroke)
+                ]
+                for stroke in gesture.strokes
+            ]
 
 
 async def open_handrail(
