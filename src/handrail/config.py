@@ -65,7 +65,7 @@ VARIABLES: tuple[Variable, ...] = (
     ),
     Variable(
         "HANDRAIL_HELPER",
-        "what runs on the phone to read it faster: `auto`, `u2`, `http` or `none`",
+        "what runs on the phone to read it faster: `auto`, `handrail`, `u2`, `http` or `none`",
         "`auto`",
     ),
     Variable(
