@@ -7,7 +7,7 @@ CORES ?= 3  # some tests wait for a process; two cores serve three workers
 # Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help venv test test-browser test-satellites test-sample test-slow test-wheels test-demo test-fleet test-all check bench fuzz mutants docs site demo serve clean
+.PHONY: help venv test test-browser test-satellites test-sample test-slow test-wheels test-demo test-fleet test-all check bench fuzz mutants docs site demo serve helper test-helper clean
 
 help:
 	@echo "make test    the core's quick tests   make check   format, lint, types, layers, dead code, docs"
@@ -18,6 +18,7 @@ help:
 	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
 	@echo "make serve   the desk, with a phone    make venv    the environment with its tools"
 	@echo "make site    the documentation as a site: site/index.html"
+	@echo "make helper  build the helper's jar again (Java 17, Maven)   make test-helper  its tests: LEVELS=all"
 
 venv: .venv/tools
 
@@ -122,6 +123,17 @@ demo: .venv/ready
 
 serve: .venv/ready
 	@$(BIN)/handrail serve --sim 1
+
+# The helper on the phone. Its jar is in git, so that nobody else needs Java.
+HELPER_JAR := src/handrail/android/handrail-helper.jar
+helper:
+	rm -rf helper/target/classes helper/target/classes.dex helper/target/maven-status
+	mvn --batch-mode --quiet --file helper/pom.xml -Dmaven.test.skip=true package
+	cp helper/target/handrail-helper.jar $(HELPER_JAR)
+	@$(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(HELPER_JAR)").read_bytes()).hexdigest())'
+
+test-helper:
+	mvn --batch-mode --quiet --file helper/pom.xml $(if $(filter all,$(LEVELS)),-Pall) test
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

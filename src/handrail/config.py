@@ -17,7 +17,7 @@ from handrail.local_socket import home_folder
 from handrail.trusted_file import check_folder
 
 T = TypeVar("T")
-Helper = Literal["auto", "u2", "http", "none"]
+Helper = Literal["auto", "handrail", "u2", "http", "none"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 ADB_PORT = 5037
 METRO = "127.0.0.1:8081"
@@ -51,7 +51,8 @@ ADB_VENDOR_KEYS | further key files, separated by colons
 ANDROID_ADB_SERVER_ADDRESS | host of the adb server; only one here is started | 127.0.0.1
 ANDROID_ADB_SERVER_PORT | port of the adb server | 5037
 ADB_SERVER_SOCKET | where the adb server listens, `tcp:PORT` or `tcp:HOST:PORT`; wins over the two above
-HANDRAIL_HELPER | what runs on the phone to read it faster: `auto`, `u2`, `http` or `none` | `auto`
+HANDRAIL_HELPER | what runs on the phone to read it faster: `auto`, `handrail`, `u2`, `http` or
+  `none` | `auto`
 HANDRAIL_DISABLE_HELPER | 1: nothing is started on the phone; the same as `HANDRAIL_HELPER=none` | 0 |
   AGENTEST_DISABLE_HELPER
 HANDRAIL_HELPER_DIR | folder with the APKs of the HTTP helper | | AGENTEST_HELPER_APK_DIR

@@ -18,6 +18,7 @@ from handrail.android.constants import READ_DEADLINE_MS
 from handrail.android.dumpsys import take_fallback_notes
 from handrail.android.emulator_console import console_port
 from handrail.android.emulator_grpc import open_emulator
+from handrail.android.helper_channel import open_handrail
 from handrail.android.http_helper import open_helper
 from handrail.android.input import key_code
 from handrail.android.screenshot import guarded_screenshot
@@ -190,7 +191,7 @@ class Driver:
         return await call(self.adb)
 
 
-Helper = Literal["auto", "u2", "http", "none"]
+Helper = Literal["auto", "handrail", "u2", "http", "none"]
 DISABLING = ("HANDRAIL_DISABLE_HELPER", "AGENTEST_DISABLE_HELPER")
 KEPT_LINES = 100
 """The oldest lines are dropped first."""
@@ -237,11 +238,13 @@ def _doors(
 
     openers: dict[str, Opener] = {
         "grpc": lambda say: open_emulator(adb.serial, env=env, clock=clock, display=adb.display, say=say),
+        "handrail": lambda say: open_handrail(device, clock=clock, say=say),
         "http": lambda say: open_helper(device, env=env, clock=clock, say=say),
         "u2": lambda say: open_u2(device, clock=clock, say=say),
         "auto": either,
     }
     doors = [] if console_port(adb.serial) is None else [ManagedChannel("grpc", openers["grpc"], clock, say)]
     if helper != "none":
-        doors.append(ManagedChannel("u2" if helper == "u2" else "helper", openers[helper], clock, say))
+        name = helper if helper in ("handrail", "u2") else "helper"
+        doors.append(ManagedChannel(name, openers[helper], clock, say))
     return doors

@@ -105,6 +105,8 @@ def read_json(value: Any) -> ScreenDraft:
     if isinstance(activity := value.get("activity"), dict):
         draft.package = _owner(value.get("activity_name"))
         return _read_trees([activity.get("root")], draft)
+    if isinstance(windows := value.get("windows"), list):
+        return _read_windows(windows, value)
     if "tree" in value:
         tree = value["tree"]
         draft.package = _text(value.get("packageName"))
@@ -119,6 +121,28 @@ def _read_trees(trees: list[Any], draft: ScreenDraft) -> ScreenDraft:
     if len(trees) == 1 and isinstance(trees[0], dict) and _is_frame(trees[0]):
         trees = trees[0]["children"]
     _grow(draft, trees, lambda item: item.get("children"))
+    return draft
+
+
+def _read_windows(windows: list[Any], look: Json) -> ScreenDraft:
+    """A look of Handrail's own helper: windows with layers, and packages only where they change."""
+    display = look.get("display")
+    shown = display if isinstance(display, dict) else {}
+    draft = ScreenDraft(width=_pixels(shown.get("width")), height=_pixels(shown.get("height")))
+    draft.rotation = _pixels(shown.get("rotation")) % 4
+    frames = [
+        window for window in windows if isinstance(window, dict) and isinstance(window.get("root"), dict)
+    ]
+    _grow(draft, [window["root"] for window in frames], lambda node: node.get("children"))
+    for window, frame in zip(draft.windows, frames, strict=False):
+        layer = frame.get("layer")
+        window.layer = layer if isinstance(layer, int) else 0
+        window.focused = True in (frame.get("focused"), frame.get("active"))
+    for node in draft.nodes:
+        if not node.package_name and node.parent is not None:
+            node.package_name = node.parent.package_name
+    if isinstance(cycles := look.get("cycles"), int) and cycles:
+        draft.warn(f"nodes left out, in a cycle: {cycles}")
     return draft
 
 
@@ -210,6 +234,8 @@ def _node(item: Json, parent: Node | None) -> Node:
     )
     for name in _EXTRAS:
         setattr(node, name, texts[name])
+    drawn = item.get("drawingOrder")
+    node.drawing_order = drawn if isinstance(drawn, int) and abs(drawn) < 1_000_000 else 0
     return node
 
 

@@ -10,6 +10,7 @@ from handrail_sim.shell.call import Call
 
 U2_MAIN = "com.wetest.uia2.Main"
 MOBILECLI_MAIN = "com.mobilenext.mobilecli.DeviceServer"
+OWN_MAIN = "dev.handrail.helper.Main"
 TEMP = "/data/local/tmp"
 HELPER_RUNNER = "com.agentest.helper.test/androidx.test.runner.AndroidJUnitRunner"
 _SNAPSHOTS = "com.callstack.agentdevice.snapshothelper"
@@ -20,6 +21,7 @@ APPIUM_RUNNER = "io.appium.uiautomator2.server.test/androidx.test.runner.Android
 def attach(phone: Handset) -> None:
     phone.helper_mains[U2_MAIN] = _u2
     phone.helper_mains[MOBILECLI_MAIN] = _mobilecli
+    phone.helper_mains[OWN_MAIN] = _own_helper
     phone.instrumentations[HELPER_RUNNER] = _helper
     phone.instrumentations[APPIUM_RUNNER] = _appium
     phone.instrumentations[AGENT_DEVICE_RUNNER] = _agent_device
@@ -36,6 +38,12 @@ async def _mobilecli(call: Call) -> int:
     from handrail_sim.channels import mobilecli  # noqa: PLC0415 - the same
 
     return await mobilecli.main(call)
+
+
+async def _own_helper(call: Call) -> int:
+    from handrail_sim.channels import own_helper  # noqa: PLC0415 - the same
+
+    return await own_helper.main(call)
 
 
 async def _helper(call: Call) -> int:

@@ -1,0 +1,5 @@
+package androidx.test.runner.lifecycle;
+
+/** Stands in for a class of Android's test library that Robolectric only calls; it is not on Maven Central. */
+public interface ApplicationLifecycleMonitor {
+}

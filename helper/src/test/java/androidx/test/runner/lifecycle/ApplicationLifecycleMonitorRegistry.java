@@ -1,0 +1,10 @@
+package androidx.test.runner.lifecycle;
+
+/** Stands in for a class of Android's test library that Robolectric only calls; it is not on Maven Central. */
+public final class ApplicationLifecycleMonitorRegistry {
+    private ApplicationLifecycleMonitorRegistry() {
+    }
+
+    public static void registerInstance(ApplicationLifecycleMonitor monitor) {
+    }
+}
