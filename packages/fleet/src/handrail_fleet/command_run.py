@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.approvals import Answers
 from handrail.cli.options import FleetOptions
 from handrail.errors import FAMILIES, InvalidAction
 from handrail.screen.text import clean, cut
@@ -229,7 +228,7 @@ def refuse_what_needs_this_machine(options: Any) -> None:
     ):
         if is_set:
             raise InvalidAction(f"--{name} does not go with --fleet: {why}", path=name, hint="Leave it out.")
-    if options.approvals not in (None, Answers.WAIT.value, Answers.FAIL.value):
+    if options.approvals not in (None, "wait", "fail"):
         raise InvalidAction(
             "--approvals FILE does not go with --fleet: nobody answers questions of others' phones by a file",
             path="approvals",
