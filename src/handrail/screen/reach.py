@@ -1,7 +1,8 @@
 """Whether a finger can reach an element, and where: on the screen, with a size, enabled, not covered.
 
 Dumps tell bounds and clickability, not opacity: what covers is a later window, or a later-drawn node that
-takes touches. A later-drawn scroll container or plain text lets them through.
+takes touches. A later-drawn scroll container or plain text lets them through. Where a dump does not tell
+which of two is drawn later, neither is refused: the touch goes to a free place if there is one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from handrail.screen.node import (
     Screen,
     ScreenPoint,
     no_refs,
+    once_per_screen,
     receiver,
     scrolls,
     touchable,
@@ -27,10 +29,13 @@ from handrail.screen.node import (
 from handrail.screen.text import describe
 from handrail.screen.windows import (
     SYSTEM_UI,
+    is_drawn_over,
     is_input_method,
     is_web_veil,
+    is_window,
     layers_behind,
     modal_above,
+    on_screen,
     paint_order,
 )
 
@@ -76,14 +81,12 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
         return _uncovered(_surface_point(screen, node, part, ref_of), above, node, ref_of)
     centre = part.center
     hit, inside = _over(above, centre), _touchables_inside(screen, node)
-    if hit is None and _over(inside, centre) is None:
-        return centre
-    if free := _free_place(part, above + inside):
-        return free
-    if hit is None:
-        return centre
-    if free := _free_place(part, above):
-        return free
+    for blocked in (above + inside + possible_covers(screen, node, part), above + inside, above):
+        if _over(blocked, centre) is None:
+            return centre
+        if free := _free_place(part, blocked):
+            return free
+    assert hit is not None  # noqa: S101 - the last of the three blocked it
     raise _not_interactable(
         node, ref_of, "covered", f"is covered by {describe(hit, ref_of(hit))}",
         hint="Close what covers it, or scroll it free.",
@@ -128,7 +131,7 @@ def _not_interactable(
 
 
 def covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
-    """What is drawn over `part` of a node, takes touches, and belongs to another branch; topmost last.
+    """What is known to be drawn over `part` of a node, takes touches, and is of another branch; topmost last.
 
     Over a layer that is behind another one the words of that other one count too: nobody would touch there.
     """
@@ -144,7 +147,101 @@ def covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
         if (_covers(screen, other) or (layer is not None and _says_over(layer, other)))
         and other.bounds.intersect(part).area
         and not other.is_inside(node) and visible_part(screen, other).intersect(part).area
+        and is_drawn_over(screen, other, node)
     ]  # fmt: skip
+
+
+def possible_covers(screen: Screen, node: Node, part: Bounds) -> list[Node]:
+    """What takes touches at `part` of a node and may be drawn over or under it: the dump does not tell."""
+    return [
+        other
+        for other in screen.nodes
+        if touchable(other) and other.bounds.intersect(part).area and _covers(screen, other)
+        and is_drawn_over(screen, other, node) is None and visible_part(screen, other).intersect(part).area
+    ]  # fmt: skip
+
+
+def may_be_covered_at(screen: Screen, node: Node, point: ScreenPoint) -> bool:
+    """Whether a touch may reach something else, because the dump does not tell what lies on top there."""
+    at = Bounds(point.x, point.y, point.x + 1, point.y + 1)
+    in_layer = any(layer.order <= node.order < layer.end for layer in rival_layers(screen))
+    return in_layer or bool(possible_covers(screen, node, at))
+
+
+_CLASH = 0.2  # of the smaller of two pieces; fonts and touch targets reach a little beyond their box
+
+
+@once_per_screen
+def doubtful(screen: Screen) -> frozenset[int]:
+    """Orders of elements that may be covered: something of unknown depth lies all over or under them.
+
+    A button on a field or a card is no such case. What counts is a silent layer, content of both at the same
+    place, or two layers with content that both fill their parent.
+    """
+    shown = on_screen(screen)
+    touched = [
+        node for node in screen.nodes if shown[node.order] and touchable(node) and node.covered_by is None
+    ]
+    covers = [node for node in touched if not node.flags & SCROLLABLE]
+    layers = rival_layers(screen)
+    marked = set()
+    for node in touched:
+        left, top, right, bottom = node.bounds
+        possible = [
+            other
+            for other in covers
+            if other.bounds[0] < right and other.bounds[2] > left
+            and other.bounds[1] < bottom and other.bounds[3] > top
+            and not other.order <= node.order < other.end and not node.order < other.order < node.end
+        ]  # fmt: skip
+        unknown = [other for other in possible if is_drawn_over(screen, other, node) is None]
+        is_crowded = len(unknown) > 1 or any(_clashes(screen, other, node) for other in unknown)
+        if any(layer.order <= node.order < layer.end for layer in layers) or (
+            is_crowded and _free_place(visible_part(screen, node), unknown) is None
+        ):
+            marked.add(node.order)
+    return frozenset(marked)
+
+
+@once_per_screen
+def rival_layers(screen: Screen) -> list[Node]:
+    """Siblings that fill their parent and can be touched, where the dump does not tell their order."""
+    shown, rivals = on_screen(screen), []
+    for parent in screen.nodes:
+        if len(parent.children) < 2 or not parent.class_name or not parent.bounds.area:
+            continue
+        full = [
+            child
+            for child in parent.children
+            if child.children and child.bounds.covers(parent.bounds) and child.covered_by is None
+            and any(shown[part.order] and touchable(part) for part in screen.inside(child))
+        ]  # fmt: skip
+        rivals += [
+            layer
+            for layer in full
+            if any(is_drawn_over(screen, other, layer) is None for other in full if other is not layer)
+        ]
+    return rivals
+
+
+def _clashes(screen: Screen, cover: Node, node: Node) -> bool:
+    if not cover.children:
+        return not (cover.text or cover.description) or node.bounds.area * 2 > cover.bounds.area
+    if cover.parent is not None and cover.bounds.covers(cover.parent.bounds):
+        return True
+    pieces, own = _pieces(screen, cover), _pieces(screen, node) or [node.bounds]
+    return any(
+        piece.intersect(box).area > _CLASH * min(piece.area, box.area) for piece in pieces for box in own
+    )
+
+
+def _pieces(screen: Screen, node: Node) -> list[Bounds]:
+    """The boxes of what can be read or touched inside a node."""
+    return [
+        part.bounds
+        for part in screen.inside(node)
+        if not part.children and part.bounds.area and (part.text or part.description or touchable(part))
+    ]
 
 
 def _says_over(layer: Node, node: Node) -> bool:
@@ -161,10 +258,6 @@ def _covers(screen: Screen, node: Node) -> bool:
     if is_window(node):
         return node.package_name != SYSTEM_UI  # its overlays span the screen and let touches through
     return touchable(node) and not node.flags & SCROLLABLE and not is_web_veil(screen, node)
-
-
-def is_window(node: Node) -> bool:
-    return node.parent is not None and node.parent.parent is None and not node.parent.class_name
 
 
 def _over(nodes: list[Node], point: ScreenPoint) -> Node | None:
@@ -229,7 +322,10 @@ def element_at(screen: Screen, x: int, y: int) -> Node | None:
 
 
 def touch_targets(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
-    """What a touch there reaches, and each uncovered touchable that begins within `slop` pixels of it."""
+    """What a touch there may reach, and each uncovered touchable that begins within `slop` pixels of it.
+
+    Where the dump does not tell which of several nodes lies on top, all of them count.
+    """
     x, y = point
     hit = element_at(screen, x, y)
     targets = [hit] if hit is not None else []
@@ -243,8 +339,14 @@ def touch_targets(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
         if touchable(node):
             part = visible_part(screen, node)
             near = ScreenPoint(min(max(x, part.left), part.right - 1), min(max(y, part.top), part.bottom - 1))
-            is_beside = max(abs(near.x - x), abs(near.y - y)) <= slop and near != point
-            if part.area and is_beside and node is not hit and _over(above, near) is None:
+            is_near = max(abs(near.x - x), abs(near.y - y)) <= slop
+            is_beside = near != point or (
+                hit is not None
+                and is_drawn_over(screen, hit, node) is None
+                and not any(target.is_inside(node) for target in targets)
+            )
+            over = [cover for cover in above if is_drawn_over(screen, cover, node)]
+            if part.area and is_near and is_beside and node is not hit and _over(over, near) is None:
                 targets.append(node)
             if not is_web_veil(screen, node):
                 above.append(node)
