@@ -7,6 +7,7 @@ which of two is drawn later, neither is refused: the touch goes to a free place 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import pairwise
 
 from handrail.errors import ElementNotInteractable
@@ -153,11 +154,12 @@ def covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
 
 def possible_covers(screen: Screen, node: Node, part: Bounds) -> list[Node]:
     """What takes touches at `part` of a node and may be drawn over or under it: the dump does not tell."""
+    touched = receiver(node)
     return [
         other
-        for other in screen.nodes
-        if touchable(other) and other.bounds.intersect(part).area and _covers(screen, other)
-        and is_drawn_over(screen, other, node) is None and visible_part(screen, other).intersect(part).area
+        for other in (_overlaps(screen).get(touched, ()) if touched else filter(touchable, screen.nodes))
+        if other.bounds.intersect(part).area and is_drawn_over(screen, other, node) is None
+        and _covers(screen, other) and visible_part(screen, other).intersect(part).area
     ]  # fmt: skip
 
 
@@ -178,44 +180,56 @@ def doubtful(screen: Screen) -> frozenset[int]:
     A button on a field or a card is no such case. What counts is a silent layer, content of both at the same
     place, or two layers with content that both fill their parent.
     """
-    shown = on_screen(screen)
-    touched = [
-        node for node in screen.nodes if shown[node.order] and touchable(node) and node.covered_by is None
-    ]
-    covers = [node for node in touched if not node.flags & SCROLLABLE]
-    layers = rival_layers(screen)
-    marked = set()
-    for node in touched:
-        left, top, right, bottom = node.bounds
-        possible = [
+    shown, layers = on_screen(screen), rival_layers(screen)
+    marked = {
+        node.order
+        for layer in layers
+        for node in screen.inside(layer)
+        if shown[node.order] and touchable(node)
+    }
+    for node, overlapping in _overlaps(screen).items():
+        if node.covered_by is not None or node.order in marked:
+            continue
+        unknown = [
             other
-            for other in covers
-            if other.bounds[0] < right and other.bounds[2] > left
-            and other.bounds[1] < bottom and other.bounds[3] > top
-            and not other.order <= node.order < other.end and not node.order < other.order < node.end
-        ]  # fmt: skip
-        unknown = [other for other in possible if is_drawn_over(screen, other, node) is None]
+            for other in overlapping
+            if is_drawn_over(screen, other, node) is None and _covers(screen, other)
+        ]
         is_crowded = len(unknown) > 1 or any(_clashes(screen, other, node) for other in unknown)
-        if any(layer.order <= node.order < layer.end for layer in layers) or (
-            is_crowded and _free_place(visible_part(screen, node), unknown) is None
-        ):
+        if is_crowded and _free_place(visible_part(screen, node), unknown) is None:
             marked.add(node.order)
     return frozenset(marked)
 
 
 @once_per_screen
+def _overlaps(screen: Screen) -> dict[Node, list[Node]]:
+    """Touchables of other branches that share a part of the screen, for each touchable that has some."""
+    pairs: defaultdict[Node, list[Node]] = defaultdict(list)
+    active: list[Node] = []
+    shown = on_screen(screen)
+    touched = [node for node in screen.nodes if shown[node.order] and touchable(node)]
+    for node in sorted(touched, key=lambda each: each.bounds.top):
+        left, top, right, _ = node.bounds
+        active = [other for other in active if other.bounds[3] > top]
+        for other in [other for other in active if other.bounds[0] < right and other.bounds[2] > left]:
+            if not other.order <= node.order < other.end and not node.order <= other.order < node.end:
+                pairs[node].append(other)
+                pairs[other].append(node)
+        active.append(node)
+    return pairs
+
+
+@once_per_screen
 def rival_layers(screen: Screen) -> list[Node]:
     """Siblings that fill their parent and can be touched, where the dump does not tell their order."""
-    shown, rivals = on_screen(screen), []
+    rivals: list[Node] = []
     for parent in screen.nodes:
-        if len(parent.children) < 2 or not parent.class_name or not parent.bounds.area:
+        if len(parent.children) < 2:
             continue
-        full = [
-            child
-            for child in parent.children
-            if child.children and child.bounds.covers(parent.bounds) and child.covered_by is None
-            and any(shown[part.order] and touchable(part) for part in screen.inside(child))
-        ]  # fmt: skip
+        full = [child for child in parent.children if child.bounds == parent.bounds and child.children]
+        if len(full) < 2 or not parent.class_name or not parent.bounds.area:
+            continue
+        full = [child for child in full if any(map(touchable, screen.inside(child)))]
         rivals += [
             layer
             for layer in full
