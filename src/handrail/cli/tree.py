@@ -20,9 +20,9 @@ from handrail.screen.exports import full_text, outline
 from handrail.screen.fingerprint import idle_fingerprint
 from handrail.screen.node import Node, Screen
 from handrail.screen.parse import parse
+from handrail.screen.reach import tap_point
 from handrail.screen.refs import Registry
 from handrail.screen.select import find as find_element
-from handrail.screen.select import tap_point
 
 DEPTH = "Deepest level shown; 0 shows all."
 

@@ -13,7 +13,8 @@ from handrail.journal.redaction import is_placeholder
 from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition, Selector, StateIs, TextIs, in_words
 from handrail.screen.node import Node, Screen, receiver, scrolls
-from handrail.screen.select import RELATIONS, Handles, find_all, tap_point, visible_part
+from handrail.screen.reach import tap_point, visible_part
+from handrail.screen.select import RELATIONS, Handles, find_all
 from handrail.screen.text import field_value, slider_value
 from handrail.screen.windows import visible
 

@@ -15,13 +15,13 @@ from handrail.engine.actions import apps_and_commands, expect, observations, scr
 from handrail.engine.gestures import LANES, SHARE, line_points, swipe_line
 from handrail.engine.run import Outcome, Stage
 from handrail.engine.snapshot import required
-from handrail.engine.verify import in_front, moved, toggled, verified
+from handrail.engine.verify import in_front, moved, reached, toggled, verified
 from handrail.protocol import device, observe, system
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.keys import NAVIGATION
 from handrail.screen.node import ScreenPoint
-from handrail.screen.select import visible_part
+from handrail.screen.reach import visible_part
 from handrail.surface import gesture
 from handrail.surface.capabilities import DeskWindows
 from handrail.surface.values import NetworkChange
@@ -36,13 +36,15 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case device.Tap():
             aim = stage.aim()
             await stage.input.perform(gesture.tap(aim.point))
-            return Outcome(proof=toggled(stage.before, aim))
+            return Outcome(proof=toggled(stage.before, aim) or reached(stage.before, stage.screens, aim))
         case device.DoubleTap():
-            await stage.input.perform(gesture.double_tap(stage.aim().point))
-            return Outcome()
+            aim = stage.aim()
+            await stage.input.perform(gesture.double_tap(aim.point))
+            return Outcome(proof=reached(stage.before, stage.screens, aim))
         case device.LongPress():
-            await stage.input.perform(gesture.long_press(stage.aim().point, action.duration_ms))
-            return Outcome()
+            aim = stage.aim()
+            await stage.input.perform(gesture.long_press(aim.point, action.duration_ms))
+            return Outcome(proof=reached(stage.before, stage.screens, aim))
         case device.Swipe():
             await stage.input.perform(gesture.swipe(*_swipe_ends(stage, action), action.duration_ms))
             return Outcome(proof=moved(stage.before, stage.screens))

@@ -26,8 +26,8 @@ from handrail.screen.node import (
     receiver,
     touchable,
 )
-from handrail.screen.select import element_at, is_window, touch_targets
-from handrail.screen.windows import is_input_method
+from handrail.screen.reach import element_at, touch_targets
+from handrail.screen.windows import is_input_method, is_window
 from handrail.surface.capabilities import Activation, ControlValues, KeyPresses, TextInput, Touch, optional
 from handrail.surface.gesture import Gesture, Stroke, tap
 from handrail.surface.values import Activated, SetControl, Typed

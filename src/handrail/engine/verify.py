@@ -6,7 +6,7 @@ A proof checks one snapshot; `settle` does the waiting.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from handrail.engine.conditions import Holds, holds
@@ -17,6 +17,7 @@ from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
 from handrail.screen.match import match
 from handrail.screen.node import Node, Screen
+from handrail.screen.reach import may_be_covered_at
 from handrail.screen.windows import ScreenDialog, app_windows, has_keyboard
 from handrail.surface.values import Foreground
 
@@ -192,6 +193,23 @@ def moved(before: UiSnapshot, screens: ScreenTracker, is_home: IsHome | None = N
         return NavigationNoChange("Neither the screen nor its scroll position changed")
 
     return Proof("built_in", check, failure, decides=False, ask=ask if is_home else None)
+
+
+def reached(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Proof | None:
+    """A touch changes the screen, where nothing else tells that it reached its target.
+
+    None where the device tells what is on top: a touch without a visible effect is no failure there.
+    """
+    if not may_be_covered_at(before.screen, aim.touched, aim.point):
+        return None
+
+    def failure(_: Holds) -> HandrailError:
+        return NavigationNoChange(
+            f"{aim} was touched and nothing changed",
+            hint="Something may lie over it: this device does not tell what is on top. See the screenshot.",
+        )
+
+    return replace(moved(before, screens), failure=failure)
 
 
 def keyboard_hidden() -> Proof:

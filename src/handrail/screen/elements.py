@@ -34,6 +34,7 @@ from handrail.screen.node import (
     Text,
     arrows,
 )
+from handrail.screen.reach import doubtful
 from handrail.screen.text import (
     AGGREGATE,
     check_label,
@@ -58,11 +59,12 @@ def elements(screen: Screen, external_labels: Mapping[str, str] | None = None) -
     for element in candidates:
         name_element(element, external_labels or {}, screen)
     name_from_neighbours(candidates, texts, screen)
+    doubted = doubtful(screen)
     for element in candidates:
         # Decides the letter of what `first_kind` left open, and the states.
         if not element.kind:
             element.kind = _tappable_kind(element)
-        element.states = _states(element)
+        element.states = _states(element, element.outer.order in doubted or element.node.order in doubted)
         if element.node.state_description and element.kind != "v":
             state = clean(element.node.state_description)
             element.state = "" if state.casefold() in _SAID_BY_STATES or state in element.pieces else state
@@ -288,7 +290,11 @@ def _is_row(element: Element) -> bool:
     )
 
 
-def _states(element: Element) -> tuple[str, ...]:
+DOUBTED = "covered?"
+"""The state of an element over or under which something of unknown depth takes touches."""
+
+
+def _states(element: Element, is_doubted: bool) -> tuple[str, ...]:
     flags, kind = element.node.flags, element.kind
     words = []
     if kind == "c" and flags & (CHECKABLE | CHECKED):
@@ -305,6 +311,8 @@ def _states(element: Element) -> tuple[str, ...]:
         words.append("disabled")
     if kind == "g" and not (flags | element.outer.flags) & (CLICKABLE | CHECKABLE):
         words.append("long-press")
+    if is_doubted:
+        words.append(DOUBTED)
     return tuple(words)
 
 

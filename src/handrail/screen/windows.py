@@ -60,7 +60,6 @@ def layers_behind(screen: Screen) -> list[Node]:
                 continue
             # Siblings that are drawn later and overlap it.
             left, top, right, bottom = page.bounds
-            drawn, place = page.drawing_order, page.position
             later = [
                 child
                 for child in children
@@ -68,7 +67,7 @@ def layers_behind(screen: Screen) -> list[Node]:
                 and child.bounds[2] > left
                 and child.bounds[1] < bottom
                 and child.bounds[3] > top
-                and (child.drawing_order > drawn or (child.drawing_order == drawn and child.position > place))
+                and is_drawn_over(screen, child, page)
             ]
             if later and _may_fill(page, later):
                 writing = writing or _Writing(screen, on_screen(screen))
@@ -359,8 +358,32 @@ def on_screen(screen: Screen) -> bytearray:
     return shown
 
 
+def is_drawn_over(screen: Screen, upper: Node, lower: Node) -> bool | None:
+    """Whether a node is drawn over one of another branch; None where the dump does not tell.
+
+    The order of siblings tells nothing: Android hands children to accessibility ordered by their place on
+    the screen. Windows were sorted when the screen was read, `drawing-order` tells it inside a window, and a
+    web page lists its parts in the order in which it draws them.
+    """
+    if upper is lower or upper.is_inside(lower) or lower.is_inside(upper):
+        return upper.is_inside(lower)
+    over, under = upper, lower
+    while over.parent is not None and not over.parent.order <= lower.order < over.parent.end:
+        over = over.parent
+    while under.parent is not over.parent and under.parent is not None:
+        under = under.parent
+    if screen.is_exact or (upper.native_id and lower.native_id) or is_window(over):
+        return over.position > under.position
+    drawn, other = over.drawing_order, under.drawing_order
+    return drawn > other if drawn and other and drawn != other else None
+
+
+def is_window(node: Node) -> bool:
+    return node.parent is not None and node.parent.parent is None and not node.parent.class_name
+
+
 def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> None:
-    """Clears what lies fully under a clickable of another branch that is drawn later.
+    """Clears what lies fully under a clickable that is known to be drawn over it.
 
     A layer counts as a whole: what covers only a part of it covers nothing.
     """
@@ -373,7 +396,7 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
             if node.covered_by:
                 shown[node.order] = 0
             continue
-        over = cover.over(node, layer_at.get(node.order) if layer_at else None)
+        over = cover.over(screen, node, layer_at.get(node.order) if layer_at else None)
         if over is not None:
             if node.flags & ACTIONABLE or not _is_glass(over, screen):
                 shown[node.order] = 0
@@ -406,7 +429,10 @@ def _is_glass(over: Node, screen: Screen) -> bool:
 
 @once_per_screen
 def paint_order(screen: Screen) -> list[Node]:
-    """Document order, except where the dump tells another drawing order among siblings."""
+    """Document order, except where the dump tells another drawing order among siblings.
+
+    Where nothing is told the order is a guess: `is_drawn_over` says what is known.
+    """
     if not any(node.drawing_order for node in screen.nodes):
         return screen.nodes
     painted: list[Node] = []
@@ -424,7 +450,7 @@ def _drawing_order(node: Node) -> int:
 
 
 class Cover:
-    """The clickables drawn later than the node in hand, kept by horizontal bands of the screen."""
+    """The clickables that may be drawn over the node in hand, kept by horizontal bands of the screen."""
 
     __slots__ = ("_bands", "_tall")
 
@@ -444,8 +470,8 @@ class Cover:
             if len(band) < _CROWD:
                 band.append(entry)
 
-    def over(self, node: Node, layer: Node | None = None) -> Node | None:
-        """A clickable that hides the whole of `node`, or the whole of its layer, and is not inside it."""
+    def over(self, screen: Screen, node: Node, layer: Node | None = None) -> Node | None:
+        """A clickable outside `node` that is known to hide it, or its layer, as a whole."""
         left, top, right, bottom = node.bounds
         band = self._bands.get(top >> _BAND_SHIFT, self._tall)
         for entries in (band, self._tall) if self._tall and band is not self._tall else (band,):
@@ -459,6 +485,7 @@ class Cover:
                     and (
                         layer is None or layer.order <= order < layer.end or over.bounds.covers(layer.bounds)
                     )
+                    and is_drawn_over(screen, over, node)
                 ):
                     return over
         return None

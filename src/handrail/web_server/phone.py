@@ -38,7 +38,7 @@ from handrail.protocol.observe import GetUiTree
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail.safety.leases import HeldLease, Holder, Lease
-from handrail.screen.select import visible_part
+from handrail.screen.reach import visible_part
 from handrail.simulator import simulated_phones
 from handrail.waiting import Background
 from handrail.web_server.journal import JournalSearch, read_journal, search

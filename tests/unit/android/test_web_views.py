@@ -23,7 +23,7 @@ from handrail.errors import ElementNotInteractable
 from handrail.page.reading import PageLook
 from handrail.screen.match import match
 from handrail.screen.node import FOCUSED, Bounds, Node, Screen
-from handrail.screen.select import element_at, tap_point
+from handrail.screen.reach import element_at, tap_point
 from tests.unit.android.sim_phone import Bench, play
 from tests.unit.page.test_rows import look_of, row
 from tests.unit.safety.policy_subjects import box, find, node, push, screen

@@ -12,7 +12,7 @@ from handrail.errors import ElementNotInteractable, TreeParseError
 from handrail.page.reading import PageLook, nodes_of, screen_of
 from handrail.screen.match import match
 from handrail.screen.node import CLICKABLE, ENABLED, Screen, ScreenPoint
-from handrail.screen.select import element_at, tap_point
+from handrail.screen.reach import element_at, tap_point
 from handrail.screen.windows import visible
 from tests.cases import each
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.sax.saxutils import quoteattr
 
 from handrail.screen.compact import CompactOptions, CompactResult, render
@@ -29,7 +30,10 @@ def row(number: int, *, left: int = 0, right: int = 1080) -> Box:
 
 
 def node(kind: str, *children: str, box: Box = WIDE, flags: str = "", **attributes: str) -> str:
-    """One node. `kind` is a class of android.widget unless it has a dot; `flags` are words: "clickable"."""
+    """One node. `kind` is a class of android.widget unless it has a dot; `flags` are words: "clickable".
+
+    Children are drawn in their order, and the dump tells it.
+    """
     said = {name.replace("_", "-"): value for name, value in attributes.items()}
     words = set(flags.split())
     marks = {word: str(word in words).lower() for word in MARKS}
@@ -42,13 +46,23 @@ def node(kind: str, *children: str, box: Box = WIDE, flags: str = "", **attribut
         **marks,
         **said,
     }
-    inside = "".join(children)
+    inside = "".join(
+        child
+        if "drawing-order" in child.partition(">")[0]
+        else child.replace("<node ", f'<node drawing-order="{number}" ', 1)
+        for number, child in enumerate(children, 1)
+    )
     return f"<node {' '.join(f'{name}={quoteattr(value)}' for name, value in whole.items())}>{inside}</node>"
 
 
 def screen(*nodes: str) -> Screen:
     """A full-screen frame around the nodes."""
     return parse(windows(node("FrameLayout", *nodes)))
+
+
+def untold(*nodes: str) -> Screen:
+    """The same as a plain dump has it: without drawing order."""
+    return parse(re.sub(r' drawing-order="\d+"', "", windows(node("FrameLayout", *nodes))))
 
 
 def windows(*roots: str) -> str:

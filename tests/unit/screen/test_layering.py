@@ -7,7 +7,7 @@ import pytest
 from handrail.errors import ElementNotInteractable
 from handrail.screen.node import Node, Screen
 from handrail.screen.parse import parse
-from handrail.screen.select import element_at, tap_point, touch_targets
+from handrail.screen.reach import element_at, tap_point, touch_targets
 from tests.unit.screen.drawn import Box, body, node, screen, windows
 
 FULL = (0, 0, 1080, 2400)

@@ -7,7 +7,7 @@ import pytest
 from handrail.errors import ElementNotInteractable
 from handrail.screen.node import Node, Screen
 from handrail.screen.parse import parse
-from handrail.screen.select import element_at, tap_point, visible_part
+from handrail.screen.reach import element_at, tap_point, visible_part
 from tests.unit.screen.drawn import Box, node, screen, windows
 
 BOX: Box = (100, 1000, 500, 1200)

@@ -3,7 +3,7 @@
 from handrail.screen.node import Node, Screen
 from handrail.screen.parse import parse
 from handrail.screen.windows import paint_order, visible
-from tests.unit.screen.drawn import body, node, row, screen, windows
+from tests.unit.screen.drawn import body, node, row, screen, untold, windows
 
 FULL = (0, 0, 1080, 2400)
 
@@ -101,7 +101,7 @@ def test_a_full_screen_scrim_hides_the_texts_behind_it() -> None:
 
 
 def test_paint_order_is_document_order_without_other_news() -> None:
-    drawn = screen(button("a", row(0)), button("b", row(1)))
+    drawn = untold(button("a", row(0)), button("b", row(1)))
     assert paint_order(drawn) is drawn.nodes
 
 

@@ -119,22 +119,21 @@ def _ended_at_the_desk(row: ActionRow) -> bool:
 async def test_hands_need_the_phone_first_and_an_agent_waits_until_it_is_handed_back(tmp_path: Path) -> None:
     async with world(tmp_path, caller=AGENT) as w:
         phones, eye = Phones(w.runtime), Eye()
-        context = Holder(phones)
         await w.open(SETTINGS)
         tap = asked(w.serial, action={"type": "tap", "target": "Display"})
         with pytest.raises(DeviceBusy, match="mail-agent"):
-            await handle(context, eye, tap, PERSON)
-        await handle(context, eye, asked(w.serial, control="take"), PERSON)
+            await handle(phones, eye, tap, PERSON)
+        await handle(phones, eye, asked(w.serial, control="take"), PERSON)
         busy = await w.session.tap("Display")
         assert busy.failure_code == "DEVICE_BUSY", busy.to_json()
         assert "person lena" in (busy.message or "")
-        await handle(context, eye, tap, PERSON)
+        await handle(phones, eye, tap, PERSON)
         mine = await until(lambda: [row for row in w.runtime.journal.actions() if row.state != "failed"])
         await until(lambda: w.runtime.journal.actions()[0].type == "tap" and mine)
         row = await until(lambda: next(filter(_ended_at_the_desk, w.runtime.journal.actions()), None))
         assert row.actor == {"kind": "person", "id": "lena"}
         assert row.reason == "by hand, at the desk"
-        await handle(context, eye, asked(w.serial, control="hand_back"), PERSON)
+        await handle(phones, eye, asked(w.serial, control="hand_back"), PERSON)
         done = await w.session.press_key("back")
         assert done.success, done.to_json()
         kinds = [event["kind"] for event in w.events() if event.get("door") == "desk"]

@@ -19,7 +19,8 @@ from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryD
 from handrail.screen.diff import diff_text
 from handrail.screen.exports import full_text, outline
 from handrail.screen.node import Bounds, Node, Screen
-from handrail.screen.select import search_scope, visible_part
+from handrail.screen.reach import visible_part
+from handrail.screen.select import search_scope
 from handrail.screen.windows import is_input_method, modal_above
 from handrail.surface.capabilities import AppData, Logs
 from handrail.surface.picture import opened, size_of

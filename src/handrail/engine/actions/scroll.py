@@ -28,7 +28,8 @@ from handrail.protocol.device import ScrollTo
 from handrail.protocol.target import Selector
 from handrail.screen.fingerprint import at_rest
 from handrail.screen.node import Bounds, Node, Screen
-from handrail.screen.select import candidates, covering, nearest, nearest_nodes, tap_point, visible_part
+from handrail.screen.reach import covering, tap_point, visible_part
+from handrail.screen.select import candidates, nearest, nearest_nodes
 from handrail.screen.windows import front_window, is_input_method
 from handrail.surface.gesture import swipe
 

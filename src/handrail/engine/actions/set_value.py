@@ -18,7 +18,7 @@ from handrail.errors import ControlConvergenceFailed, ElementNotFound, SemanticM
 from handrail.protocol.device import ScrollTo, SetValue
 from handrail.protocol.target import Selector, in_words
 from handrail.screen.node import Bounds, Node, Screen, ScreenPoint, receiver, scrolls, touchable
-from handrail.screen.select import tap_point, visible_part
+from handrail.screen.reach import tap_point, visible_part
 from handrail.screen.text import contains_words, name_of
 from handrail.screen.windows import SYSTEM_UI, has_keyboard
 from handrail.surface.gesture import swipe, tap

@@ -19,7 +19,7 @@ from handrail.errors import (
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Verification
 from handrail.screen.node import Node, Screen, ScreenPoint
-from handrail.screen.select import tap_point
+from handrail.screen.reach import tap_point
 from handrail.screen.text import describe, name_of
 from handrail.surface.gesture import tap
 from handrail.surface.values import Typed
