@@ -417,29 +417,34 @@ async def run_task(
         notes=[] if terms.notes is None else terms.notes,
     )
     with session.working("agent") as work:
-        if place is not None and not terms.before:
-            place.begin(_task_data(stepper, terms.spec))
-        terms.tell(RunProgress("started", run, len(terms.before), spend=stepper.spend))
-        ending = STOPPED
-        try:
-            ending = await _until_ended(stepper, terms.stop)
-        finally:  # also when whoever waits for the result is told to go
-            result = RunResult(
-                run=run,
-                task=task.text,
-                outcome=ending.outcome,
-                message=ending.message,
-                steps=tuple(stepper.steps),
-                spend=stepper.spend,
-                model=model.name,
-                device=session.serial,
-                code=ending.code,
-                folder=folder,
-            )
-            if place is not None:
-                place.end(result.to_dict(), report(result, place.path))
-            terms.tell(RunProgress("ended", run, len(stepper.steps), spend=stepper.spend, result=result))
+        result = await _run(stepper, terms)
         work.outcome, work.code = result.outcome, result.code
+    return result
+
+
+async def _run(stepper: Stepper, terms: Terms) -> RunResult:
+    place, run, ending = stepper.folder, stepper.hands.caller.id, STOPPED
+    if place is not None and not terms.before:
+        place.begin(_task_data(stepper, terms.spec))
+    terms.tell(RunProgress("started", run, len(terms.before), spend=stepper.spend))
+    try:
+        ending = await _until_ended(stepper, terms.stop)
+    finally:  # also when whoever waits for the result is told to go
+        result = RunResult(
+            run=run,
+            task=stepper.task.text,
+            outcome=ending.outcome,
+            message=ending.message,
+            steps=tuple(stepper.steps),
+            spend=stepper.spend,
+            model=stepper.model.name,
+            device=stepper.hands.session.serial,
+            code=ending.code,
+            folder=place.path if place else None,
+        )
+        if place is not None:
+            place.end(result.to_dict(), report(result, place.path))
+        terms.tell(RunProgress("ended", run, len(stepper.steps), spend=stepper.spend, result=result))
     return result
 
 

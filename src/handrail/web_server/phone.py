@@ -501,7 +501,7 @@ class AddedPhones:
         self._pairing_tasks = Background()
         self.pairing: PhonePairing | None = None
 
-    async def simulate(self) -> str:
+    async def start_simulated(self) -> str:
         if self._simulated >= MOST_SIMULATED:
             raise InvalidAction(
                 f"The page starts at most {MOST_SIMULATED} simulated phones",
@@ -538,7 +538,7 @@ class AddedPhones:
                 raise
             ready.set_exception(error)
 
-    async def invite(self) -> PhonePairing:
+    async def new_invitation(self) -> PhonePairing:
         """Makes a new QR code; the one before is no longer valid."""
         await self._pairing_tasks.close()
         await server_of(self._runtime.config, self._runtime.clock, self._runtime.env).start()
@@ -577,13 +577,13 @@ class AddedPhones:
 @ROUTES("/api/phones/simulated", "POST", person=ADDING)
 async def simulate(request: DeskRequest) -> JSON:
     """Start a simulated phone; it ends with the server."""
-    return {"device": await request.context.added_phones.simulate()}
+    return {"device": await request.context.added_phones.start_simulated()}
 
 
 @ROUTES("/api/phones/pairing", "POST", person=ADDING)
 async def invite(request: DeskRequest) -> JSON:
     """A QR code that a phone with wireless debugging reads to be paired."""
-    started = await request.context.added_phones.invite()
+    started = await request.context.added_phones.new_invitation()
     return {**started.to_dict(), "picture": started.picture, "seconds": PAIRING_MS / 1000}
 
 
