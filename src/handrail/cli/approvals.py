@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -301,6 +302,16 @@ _HIDDEN = "${secret:"
 """Stands in a label for what nobody may read: two labels that differ could look the same."""
 
 
+class Answers(Enum):
+    """Where they come from."""
+
+    TERMINAL = None
+    """A person who sits there is asked; where nobody does, it waits."""
+    WAIT = "wait"
+    FAIL = "fail"
+    FILE = "file"
+
+
 @dataclass(slots=True)
 class Allowed:
     """One yes that a person wrote down before the run. `times` counts down."""
@@ -387,8 +398,7 @@ class FlowQuestions:
 
     progress: FlowProgress
     as_json: bool
-    answers: str = "terminal"
-    """`wait`, `fail`, `file`; or a person at the terminal is asked, and where nobody sits there, it waits."""
+    answers: Answers = Answers.TERMINAL
     allowed: list[Allowed] = field(default_factory=list)
     source: Path | None = None
     flow: Path | None = None
@@ -399,9 +409,9 @@ class FlowQuestions:
     @classmethod
     def of(cls, option: str | None, progress: FlowProgress, as_json: bool) -> FlowQuestions:
         """`option` is the value of --approvals: fail, wait or a file."""
-        if option is None or option in ("wait", "fail"):
-            return cls(progress, as_json, option or "terminal")
-        return cls(progress, as_json, "file", read_allowances(Path(option)), Path(option))
+        if option is None or option in (Answers.WAIT.value, Answers.FAIL.value):
+            return cls(progress, as_json, Answers(option))
+        return cls(progress, as_json, Answers.FILE, read_allowances(Path(option)), Path(option))
 
     def listen(self, approvals: Approvals) -> None:
         self.approvals = approvals
@@ -415,14 +425,14 @@ class FlowQuestions:
         if approvals is None:
             raise AssertionError("questions are heard before anybody listens")
         prompt = TerminalPrompt(approvals)
-        if self.answers == "terminal" and prompt.is_possible:
+        if self.answers is Answers.TERMINAL and prompt.is_possible:
             with self.progress.paused():
                 await prompt(approval, token)
             return
         yes = next((entry for entry in self.allowed if entry.covers(approval, self.flow)), None)
         if yes is not None:
             yes.times -= 1  # before anything is awaited: two questions at once can't share the last one
-        waits = self.answers in ("terminal", "wait")
+        waits = self.answers in (Answers.TERMINAL, Answers.WAIT)
         answer = "waits" if waits else "approved" if yes else "rejected"
         record = self._record(approval, answer)
         self.answered.append(record)
