@@ -162,7 +162,7 @@ class MaestroDocument:
         tags = tuple(tag[:1_000] for tag in self.tags if tag)
         return Flow(name=self.name, tags=tags, steps=STAND_IN)
 
-    def given(self, path: At) -> dict[str, Any]:
+    def step_source(self, path: At) -> dict[str, Any]:
         found = self.command_at(path)
         step = plain(found.source) if found else {}
         return step if isinstance(step, dict) else {str(step): None}
