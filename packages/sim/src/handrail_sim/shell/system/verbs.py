@@ -123,11 +123,6 @@ def says(text: str, status: int = 0) -> Handler:
     return lambda call, _: call.line(text, status)
 
 
-def tells(text: Callable[[Call, list[str]], str]) -> Handler:
-    """An answer of one line; the function gets the arguments without options."""
-    return lambda call, args: call.line(text(call, plain(args)))
-
-
 def does(act: Callable[[Call, list[str]], object]) -> Handler:
     """A change that Android answers with silence; the function gets the arguments without options."""
 
