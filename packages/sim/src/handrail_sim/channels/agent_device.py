@@ -285,7 +285,7 @@ class Writer:
             f' index="{node.index}" text={quote(node.text)} resource-id={quote(node.resource_id)} '
             f'class="{node.cls}" package="{node.package}" content-desc={quote(node.desc)}{flags} '
             f'visible-to-user="true" bounds="[{left},{top}][{right},{bottom}]" '
-            f'drawing-order="{node.index + 1}"'
+            f'drawing-order="{node.drawing_order or 1}"'
         )
 
 

@@ -212,7 +212,7 @@ def describe(node: Node, parent_package: str) -> dict[str, Any]:
     enabled = {} if node.enabled else {"enabled": False}
     shown = {key: text for key, text in texts.items() if text}
     shown |= package | {"bounds": list(node.bounds)} | enabled | flags
-    shown["drawingOrder"] = node.index + 1 if node.parent is not None else 0
+    shown["drawingOrder"] = node.drawing_order
     if node.children:
         shown["children"] = [describe(child, node.package) for child in node.children]
     return shown

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from handrail_sim.screen.dump import is_important, is_scrollable, resource_id, text_of
+from handrail_sim.screen.dump import by_place, is_important, is_scrollable, resource_id, text_of
 from handrail_sim.system.android import Android
 from handrail_sim.view.view import Rect, View
 from handrail_sim.view.windows import Window
@@ -43,6 +43,8 @@ class Node:
     state: str
     pane: str
     tooltip: str
+    drawing_order: int = 0
+    """Among its siblings, from 1; 0 for a window's root. `index` is its place in accessibility's order."""
     children: list[Node] = field(default_factory=list)
 
     @property
@@ -116,14 +118,16 @@ def _node(
 
 def _children(view: View, parent: Node, compressed: bool) -> Iterator[Node]:
     """The nodes below a view; in a compressed tree the children of what is left out move up."""
-    for number, child in enumerate(view.children):
+    for number, (drawn, child) in enumerate(by_place(view)):
         if not (child.visible and child.accessible and child.on_screen):
             continue
         if compressed and not is_important(child):
             yield from _children(child, parent, compressed)
             continue
         index = number if child.index is None else child.index
-        yield _node(child, parent.window, index, parent, parent.package, compressed)
+        node = _node(child, parent.window, index, parent, parent.package, compressed)
+        node.drawing_order = drawn + 1 if child.index is None else child.index + 1
+        yield node
 
 
 _TEXTS = {"text": "text", "content-desc": "desc", "class": "cls", "package": "package"}

@@ -106,9 +106,20 @@ def _node(view: View, index: int, package: str, compressed: bool) -> str:
     return text
 
 
+def by_place(view: View) -> list[tuple[int, View]]:
+    """Children as Android hands them to accessibility: by their place on the screen, the larger one first.
+
+    Each comes with its number in the order of drawing. Only in a frame do the two differ.
+    """
+    numbered = [*enumerate(view.children)]
+    if view.layout == "frame" and all(child.index is None for child in view.children):
+        numbered.sort(key=lambda pair: (pair[1].y, pair[1].x, -pair[1].h, -pair[1].w))
+    return numbered
+
+
 def _children(view: View, package: str, compressed: bool) -> str:
     parts = []
-    for number, child in enumerate(view.children):
+    for number, (_, child) in enumerate(by_place(view)):
         if child.visible and child.accessible and child.on_screen:
             parts.append(_node(child, number if child.index is None else child.index, package, compressed))
     return "".join(parts)
@@ -120,8 +131,7 @@ def nodes(window: Window) -> Iterator[tuple[View, int, int]]:
     while stack:
         view, depth, index = stack.pop()
         yield view, depth, index
-        for number in range(len(view.children) - 1, -1, -1):
-            child = view.children[number]
+        for number, (_, child) in reversed([*enumerate(by_place(view))]):
             if child.visible and child.accessible and child.on_screen:
                 stack.append((child, depth + 1, number if child.index is None else child.index))
 

@@ -83,7 +83,7 @@ def attributes(node: Node, index: int) -> dict[str, str]:
         "bounds": f"[{left},{top}][{right},{bottom}]",
         "displayed": "true",
         "a11y-important": "true",
-        "drawing-order": str(index + 1),
+        "drawing-order": str(node.drawing_order or index + 1),
         "showing-hint": _BOOL[node.view.editable and not node.view.text and bool(node.hint)],
         "editable": _BOOL[node.view.editable],
     }

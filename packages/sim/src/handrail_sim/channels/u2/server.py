@@ -352,7 +352,7 @@ def _attributes(node: Node, index: int) -> str:
         f'focusable="{_BOOL[node.focusable]}" focused="{_BOOL[node.focused]}" '
         f'scrollable="{_BOOL[node.scrollable]}" long-clickable="{_BOOL[node.long_clickable]}" '
         f'password="{_BOOL[node.password]}" selected="{_BOOL[node.selected]}" visible-to-user="true" '
-        f'bounds="[{left},{top}][{right},{bottom}]" drawing-order="{index + (node.parent is not None)}" '
+        f'bounds="[{left},{top}][{right},{bottom}]" drawing-order="{node.drawing_order}" '
         f'hint={quote(node.hint)} display-id="0"'
     )
 
