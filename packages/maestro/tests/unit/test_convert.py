@@ -80,7 +80,7 @@ def test_every_flow_of_the_phone_converts_to_one_that_can_be_read(path: Path) ->
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_our_examples_convert_to_flows_without_a_fault(path: Path) -> None:
-    if load(path).made is None:
+    if load(path).valid_flow is None:
         pytest.skip("its variables have no values yet")
     made = to_maestro(path)
     assert [one for one in read(made.text).problems if one.level == "error"] == []
