@@ -338,6 +338,11 @@ class Runtime:
                 ends.push_async_callback(self.telemetry.close)
             ends.callback(self.store.close)
             ends.push_async_callback(self.journal.close)
+            await self.close_sessions()
+
+    async def close_sessions(self) -> None:
+        """Refs are kept and devices are free when this returns."""
+        async with AsyncExitStack() as ends:
             for session in self._all_sessions():
                 ends.push_async_callback(session.close)
             self._sessions.clear()

@@ -75,7 +75,8 @@ def hand_over(*, starts: bool) -> None:
     try:
         connection, note = _accepted(home, request, starts)
     except KeyboardInterrupt:  # before anything began
-        from handrail.cli.program import Cancelled, fail  # noqa: PLC0415
+        from handrail.cli.program import fail  # noqa: PLC0415
+        from handrail.errors import Cancelled  # noqa: PLC0415
 
         fail(Cancelled("it was stopped"), sys.argv[1:], quiet=True)
     if connection is not None:
