@@ -338,7 +338,7 @@ class Runtime:
                 ends.push_async_callback(self.telemetry.close)
             ends.callback(self.store.close)
             ends.push_async_callback(self.journal.close)
-            ends.push_async_callback(self.close_sessions)
+            await self.close_sessions()
 
     async def close_sessions(self) -> None:
         """Refs are kept and devices are free when this returns."""

@@ -31,7 +31,7 @@ async def touch_after_the_end(folder: Path) -> None:
         good = await phone.session.run(PressKey(key="home"), reason="it counts", caller=caller)
         assert good.delivery == "delivered"
         before = len(phone.simulated.input_log)
-        clock._elapsed_ms += 4_000
+        clock._passed_ms += 4_000
         late = await phone.session.run(PressKey(key="home"), reason="half the lease is over", caller=caller)
         assert (late.failure_code, late.delivery) == ("CANCELLED", "not_delivered")
         assert len(phone.simulated.input_log) == before

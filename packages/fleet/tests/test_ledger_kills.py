@@ -23,7 +23,7 @@ def story(ledger: SqliteLedger, clock: ManualClock, run: str) -> None:
     first, second = ledger.claim("one", "i1", "a1", PHONES, 2)
     ledger.beat("one", "i1", [(first.unit, 1), (second.unit, 1)], PHONES)
     ledger.report("one", AttemptReport(first.unit, 1, "accepted", {"outcome": "passed"}))
-    clock._elapsed_ms += 10_001
+    clock._passed_ms += 10_001
     ledger.sweep()
     ledger.report("one", AttemptReport(second.unit, 1, "accepted", {"outcome": "late"}))
     for one in ledger.claim("one", "i1", "a2", PHONES, 2):
@@ -103,12 +103,12 @@ def finish(path: Path, run: str) -> None:
     """The next process goes on, whatever the one before had done: one result for each unit."""
     clock = ManualClock()
     clock.timer = "the machine's"
-    clock._elapsed_ms = 30_000
+    clock._passed_ms = 30_000
     ledger = open_ledger(path, clock)
     ledger.sweep()
     ledger.hello(HostHello("one", "i2", "k1", phones=PHONES))
     while given := ledger.claim("one", "i2", f"more {clock.monotonic_ms()}", PHONES, 2):
-        clock._elapsed_ms += 1
+        clock._passed_ms += 1
         for one in given:
             report = AttemptReport(one.unit, one.attempt, "accepted", {"outcome": "passed"})
             assert ledger.report("one", report) == "accepted"

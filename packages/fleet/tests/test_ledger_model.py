@@ -153,7 +153,7 @@ class Judge(RuleBasedStateMachine):
 
     def check_end(self) -> None:
         """Nobody comes any more: every unit has one accepted result, is told as lost, or was never begun."""
-        self.clock._elapsed_ms += LEASE + MARGIN + 1
+        self.clock._passed_ms += LEASE + MARGIN + 1
         self.ledger.sweep()
         db = sqlite3.connect(self.path)
         states = dict(db.execute("SELECT id, state FROM units").fetchall())

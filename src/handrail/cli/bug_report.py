@@ -125,7 +125,7 @@ async def _about_phone(
         look, facts = await session.get_ui_tree(), session.facts
         phone = {"model": facts.model, "manufacturer": facts.manufacturer}
         phone |= {"android": facts.android_version, "sdk": str(facts.sdk)}
-        outcome: dict[str, object] = {"look": look.success, "failure": look.failure_code}
+        outcome: dict[str, Any] = {"look": look.success, "failure": look.failure_code}
         outcome |= {"diagnostics": list(look.diagnostics or ()), "channels": session.surface.channels()}
         parts = {"phone.json": _json({**phone, **outcome})}
         if session.screens.last is not None and look.success:

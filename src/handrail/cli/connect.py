@@ -247,15 +247,15 @@ class FirstContact:
             refs = session.screens.registry.refs
             say = f"A look by {by} took {took:.0f} ms: {len(refs)} elements."
             self.tell("look", "ok", say, channel=by, ms=round(took), elements=len(refs))
-            shot = await session.screenshot()
-            if shot.success:
-                picture = base64.b64decode((shot.details or {})["screenshotBase64"])
+            screenshot = await session.screenshot()
+            if screenshot.success:
+                picture = base64.b64decode((screenshot.details or {})["screenshotBase64"])
                 place = current.get().write_bytes(
                     str(self.options.out) if self.options.out else None, picture
                 )
                 self.tell("picture", "ok", f"A picture: {place}", path=place)
             else:  # a screen that forbids pictures is not an error: it was looked at
-                self.tell("picture", "waiting", f"No picture: {shot.message}")
+                self.tell("picture", "waiting", f"No picture: {screenshot.message}")
             self._say_next(serial, session)
 
     def _say_next(self, serial: str, session: Session) -> None:

@@ -97,8 +97,8 @@ def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str |
             shown = result["native"] if set(result) == {"native"} else result
             click.echo(json.dumps(shown, ensure_ascii=False))
         else:
-            place, failure = f"{name}:{result['line']}", result["error"]
-            click.echo(f"{place}: {failure['code']} {failure['message']}\n  {failure['hint']}", err=True)
+            place, wrong = f"{name}:{result['line']}", result["error"]
+            click.echo(f"{place}: {wrong['code']} {wrong['message']}\n  {wrong['hint']}", err=True)
     sys.exit(0 if good else 2)
 
 
