@@ -96,4 +96,8 @@ _PASSING = re.compile(
 def comparable(envelope: Any, guess: str) -> str:
     """An answer without ids and times, and without the words that its caller has just said."""
     text = _PASSING.sub("", envelope.to_json())
+    # How often the phone was read before the question depends on its pace; only a change is an answer.
+    numbers = [int(number) for number in re.findall(r'"revision_\w+":"r(\d+)"', text)]
+    for number in sorted(set(numbers), reverse=True):
+        text = text.replace(f'":"r{number}"', f'":"r+{number - min(numbers)}"')
     return text.replace(json.dumps(guess, ensure_ascii=False)[1:-1], "\0").replace(guess, "\0")
