@@ -115,7 +115,7 @@ def _tool_readers(data: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
 def use_command_line(text: str, dialect: str) -> None:
     """What `handrail check` does with a file."""
     for entry in check._entries(text, dialect):
-        result = check._check_action(entry, dialect)
+        result = check._check_action(entry, dialect, check.talk_of(dialect), None)
         assert result["ok"] or 1 <= result["line"] <= text.count("\n") + 1
 
 

@@ -200,7 +200,7 @@ def test_a_build_that_can_not_evaluate_says_why_there_are_no_semantics() -> None
 
 @pytest.mark.parametrize("offered", [[], None, 7, {}, [7, None]])
 async def test_a_vm_without_flutter_is_no_channel(monkeypatch: pytest.MonkeyPatch, offered: Any) -> None:
-    monkeypatch.setattr("handrail.android.sync.flutter.ISOLATE_PAUSE_MS", 0)
+    monkeypatch.setattr("handrail.android.sync.framework_sync.ISOLATE_PAUSE_MS", 0)
     with pytest.raises(ChannelLost, match="no isolate"):
         async with opened(Vm(extensionRPCs=offered, libraries=offered), FastClock(1)):
             pass

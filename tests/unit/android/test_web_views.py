@@ -36,7 +36,8 @@ SITE = "https://a.example"
 def phone(*after: str, words: str = "Save", focused: str = "false") -> Screen:
     """A bar, a WebView of two nested nodes, and what is drawn after it."""
     inner = node("Shop", push(words, bounds="[20,220][220,320]"), kind=WEB, bounds="[0,200][1000,1800]")
-    web = node("", inner, kind=WEB, bounds="[0,200][1000,1800]", focused=focused)
+    order = {"drawing-order": "1"}
+    web = node("", inner, kind=WEB, bounds="[0,200][1000,1800]", focused=focused, **order)
     return screen(box(push("Help", bounds="[0,0][200,200]"), web, *after))
 
 
@@ -80,7 +81,7 @@ def test_a_pinched_page_is_where_it_is_seen_and_what_is_outside_is_left_out() ->
 
 
 def test_what_the_phone_shows_above_a_page_covers_it() -> None:
-    over = push("Chat", bounds="[0,200][400,400]")
+    over = push("Chat", bounds="[0,200][400,400]", **{"drawing-order": "2"})
     seen = shown(phone(over), look(SAVE))
     with pytest.raises(ElementNotInteractable, match="Chat"):
         tap_point(seen, find(seen, "Save"))
