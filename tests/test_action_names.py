@@ -23,6 +23,7 @@ OUTSIDE = {
     "android/uiautomator2.py": "kinds of gestures and primitives of a channel, which share the words",
     "android/emulator_grpc.py": "kinds of gestures and primitives of a channel, which share the words",
     "android/text_entry.py": "kinds of gestures and primitives of a channel, which share the words",
+    "android/helper_channel.py": "kinds of gestures and primitives of a channel, which share the words",
     "android/http_helper.py": "kinds of gestures and primitives of a channel, which share the words",
     "browser/input.py": "kinds of gestures and primitives of a channel, which share the words",
 }

@@ -29,6 +29,7 @@ def test_a_session_is_answered_as_the_page_shows_it(block: Block) -> None:
         put_files(block.page, folder)
         now = sessions.played(block.text, folder, env)
     told = re.escape(sessions.steady(block.text)).replace("…\\\n", "(?:.*\\n)*")
+    told = re.sub(r"(\\#\w{6}\\ )r\d+", r"\1r\\d+", told)  # a busy machine reads a screen once more
     assert re.fullmatch(told, now), f"{now}\nIf that is right: `python docs/sessions.py` for the README"
 
 

@@ -83,8 +83,9 @@ LETTERS: dict[Level, str] = {
     "verbose": "V", "debug": "D", "info": "I", "warn": "W", "error": "E", "fatal": "F"
 }  # fmt: skip
 FORMAT = ["-v", "threadtime", "-v", "epoch", "-v", "uid"]
-_UIDS = {"root": 0, "shell": 2000, "radio": 1001, "media": 1013, "wifi": 1010, "nfc": 1027}
+_USERS = (("root", 0), ("shell", 2000), ("radio", 1001), ("media", 1013), ("wifi", 1010), ("nfc", 1027))
 """Users that logcat prints by name, cut to five letters."""
+_UIDS = dict(_USERS)
 _LINE = re.compile(
     r" *(?P<seconds>\d+)\.(?P<part>\d{3})\d* +(?:(?P<uid>\w+) +)?(?P<pid>\d+) +(?P<tid>\d+) "
     r"(?P<level>[VDIWEFA]) (?P<tag>.*?) *: ?(?P<text>.*)"
