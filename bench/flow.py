@@ -28,8 +28,7 @@ from typing import Any
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.server import find_adb
-from handrail.android.driver import Helper
-from handrail.config import Config
+from handrail.config import Config, Helper
 from handrail.flow.document import FlowDocument, loads
 from handrail.flow.run import FlowRunner
 from handrail.runtime import Runtime

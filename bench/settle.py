@@ -26,9 +26,8 @@ sys.path.insert(0, str(ROOT))
 from tests.driver.ways import write_helper_apks  # noqa: E402
 from tests.scenario.studio import LENGTHS_MS, Studio  # noqa: E402
 
-from handrail.android.driver import Helper  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
-from handrail.config import Config  # noqa: E402
+from handrail.config import Config, Helper  # noqa: E402
 from handrail.engine.session import Session  # noqa: E402
 from handrail.engine.settle import GRACE_MS, QUIET_MS  # noqa: E402
 from handrail.protocol.envelope import Envelope  # noqa: E402

@@ -21,10 +21,10 @@ from handrail.adb.device import AdbDevice
 from handrail.android.adb_channel import ask_facts
 from handrail.android.choose import match, open_device, pick
 from handrail.android.discovery import DiscoveredDevice, Listing, discover
-from handrail.android.driver import Helper, connect
+from handrail.android.driver import connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config, canonical, is_browser
+from handrail.config import Config, Helper, canonical, is_browser
 from handrail.engine.desk_runner import DeskHere, DeskRunner
 from handrail.engine.ref_store import BlockRegistry, RefState, RefStore
 from handrail.engine.session import Session, SessionServices, stop_devices, write_control

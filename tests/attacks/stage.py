@@ -17,8 +17,7 @@ import yaml
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.driver import Helper
-from handrail.config import Config
+from handrail.config import Config, Helper
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.flow.document import loads

@@ -15,10 +15,10 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link
 from handrail.adb.server import Server, ServerLink
-from handrail.android.driver import Driver, Helper, connect
+from handrail.android.driver import Driver, connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import SystemClock
-from handrail.config import Config
+from handrail.config import Config, Helper
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime

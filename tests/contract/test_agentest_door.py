@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from handrail.android.driver import Helper
 from handrail.android.settings import set_network
+from handrail.config import Helper
 from handrail.dialects.agentest import read_tool
 from handrail.surface.values import NetworkChange
 from handrail_sim.channels.emulator import open_console

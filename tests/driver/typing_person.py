@@ -11,9 +11,10 @@ from typing import Any
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.driver import Driver, Helper, connect
+from handrail.android.driver import Driver, connect
 from handrail.android.text_entry import TextEntry, TextMethod
 from handrail.clock import SystemClock
+from handrail.config import Helper
 from handrail.screen.node import Screen
 from handrail.surface.values import Typed
 from handrail_sim.adbd.server import serve

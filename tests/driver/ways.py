@@ -15,7 +15,8 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link
 from handrail.adb.server import Server
-from handrail.android.driver import Driver, Helper, connect
+from handrail.android.driver import Driver, connect
+from handrail.config import Helper
 from handrail.screen.node import Node, Screen
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone

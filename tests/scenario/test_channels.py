@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.driver import Helper
+from handrail.config import Helper
 from tests.scenario.people import PAY_RULE, asked, at_checkout
 from tests.scenario.world import World, play, world
 from tests.unit.android.sim_phone import helper_env

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from handrail.android.driver import Helper
+from handrail.config import Helper
 from handrail.dialects.agentest import STEPS
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner

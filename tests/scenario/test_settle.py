@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.driver import Helper
 from handrail.clock import Clock
+from handrail.config import Helper
 from handrail.engine.snapshot import MAY_REBOOT_MS
 from handrail.protocol.envelope import Envelope
 from handrail_sim.phone import Phone

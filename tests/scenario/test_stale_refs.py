@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.driver import Helper
+from handrail.config import Helper
 from tests.scenario.world import FastClock, World, play, world
 
 ASYNC_RUNNER = play

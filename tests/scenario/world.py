@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handrail.android.driver import Helper
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config
+from handrail.config import Config, Helper
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.adb.device import AdbDevice
-from handrail.android.driver import Helper, connect
+from handrail.android.driver import connect
 from handrail.android.http_helper import read_manifest
 from handrail.android.uiautomator2 import find_jar, is_up, release
 from handrail.clock import Clock
+from handrail.config import Helper
 from handrail.errors import HandrailError
 
 PLAIN = "adb"
@@ -62,7 +63,7 @@ async def probe_look(device: AdbDevice, helper: Helper, clock: Clock, env: Mappi
         why = (
             ""
             if table["look"] != PLAIN
-            else next((table[name] for name in ("helper", "u2") if name in table), SWITCHED_OFF)
+            else next((table[name] for name in ("handrail", "helper", "u2") if name in table), SWITCHED_OFF)
         )
         if not was_up:
             await release(device)

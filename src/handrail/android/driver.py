@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import DeviceShell
@@ -26,7 +26,7 @@ from handrail.android.sync import FrameworkSyncs
 from handrail.android.text_entry import TextEntry
 from handrail.android.uiautomator2 import open_u2
 from handrail.clock import Clock
-from handrail.config import switch
+from handrail.config import Helper, switch
 from handrail.errors import DeviceError, SecureScreen, Timeout, Unsupported
 from handrail.screen.node import Screen, ScreenPoint
 from handrail.screen.windows import has_web_view
@@ -191,7 +191,6 @@ class Driver:
         return await call(self.adb)
 
 
-Helper = Literal["auto", "handrail", "u2", "http", "none"]
 DISABLING = ("HANDRAIL_DISABLE_HELPER", "AGENTEST_DISABLE_HELPER")
 KEPT_LINES = 100
 """The oldest lines are dropped first."""

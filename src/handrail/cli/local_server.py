@@ -19,7 +19,6 @@ from typing import Any, TypeVar, get_args
 from handrail import __version__
 from handrail.adb.device import AdbDevice
 from handrail.android.discovery import DiscoveredDevice, Listing, merge
-from handrail.android.driver import Helper
 from handrail.cli.local_client import (
     MOST_ASKED,
     DoorName,
@@ -30,7 +29,7 @@ from handrail.cli.local_client import (
     send,
     socket_path,
 )
-from handrail.config import Config, is_browser
+from handrail.config import Config, Helper, is_browser
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.envelope_text import envelope_text
 from handrail.engine.events import read_traceparent, within_trace

@@ -21,8 +21,8 @@ from handrail.invocation import current, run
 
 if TYPE_CHECKING:
     from handrail.adb.device import AdbDevice
-    from handrail.android.driver import Helper
     from handrail.clock import Clock
+    from handrail.config import Helper
     from handrail.engine.session import Session
     from handrail.runtime import Runtime
     from handrail_sim.phone import Phone

@@ -202,7 +202,7 @@ class Agentest(SeedProfile):
         session = await call.session(action.device)
         # Strict, as AgenTest is: one that was asked for and is not there is an error, not another one.
         leave_out = "Leave backend out: the best channel that is there is used."
-        used = set(session.surface.channels().values()) & {"adb", "grpc", "helper", "u2"}
+        used = set(session.surface.channels().values()) & {"adb", "grpc", "handrail", "helper", "u2"}
         if backend == "grpc" and "grpc" not in used:
             hint = f"{leave_out} An emulator that was started with -grpc has one."
             raise GrpcConnectionError(f"{session.serial} has no gRPC channel", hint=hint)
@@ -244,7 +244,8 @@ async def _blocks(action: AnyAction, call: Call, session: Session, envelope: Env
     match action:
         case StartApp():
             table = session.surface.channels()
-            backend = next((name for name in ("grpc", "helper", "u2") if name in table.values()), "adb")
+            used = table.values()
+            backend = next((name for name in ("grpc", "handrail", "helper", "u2") if name in used), "adb")
             written = {
                 "deviceId": session.serial,
                 "packageName": call.caller_state.package,

@@ -19,9 +19,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
 from handrail.android.discovery import Listing
-from handrail.android.driver import Helper
 from handrail.clock import SystemClock
-from handrail.config import Config
+from handrail.config import Config, Helper
 from handrail.desk.desk import Desk
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.session import Session

@@ -9,8 +9,9 @@ import pytest
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.driver import Driver, Helper, connect
+from handrail.android.driver import Driver, connect
 from handrail.clock import SystemClock
+from handrail.config import Helper
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 
