@@ -153,7 +153,7 @@ class Config:
             adb_port=port or read.number("ANDROID_ADB_SERVER_PORT", ADB_PORT, PORTS),
             helper="none" if disabled else read.choice("HANDRAIL_HELPER", Helper, "auto"),
             helper_dir=read.path("HANDRAIL_HELPER_DIR"),
-            witness=_witness(read.text("HANDRAIL_WITNESS")),
+            witness=_parse_witness(read.text("HANDRAIL_WITNESS")),
             witness_key=read.text("HANDRAIL_WITNESS_KEY") or None,
             notify_url=_notify(read.text("HANDRAIL_NOTIFY_URL")),
             log=read.choice("HANDRAIL_LOG", LogLevel, "warning"),
@@ -209,7 +209,7 @@ def host_port(text: str) -> tuple[str, int] | None:
     return (match[1].strip("[]"), int(match[2])) if match and _is_port(match[2]) else None
 
 
-def _witness(text: str) -> str | None:
+def _parse_witness(text: str) -> str | None:
     """A folder or a web address."""
     if not text:
         return None

@@ -8,7 +8,7 @@ import pytest
 from packages.fleet.tests.lab import Lab, lab, unit
 
 from handrail.errors import ActionRejected, HandrailError, Timeout
-from handrail.journal.signed_note import LOG, SignerKey
+from handrail.journal.signed_note import LOG, SigningKey
 from handrail_fleet import head_people
 from handrail_fleet.host_identity import signed_hello
 from handrail_fleet.transport import versions
@@ -18,7 +18,7 @@ HOME = 3  # as the phone gets it
 WAITING = "name: W\nsteps:\n  - wait_for: {condition: {visible: Never there}, timeout_ms: 60000}\n"
 
 
-def hello(name: str, signer: SignerKey, word: str, **other: Any) -> dict[str, Any]:
+def hello(name: str, signer: SigningKey, word: str, **other: Any) -> dict[str, Any]:
     told = {"name": name, "incarnation": "f" * 32, "key": str(signer.verifier), "word": word}
     proof = signed_hello(signer, name, told["incarnation"], word)
     return {**told, "proof": proof, "about": versions(), "phones": [], **other}
@@ -72,7 +72,7 @@ async def begin_as_another(folder: Path) -> None:
     async with lab(folder) as fleet:
         one = await fleet.add("one", phones=1)
         known = {host["name"]: host["key"] for host in await fleet.head.do(lambda ledger: ledger.hosts())}
-        mine = SignerKey.make("handrail/another", LOG)
+        mine = SigningKey.make("handrail/another", LOG)
         used = await word(fleet)
         with pytest.raises(ActionRejected):
             await fleet.head.answer("hello", hello("one", mine, used, key=known["one"]))

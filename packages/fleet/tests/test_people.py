@@ -7,7 +7,7 @@ import pytest
 from packages.fleet.tests.lab import Lab, lab, unit
 
 from handrail.errors import ActionRejected, InvalidAction
-from handrail.journal.signed_note import LOG, SignerKey
+from handrail.journal.signed_note import LOG, SigningKey
 from handrail_fleet.orders import KEY_NAME, OrderedHost, head_key, read_order, signed_order, trusted_key
 from tests.scenario.world import play
 
@@ -103,7 +103,7 @@ def test_people_at_the_head_take_over_touch_and_hand_back_a_phone_of_a_host(tmp_
 
 
 def test_an_order_counts_only_with_the_heads_signature_for_this_process_and_once(tmp_path: Path) -> None:
-    key, other = head_key(tmp_path), SignerKey.make(KEY_NAME, LOG)
+    key, other = head_key(tmp_path), SigningKey.make(KEY_NAME, LOG)
     one, two, later = OrderedHost("one", "i1"), OrderedHost("two", "i1"), OrderedHost("one", "i2")
     good = signed_order(key, one, 7, "stop", {})
     assert read_order(good, key.verifier, one, 6)["kind"] == "stop"
@@ -123,4 +123,4 @@ def test_another_head_with_another_key_is_not_followed(tmp_path: Path) -> None:
     first = head_key(tmp_path / "head")
     trusted_key(tmp_path / "host", str(first.verifier))
     with pytest.raises(InvalidAction, match="another key"):
-        trusted_key(tmp_path / "host", str(SignerKey.make(KEY_NAME, LOG).verifier))
+        trusted_key(tmp_path / "host", str(SigningKey.make(KEY_NAME, LOG).verifier))

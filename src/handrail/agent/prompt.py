@@ -222,7 +222,7 @@ async def ask_model(
     for attempt in range(1, ASKS + 1):
         with working() as work:
             work.maker = model.name.partition(":")[0]
-            reply = await _billed(model, prompt, usages)
+            reply = await _metered_step(model, prompt, usages)
             work.input_tokens, work.output_tokens = reply.usage.input_tokens, reply.usage.output_tokens
         if reply.notice:
             tell(reply.notice)
@@ -234,7 +234,7 @@ async def ask_model(
     return ModelAnswer(reply, choice)
 
 
-async def _billed(model: AgentModel, prompt: Prompt, usages: list[Usage]) -> Reply:
+async def _metered_step(model: AgentModel, prompt: Prompt, usages: list[Usage]) -> Reply:
     """What was sent is paid for, whatever becomes of the answer."""
     bill = [Usage(sent_tokens(prompt), is_estimate=True)]
     try:

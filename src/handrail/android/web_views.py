@@ -158,10 +158,10 @@ class WebViews:
 
     def _begin_contact(self, app: _App, package: str, views: Sequence[Node]) -> asyncio.Task[None]:
         app.began_ms = self._clock.monotonic_ms()
-        app.contact = self._tasks.start(self._contact(app, package, views), f"pages of {package}")
+        app.contact = self._tasks.start(self._connect_pages(app, package, views), f"pages of {package}")
         return app.contact
 
-    async def _contact(self, app: _App, package: str, views: Sequence[Node]) -> None:
+    async def _connect_pages(self, app: _App, package: str, views: Sequence[Node]) -> None:
         """Finds its sockets and connects to the pages that its views show."""
         try:
             app.sockets = await self._sockets.of(package)

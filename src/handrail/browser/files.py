@@ -92,7 +92,7 @@ class Downloads:
 
     async def open(self) -> None:
         self._root.on("Browser.downloadWillBegin", self._begins)
-        self._root.on("Browser.downloadProgress", self._goes_on)
+        self._root.on("Browser.downloadProgress", self._on_download_progress)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder.chmod(0o700)
         behavior = {"behavior": "allowAndName", "downloadPath": str(self._folder), "eventsEnabled": True}
@@ -116,7 +116,7 @@ class Downloads:
 
         self._tasks.start(cancel(), f"refusal of {guid}")
 
-    def _goes_on(self, event: Answer) -> None:
+    def _on_download_progress(self, event: Answer) -> None:
         guid, state = str(event.get("guid", "")), event.get("state")
         if state == "inProgress":
             return

@@ -51,7 +51,7 @@ class PageInput:
         x, y = gesture.start
         match gesture.kind:
             case "tap" | "double_tap":
-                if not await self._pressed_instead(x, y):
+                if not await self._pressed_drawn_dialog(x, y):
                     for count in (1, 2) if gesture.kind == "double_tap" else (1,):
                         await self._click(x, y, count)
             case "long_press":
@@ -71,7 +71,7 @@ class PageInput:
 
     async def _long_press(self, x: int, y: int, duration_ms: int) -> None:
         """Holds the button, then opens the context menu, as a long press on a phone does."""
-        if await self._pressed_instead(x, y):
+        if await self._pressed_drawn_dialog(x, y):
             return
         page = await self._begin()
         await self._send(page, [_mouse("mouseMoved", x, y), _mouse("mousePressed", x, y, count=1)])
@@ -135,7 +135,7 @@ class PageInput:
 
     # what is drawn instead of a page
 
-    async def _pressed_instead(self, x: int, y: int) -> bool:
+    async def _pressed_drawn_dialog(self, x: int, y: int) -> bool:
         """Whether a dialog or a crash is shown, whose buttons are handled here."""
         page, drawn = self._page(), self._screen_reader.drawn
         if page.dialog is None and not page.crashed:
@@ -191,7 +191,7 @@ class PageInput:
             boxes = [drawn.parts[name] for name in wanted if name in drawn.parts] if drawn is not None else []
             if not boxes:
                 raise _stopped()
-            await self._pressed_instead(*boxes[0].center)
+            await self._pressed_drawn_dialog(*boxes[0].center)
             return
         if constant in HISTORY:
             await self._history(page, HISTORY[constant])

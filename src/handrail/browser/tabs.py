@@ -191,9 +191,9 @@ class Tabs:
             return  # already attached, or its own session
         self._holding.add(target)
         session = self.connection.session(str(event["sessionId"]), target)
-        self._releases.start(self._release(session), f"release of {session.target_id}")
+        self._releases.start(self._resume_tab(session), f"release of {session.target_id}")
 
-    async def _release(self, session: CdpSession) -> None:
+    async def _resume_tab(self, session: CdpSession) -> None:
         """Enables events before the tab continues; the browser keeps this order."""
         session.on("Network.responseReceivedExtraInfo", self.request_filter.note_address_space)
         with suppress(HandrailError):

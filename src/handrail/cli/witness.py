@@ -17,7 +17,7 @@ from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import DeviceBusy, InvalidAction
 from handrail.invocation import current
-from handrail.journal.signed_note import WITNESS, SignerKey
+from handrail.journal.signed_note import WITNESS, SigningKey
 from handrail.journal.signing_key import make_key, read_key
 from handrail.web_server.auth import Rules, hosts_of
 from handrail.web_server.server import serving
@@ -82,7 +82,7 @@ def key() -> None:
     click.echo(str(_own_key(Config.from_env(os.environ).make_home()).verifier))
 
 
-def _own_key(home: Path) -> SignerKey:
+def _own_key(home: Path) -> SigningKey:
     path = home / "keys" / "witness.key"
     return read_key(path) if path.exists() else make_key(path, WITNESS, NAME)
 

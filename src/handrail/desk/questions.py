@@ -146,7 +146,7 @@ class FollowUps:
                 if shown_by is None or shown_by.monitor != monitor_id:
                     return None
                 question = self._desk.pending.ask(request_id, "iframe", key, shown_by)
-                return self._loaded(request_id, question)
+                return self._wait_frame_load(request_id, question)
         return None
 
     def _browser(self, key: str) -> DeskClient:
@@ -174,7 +174,7 @@ class FollowUps:
         missing = {"missing": list(feedback.missing)} if feedback.missing else {}
         return {"imageData": picture, "requestId": request_id, **source, **missing}
 
-    async def _loaded(self, request_id: str, question: BrowserQuestion) -> Details:
+    async def _wait_frame_load(self, request_id: str, question: BrowserQuestion) -> Details:
         """The window is there whatever its frame does, so a failure is told and not raised."""
         try:
             feedback = await self._desk.pending.wait(request_id, question)

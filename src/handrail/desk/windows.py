@@ -172,7 +172,9 @@ def move(draft: DeskDraft, window: DeskWindow, x: float, y: float) -> None:
 
 
 def resize(draft: DeskDraft, window: DeskWindow, w: float, h: float) -> None:
-    _place(draft, window, DeskBounds(window.bounds.x, window.bounds.y, *sized_for(window.birth, w, h)))
+    _place(
+        draft, window, DeskBounds(window.bounds.x, window.bounds.y, *clamp_window_size(window.birth, w, h))
+    )
 
 
 def _place(draft: DeskDraft, window: DeskWindow, wanted: DeskBounds) -> None:
@@ -280,14 +282,14 @@ def filling(viewport: MonitorSize) -> DeskBounds:
 
 def placed(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
     """Bounds of a new window: wholly inside the viewport, shrunk where it does not fit."""
-    sized_w, sized_h = sized_for(birth, wanted.w, wanted.h)
+    sized_w, sized_h = clamp_window_size(birth, wanted.w, wanted.h)
     if birth.variant == "panel":
         return docked(birth, DeskBounds(wanted.x, wanted.y, sized_w, sized_h), viewport)
     w, h = min(sized_w, viewport.w), min(sized_h, viewport.h)
     return DeskBounds(_within(wanted.x, 0, viewport.w - w), _within(wanted.y, 0, viewport.h - h), w, h)
 
 
-def sized_for(birth: Birth, w: float, h: float) -> tuple[int, int]:
+def clamp_window_size(birth: Birth, w: float, h: float) -> tuple[int, int]:
     least_w, least_h = (MIN_W, MIN_H) if birth.variant == "standard" else (1, 1)
     return max(least_w, round(w)), max(least_h, round(h))
 

@@ -97,7 +97,7 @@ def _checked(
 ) -> Checked:
     if isinstance(read, InvalidAction):
         text = path.read_text("utf-8", "replace") if path.is_file() else ""
-        return Checked(path, text, tuple(_from_error(read)))
+        return Checked(path, text, tuple(_problems_from(read)))
     problems = [*lint(read), *call_problems(read, files, outside)]
     if not is_called:  # what a called file lacks is told at the call
         problems += _unknown_variables(read, outside)
@@ -118,7 +118,7 @@ def _unknown_variables(document: FlowDocument, outside: frozenset[str]) -> Itera
             yield Problem("", message, use.scalar.start, hint, rule="unknown-variable")
 
 
-def _from_error(error: InvalidAction) -> Iterable[Problem]:
+def _problems_from(error: InvalidAction) -> Iterable[Problem]:
     for problem in error.details.get("problems", ()):
         mark = Mark(problem["line"], problem["column"], 0)
         yield Problem(problem["path"], problem["message"], mark, problem.get("suggestion"))

@@ -330,7 +330,7 @@ def with_variables(schema: Mapping[str, Any]) -> Schema:
     notes = {key: part for key, part in schema.items() if key in ("description", "default")}
     bare = {key: part for key, part in schema.items() if key not in notes}
     members = [_plain_member(part) for part in bare["anyOf"]] if "anyOf" in bare else [_plain_member(bare)]
-    extra = _variable_for(members)
+    extra = _variable_schema(members)
     if extra is None:
         return {**notes, **({"anyOf": members} if len(members) > 1 else members[0])}
     return {**notes, "anyOf": [*members, extra]}
@@ -342,7 +342,7 @@ def _plain_member(schema: Mapping[str, Any]) -> Schema:
     return dict(copy.deepcopy(schema))
 
 
-def _variable_for(members: list[Schema]) -> Schema | None:
+def _variable_schema(members: list[Schema]) -> Schema | None:
     """Which texts to allow besides: none where any text is right, or where no scalar is."""
     scalars = [
         member for member in members if member.get("type") in ("string", "integer", "number", "boolean")

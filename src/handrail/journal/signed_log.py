@@ -16,7 +16,7 @@ from handrail.journal.merkle import BadProof
 from handrail.journal.merkle_store import AT_ONCE, Tree, add_missing_leaves, leaf_hashes, leaves, tree_size
 from handrail.journal.proof import ActionProof, InclusionProof, SaltedEntry
 from handrail.journal.query import show
-from handrail.journal.signed_note import LOG, BadNote, Note, Signature, SignerKey
+from handrail.journal.signed_note import LOG, BadNote, Note, Signature, SigningKey
 from handrail.journal.signing_key import HandOver, KeyRefused, LogKeys, keys_for, make_key
 from handrail.journal.writer import STEPS, last_of, store_path
 from handrail.store import connect, migrate, transaction
@@ -79,7 +79,7 @@ class JournalLog:
     def last_remembered(self) -> RememberedCheckpoint | None:
         return RememberedCheckpoint.read(self._last) if self._last.exists() else None
 
-    def signer(self) -> SignerKey:
+    def signer(self) -> SigningKey:
         """The key, made if this is the first signature."""
         if (key := self.keys.signer()) is not None:
             return key
@@ -105,7 +105,7 @@ class JournalLog:
         if tree.root(earlier.size) != earlier.root:
             raise Rewritten(f"the first {earlier.size} entries are not the ones that were signed before")
 
-    def _is_by(self, signed: SignedCheckpoint, key: SignerKey) -> bool:
+    def _is_by(self, signed: SignedCheckpoint, key: SigningKey) -> bool:
         return any(signature.id == key.verifier.id for signature in signed.note.signatures)
 
     def _remember(self, signed: SignedCheckpoint) -> SignedCheckpoint:

@@ -102,7 +102,7 @@ class VerifierKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SignerKey:
+class SigningKey:
     """A private key with its name; `str` is a secret."""
 
     name: str
@@ -110,7 +110,7 @@ class SignerKey:
     seed: bytes
 
     @classmethod
-    def make(cls, name: str, kind: int) -> SignerKey:
+    def make(cls, name: str, kind: int) -> SigningKey:
         return cls(check_name(name), kind, secrets.token_bytes(KEY_BYTES))
 
     @property
@@ -122,10 +122,10 @@ class SignerKey:
         return f"{PRIVATE}+{self.name}+{self.verifier.id.hex()}+{to_base64(bytes([self.kind]) + self.seed)}"
 
     def __repr__(self) -> str:
-        return f"SignerKey({self.name!r})"
+        return f"SigningKey({self.name!r})"
 
     @classmethod
-    def parse(cls, text: str) -> SignerKey:
+    def parse(cls, text: str) -> SigningKey:
         text = text.strip()
         if not text.startswith(f"{PRIVATE}+"):
             raise BadNote("it is no private key")
@@ -205,7 +205,7 @@ class Note:
         return cls(body + "\n", tuple(map(Signature.parse, signed)))
 
     @classmethod
-    def signed(cls, text: str, *keys: SignerKey) -> Note:
+    def signed(cls, text: str, *keys: SigningKey) -> Note:
         return cls(text, tuple(key.sign(text) for key in keys))
 
     def with_signatures(self, more: Iterable[Signature]) -> Note:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from handrail.errors import InvalidAction
 from handrail.journal.checkpoint import Checkpoint, read_hash, read_number, replace_durably, sync_folder
-from handrail.journal.signed_note import BadNote, Note, SignerKey, VerifierKey, to_base64
+from handrail.journal.signed_note import BadNote, Note, SigningKey, VerifierKey, to_base64
 
 HAND_OVER = "handrail journal hand-over v1"
 Trusted = Mapping[VerifierKey, int | None]
@@ -27,21 +27,21 @@ class KeyRefused(InvalidAction):
     """A key that can't be used as it lies there."""
 
 
-def read_key(path: Path) -> SignerKey:
+def read_key(path: Path) -> SigningKey:
     """Raises `FileNotFoundError`, or `KeyRefused` for a file that others may read or that is no key."""
     mode = path.stat().st_mode
     if mode & 0o077:
         raise KeyRefused(f"{path} can be read by others, mode {mode & 0o777:04o}", hint=f"chmod 600 {path}")
     try:
-        return SignerKey.parse(path.read_text())
+        return SigningKey.parse(path.read_text())
     except (BadNote, UnicodeError) as error:
         raise KeyRefused(f"{path}: {error}", hint="Put the key back from a copy.") from None
 
 
-def make_key(path: Path, kind: int, name: str) -> SignerKey:
+def make_key(path: Path, kind: int, name: str) -> SigningKey:
     """A new key with a random end of its name. Of two processes that make one, both get the same."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key = SignerKey.make(f"{name}/{secrets.token_hex(8)}", kind)
+    key = SigningKey.make(f"{name}/{secrets.token_hex(8)}", kind)
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     replace_durably(fresh, f"{key}\n".encode())
     try:
@@ -64,7 +64,7 @@ class HandOver:
     note: Note
 
     @classmethod
-    def make(cls, old: SignerKey, new: SignerKey, checkpoint: Checkpoint) -> HandOver:
+    def make(cls, old: SigningKey, new: SigningKey, checkpoint: Checkpoint) -> HandOver:
         lines = (HAND_OVER, f"old {old.verifier}", f"new {new.verifier}", f"size {checkpoint.size}")
         text = "\n".join((*lines, f"root {to_base64(checkpoint.root)}", ""))
         return cls(old.verifier, new.verifier, checkpoint.size, checkpoint.root, Note.signed(text, old, new))
@@ -111,7 +111,7 @@ class LogKeys:
         self.path = self.folder / "journal.key"
         self._next = self.folder / "journal.key.next"
 
-    def signer(self) -> SignerKey | None:
+    def signer(self) -> SigningKey | None:
         """None where none was made yet."""
         self._finish_hand_over()
         try:
@@ -135,9 +135,9 @@ class LogKeys:
         except BadNote as error:
             raise KeyRefused(str(error), hint=f"Look into {self.folder}.") from None
 
-    def hand_over(self, old: SignerKey, checkpoint: Checkpoint) -> HandOver:
+    def hand_over(self, old: SigningKey, checkpoint: Checkpoint) -> HandOver:
         """A new key from now on. Interrupted anywhere, one of the two keys is whole and in use."""
-        new = SignerKey.make(old.name, old.kind)
+        new = SigningKey.make(old.name, old.kind)
         handover = HandOver.make(old, new, checkpoint)
         replace_durably(self._next, f"{new}\n".encode())
         number = len(self._hand_over_files()) + 1

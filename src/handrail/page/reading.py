@@ -476,10 +476,10 @@ def _put(
             place,
         )
     if holder is None and placed:
-        _number(placed[0], nodes)
+        _assign_order(placed[0], nodes)
 
 
-def _number(root: Node, nodes: list[Node]) -> None:
+def _assign_order(root: Node, nodes: list[Node]) -> None:
     """Iterative, because a page may be deep."""
     stack = [root]
     while stack:

@@ -200,7 +200,7 @@ def _describe(detail: ErrorDetails, path: Path, holder: Any) -> tuple[str, list[
         case "string_pattern_mismatch" | "string_too_short" if not str(detail["input"]).strip():
             return "is blank", []
         case "string_pattern_mismatch":
-            return _unlike(detail, path, holder), []
+            return _pattern_message(detail, path, holder), []
         case "extra_forbidden":
             return _unknown_field(str(path[-1] if path else detail["loc"][-1]), holder)
         case "literal_error":
@@ -227,7 +227,7 @@ def _unknown_field(name: str, holder: Any) -> tuple[str, list[str]]:
     return f"is not a field of {kind}", nearest(name, _wire_names(ACTIONS[kind]))
 
 
-def _unlike(detail: ErrorDetails, path: Path, holder: Any) -> str:
+def _pattern_message(detail: ErrorDetails, path: Path, holder: Any) -> str:
     """Shows an example that fits the pattern, where the vocabulary has one."""
     kind = holder.get("type") if isinstance(holder, dict) else None
     example = ACTIONS[kind].example.get(str(path[-1])) if kind in ACTIONS and path else None

@@ -277,7 +277,7 @@ class RevokePermission(Act):
     """Whole name, the part after `android.permission.`, or `all` that the app declares."""
 
 
-def _split(command: object) -> object:
+def _check_quotes(command: object) -> object:
     """Finds unbalanced quotes before anything is sent to the device."""
     if isinstance(command, str):
         shlex.split(command)
@@ -297,7 +297,7 @@ class Shell(Act):
     type: Literal["shell"] = "shell"
     command: Annotated[
         Annotated[list[Text], Field(min_length=1, max_length=1_000)] | Words,
-        BeforeValidator(_split),
+        BeforeValidator(_check_quotes),
     ]
     """A list of tokens, or a string that is split as a shell would and quoted token by token."""
     raw: Flag = False

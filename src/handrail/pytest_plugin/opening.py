@@ -60,7 +60,7 @@ class Opening:
         try:
             self.face, self.inside = face, OpenedPhone(face._runtime, face.session, face.simulated)
             with self._failures_without_traceback():
-                for action in self._first():
+                for action in self._setup_actions():
                     face.run(action, reason=REASON)
             yield face
         finally:
@@ -78,7 +78,7 @@ class Opening:
         async with self._block() as inside:
             self.inside = inside
             try:
-                for action in self._first():
+                for action in self._setup_actions():
                     await inside.session.run(action, reason=REASON)
                 yield inside.session
             except BaseException:
@@ -87,7 +87,7 @@ class Opening:
             finally:
                 self.inside = None
 
-    def _first(self) -> Iterator[AnyAction]:
+    def _setup_actions(self) -> Iterator[AnyAction]:
         """What brings the device to where the test begins. A real phone is not new: it goes home first."""
         is_new = self._device in (SIM, BROWSER)
         if not is_new:

@@ -168,7 +168,7 @@ class Approvals:
     async def consume(self, id_: str, digest: str, asker: str) -> None:
         """Uses an approval up before the dispatch. Raises `ActionRejected` if it is not for this action."""
         if not await self._store.write(lambda db: row.use(db, id_, self._moment(), digest, asker)):
-            raise _useless(await self.get(id_), digest, asker)
+            raise _unusable_approval(await self.get(id_), digest, asker)
 
     async def withdraw(self, id_: str) -> None:
         """Withdraws an open question."""
@@ -310,7 +310,7 @@ def _check_allowed(approval: AskedApproval, approved: bool, remember: Span | Non
         )
 
 
-def _useless(approval: AskedApproval, digest: str, asker: str) -> ActionRejected:
+def _unusable_approval(approval: AskedApproval, digest: str, asker: str) -> ActionRejected:
     if approval.state != "approved":
         why = f"is {approval.state}"
     elif approval.consumed_ms is not None:

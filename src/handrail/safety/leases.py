@@ -266,7 +266,7 @@ class Leases:
         row = (who.label, who.kind, who.door, *(who.fence or (None, None)), lease.token)
 
         def work(db: sqlite3.Connection) -> None:
-            _enter(db, lease.device, who)
+            _check_fence(db, lease.device, who)
             db.execute(order, row)
 
         await self._store.write(work, durable=False)
@@ -287,7 +287,7 @@ class Leases:
                     db.execute("DELETE FROM leases WHERE token = ?", (row["token"],))
                 elif row["rank"] >= rank:
                     raise self._busy(row)
-            _enter(db, device, holder)
+            _check_fence(db, device, holder)
             _insert(db, rank, lease)
 
         try:
@@ -345,7 +345,7 @@ def _rows(db: sqlite3.Connection, device: str) -> list[sqlite3.Row]:
     return db.execute(_ROWS, {"device": device, "stopped": STOPPED}).fetchall()
 
 
-def _enter(db: sqlite3.Connection, device: str, who: Holder) -> None:
+def _check_fence(db: sqlite3.Connection, device: str, who: Holder) -> None:
     """Raises `DeviceBusy` for an attempt that is older than one which was here before."""
     if who.fence is None:
         return

@@ -42,7 +42,7 @@ _REGEX = re.compile(r"/(?P<body>.+)/(?P<flag>i?)", re.DOTALL)
 _WILD = re.compile(r"[*?\[]")
 
 
-def _is_mild(char: str) -> bool:
+def _is_plain_char(char: str) -> bool:
     """Characters of a glob that are part of words or plain punctuation."""
     return is_written(char) or char in " .,:!'’-"
 
@@ -96,7 +96,7 @@ class Pattern:
         pieces = re.split(r"([*?]|\[[^\]]+\])", self.text)
         plain = pieces[::2]
         if any(literal != literal.strip() for literal in plain) or not all(
-            map(_is_mild, strip_marks("".join(plain)))
+            map(_is_plain_char, strip_marks("".join(plain)))
         ):
             return None
         pieces[::2] = [compact(readings(strip_marks(literal))[0]) for literal in plain]

@@ -474,7 +474,7 @@ def _below(bounds: Bounds, anchor: Bounds) -> bool:
     return bounds.top >= anchor.bottom - _SLACK_PX and _share_columns(bounds, anchor)
 
 
-def _anywhere(bounds: Bounds, anchor: Bounds) -> bool:
+def _any_direction(bounds: Bounds, anchor: Bounds) -> bool:
     return bool(bounds.area or anchor.area)
 
 
@@ -491,7 +491,7 @@ RELATIONS: Mapping[str, Relation] = {
     "right_of": _right_of,
     "above": _above,
     "below": _below,
-    "near": _anywhere,
+    "near": _any_direction,
 }
 """By the selector's field."""
 

@@ -291,13 +291,13 @@ def _listed(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[st
         "steps": len(document.drafts),
         "variables": variables,
         "devices": list(devices_of(planned)) if planned is not None else devices,
-        "preview": _preview(planned.steps) if planned is not None else [],
+        "preview": _step_labels(planned.steps) if planned is not None else [],
         "problems": problems,
         "broken": any(problem["level"] == "error" for problem in problems),
     }
 
 
-def _preview(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any]]:
+def _step_labels(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any]]:
     """The label of every step, those inside others behind them; of a long flow only the first ones."""
     rows: list[dict[str, Any]] = []
     for step in steps:
@@ -306,7 +306,7 @@ def _preview(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any
             if not inner:
                 continue
             heading = [] if purpose == "steps" else [{"label": purpose, "depth": depth + 1, "part": True}]
-            rows += heading + _preview(inner, depth + 1 + bool(heading))
+            rows += heading + _step_labels(inner, depth + 1 + bool(heading))
     return rows[:PREVIEWED]
 
 

@@ -23,7 +23,7 @@ from handrail.clock import Clock
 from handrail.errors import HandrailError
 from handrail.journal.checkpoint import RememberedCheckpoint, SignedCheckpoint, WitnessedLog
 from handrail.journal.merkle import HASH_BYTES, BadProof, Frontier, frontier_of
-from handrail.journal.signed_note import BadNote, SignerKey, VerifierKey
+from handrail.journal.signed_note import BadNote, SigningKey, VerifierKey
 from handrail.journal.witnesses import MOST_REQUEST_BYTES, AddCheckpoint, WitnessRefusal, judge
 from handrail.web_server.auth import Rules
 from handrail.web_server.responses import on_unknown, refused
@@ -38,7 +38,7 @@ Keys = Callable[[], Collection[VerifierKey]]
 class Witness:
     """Signs for the logs whose keys it is given. One process has the folder; writes are serial."""
 
-    def __init__(self, folder: Path, signer: SignerKey, keys: Keys, clock: Clock) -> None:
+    def __init__(self, folder: Path, signer: SigningKey, keys: Keys, clock: Clock) -> None:
         self.signer = signer
         self._folder = folder
         self._keys = keys

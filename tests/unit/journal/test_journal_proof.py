@@ -14,7 +14,7 @@ from handrail.journal.journal import Journal
 from handrail.journal.merkle import BadProof
 from handrail.journal.proof import ActionProof
 from handrail.journal.signed_log import JournalLog, Rewritten
-from handrail.journal.signed_note import LOG, BadNote, SignerKey
+from handrail.journal.signed_note import LOG, BadNote, SigningKey
 from handrail.journal.signing_key import HandOver, KeyRefused, keys_for, keys_trusted_through
 from tests.unit.journal.journalist import act, with_journal, write_actions
 from tests.unit.journal.rewriter import rows_of
@@ -110,7 +110,7 @@ def test_only_the_journals_own_key_counts(log: JournalLog) -> None:
     proof = log.prove("tap_3")
     for name in (log.signer().name, "handrail/journal/another"):
         with pytest.raises(BadNote):
-            proof.check([SignerKey.make(name, LOG).verifier])
+            proof.check([SigningKey.make(name, LOG).verifier])
 
 
 def test_an_action_that_was_tampered_with_is_not_proved(home: Path, log: JournalLog) -> None:
@@ -162,7 +162,7 @@ def test_a_key_is_handed_over_and_followed(home: Path, log: JournalLog) -> None:
 def test_a_hand_over_needs_both_signatures_and_is_made_once(log: JournalLog) -> None:
     old = log.signer()
     seen = log.checkpoint().checkpoint
-    thief, heir = SignerKey.make(old.name, LOG), SignerKey.make(old.name, LOG)
+    thief, heir = SigningKey.make(old.name, LOG), SigningKey.make(old.name, LOG)
     made, forged = HandOver.make(old, heir, seen), HandOver.make(thief, heir, seen)
     text = str(made.note)
     assert HandOver.parse(text) == made
@@ -177,14 +177,14 @@ def test_a_hand_over_needs_both_signatures_and_is_made_once(log: JournalLog) -> 
     with pytest.raises(BadNote, match="handed over twice"):
         keys_trusted_through([made.old], [made, HandOver.make(old, thief, seen)])
     with pytest.raises(BadNote, match="name"):
-        HandOver.parse(str(HandOver.make(old, SignerKey.make("another", LOG), seen).note))
+        HandOver.parse(str(HandOver.make(old, SigningKey.make("another", LOG), seen).note))
 
 
 def test_a_hand_over_that_was_interrupted_is_finished_or_forgotten(log: JournalLog) -> None:
     log.checkpoint()
     old = log.signer()
     following = log.keys.folder / "journal.key.next"
-    following.write_text(f"{SignerKey.make(old.name, LOG)}\n")
+    following.write_text(f"{SigningKey.make(old.name, LOG)}\n")
     following.chmod(0o600)
     assert log.signer() == old, "the note was not written yet"
     made = log.rotate_key()

@@ -8,7 +8,7 @@ import pytest
 
 from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint
 from handrail.journal.proof import InclusionProof
-from handrail.journal.signed_note import LOG, WITNESS, BadNote, Note, SignerKey, VerifierKey
+from handrail.journal.signed_note import LOG, WITNESS, BadNote, Note, SigningKey, VerifierKey
 from tests.cases import each
 
 GO_KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
@@ -34,15 +34,15 @@ def test_a_note_that_go_signed_is_read_and_its_key_comes_back_as_it_was() -> Non
 
 
 def test_keys_are_read_as_they_were_written_and_nobody_sees_the_secret_by_accident() -> None:
-    key = SignerKey.make("example.org/log", LOG)
-    assert SignerKey.parse(f"{key}\n") == key
+    key = SigningKey.make("example.org/log", LOG)
+    assert SigningKey.parse(f"{key}\n") == key
     assert VerifierKey.parse(str(key.verifier)) == key.verifier
     assert key.seed.hex() not in repr(key)
 
 
 @pytest.mark.parametrize("kind", [LOG, WITNESS])
 def test_a_checkpoint_that_was_changed_by_one_bit_anywhere_is_refused(kind: int) -> None:
-    log, signer = SignerKey.make(SEEN.origin, LOG), SignerKey.make("example.org/w", kind)
+    log, signer = SigningKey.make(SEEN.origin, LOG), SigningKey.make("example.org/w", kind)
     note = Note.signed(SEEN.text, log)
     whole = str(note.with_signatures([signer.sign(SEEN.text, 1_700_000_000)])).encode()
     random = Random(kind)
@@ -61,7 +61,7 @@ def checked(data: bytes, log: VerifierKey, other: VerifierKey) -> None:
 
 
 def test_a_witness_says_when_and_its_key_is_of_another_kind() -> None:
-    witness = SignerKey.make("example.org/w", WITNESS)
+    witness = SigningKey.make("example.org/w", WITNESS)
     note = Note(SEEN.text, (witness.sign(SEEN.text, 1_700_000_000),))
     assert note.signers([witness.verifier]) == {witness.verifier: 1_700_000_000}
     as_log = VerifierKey(witness.name, LOG, witness.verifier.public)
@@ -69,11 +69,11 @@ def test_a_witness_says_when_and_its_key_is_of_another_kind() -> None:
 
 
 def test_only_a_key_of_the_logs_own_name_signs_for_it() -> None:
-    stranger = SignerKey.make("example.org/other", LOG)
+    stranger = SigningKey.make("example.org/other", LOG)
     signed = SignedCheckpoint(SEEN, Note.signed(SEEN.text, stranger))
     with pytest.raises(BadNote, match="no key of example"):
         signed.check([stranger.verifier])
-    other = SignerKey.make(SEEN.origin, LOG)
+    other = SigningKey.make(SEEN.origin, LOG)
     with pytest.raises(BadNote, match="none of the keys"):
         signed.check([other.verifier])
 
@@ -122,7 +122,7 @@ def test_what_is_no_key_is_refused(text: str) -> None:
     with pytest.raises(BadNote):
         VerifierKey.parse(text)
     with pytest.raises(BadNote):
-        SignerKey.parse(text)
+        SigningKey.parse(text)
 
 
 @each(
@@ -135,7 +135,7 @@ def test_what_is_no_proof_is_refused(text: str) -> None:
 
 
 def test_a_proof_may_bring_extra_data_that_proves_nothing() -> None:
-    key = SignerKey.make(SEEN.origin, LOG)
+    key = SigningKey.make(SEEN.origin, LOG)
     made = InclusionProof(3, (bytes(32),), SignedCheckpoint(SEEN, Note.signed(SEEN.text, key)))
     with_extra = str(made).replace("\nindex", "\nextra AAAA\nindex", 1)
     assert InclusionProof.parse(with_extra) == InclusionProof.parse(str(made)) == made

@@ -19,7 +19,7 @@ from handrail.clock import SystemClock
 from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint
 from handrail.journal.journal import Journal
 from handrail.journal.signed_log import JournalLog
-from handrail.journal.signed_note import LOG, WITNESS, Note, Signature, SignerKey, VerifierKey
+from handrail.journal.signed_note import LOG, WITNESS, Note, Signature, SigningKey, VerifierKey
 from handrail.journal.verify import ChainVerdict
 from handrail.journal.witnesses import (
     AddCheckpoint,
@@ -39,8 +39,8 @@ from tests.unit.journal.journalist import act, with_journal, write_actions
 from tests.unit.journal.rewriter import copy_of, first_difference, rewrite, rows_of, tampered
 
 ORIGIN = "example.org/log"
-LOG_KEY = SignerKey.make(ORIGIN, LOG)
-OWN_KEY = SignerKey.make("example.org/witness", WITNESS)
+LOG_KEY = SigningKey.make(ORIGIN, LOG)
+OWN_KEY = SigningKey.make("example.org/witness", WITNESS)
 LEAVES = [naive.leaf(bytes([number])) for number in range(64)]
 FORK = [*LEAVES[:5], naive.leaf(b"another"), *LEAVES[6:]]
 
@@ -91,7 +91,7 @@ def ask(
 
 
 def request(
-    size: int, old: int = 0, leaves: list[bytes] = LEAVES, key: SignerKey = LOG_KEY, origin: str = ORIGIN
+    size: int, old: int = 0, leaves: list[bytes] = LEAVES, key: SigningKey = LOG_KEY, origin: str = ORIGIN
 ) -> AddCheckpoint:
     seen = Checkpoint(origin, size, naive.root(leaves[:size]))
     path = naive.proof(old, leaves[:size]) if 0 < old < size else []
@@ -133,11 +133,11 @@ def test_a_fork_is_refused_whatever_its_proof(address: str) -> None:
 
 def test_who_is_unknown_or_signed_badly_is_refused(address: str) -> None:
     assert add(address, request(4, origin="example.org/other"))[0] == 404
-    assert add(address, request(4, key=SignerKey.make(ORIGIN, LOG)))[0] == 403
+    assert add(address, request(4, key=SigningKey.make(ORIGIN, LOG)))[0] == 403
     good = request(4)
     spoiled = Note(good.signed.note.text, (Signature(ORIGIN, LOG_KEY.verifier.id, bytes(64)),))
     assert add(address, AddCheckpoint(0, (), SignedCheckpoint(good.signed.checkpoint, spoiled)))[0] == 403
-    with_stranger = good.signed.note.with_signatures([SignerKey.make("stranger", LOG).sign("x")])
+    with_stranger = good.signed.note.with_signatures([SigningKey.make("stranger", LOG).sign("x")])
     assert (
         add(address, AddCheckpoint(0, (), SignedCheckpoint(good.signed.checkpoint, with_stranger)))[0] == 200
     )
@@ -294,9 +294,9 @@ def test_a_process_tells_an_http_witness_in_the_background(home: Path, witness: 
 
 def test_a_witness_with_another_key_than_was_given_is_not_believed(home: Path, witness: str) -> None:
     with pytest.raises(WitnessAway, match="without a signature"):
-        cosigned(home, witness, SignerKey.make("somebody", WITNESS).verifier)
+        cosigned(home, witness, SigningKey.make("somebody", WITNESS).verifier)
     with pytest.raises(WitnessAway, match="without a signature"):
-        cosigned(home, witness, SignerKey.make(OWN_KEY.name, WITNESS).verifier)
+        cosigned(home, witness, SigningKey.make(OWN_KEY.name, WITNESS).verifier)
 
 
 def test_a_rotated_key_is_refused_until_the_witness_knows_it(home: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handrail.journal.signed_log import JournalLog
-from handrail.journal.signed_note import SignerKey, to_base64
+from handrail.journal.signed_note import SigningKey, to_base64
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail_fleet.ledger import AttemptReport, Ended, Fenced, HandedUnit
@@ -139,7 +139,7 @@ class AttemptBook:
         finally:
             log.close()
 
-    def key(self) -> SignerKey:
+    def key(self) -> SigningKey:
         """The journal's key, which is who this host is."""
         log = JournalLog(self._home)
         try:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from handrail.errors import HandrailError, Timeout
-from handrail.journal.signed_note import SignerKey
+from handrail.journal.signed_note import SigningKey
 from handrail.runtime import Runtime
 from handrail.safety.approval_request import AuthorizationRequest
 from handrail.safety.approval_store import Answer
@@ -42,7 +42,7 @@ class HostOrders:
 class HeadPeople:
     """Both ways, for all hosts."""
 
-    def __init__(self, runtime: Runtime, key: SignerKey) -> None:
+    def __init__(self, runtime: Runtime, key: SigningKey) -> None:
         self._runtime = runtime
         self._key = key
         self._orders: dict[str, HostOrders] = {}

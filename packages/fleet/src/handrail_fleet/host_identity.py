@@ -11,14 +11,14 @@ import secrets
 from collections.abc import Callable
 
 from handrail.errors import ActionRejected, Timeout
-from handrail.journal.signed_note import BadNote, Note, SignerKey, VerifierKey
+from handrail.journal.signed_note import BadNote, Note, SigningKey, VerifierKey
 
 FIRST_LINE = "handrail fleet hello v1"
 MOST_WORDS = 1_000
 """That were given out and not signed yet; the oldest is forgotten first."""
 
 
-def signed_hello(key: SignerKey, name: str, incarnation: str, word: str) -> str:
+def signed_hello(key: SigningKey, name: str, incarnation: str, word: str) -> str:
     """By the key of the host's journal, over the head's word: an old one can't be used again."""
     return str(Note.signed(_text(name, incarnation, word), key))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.errors import ActionRejected, InvalidAction
-from handrail.journal.signed_note import LOG, BadNote, Note, SignerKey, VerifierKey
+from handrail.journal.signed_note import LOG, BadNote, Note, SigningKey, VerifierKey
 from handrail.journal.signing_key import make_key, read_key
 from handrail.safety.approval_store import AskedApproval
 
@@ -22,7 +22,7 @@ BOUND = ("id", "device", "action", "digest", "fingerprint")
 """What an answer has to repeat of its question, letter by letter."""
 
 
-def head_key(home: Path) -> SignerKey:
+def head_key(home: Path) -> SigningKey:
     """The head's own; made with the first head of this home."""
     path = home / "keys" / "fleet.key"
     return read_key(path) if path.exists() else make_key(path, LOG, KEY_NAME)
@@ -56,7 +56,7 @@ class OrderedHost:
     incarnation: str
 
 
-def signed_order(key: SignerKey, to: OrderedHost, number: int, kind: str, body: Mapping[str, Any]) -> str:
+def signed_order(key: SigningKey, to: OrderedHost, number: int, kind: str, body: Mapping[str, Any]) -> str:
     """One line of JSON, signed. `number` only grows: an order that was heard once is not heard again."""
     told = {"number": number, "kind": kind, "body": dict(body)} | asdict(to)
     return str(Note.signed(f"{FIRST_LINE}\n{json.dumps(told, sort_keys=True)}\n", key))

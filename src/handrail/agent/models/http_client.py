@@ -412,7 +412,7 @@ class RetryPolicy:
         asked_ms = retry_after_ms(error, self.clock.now_ms())
         if not is_passing(error) or number == TRIES or (asked_ms or 0) > LONGEST_WAIT_MS:
             status = _status(error)
-            what = self._what(error, status)
+            what = self._failure_text(error, status)
             often = f" ({number} tries)" if number > 1 else ""
             details: dict[str, Any] = {"model": self.name, "tries": number}
             details |= {"status": status} if status else {}
@@ -426,7 +426,7 @@ class RetryPolicy:
         pause_ms = FIRST_PAUSE_MS * 2 ** (number - 1) if asked_ms is None else asked_ms
         return pause_ms * (1 + JITTER * self.chance.random())
 
-    def _what(self, error: Exception, status: int | None) -> str:
+    def _failure_text(self, error: Exception, status: int | None) -> str:
         if isinstance(error, TriedTooLong):
             return f"did not answer within {self.try_ms / 1000:g} s"
         body = error.body if isinstance(error, ModelAPIError) else None

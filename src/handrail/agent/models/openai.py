@@ -46,7 +46,7 @@ def make(name: str, base_url: str | None, env: Mapping[str, str], client: AsyncC
             "compatible", base_url=account.place, api_key=account.key or _NO_KEY, http_client=client
         )
     model = OpenAIChatModel(name, provider=provider, profile=_CONSTRAINS)
-    names = _LimitNames(_NEWER) if account.is_home else _LimitNames(_NEWER, _OLDER)
+    names = _MaxTokensParameter(_NEWER) if account.is_home else _MaxTokensParameter(_NEWER, _OLDER)
     return Maker(
         model,
         account,
@@ -58,7 +58,7 @@ def make(name: str, base_url: str | None, env: Mapping[str, str], client: AsyncC
     )
 
 
-class _LimitNames:
+class _MaxTokensParameter:
     """What the limit of an answer is called: by its older name alone some servers know it, and would write
     without an end; others refuse one of the two."""
 

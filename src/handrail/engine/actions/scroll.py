@@ -83,7 +83,7 @@ class _Search:
         while not (node := self._match()):
             before = self.snapshot
             is_last = self.scrolls == self.action.max_scrolls
-            if is_last or not await self._advance():
+            if is_last or not await self._scroll_once():
                 if node := self._match(cut=True):
                     break
                 raise self._missed(at_end=not is_last)
@@ -139,7 +139,7 @@ class _Search:
 
     # swiping
 
-    async def _advance(self) -> bool:
+    async def _scroll_once(self) -> bool:
         """One more swipe; False at the end. If the container has not moved yet, a second lane is tried."""
         if self.scroller is None and anything_scrolls(self.snapshot.screen):
             raise ElementNotFound(
