@@ -36,7 +36,7 @@ Factor = Callable[[tuple[int, int]], float]
 
 @dataclass(frozen=True, slots=True)
 class ScreenLook:
-    """One look."""
+    """A screen as the model is shown it."""
 
     text: str
     """Compact text with refs, or why there is none."""

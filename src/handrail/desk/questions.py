@@ -97,7 +97,10 @@ class FollowUps:
         return None if answer is None else {"confirmed": answer, "remembered": True}
 
     async def run(self, reduced: Reduced, is_person: bool, *, single: bool) -> list[Details]:
-        """The details of every action, once all that follows is done. A single action's failure is raised."""
+        """Carries out the effects of the actions and returns the details of each.
+
+        The failure of a single action is raised; in a batch it is part of the details.
+        """
         details = [dict(detail) for detail in reduced.details]
         begun = [(index, self._begin(effect, is_person)) for index, effect in reduced.effects]
         waits = [(index, wait) for index, wait in begun if wait is not None]

@@ -151,7 +151,10 @@ class SettleLoop:
         return False
 
     async def _is_helper_idle(self, snapshot: UiSnapshot | None) -> bool:
-        """Not asked on screens with volatile nodes, whose events never end, or once the proof is there."""
+        """Whether the helper on the device reports that nothing changes.
+
+        It is not asked once the action is proved, or on screens with volatile nodes, whose events never end.
+        """
         has_volatile = snapshot is not None and self._screens.volatile.nodes(snapshot.screen)
         is_proved = self._state.proved is not None
         if self._listener is None or not self._asks_helper or is_proved or has_volatile:

@@ -243,7 +243,7 @@ def is_component_layout(value: Any) -> bool:
 
 
 def is_window_content_data(renderer: str, value: Any) -> bool:
-    """True when `value` is what this renderer shows; an unknown renderer shows nothing."""
+    """True if a desk window of this kind of content (`renderer`) can show `value`."""
     return _fits(_CONTENT, {"renderer": renderer, "data": value})
 
 

@@ -91,7 +91,7 @@ def describe_fields(schema: dict[str, Any]) -> tuple[DescribedField, ...]:
 
 
 def part_names() -> list[str]:
-    """The parts, without the actions themselves."""
+    """Names of the schemas that actions share, such as `Selector`."""
     return [name for name in _schema()["$defs"] if name not in {cls.__name__ for cls in ACTIONS.values()}]
 
 

@@ -48,7 +48,7 @@ class Witness:
         """The tree over the stored leaves, by log; recomputed after a restart."""
 
     def add_checkpoint(self, body: bytes) -> WitnessRefusal | str:
-        """The countersignature, once the new checkpoint is on the disk."""
+        """Stores the checkpoint and returns its countersignature, or a refusal with an HTTP status."""
         try:
             request = AddCheckpoint.parse(body)
         except (BadNote, BadProof) as error:

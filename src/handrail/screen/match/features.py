@@ -310,7 +310,7 @@ class KeptLabels:
         return is_only and not self._floats(windows[0])
 
     def title_stays(self, old_place: int, new_place: int) -> bool | None:
-        """Whether the title of a place was there before or is there now; None if it has none."""
+        """Whether the old title is still shown, or the new one was shown before; None if neither has one."""
         old, new = self._old.features.title(old_place), self._new.features.title(new_place)
         if old == new == -1:
             return None
