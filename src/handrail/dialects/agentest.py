@@ -7,16 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.dialects.rules import (
-    FULL_SIZE,
-    ToolRule,
-    from_native,
-    to_native,
-    tool_rule,
-    unknown_name,
-)
+from handrail.dialects.rules import FULL_SIZE, ToolRule, from_native, to_native, tool_rule, unknown_name
 from handrail.errors import HandrailError, InvalidAction, StaleReference, Unsupported
-from handrail.protocol.flow import Step
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.flow import FlowTrace, Step, StepResult
 from handrail.protocol.observe import QueryDb
 from handrail.protocol.read import nearest
 from handrail.protocol.traits import Settle
@@ -38,37 +32,67 @@ class StepKind:
     settle: Settle
 
 
-def _kind(native: str, takes: str, settle: Settle, **fixed: Any) -> StepKind:
+def _step_kind(native: str, takes: str, settle: Settle, **fixed: Any) -> StepKind:
     return StepKind(tool_rule(native, takes, fixed=fixed), settle)
 
 
 _POINT = "x=target.x y=target.y"
 _LASTS = "durationMs?=duration_ms"
 STEPS: dict[str, StepKind] = {
-    "tap": _kind("tap", "target", "full"),
-    "tap_coordinates": _kind("tap", _POINT, "light"),
-    "type": _kind("type_text", "target value=text", "light"),
-    "clear_text": _kind("clear_text", "target", "light"),
-    "swipe": _kind("swipe", f"direction target? {_LASTS}", "full"),
-    "swipe_coordinates": _kind("swipe", f"x1=from.x y1=from.y x2=to.x y2=to.y {_LASTS}", "light"),
-    "long_press": _kind("long_press", f"target {_LASTS}", "full"),
-    "long_press_coordinates": _kind("long_press", f"{_POINT} {_LASTS}", "light"),
-    "double_tap": _kind("double_tap", "target", "full"),
-    "double_tap_coordinates": _kind("double_tap", _POINT, "light"),
-    "press_key": _kind("press_key", "keycode=key", "light"),
-    "pinch": _kind("pinch", f"cx cy startRadius=start_radius endRadius=end_radius {_LASTS}", "full"),
-    "rotate": _kind(
+    "tap": _step_kind("tap", "target", "full"),
+    "tap_coordinates": _step_kind("tap", _POINT, "light"),
+    "type": _step_kind("type_text", "target value=text", "light"),
+    "clear_text": _step_kind("clear_text", "target", "light"),
+    "swipe": _step_kind("swipe", f"direction target? {_LASTS}", "full"),
+    "swipe_coordinates": _step_kind("swipe", f"x1=from.x y1=from.y x2=to.x y2=to.y {_LASTS}", "light"),
+    "long_press": _step_kind("long_press", f"target {_LASTS}", "full"),
+    "long_press_coordinates": _step_kind("long_press", f"{_POINT} {_LASTS}", "light"),
+    "double_tap": _step_kind("double_tap", "target", "full"),
+    "double_tap_coordinates": _step_kind("double_tap", _POINT, "light"),
+    "press_key": _step_kind("press_key", "keycode=key", "light"),
+    "pinch": _step_kind("pinch", f"cx cy startRadius=start_radius endRadius=end_radius {_LASTS}", "full"),
+    "rotate": _step_kind(
         "rotate", f"cx cy radius startAngleDeg=start_angle_deg endAngleDeg=end_angle_deg {_LASTS}", "full"
     ),
-    "scroll_to": _kind("scroll_to", "target scrollTarget?=within direction? maxScrolls?=max_scrolls", "none"),
-    "wait": _kind("wait", "timeoutMs=duration_ms", "light"),
-    "wait_for_stable": _kind("wait_for_stable", "timeoutMs?=timeout_ms", "full"),
-    "assert_visible": _kind("expect_visible", "target", "light", timeout_ms=0),
-    "assert_not_visible": _kind("expect_absent", "target", "light", timeout_ms=0),
-    "assert_text_equals": _kind("expect_text", "target value=equals", "light", timeout_ms=0),
-    "assert_text_contains": _kind("expect_text", "target value=contains", "light", timeout_ms=0),
+    "scroll_to": _step_kind(
+        "scroll_to", "target scrollTarget?=within direction? maxScrolls?=max_scrolls", "none"
+    ),
+    "wait": _step_kind("wait", "timeoutMs=duration_ms", "light"),
+    "wait_for_stable": _step_kind("wait_for_stable", "timeoutMs?=timeout_ms", "full"),
+    "assert_visible": _step_kind("expect_visible", "target", "light", timeout_ms=0),
+    "assert_not_visible": _step_kind("expect_absent", "target", "light", timeout_ms=0),
+    "assert_text_equals": _step_kind("expect_text", "target value=equals", "light", timeout_ms=0),
+    "assert_text_contains": _step_kind("expect_text", "target value=contains", "light", timeout_ms=0),
 }
 """The twenty. Full waits for rest, light reads once (so does Snapshot), scroll_to waits by itself."""
+
+
+def steps_schema() -> dict[str, Any]:
+    """JSON Schema of a list of steps; which step takes which fields stands in the description."""
+    selector = {
+        "type": "object",
+        "properties": {
+            name: {"type": "integer" if name == "index" else "string"} for name in sorted(_SELECTOR_FIELDS)
+        },
+        "additionalProperties": False,
+    }
+    texts = {"value", "keycode", "direction"}
+    names = dict.fromkeys(name for kind in STEPS.values() for name in kind.rule.fields)
+    fields: dict[str, Any] = {
+        name: selector if "arget" in name else {"type": "string" if name in texts else "number"}
+        for name in names
+    }
+    fields["direction"] = {"type": "string", "enum": ["up", "down", "left", "right"]}
+    step = {
+        "type": "object",
+        "properties": {"action": {"type": "string", "enum": list(STEPS)}, **fields},
+        "required": ["action"],
+        "additionalProperties": False,
+    }
+    takes = "; ".join(f"{name}: {kind.rule.row[1] or 'nothing'}" for name, kind in STEPS.items())
+    description = f"What each step takes, ? marks what may be left out. {takes}."
+    return {"type": "array", "minItems": 1, "items": step, "description": description}
+
 
 _APP = "packageName?=package"
 _TOOLS: dict[str, ToolRule] = {
@@ -102,11 +126,11 @@ TOOLS = {name: rule for name, rule in _TOOLS.items() if name != "run_flow"}
 """Nine of the ten tools; `run_flow` is the tenth and has many steps."""
 
 
-def _needed_first(takes: str) -> str:
+def _required_first(takes: str) -> str:
     return " ".join(sorted(takes.split(), key=lambda head: head[-1] == "?"))
 
 
-ROWS = {name: (rule.row[0], _needed_first(rule.row[1])) for name, rule in _TOOLS.items()}
+ROWS = {name: (rule.row[0], _required_first(rule.row[1])) for name, rule in _TOOLS.items()}
 """Each tool in words, and its parameters."""
 
 
@@ -124,7 +148,7 @@ def read_step(step: Mapping[str, Any]) -> Step:
 def write_step(step: Step) -> dict[str, Any]:
     for name, kind in STEPS.items():
         fields = from_native(kind.rule, step.action)
-        own = _own_selectors(fields) if fields is not None else None
+        own = _selectors_in_seed_spelling(fields) if fields is not None else None
         if own is not None:
             return {"action": name, **own}
     raise Unsupported(f"{step.action.type} with these fields has no step in AgenTest")
@@ -145,6 +169,37 @@ def read_tool(name: str, arguments: Mapping[str, Any], *, package: str | None = 
     return [Step(action=action)]
 
 
+def write_trace(
+    steps: Sequence[Mapping[str, Any]], envelopes: Sequence[Envelope], text: str
+) -> dict[str, Any]:
+    """The seed's FlowTrace of steps that were done one after another; `text` tells of the last."""
+    first, last = envelopes[0], envelopes[-1]
+    fingerprint = last.ui_fingerprint_after or last.ui_fingerprint_before or ""
+    changed = fingerprint != (first.ui_fingerprint_before or "")
+    results = [
+        StepResult(
+            step_index=index,
+            action=dict(step),
+            success=envelope.success,
+            duration_ms=round((envelope.timings_ms or {}).get("total", 0)),
+            error=error_answer(envelope.error)["error"] if envelope.error else None,
+            code=envelope.failure_code,
+        )
+        for index, (step, envelope) in enumerate(zip(steps, envelopes, strict=False))
+    ]
+    trace = FlowTrace(
+        success=last.success,
+        steps_completed=len(envelopes),
+        total_steps=len(steps),
+        results=tuple(results),
+        screen_fingerprint=fingerprint,
+        screen_changed=changed,
+        final_ui_tree=text if changed or not last.success else None,
+        error=results[-1].error,
+    )
+    return trace.to_dict()
+
+
 BACKENDS = ("auto", "adb", "grpc")
 
 
@@ -152,13 +207,13 @@ def connect_options(arguments: Mapping[str, Any]) -> tuple[str, bool]:
     """By which backend, and whether everything that was noticed is told."""
     backend, verbose = arguments.get("backend") or "auto", arguments.get("verbose") or False
     if backend not in BACKENDS:
-        raise InvalidAction(f"backend: should be one of {', '.join(BACKENDS)}", path="backend")
+        raise InvalidAction.at("backend", f"should be one of {', '.join(BACKENDS)}")
     if not isinstance(verbose, bool):
-        raise InvalidAction("verbose: should be true or false", path="verbose")
+        raise InvalidAction.at("verbose", "should be true or false")
     return str(backend), verbose
 
 
-def failure(error: HandrailError) -> dict[str, Any]:
+def error_answer(error: HandrailError) -> dict[str, Any]:
     """AgenTest's error as data: the sentence, with what to do next, the code, and what the class adds.
 
     It knows no stale references: such an element was not found.
@@ -201,15 +256,13 @@ def _read_flow(arguments: Mapping[str, Any]) -> list[Step]:
     steps = arguments.get("steps")
     for name in arguments:
         if name != "steps":
-            raise InvalidAction(
-                f"{name}: is not a field of run_flow", path=name, hint="run_flow takes: steps."
-            )
+            raise InvalidAction.at(name, "is not a field of run_flow", hint="run_flow takes: steps.")
     if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
-        raise InvalidAction("steps: needs a list of at least one step", path="steps")
+        raise InvalidAction.at("steps", "needs a list of at least one step")
     read: list[Step] = []
     for index, step in enumerate(steps):
         if not isinstance(step, Mapping):
-            raise InvalidAction(f"steps[{index}]: should be an object", path=f"steps[{index}]")
+            raise InvalidAction.at(f"steps[{index}]", "should be an object")
         try:
             read.append(read_step(step))
         except InvalidAction as error:
@@ -225,12 +278,10 @@ def _check_selector(field: str, selector: Any) -> None:
         if key not in _SELECTOR_FIELDS and key not in ("text_contains", "class_name"):
             close = nearest(str(key), _SELECTOR_FIELDS)
             hint = f"Did you mean {' or '.join(close)}?" if close else None
-            raise InvalidAction(
-                f"{field}.{key}: is not a field of a selector", path=f"{field}.{key}", hint=hint
-            )
+            raise InvalidAction.at(f"{field}.{key}", "is not a field of a selector", hint=hint)
 
 
-def _own_selectors(fields: dict[str, Any]) -> dict[str, Any] | None:
+def _selectors_in_seed_spelling(fields: dict[str, Any]) -> dict[str, Any] | None:
     """Selectors in AgenTest's spelling; None where they use what it does not know, a point for instance."""
     spelled = {"text_contains": "textContains", "class_name": "className"}
     for key in ("target", "scrollTarget"):

@@ -46,14 +46,14 @@ _OTHER_CHECKS = {"visible", "absent", "app", "contains", "property", "fingerprin
 _NO_CHECK = "Give visible, absent or app, or target with equals, contains, or property and value."
 
 
-def action_of(name: str, arguments: Arguments) -> AnyAction:
+def action_of_tool(name: str, arguments: Arguments) -> AnyAction:
     """The action of a tool that is one; what touches the device has a reason."""
-    return reasoned(action_from({"type": name, **spelled(name, arguments)}))
+    return require_reason(action_from({"type": name, **native_arguments(name, arguments)}))
 
 
-def spelled(name: str, arguments: Arguments) -> dict[str, Any]:
+def native_arguments(name: str, arguments: Arguments) -> dict[str, Any]:
     cls = ACTIONS[name]
-    fields = _spelled(cls, arguments)
+    fields = _in_native_spelling(cls, arguments)
     if name == "wait_for":
         # `visible`, `absent` and the others may stand beside the time-out; several must all hold.
         flat = [{key: fields[key]} for key in fields if key in _CONDITIONS]
@@ -65,10 +65,10 @@ def spelled(name: str, arguments: Arguments) -> dict[str, Any]:
             return fields
         rest = {key: value for key, value in fields.items() if key not in _CONDITIONS}
         return {**rest, "condition": flat[0] if len(flat) == 1 else {"all": flat}}
-    return _target(cls, fields) if "target" in cls.model_fields else fields
+    return _merge_target(cls, fields) if "target" in cls.model_fields else fields
 
 
-def reasoned(action: AnyAction) -> AnyAction:
+def require_reason(action: AnyAction) -> AnyAction:
     """The action, if it has a reason."""
     if action.effect != "read":
         check_reason(action.reason)
@@ -79,24 +79,23 @@ def check_reason(reason: object) -> str:
     """A blank reason counts as missing."""
     if isinstance(reason, str) and reason.strip():
         return reason
-    raise InvalidAction(
-        "reason: is required", path="reason", hint="Say in the first person what you do and why."
-    )
+    raise InvalidAction.at("reason", "is required", hint="Say in the first person what you do and why.")
 
 
 def check_names(tool: str, arguments: Arguments, names: Collection[str]) -> None:
     """For tools that are no action: whatever they do not take is told, not overlooked."""
-    for name in arguments:
-        if name not in (*names, "reason", *_IGNORED):
-            close = nearest(name, names)
-            takes = f"Did you mean {' or '.join(close)}?" if close else None
-            raise InvalidAction(f"{name}: is not a field of {tool}", path=name, hint=takes)
+    unknown = [name for name in arguments if name not in (*names, "reason", *_IGNORED)]
+    if unknown:
+        close = [near[0] for name in unknown if (near := nearest(name, names))]
+        hint = f"Did you mean {' and '.join(close)}?" if close else None
+        message = "; ".join(f"{name}: is not a field of {tool}" for name in unknown)
+        raise InvalidAction(message, path=unknown[0], hint=hint)
 
 
-def device_of(arguments: Arguments) -> str | None:
+def device_named_in(arguments: Arguments) -> str | None:
     wanted = arguments.get("device") or arguments.get("deviceId")
     if wanted is not None and not isinstance(wanted, str):
-        raise InvalidAction("device: should be a valid string", path="device")
+        raise InvalidAction.at("device", "should be a valid string")
     return wanted
 
 
@@ -109,11 +108,13 @@ def expectation_of(arguments: Arguments) -> AnyAction:
     if present.get("equals") == "" and present.keys() & _OTHER_CHECKS:
         del present["equals"]
     shared = {key: present.pop(key) for key in ("reason", "device", "timeout_ms") if key in present}
-    kind, fields = _check(present)
+    kind, fields = _choose_check(present)
     return action_from({"type": kind, **fields, **shared})
 
 
-def _check(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _choose_check(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    if "condition" in fields:  # as `wait_for` takes it
+        return "wait_for", fields
     for word, kind in (("visible", "expect_visible"), ("absent", "expect_absent")):
         if word in fields:
             return kind, {"target": fields.pop(word), **fields}
@@ -134,7 +135,7 @@ def _check(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     raise InvalidAction("expect: nothing to check", path="visible", hint=_NO_CHECK)
 
 
-def _spelled(cls: type[Act], arguments: Arguments) -> dict[str, Any]:
+def _in_native_spelling(cls: type[Act], arguments: Arguments) -> dict[str, Any]:
     """In the vocabulary's own names. Nulls say nothing, nor do empty texts where one may be left out: strict
     mode makes a model fill in every field."""
     own = {field.serialization_alias for field in cls.model_fields.values()} | set(cls.model_fields)
@@ -156,7 +157,7 @@ def _integer(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _target(cls: type[Act], fields: dict[str, Any]) -> dict[str, Any]:
+def _merge_target(cls: type[Act], fields: dict[str, Any]) -> dict[str, Any]:
     """`elementId` and a selector's fields beside the target belong to it."""
     own = {camel(name) for name in cls.model_fields} | set(cls.model_fields)
     beside = {key: fields[key] for key in fields if key not in own and key in _SELECTOR}

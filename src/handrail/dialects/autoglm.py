@@ -9,15 +9,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from handrail.dialects.frame import Conversation, Fields, PlaceField, Seconds, TextPart, needed
-from handrail.dialects.model_text import calls_in, cut
+from handrail.dialects.frame import (
+    Conversation,
+    Fields,
+    PlaceField,
+    SecondsField,
+    TextArgument,
+    required_field,
+)
+from handrail.dialects.model_text import calls_in, cut_output
 from handrail.dialects.table import (
     Dialect,
-    Meaning,
     ParsedOutput,
     SpecialWord,
     TableRow,
     WordCall,
+    WordMeaning,
     WordRule,
     text_answer,
 )
@@ -28,14 +35,14 @@ from handrail.protocol.observe import RequestHumanAuth
 from handrail.protocol.target import Point
 
 _ELEMENT = {"element": PlaceField("target")}
-_TYPE = WordRule("type_text", {"text": TextPart("text")}, "text", {"clear": True})
+_TYPE = WordRule("type_text", {"text": TextArgument("text")}, "text", {"clear": True})
 _THINK = re.compile(r"<think>(.*?)</think>", re.S)
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.S)
 SENSITIVE = "permission"
 ANOTHER = "another step is chosen by a person"
 
 
-def _ask(instruction: Any, capability: str) -> dict[str, Any]:
+def _ask_person(instruction: Any, capability: str) -> dict[str, Any]:
     return {
         "type": "request_human_auth",
         "capability": capability,
@@ -43,12 +50,17 @@ def _ask(instruction: Any, capability: str) -> dict[str, Any]:
     }
 
 
-def _tap(arguments: Fields, talk: Conversation) -> Meaning:
+def _tap(arguments: Fields, talk: Conversation) -> WordMeaning:
     """With a message it is a sensitive one: a person is asked before it."""
-    tap = {"type": "tap", "target": _ELEMENT["element"].read(needed(arguments, "element"), "element", talk)}
+    tap = {
+        "type": "tap",
+        "target": _ELEMENT["element"].read(required_field(arguments, "element"), "element", talk),
+    }
     if not arguments.get("message"):
-        return Meaning((tap,))
-    return Meaning((_ask(arguments["message"], SENSITIVE), tap), "a person was asked before the tap")
+        return WordMeaning((tap,))
+    return WordMeaning(
+        (_ask_person(arguments["message"], SENSITIVE), tap), "a person was asked before the tap"
+    )
 
 
 def _write_tap(action: Act, talk: Conversation) -> Fields | None:
@@ -57,8 +69,8 @@ def _write_tap(action: Act, talk: Conversation) -> Fields | None:
     return {"element": _ELEMENT["element"].write(action.target.to_dict(), talk)}
 
 
-def _take_over(arguments: Fields, _: Conversation) -> Meaning:
-    return Meaning((_ask(arguments.get("message", ""), "unknown"),))
+def _take_over(arguments: Fields, _: Conversation) -> WordMeaning:
+    return WordMeaning((_ask_person(arguments.get("message", ""), "unknown"),))
 
 
 def _write_take_over(action: Act, _: Conversation) -> Fields | None:
@@ -67,16 +79,18 @@ def _write_take_over(action: Act, _: Conversation) -> Fields | None:
     return {"message": action.instruction} if action.timeout_sec == 300 else None
 
 
-def _interact(arguments: Fields, _: Conversation) -> Meaning:
-    return Meaning((_ask(arguments.get("message", "Several choices are possible: which one?"), "unknown"),))
+def _interact(arguments: Fields, _: Conversation) -> WordMeaning:
+    return WordMeaning(
+        (_ask_person(arguments.get("message", "Several choices are possible: which one?"), "unknown"),)
+    )
 
 
-def _nothing(_: Fields, __: Conversation) -> Meaning:
-    return Meaning(reply="Noted.", note="it does nothing on the phone, as in AutoGLM itself")
+def _do_nothing(_: Fields, __: Conversation) -> WordMeaning:
+    return WordMeaning(reply="Noted.", note="it does nothing on the phone, as in AutoGLM itself")
 
 
 ROWS: dict[str, TableRow] = {
-    "Launch": WordRule("start_app", {"app": TextPart("name")}, "app"),
+    "Launch": WordRule("start_app", {"app": TextArgument("name")}, "app"),
     "Tap": SpecialWord(
         "`tap`; with a message a person is asked first", _tap, _write_tap, takes="element message"
     ),
@@ -87,18 +101,18 @@ ROWS: dict[str, TableRow] = {
     "Double Tap": WordRule("double_tap", _ELEMENT, "element"),
     "Back": WordRule("press_key", fixed={"key": "back"}),
     "Home": WordRule("press_key", fixed={"key": "home"}),
-    "Wait": WordRule("wait", {"duration": Seconds("duration_ms", as_words=True)}),
+    "Wait": WordRule("wait", {"duration": SecondsField("duration_ms", as_words=True)}),
     "Take_over": SpecialWord("`request_human_auth`", _take_over, _write_take_over, takes="message"),
     "Interact": SpecialWord("`request_human_auth` for a choice", _interact, takes="message"),
-    "Note": SpecialWord("nothing", _nothing),
-    "Call_API": SpecialWord("nothing", _nothing),
-    "finish": WordRule("finish", {"message": TextPart("message")}, fixed={"status": "done"}),
+    "Note": SpecialWord("nothing", _do_nothing),
+    "Call_API": SpecialWord("nothing", _do_nothing),
+    "finish": WordRule("finish", {"message": TextArgument("message")}, fixed={"status": "done"}),
 }
 
 
 def hear(output: Any) -> ParsedOutput:
     """The call inside `<answer>`, or the first one that there is."""
-    text = cut(output)
+    text = cut_output(output)
     thought, answer = _THINK.search(text), _ANSWER.search(text)
     body = answer[1] if answer else _THINK.sub("", text)
     calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in ("do", "finish")]
@@ -118,13 +132,13 @@ def hear(output: Any) -> ParsedOutput:
 
 
 def form(word: str, fields: Fields) -> str:
-    arguments = ", ".join(f"{name}={_value(value)}" for name, value in fields.items())
+    arguments = ", ".join(f"{name}={_written_value(value)}" for name, value in fields.items())
     if word == "finish":
         return f"<answer>finish({arguments})</answer>"
     return f'<answer>do(action="{word}"{", " if arguments else ""}{arguments})</answer>'
 
 
-def _value(value: Any) -> str:
+def _written_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{','.join(map(str, value))}]"
     text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from handrail.dialects.rules import round_half_up
+from handrail.dialects.rules import FurtherField, round_half_up
 from handrail.errors import InvalidAction
 
 Unit = Literal["device", "picture", "resized", "thousand", "unit", "percent"]
@@ -48,9 +48,9 @@ class CoordinateFrame:
         if self.unit == "device":
             return self.device_size
         if self.picture is None:
-            raise InvalidAction(
-                "picture: is required: the numbers are pixels of the picture that was sent",
-                path="picture",
+            raise InvalidAction.at(
+                "picture",
+                "is required: the numbers are pixels of the picture that was sent",
                 hint="Say how large that picture was, such as 720x1600.",
             )
         return smart_resize(*self.picture) if self.unit == "resized" else self.picture
@@ -59,9 +59,9 @@ class CoordinateFrame:
     def device_size(self) -> Size:
         """The screen. Raises `InvalidAction` where nobody has said how large it is."""
         if self.screen is None:
-            raise InvalidAction(
-                "screen: is required: the numbers are shares of it",
-                path="screen",
+            raise InvalidAction.at(
+                "screen",
+                "is required: the numbers are shares of it",
                 hint="Say how large the screen is, such as 1080x2400.",
             )
         return self.screen
@@ -69,18 +69,20 @@ class CoordinateFrame:
     def to_device(self, x: float, y: float, path: str = "") -> dict[str, int]:
         """A place in pixels of the screen; the far edge is its last pixel."""
         if not (math.isfinite(x) and math.isfinite(y)):
-            raise InvalidAction(f"{path}: is no place", path=path)
+            raise InvalidAction.at(path, "is no place")
         if self.unit == "device":
             return {"x": _bounded(x, path), "y": _bounded(y, path)}
         (width, height), (across, down) = self.device_size, self.size
         if not (0 <= x <= across and 0 <= y <= down):
-            raise InvalidAction(
-                f"{path}: ({x:g}, {y:g}) lies outside: in this frame ({self.unit}) the screen is "
-                f"{across:g}x{down:g}",
-                path=path,
+            raise InvalidAction.at(
+                path,
+                f"({x:g}, {y:g}) lies outside: in this frame ({self.unit}) the screen is {across:g}x{down:g}",
                 hint="Say what its numbers mean, and how large the picture was that it was shown.",
             )
-        return {"x": _scaled(x, width / across, width, path), "y": _scaled(y, height / down, height, path)}
+        return {
+            "x": _scaled_to_pixel(x, width / across, width, path),
+            "y": _scaled_to_pixel(y, height / down, height, path),
+        }
 
     def from_device(self, x: float, y: float) -> tuple[float, float]:
         """The same place in its own numbers: whole ones, but for shares of one."""
@@ -88,21 +90,21 @@ class CoordinateFrame:
             return x, y
         (width, height), (across, down) = self.device_size, self.size
         own = x * across / width, y * down / height
-        return own if self.unit == "unit" else (_nearest(own[0]), _nearest(own[1]))
+        return own if self.unit == "unit" else (_round_unless_inexact(own[0]), _round_unless_inexact(own[1]))
 
 
 def _bounded(value: float, path: str) -> int:
     if abs(value) > _FARTHEST:
-        raise InvalidAction(f"{path}: {value:g} is far from any screen", path=path)
+        raise InvalidAction.at(path, f"{value:g} is far from any screen")
     return round_half_up(value)
 
 
-def _scaled(value: float, factor: float, most: int, path: str) -> int:
+def _scaled_to_pixel(value: float, factor: float, most: int, path: str) -> int:
     place = _bounded(value * factor, path)
     return most - 1 if place == most else place
 
 
-def _nearest(value: float) -> float:
+def _round_unless_inexact(value: float) -> float:
     """Rounded as little as a way back to the same pixel allows."""
     return float(round_half_up(value)) if value == round_half_up(value) else round(value, 3)
 
@@ -125,7 +127,7 @@ def size_from(text: str | None, path: str) -> Size | None:
         return None
     match = _SIZE.fullmatch(text.strip())
     if match is None or not (int(match[1]) and int(match[2])):
-        raise InvalidAction(f"{path}: {text[:40]!r} is no size", path=path, hint="Write 1080x2400.")
+        raise InvalidAction.at(path, f"{text[:40]!r} is no size", hint="Write 1080x2400.")
     return int(match[1]), int(match[2])
 
 
@@ -136,8 +138,8 @@ def unit_from(text: str | None, default: Unit) -> Unit:
     for unit in get_args(Unit):
         if text == unit:
             return unit  # type: ignore[no-any-return]
-    raise InvalidAction(
-        f"frame: {text[:40]!r} is not known", path="frame", hint=f"One of: {', '.join(get_args(Unit))}."
+    raise InvalidAction.at(
+        "frame", f"{text[:40]!r} is not known", hint=f"One of: {', '.join(get_args(Unit))}."
     )
 
 
@@ -149,9 +151,9 @@ def number_from(value: Any, path: str) -> float:
         except ValueError:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
-        raise InvalidAction(f"{path}: should be a number", path=path)
+        raise InvalidAction.at(path, "should be a number")
     if abs(value) > _LARGEST:  # what is made of it by adding and multiplying stays a number
-        raise InvalidAction(f"{path}: the number is too large", path=path)
+        raise InvalidAction.at(path, "the number is too large")
     return float(value)
 
 
@@ -178,31 +180,56 @@ class Conversation:
     """Where that mouse has been since its button went down."""
     answer: str = ""
     """What was answered and not yet said at the end."""
+    notes: list[str] = field(default_factory=list)
+    """What is odd about the numbers that are being read."""
+
+    def place(self, x: float, y: float, path: str) -> dict[str, int]:
+        """A place in pixels of the screen."""
+        is_share = 0 <= x <= 1 and 0 <= y <= 1 and not (x.is_integer() and y.is_integer())
+        if is_share and self.frame.unit != "unit":
+            self.notes.append(f"{path}: ({x:g}, {y:g}) looks like shares and was read as {self.frame.unit}")
+        return self.frame.to_device(x, y, path)
 
 
 def place_from(value: Any, path: str, talk: Conversation) -> dict[str, int]:
-    """`[x, y]`, `{x, y}` or "x, y" in the frame; a box of four numbers is its centre."""
-    numbers = _numbers(value, path)
+    """`[x, y]`, `{x, y}` or "x, y" in the frame; a box of four numbers is its centre, and lies inside."""
+    numbers = _read_numbers(value, path)
     if len(numbers) == 4:
+        for x, y in (numbers[:2], numbers[2:]):
+            talk.frame.to_device(x, y, path)
         numbers = [(numbers[0] + numbers[2]) / 2, (numbers[1] + numbers[3]) / 2]
     if len(numbers) != 2:
-        raise InvalidAction(f"{path}: should be two numbers", path=path, hint="Write [x, y].")
-    return talk.frame.to_device(numbers[0], numbers[1], path)
+        raise InvalidAction.at(path, "should be two numbers", hint="Write [x, y].")
+    return talk.place(numbers[0], numbers[1], path)
 
 
-def _numbers(value: Any, path: str) -> list[float]:
+def _read_numbers(value: Any, path: str) -> list[float]:
     if isinstance(value, Mapping):
         value = [value.get("x"), value.get("y")]
     if isinstance(value, str):
         value = [part for part in value.strip(" ()[]").replace(",", " ").split() if part]
     if not isinstance(value, list | tuple) or len(value) > 4:
-        raise InvalidAction(f"{path}: should be two numbers", path=path, hint="Write [x, y].")
+        raise InvalidAction.at(path, "should be two numbers", hint="Write [x, y].")
     while len(value) == 1 and isinstance(value[0], list | tuple):
         value = value[0]
     return [number_from(number, path) for number in value]
 
 
-def short(number: float) -> float | int:
+def element_by_number(value: Any, path: str, talk: Conversation, first: int = 0) -> str:
+    """The ref of an element in the list that the caller was told last, whose first has this number."""
+    number = number_from(value, path)
+    if not talk.elements:
+        raise InvalidAction.at(path, "no list of elements was told yet", hint="Look first, or give a place.")
+    if not number.is_integer() or not 0 <= number - first < len(talk.elements):
+        raise InvalidAction.at(
+            path,
+            f"{number:g} is none of the {len(talk.elements)} elements that were told",
+            hint="Look again.",
+        )
+    return talk.elements[int(number) - first]
+
+
+def without_zero_fraction(number: float) -> float | int:
     """540.0 is 540."""
     return int(number) if float(number).is_integer() else number
 
@@ -220,11 +247,13 @@ class PlaceField:
         """None: an element has no place before it was found."""
         if not isinstance(value, Mapping) or "x" not in value:
             return None
-        return [short(coordinate) for coordinate in talk.frame.from_device(value["x"], value["y"])]
+        return [
+            without_zero_fraction(coordinate) for coordinate in talk.frame.from_device(value["x"], value["y"])
+        ]
 
 
 @dataclass(frozen=True, slots=True)
-class Seconds:
+class SecondsField:
     """A field in seconds where ours has milliseconds; "2 seconds" is 2."""
 
     path: str
@@ -237,17 +266,17 @@ class Seconds:
             value = value.lower().replace("seconds", "").replace("second", "").strip().removesuffix("s")
         seconds = number_from(value, name)
         if not 0 <= seconds <= self.most:
-            raise InvalidAction(f"{name}: should be 0 to {self.most:g} seconds", path=name)
+            raise InvalidAction.at(name, f"should be 0 to {self.most:g} seconds")
         return round(seconds * 1000)
 
     def write(self, value: Any, talk: Any) -> Any:
         del talk
-        seconds = short(value / 1000)
+        seconds = without_zero_fraction(value / 1000)
         return f"{seconds} seconds" if self.as_words else seconds
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class RenamedWords:
     """A field whose words are others than ours."""
 
     path: str
@@ -260,7 +289,7 @@ class OneOf:
         native = self.words.get(word, any_case.get(word.lower()))
         if native is None:
             words = ", ".join(self.words)
-            raise InvalidAction(f"{name}: must be one of: {words}, not {word[:40]!r}", path=name)
+            raise InvalidAction.at(name, f"must be one of: {words}, not {word[:40]!r}")
         return native
 
     def write(self, value: Any, talk: Any) -> Any:
@@ -269,7 +298,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class TextPart:
+class TextArgument:
     """A text; numbers are written out."""
 
     path: str
@@ -277,7 +306,7 @@ class TextPart:
     def read(self, value: Any, name: str, talk: Any) -> Any:
         del talk
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise InvalidAction(f"{name}: should be a text", path=name)
+            raise InvalidAction.at(name, "should be a text")
         return str(value)
 
     def write(self, value: Any, talk: Any) -> Any:
@@ -289,20 +318,20 @@ FINGER = {"up": "down", "down": "up", "left": "right", "right": "left"}
 """Where the finger goes when a word says where the content is read on: scroll down moves it up."""
 
 
-def opposite(path: str = "direction") -> OneOf:
-    return OneOf(path, FINGER)
+def opposite_direction(path: str = "direction") -> RenamedWords:
+    return RenamedWords(path, FINGER)
 
 
-def only(arguments: Fields, names: Iterable[str], word: str) -> None:
+def refuse_other_fields(arguments: Fields, names: Iterable[str], word: str) -> None:
     allowed = list(names)
     for key in arguments:
         if key not in allowed:
-            raise InvalidAction(
-                f"{key}: is not a field of {word}", path=str(key), hint=f"{word} takes: {', '.join(allowed)}."
+            raise FurtherField.at(
+                str(key), f"is not a field of {word}", hint=f"{word} takes: {', '.join(allowed)}."
             )
 
 
-def needed(arguments: Fields, name: str) -> Any:
+def required_field(arguments: Fields, name: str) -> Any:
     if name not in arguments:
-        raise InvalidAction(f"{name}: is required", path=name)
+        raise InvalidAction.at(name, "is required")
     return arguments[name]

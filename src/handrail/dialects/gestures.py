@@ -1,4 +1,4 @@
-"""What mice and wheels do, as a finger does it: strokes for scrolling, and a pointer that is only kept."""
+"""What wheels, drags and keyboards do, as a finger and a phone's keys do it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handrail.dialects.frame import FINGER, Conversation, Fields, needed, place_from, short
-from handrail.dialects.table import Meaning
-from handrail.errors import InvalidAction, Unsupported
+from handrail.dialects.frame import (
+    FINGER,
+    Conversation,
+    Fields,
+    place_from,
+    required_field,
+    without_zero_fraction,
+)
+from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
-from handrail.protocol.device import Drag, DragPath, PressKey, PressKeys, Swipe
-from handrail.protocol.keys import CODES, KEYS, code_of, key_of, name_of_key
+from handrail.protocol.device import PressKey, PressKeys, Swipe
+from handrail.protocol.keys import CODES, KEYS, key_for_code, name_of_key, number_of_key
 from handrail.protocol.read import nearest
-from handrail.protocol.target import Point
 
 CLICK = 0.1
 """Of the screen's height or width: what one click of a wheel scrolls."""
@@ -25,10 +30,11 @@ MARGIN = 0.05
 STROKE_MS = 500
 """Slow enough not to fling: what was asked for is what is scrolled."""
 MOST_STROKES = 20
+LONG_PRESS = "a phone has no right button: it was a long press"
 _ALONG = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-def strokes(at: Mapping[str, int], dx: float, dy: float, talk: Conversation) -> list[dict[str, Any]]:
+def scroll_strokes(at: Mapping[str, int], dx: float, dy: float, talk: Conversation) -> list[dict[str, Any]]:
     """Swipes that move a finger by so many pixels in all, around this place and within the screen."""
     width, height = talk.frame.device_size
     count = max(1, math.ceil(max(abs(dx) / (width * LONGEST), abs(dy) / (height * LONGEST)) - 1e-9))
@@ -38,15 +44,15 @@ def strokes(at: Mapping[str, int], dx: float, dy: float, talk: Conversation) -> 
             path="scroll_amount",
             hint="Scroll less at a time.",
         )
-    x1, x2 = _ends(at["x"], dx / count, width)
-    y1, y2 = _ends(at["y"], dy / count, height)
+    x1, x2 = _stroke_ends(at["x"], dx / count, width)
+    y1, y2 = _stroke_ends(at["y"], dy / count, height)
     if (x1, y1) == (x2, y2):
         return []
     stroke = {"from": {"x": x1, "y": y1}, "to": {"x": x2, "y": y2}, "duration_ms": STROKE_MS}
     return [{"type": "swipe", **stroke}] * count
 
 
-def _ends(at: float, length: float, size: int) -> tuple[int, int]:
+def _stroke_ends(at: float, length: float, size: int) -> tuple[int, int]:
     """Around the place; moved, never shortened, where an edge is too near."""
     if not length:
         return round(at), round(at)
@@ -56,16 +62,18 @@ def _ends(at: float, length: float, size: int) -> tuple[int, int]:
     return (low, high) if length > 0 else (high, low)
 
 
-def wheel(direction: str, clicks: float, at: Mapping[str, int], talk: Conversation) -> list[dict[str, Any]]:
+def wheel_strokes(
+    direction: str, clicks: float, at: Mapping[str, int], talk: Conversation
+) -> list[dict[str, Any]]:
     """So many clicks of a wheel; the content goes on in this direction, the finger the other way."""
     width, height = talk.frame.device_size
     along_x, along_y = _ALONG[FINGER[direction]]
-    return strokes(at, along_x * clicks * CLICK * width, along_y * clicks * CLICK * height, talk)
+    return scroll_strokes(at, along_x * clicks * CLICK * width, along_y * clicks * CLICK * height, talk)
 
 
-def as_wheel(action: Act, talk: Conversation) -> tuple[list[float | int], str, int] | None:
+def wheel_of_swipe(action: Act, talk: Conversation) -> tuple[list[float | int], str, int] | None:
     """Place, direction and clicks that make this one stroke; None where none do."""
-    stroke = straight(action)
+    stroke = straight_swipe_ends(action)
     if stroke is None or not isinstance(action, Swipe) or action.duration_ms != STROKE_MS:
         return None
     x1, y1, x2, y2 = stroke
@@ -73,14 +81,16 @@ def as_wheel(action: Act, talk: Conversation) -> tuple[list[float | int], str, i
     finger = ("left" if x2 < x1 else "right") if y1 == y2 else ("up" if y2 < y1 else "down")
     clicks = max(abs(x2 - x1) / (sizes[0] * CLICK), abs(y2 - y1) / (sizes[1] * CLICK))
     middle = {"x": (x1 + x2) // 2, "y": (y1 + y2) // 2}
-    wheel_swipe = wheel(FINGER[finger], round(clicks), middle, talk)
+    wheel_swipe = wheel_strokes(FINGER[finger], round(clicks), middle, talk)
     if wheel_swipe != [action.to_dict()]:
         return None
-    place = [short(coordinate) for coordinate in talk.frame.from_device(middle["x"], middle["y"])]
+    place = [
+        without_zero_fraction(coordinate) for coordinate in talk.frame.from_device(middle["x"], middle["y"])
+    ]
     return place, FINGER[finger], round(clicks)
 
 
-def straight(action: Act) -> tuple[int, int, int, int] | None:
+def straight_swipe_ends(action: Act) -> tuple[int, int, int, int] | None:
     """From x, y to x, y of a swipe along one axis."""
     if not isinstance(action, Swipe) or action.from_ is None or action.to is None:
         return None
@@ -88,7 +98,7 @@ def straight(action: Act) -> tuple[int, int, int, int] | None:
     return (x1, y1, x2, y2) if (x1 == x2) != (y1 == y2) else None
 
 
-def at_point(arguments: Fields, talk: Conversation, name: str = "point") -> Mapping[str, int]:
+def point_or_middle(arguments: Fields, talk: Conversation, name: str = "point") -> Mapping[str, int]:
     """The place that a word names, else the middle of the screen."""
     if name in arguments:
         return place_from(arguments[name], name, talk)
@@ -97,68 +107,17 @@ def at_point(arguments: Fields, talk: Conversation, name: str = "point") -> Mapp
 
 
 def direction_of(arguments: Fields, name: str = "direction") -> str:
-    word = str(needed(arguments, name)).lower()
+    word = str(required_field(arguments, name)).lower()
     if word not in FINGER:
-        raise InvalidAction(f"{name}: must be one of: {', '.join(FINGER)}", path=name)
+        raise InvalidAction.at(name, f"must be one of: {', '.join(FINGER)}")
     return word
 
 
-def read_path(points: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
+def drag_through(points: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
     """Two places are a drag, more are a path."""
     if len(points) == 2:
         return {"type": "drag", "from": points[0], "to": points[1], **more}
     return {"type": "drag_path", "points": list(points), **more}
-
-
-def written_path(action: Act) -> list[Point] | None:
-    """The places of a drag, with the duration that a dialect without one means."""
-    if isinstance(action, DragPath) and action.duration_ms == DragPath.model_fields["duration_ms"].default:
-        return list(action.points)
-    if isinstance(action, Drag) and action.duration_ms == Drag.model_fields["duration_ms"].default:
-        ends = [end for end in (action.from_, action.to) if isinstance(end, Point)]
-        return ends if len(ends) == 2 else None
-    return None
-
-
-# a mouse that is not there
-
-NO_POINTER = "a phone has no pointer: where it would stand is kept for the next click"
-
-
-def move(arguments: Fields, talk: Conversation) -> Meaning:
-    """`mouse_move`: moves the cursor, and extends a drag while the button is down."""
-    talk.cursor = place_from(needed(arguments, "coordinate"), "coordinate", talk)
-    if talk.held is not None:
-        talk.held.append(talk.cursor)
-    return Meaning(note=NO_POINTER, reply="Moved.")
-
-
-def press(_: Fields, talk: Conversation) -> Meaning:
-    """`left_mouse_down`: nothing is touched before the button is let go."""
-    if talk.cursor is None:
-        raise InvalidAction("left_mouse_down: nothing was pointed at before", path="", hint="Move first.")
-    talk.held = [talk.cursor]
-    return Meaning(note="the finger comes down when the button is let go", reply="Held.")
-
-
-def release(_: Fields, talk: Conversation) -> Meaning:
-    """`left_mouse_up`: a tap, or a drag along all places since the button went down."""
-    if talk.held is None:
-        raise Unsupported(
-            "left_mouse_up: the button was not down", hint="Use left_click or left_click_drag.", path=""
-        )
-    way = [place for at, place in enumerate(talk.held) if not at or place != talk.held[at - 1]]
-    talk.held = None
-    if len(way) == 1:
-        return Meaning(({"type": "tap", "target": way[0]},))
-    return Meaning((read_path(way),))
-
-
-def position(_: Fields, talk: Conversation) -> Meaning:
-    if talk.cursor is None:
-        return Meaning(reply="Nothing was pointed at yet.")
-    x, y = map(short, talk.frame.from_device(talk.cursor["x"], talk.cursor["y"]))
-    return Meaning(reply=f"X={x},Y={y}")
 
 
 _ELSEWHERE = {
@@ -188,7 +147,7 @@ _WRITTEN = {
 }  # fmt: skip
 
 
-def key_from(word: str, path: str) -> str:
+def key_from_word(word: str, path: str) -> str:
     """Our name of a key. Raises `InvalidAction`."""
     text = word.strip()
     low = text.lower()
@@ -197,20 +156,20 @@ def key_from(word: str, path: str) -> str:
     if text in _SIGNS:
         return _SIGNS[text]
     if len(text) == 1 and text.isascii() and text.isalnum():
-        return key_of(CODES[f"KEYCODE_{text.upper()}"])
+        return key_for_code(CODES[f"KEYCODE_{text.upper()}"])
     for name in (low, text.upper(), f"KEYCODE_{text.upper()}"):
-        if not name.isdigit() and (name in KEYS or code_of(name) is not None):
+        if not name.isdigit() and (name in KEYS or number_of_key(name) is not None):
             return name_of_key(name)
     close = nearest(low, [*_ELSEWHERE, *KEYS])
     hint = f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(KEYS)}."
-    raise InvalidAction(f"{path}: unknown key {text[:40]!r}", path=path, hint=hint)
+    raise InvalidAction.at(path, f"unknown key {text[:40]!r}", hint=hint)
 
 
-def pressed(words: Sequence[str], path: str) -> dict[str, Any]:
+def press_action(words: Sequence[str], path: str) -> dict[str, Any]:
     """One key, or several together."""
-    keys = [key_from(word, path) for word in words if word.strip()]
+    keys = [key_from_word(word, path) for word in words if word.strip()]
     if not keys:
-        raise InvalidAction(f"{path}: names no key", path=path)
+        raise InvalidAction.at(path, "names no key")
     if len(keys) == 1:
         return {"type": "press_key", "key": keys[0]}
     return {"type": "press_keys", "keys": keys}
@@ -222,7 +181,7 @@ def split_chord(text: str) -> list[str]:
     return ["plus" if part == "+" else part for part in parts] or (["plus"] if "+" in text else [])
 
 
-def written_key(key: str) -> str:
+def x_key_name(key: str) -> str:
     """X's name of a key; letters stand for themselves."""
     name = name_of_key(key)
     if name in _WRITTEN:
@@ -231,7 +190,7 @@ def written_key(key: str) -> str:
     return bare.lower() if name.startswith("KEYCODE_") else name
 
 
-def written_chord(action: Act) -> list[str] | None:
+def x_key_names(action: Act) -> list[str] | None:
     """X's names of what is pressed; None where they would be read as something else."""
     if isinstance(action, PressKey):
         keys: tuple[str, ...] = (action.name,)
@@ -239,19 +198,9 @@ def written_chord(action: Act) -> list[str] | None:
         keys = action.names
     else:
         return None
-    words = [written_key(key) for key in keys]
+    words = [x_key_name(key) for key in keys]
     try:
-        same = [name_of_key(key_from(word, "")) for word in words] == list(keys)
+        same = [name_of_key(key_from_word(word, "")) for word in words] == list(keys)
     except InvalidAction:
         return None
     return words if same and action.expect is None else None
-
-
-W3C_POINTS = {
-    "\ue002": "KEYCODE_HELP", "\ue003": "delete", "\ue004": "tab", "\ue006": "enter", "\ue007": "enter",
-    "\ue008": "shift", "\ue009": "ctrl", "\ue00a": "alt", "\ue00c": "back", "\ue00d": "space",
-    "\ue00e": "page_up", "\ue00f": "page_down", "\ue010": "move_end", "\ue011": "move_home", "\ue012": "left",
-    "\ue013": "up", "\ue014": "right", "\ue015": "down", "\ue016": "KEYCODE_INSERT",
-    "\ue017": "forward_delete", "\ue03d": "meta",
-}  # fmt: skip
-"""WebDriver's code points for keys without a character."""

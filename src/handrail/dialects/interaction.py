@@ -69,7 +69,7 @@ def answer(sentence: str, changes: str) -> str:
     return f"{sentence}\n\n{changes.strip() or NO_CHANGE}"
 
 
-def sentence(action: Act, *, label: str | None = None, secret: bool = False) -> str:
+def sentence_without_secret(action: Act, *, label: str | None = None, secret: bool = False) -> str:
     """What was done. `label` names the element that was found; `secret` hides what was typed."""
     if isinstance(action, device.TypeText) and secret:
         return f"Typed {len(action.text)} characters."

@@ -97,9 +97,11 @@ FAILURE_CODES = frozenset({
 })  # fmt: skip
 """All that this dialect knows; the rest has a nearest one, or is UNKNOWN."""
 
+_RESOLVES_NOTHING = frozenset({"tap", "swipe", "type_text", "press_back", "start_app", "restart_app"})
+"""Their `target.resolved` is always null in the document, whatever lies under the finger."""
 _REFUSED = frozenset({
     "INVALID_ACTION", "UNSUPPORTED", "DEVICE_BUSY", "POLICY_UNUSABLE", "ADB_CONNECTION_ERROR",
-    "APP_NOT_INSTALLED",
+    "APP_NOT_INSTALLED", "IOS_CONNECTION_ERROR",
 })  # fmt: skip
 """Nothing was dispatched, and the same call would end the same way: of its codes that is ACTION_REJECTED."""
 _NEAREST_CODE = {
@@ -110,8 +112,13 @@ _NEAREST_CODE = {
 
 
 def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
-    if arguments.get("platform", "android") != "android":
-        raise Unsupported(f"platform {arguments['platform']!r}: Handrail drives Android", path="platform")
+    platform = arguments.get("platform", "android")
+    if platform not in ("android", "ios"):
+        raise Unsupported(f"platform {platform!r}: Handrail drives Android and iOS", path="platform")
+    if platform == "ios":  # an iPhone's id is a UDID there, and the only one needs no name
+        named = str(arguments.get("deviceId") or "")
+        device = named if named.partition(":")[0] == "ios" else f"ios:{named}".rstrip(":")
+        arguments = {**arguments, "deviceId": device}
     if name == "wait_for_ui":
         return _read_wait(arguments)
     if name not in TOOLS:
@@ -138,7 +145,7 @@ def write_envelope(
 ) -> dict[str, Any]:
     """mobile-debug's envelope: `success` means delivered, and only expectations prove outcomes."""
     delivered = envelope.success if tool == "scroll_to_element" else envelope.delivery == "delivered"
-    resolved = envelope.target.resolved if envelope.target else None
+    resolved = envelope.target.resolved if envelope.target and tool not in _RESOLVES_NOTHING else None
     written: dict[str, Any] = {
         "action_id": tool + envelope.action_id.removeprefix(envelope.action_type),
         "timestamp": envelope.timestamp,
@@ -149,12 +156,14 @@ def write_envelope(
     if envelope.device:
         written["device"] = envelope.device.to_dict()
     written["target"] = {
-        "selector": selector_of(tool, arguments, secret=secret),
+        "selector": selector_for_answer(tool, arguments, secret=secret),
         "resolved": write_resolved(resolved) if resolved else None,
     }
     written["success"] = delivered
     if not delivered:
-        written |= why(envelope.failure_code, retryable=bool(envelope.retryable), delivery=envelope.delivery)
+        written |= failure_fields(
+            envelope.failure_code, retryable=bool(envelope.retryable), delivery=envelope.delivery
+        )
     written["ui_fingerprint_before"] = envelope.ui_fingerprint_before
     written["ui_fingerprint_after"] = envelope.ui_fingerprint_after
     if envelope.details:
@@ -163,18 +172,27 @@ def write_envelope(
 
 
 def write_failure(
-    error: HandrailError, tool: str, arguments: Mapping[str, Any], now_ms: int, *, secret: bool = False
+    error: HandrailError,
+    tool: str,
+    arguments: Mapping[str, Any],
+    now_ms: int,
+    number: int,
+    *,
+    secret: bool = False,
 ) -> dict[str, Any]:
-    """The envelope of a call that never became an action: it has the same shape, and nothing was resolved."""
+    """The envelope of a call that never became an action: it has the same shape, and nothing was resolved.
+
+    The 0 before its number tells its id from those of actions.
+    """
     return {
-        "action_id": f"{tool}_{now_ms}_0",
+        "action_id": f"{tool}_{now_ms}_0{number}",
         "timestamp": iso_time(now_ms),
         "action_type": tool,
         "lifecycle_state": "failed",
         "source_module": "interact" if tool == "tap_element" else "server",
-        "target": {"selector": selector_of(tool, arguments, secret=secret), "resolved": None},
+        "target": {"selector": selector_for_answer(tool, arguments, secret=secret), "resolved": None},
         "success": False,
-        **why(error.code, retryable=error.retryable, delivery="not_delivered"),
+        **failure_fields(error.code, retryable=error.retryable, delivery="not_delivered"),
         "ui_fingerprint_before": None,
         "ui_fingerprint_after": None,
         "message": error.message,
@@ -183,7 +201,7 @@ def write_failure(
     }
 
 
-def why(code: str | None, *, retryable: bool, delivery: str | None) -> dict[str, Any]:
+def failure_fields(code: str | None, *, retryable: bool, delivery: str | None) -> dict[str, Any]:
     """Its own code, and ours beside it, which says more."""
     own = failure_code(code)
     if own == "ACTION_REJECTED" and delivery == "unknown":
@@ -191,7 +209,9 @@ def why(code: str | None, *, retryable: bool, delivery: str | None) -> dict[str,
     return {"failure_code": own, "retryable": retryable, "code": code or "UNKNOWN"}
 
 
-def selector_of(tool: str, arguments: Mapping[str, Any], *, secret: bool = False) -> dict[str, Any] | None:
+def selector_for_answer(
+    tool: str, arguments: Mapping[str, Any], *, secret: bool = False
+) -> dict[str, Any] | None:
     match tool:
         case "press_back":
             return {"key": "back"}
@@ -231,7 +251,9 @@ def _with_native_selector(name: str, arguments: dict[str, Any]) -> dict[str, Any
     element_id = arguments.pop("element_id", None) if takes else None
     if name == "adjust_control" and arguments.pop("property", None) not in (None, "value"):
         hint = "Use type_text for texts, tap for switches."
-        raise InvalidAction("property: only value can be set", path="property", hint=hint)
+        raise InvalidAction.at("property", "only value can be set", hint=hint)
+    if isinstance(arguments.get("targetValue"), list):
+        raise InvalidAction.at("targetValue", "should be a number or a text")
     if element_id is not None:
         return {**arguments, "selector": {"element_id": element_id}}
     if isinstance(arguments.get("selector"), Mapping):
@@ -245,7 +267,7 @@ def _native_selector(selector: Mapping[str, Any]) -> dict[str, Any]:
     contains = selector.get("contains", False)
     if not isinstance(contains, bool) or (contains and "text" not in native):
         problem = "is about a text, and there is none" if contains is True else "should be true or false"
-        raise InvalidAction(f"selector.contains: {problem}", path="selector.contains")
+        raise InvalidAction.at("selector.contains", f"{problem}")
     if contains:
         native["text_contains"] = native.pop("text")
     return native
@@ -257,9 +279,9 @@ def _read_wait(arguments: Mapping[str, Any]) -> AnyAction:
     condition = present.pop("condition", "exists")
     if not isinstance(condition, str) or condition not in WAIT_CONDITIONS:
         words = ", ".join(WAIT_CONDITIONS)
-        raise InvalidAction(f"condition: must be one of: {words}", path="condition")
+        raise InvalidAction.at("condition", f"must be one of: {words}")
     wait_tries(present.pop("retry", None))
-    match = _object_of("match", present.pop("match", None), ("index",))
+    match = _object_with_fields("match", present.pop("match", None), ("index",))
     if isinstance(present.get("selector"), Mapping):
         present["selector"] = _native_selector(present["selector"])
         if match.get("index") is not None:
@@ -272,24 +294,24 @@ def _read_wait(arguments: Mapping[str, Any]) -> AnyAction:
 
 def wait_tries(retry: Any) -> tuple[int, int]:
     """How often `wait_for_ui` waits, and the milliseconds between two waits."""
-    retries = _object_of("retry", retry, ("max_attempts", "backoff_ms"))
+    retries = _object_with_fields("retry", retry, ("max_attempts", "backoff_ms"))
     numbers = []
     for name, otherwise, least, most in (("max_attempts", 1, 1, 20), ("backoff_ms", 0, 0, 60_000)):
         number = retries.get(name, otherwise)
         if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
             path = f"retry.{name}"
-            raise InvalidAction(f"{path}: should be a whole number from {least} to {most}", path=path)
+            raise InvalidAction.at(path, f"should be a whole number from {least} to {most}")
         numbers.append(number)
     return numbers[0], numbers[1]
 
 
-def _object_of(name: str, value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
+def _object_with_fields(name: str, value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidAction(f"{name}: should be an object with {' and '.join(names)}", path=name)
+        raise InvalidAction.at(name, f"should be an object with {' and '.join(names)}")
     for key in value:
         if key not in names:
             path = f"{name}.{key}"
-            raise InvalidAction(f"{path}: is not known", path=path, hint=f"{name} takes: {', '.join(names)}.")
+            raise InvalidAction.at(path, "is not known", hint=f"{name} takes: {', '.join(names)}.")
     return value

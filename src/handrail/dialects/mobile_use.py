@@ -10,16 +10,24 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.frame import Conversation, Fields, OneOf, PlaceField, Seconds, TextPart, needed
-from handrail.dialects.gestures import key_from
-from handrail.dialects.model_text import cut, json_in
+from handrail.dialects.frame import (
+    Conversation,
+    Fields,
+    PlaceField,
+    RenamedWords,
+    SecondsField,
+    TextArgument,
+    required_field,
+)
+from handrail.dialects.gestures import key_from_word
+from handrail.dialects.model_text import cut_output, json_in
 from handrail.dialects.table import (
     Dialect,
-    Meaning,
     ParsedOutput,
     SpecialWord,
     TableRow,
     WordCall,
+    WordMeaning,
     WordRule,
     tool_answer,
 )
@@ -37,11 +45,11 @@ BUTTONS = {"Back": "back", "Home": "home", "Menu": "recents", "Enter": "enter"}
 ENDS = {"success": "done", "failure": "failed"}
 
 
-def _key(arguments: Fields, _: Conversation) -> Meaning:
+def _key(arguments: Fields, _: Conversation) -> WordMeaning:
     """adb's names of keys: volume_up, power, clear."""
-    word = str(needed(arguments, "text")).strip().lower()
-    key = name_of_key(word) if word in KEYS else key_from(word, "text")
-    return Meaning(({"type": "press_key", "key": key},))
+    word = str(required_field(arguments, "text")).strip().lower()
+    key = name_of_key(word) if word in KEYS else key_from_word(word, "text")
+    return WordMeaning(({"type": "press_key", "key": key},))
 
 
 def _write_key(action: Act, _: Conversation) -> Fields | None:
@@ -50,12 +58,12 @@ def _write_key(action: Act, _: Conversation) -> Fields | None:
     return {"text": action.name.removeprefix("KEYCODE_").lower()}
 
 
-def _answer(arguments: Fields, talk: Conversation) -> Meaning:
-    """What is answered is the end of the task, too."""
-    text = str(needed(arguments, "text"))
+def _answer(arguments: Fields, talk: Conversation) -> WordMeaning:
+    """An `answer` of the model also ends its task."""
+    text = str(required_field(arguments, "text"))
     talk.answer = text
     answer = {"type": "give_answer", "text": text or " "}
-    return Meaning((answer, {"type": "finish", "message": text, "status": "done"}))
+    return WordMeaning((answer, {"type": "finish", "message": text, "status": "done"}))
 
 
 def _write_answer(action: Act, _: Conversation) -> Fields | None:
@@ -67,18 +75,18 @@ ROWS: dict[str, TableRow] = {
     "click": WordRule("tap", _POINT, "coordinate"),
     "tap": WordRule("tap", _POINT, "coordinate"),
     "long_press": WordRule(
-        "long_press", {**_POINT, "time": Seconds("duration_ms", most=60)}, "coordinate"
+        "long_press", {**_POINT, "time": SecondsField("duration_ms", most=60)}, "coordinate"
     ),
     "swipe": WordRule(
         "swipe", {"coordinate": PlaceField("from"), "coordinate2": PlaceField("to")}, "coordinate coordinate2"
     ),
-    "type": WordRule("type_text", {"text": TextPart("text")}, "text"),
-    "system_button": WordRule("press_key", {"button": OneOf("key", BUTTONS)}, "button"),
+    "type": WordRule("type_text", {"text": TextArgument("text")}, "text"),
+    "system_button": WordRule("press_key", {"button": RenamedWords("key", BUTTONS)}, "button"),
     "key": SpecialWord("`press_key` by adb's name", _key, _write_key, takes="text"),
-    "open": WordRule("start_app", {"text": TextPart("name")}, "text"),
-    "wait": WordRule("wait", {"time": Seconds("duration_ms")}),
+    "open": WordRule("start_app", {"text": TextArgument("name")}, "text"),
+    "wait": WordRule("wait", {"time": SecondsField("duration_ms")}),
     "answer": SpecialWord("`give_answer`, and the task ends", _answer, _write_answer, takes="text"),
-    "terminate": WordRule("finish", {"status": OneOf("status", ENDS)}, "status"),
+    "terminate": WordRule("finish", {"status": RenamedWords("status", ENDS)}, "status"),
 }  # fmt: skip
 
 
@@ -87,7 +95,7 @@ def hear(output: Any) -> ParsedOutput:
     thought = ""
     repairs: tuple[str, ...] = ()
     if not isinstance(output, Mapping):
-        text = cut(output)
+        text = cut_output(output)
         calls = _CALL.findall(text)
         output, repairs = json_in(calls[0] if calls else text)
         if len(calls) > 1:
@@ -97,7 +105,7 @@ def hear(output: Any) -> ParsedOutput:
     if isinstance(output, Mapping) and isinstance(output.get("arguments"), Mapping):
         output = output["arguments"]
     if not isinstance(output, Mapping) or not isinstance(output.get("action"), str):
-        raise InvalidAction("action: is required", path="action")
+        raise InvalidAction.at("action", "is required")
     fields = {str(name): value for name, value in output.items() if name != "action"}
     return ParsedOutput((WordCall(output["action"], fields),), thought.strip(), repairs)
 

@@ -27,7 +27,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
-class Lenient:
+class LenientReader:
     """One reading of one text, from one place on."""
 
     def __init__(self, text: str, start: int = 0) -> None:
@@ -172,7 +172,7 @@ class TextCall:
     repairs: tuple[str, ...] = ()
 
 
-def cut(text: Any) -> str:
+def cut_output(text: Any) -> str:
     """What is read of a model's answer. Raises `InvalidAction` for what is no text."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
@@ -202,7 +202,7 @@ def calls_in(text: str) -> list[TextCall]:
         last = text.rfind(")", start, stop)
         end, is_closed = (last, True) if last >= 0 else (stop, False)
         repairs = () if is_closed else ("a missing end",)
-        calls.append(TextCall(call[1], _fields(text[call.end() : end]), repairs))
+        calls.append(TextCall(call[1], _read_fields(text[call.end() : end]), repairs))
         at = end + 1
     return calls
 
@@ -211,17 +211,17 @@ def _begins_line(text: str, at: int) -> bool:
     return text[:at].rpartition("\n")[2].strip() in ("", "Action:") and "\n" in text[:at]
 
 
-def _fields(inside: str) -> dict[str, Any]:
+def _read_fields(inside: str) -> dict[str, Any]:
     """`name=value` pairs; what stands before the first name is no field."""
     parsed: dict[str, Any] = {}
     at = 0
     while name := _FIELD.search(inside, at):
-        value, at = _value(inside, name.end())
+        value, at = _read_value(inside, name.end())
         parsed.setdefault(name[1], value)
     return parsed
 
 
-def _value(inside: str, at: int) -> tuple[Any, int]:
+def _read_value(inside: str, at: int) -> tuple[Any, int]:
     here = inside[at : at + 1]
     if here and here in _QUOTES:
         following = _NEXT.search(inside, at + 1)
@@ -232,7 +232,7 @@ def _value(inside: str, at: int) -> tuple[Any, int]:
         if body and body[-1] in _QUOTES:
             body = body[:-1]
         return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), body), max(end, at + 1)
-    reader = Lenient(inside, at)
+    reader = LenientReader(inside, at)
     value = reader.value()
     return value, max(reader.at, at + 1)
 
@@ -247,7 +247,7 @@ def json_in(text: str) -> tuple[Any, tuple[str, ...]]:
     at = stripped.find("{")
     if at < 0:
         raise InvalidAction("there is no action in the answer", path="", hint="Answer with one JSON object.")
-    reader = Lenient(stripped, at)
+    reader = LenientReader(stripped, at)
     value = reader.value()
     prose = ("the action was inside other text",) if at else ()
     if {"a missing end", "a missing quote"} & set(reader.repairs):

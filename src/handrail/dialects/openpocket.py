@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic_core import from_json
 
-from handrail.dialects.model_text import Lenient
+from handrail.dialects.model_text import LenientReader
 from handrail.dialects.rules import round_half_up
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act
@@ -25,7 +25,7 @@ from handrail.protocol.target import Point
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class SeedField:
     """One field of a seed action: its kind, its default, and its native path."""
 
     kind: type
@@ -35,42 +35,43 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SeedAction:
     """One seed action: the native kind and its fields, in the seed's order."""
 
     native: str
-    fields: dict[str, Argument] = field(default_factory=dict)
+    fields: dict[str, SeedField] = field(default_factory=dict)
 
 
 _AUTH = "Human authorization is required to continue."
 
-SHAPES: dict[str, Shape] = {
-    "tap": Shape("tap", {"x": Argument(int, 0, "target.x"), "y": Argument(int, 0, "target.y")}),
-    "swipe": Shape(
+SHAPES: dict[str, SeedAction] = {
+    "tap": SeedAction("tap", {"x": SeedField(int, 0, "target.x"), "y": SeedField(int, 0, "target.y")}),
+    "swipe": SeedAction(
         "swipe",
         {
-            "x1": Argument(int, 0, "from.x"), "y1": Argument(int, 0, "from.y"),
-            "x2": Argument(int, 0, "to.x"), "y2": Argument(int, 0, "to.y"),
-            "durationMs": Argument(int, 300, "duration_ms"),
+            "x1": SeedField(int, 0, "from.x"), "y1": SeedField(int, 0, "from.y"),
+            "x2": SeedField(int, 0, "to.x"), "y2": SeedField(int, 0, "to.y"),
+            "durationMs": SeedField(int, 300, "duration_ms"),
         },
     ),
-    "type": Shape("type_text", {"text": Argument(str, "", "text")}),
-    "keyevent": Shape("press_key", {"keycode": Argument(str, "KEYCODE_ENTER", "key")}),
-    "launch_app": Shape("start_app", {"packageName": Argument(str, "", "package")}),
-    "shell": Shape("shell", {"command": Argument(str, "", "command")}),
-    "run_script": Shape(
-        "run_script", {"script": Argument(str, "", "script"), "timeoutSec": Argument(int, 60, "timeout_sec")}
+    "type": SeedAction("type_text", {"text": SeedField(str, "", "text")}),
+    "keyevent": SeedAction("press_key", {"keycode": SeedField(str, "KEYCODE_ENTER", "key")}),
+    "launch_app": SeedAction("start_app", {"packageName": SeedField(str, "", "package")}),
+    "shell": SeedAction("shell", {"command": SeedField(str, "", "command")}),
+    "run_script": SeedAction(
+        "run_script",
+        {"script": SeedField(str, "", "script"), "timeoutSec": SeedField(int, 60, "timeout_sec")},
     ),
-    "request_human_auth": Shape(
+    "request_human_auth": SeedAction(
         "request_human_auth",
         {
-            "capability": Argument(str, "unknown", "capability", get_args(HumanCapability)),
-            "instruction": Argument(str, _AUTH, "instruction"),
-            "timeoutSec": Argument(int, 300, "timeout_sec"),
+            "capability": SeedField(str, "unknown", "capability", get_args(HumanCapability)),
+            "instruction": SeedField(str, _AUTH, "instruction"),
+            "timeoutSec": SeedField(int, 300, "timeout_sec"),
         },
     ),
-    "wait": Shape("wait", {"durationMs": Argument(int, 1000, "duration_ms")}),
-    "finish": Shape("finish", {"message": Argument(str, "Task finished.", "message")}),
+    "wait": SeedAction("wait", {"durationMs": SeedField(int, 1000, "duration_ms")}),
+    "finish": SeedAction("finish", {"message": SeedField(str, "Task finished.", "message")}),
 }  # fmt: skip
 """The ten actions, their defaults included."""
 
@@ -110,20 +111,20 @@ def normalise(payload: Any) -> Normalised:
     action: dict[str, Any] = {"type": kind}
     defaulted: list[str] = []
     for name, shape in SHAPES[kind].fields.items():
-        value = _coerce(source.get(name), shape)
+        value = _value_of_kind(source.get(name), shape)
         if value is None:
             defaulted.append(name)
         action[name] = shape.default if value is None else value
     if kind != "finish":
         action = _with_reason(action, source)
-    return _executable(action, defaulted, source)
+    return _add_native_action(action, defaulted, source)
 
 
 def write_action(action: Act) -> dict[str, Any]:
     """The seed's form of a native action; `Unsupported` where the seed has no words for it."""
     data = action.to_dict()
     for kind, shape in SHAPES.items():
-        if shape.native != data["type"] or not _sayable(action):
+        if shape.native != data["type"] or not _can_be_written(action):
             continue
         written: dict[str, Any] = {"type": kind}
         for name, rule in shape.fields.items():
@@ -137,7 +138,7 @@ def write_action(action: Act) -> dict[str, Any]:
     )
 
 
-def _coerce(value: Any, shape: Argument) -> Any:
+def _value_of_kind(value: Any, shape: SeedField) -> Any:
     """The value in its kind, or None where it is missing or invalid."""
     if shape.kind is int:
         # Numbers and numeric strings; halves go up.
@@ -167,7 +168,7 @@ def _with_reason(action: dict[str, Any], source: Mapping[str, Any]) -> dict[str,
     return {**action, "reason": reason} if isinstance(reason, str) and reason.strip() else action
 
 
-def _executable(action: dict[str, Any], defaulted: list[str], source: Mapping[str, Any]) -> Normalised:
+def _add_native_action(action: dict[str, Any], defaulted: list[str], source: Mapping[str, Any]) -> Normalised:
     invented = [name for name in defaulted if name in _COORDINATES]
     empty = [name for name in _NEVER_EMPTY if name in action and not action[name].strip()]
     lost = [name for name in defaulted if name in ("keycode", "text") and source.get(name) is not None]
@@ -187,7 +188,7 @@ def _executable(action: dict[str, Any], defaulted: list[str], source: Mapping[st
             *parents, last = rule.native.split(".")
             for parent in parents:
                 holder = holder.setdefault(parent, {})
-            holder[last] = _key(action[name]) if name == "keycode" else action[name]
+            holder[last] = _key_in_lower_case(action[name]) if name == "keycode" else action[name]
         if reason := action.get("reason"):
             native["reason"] = reason[:1000]
         return Normalised(action, defaulted, native=action_from(native))
@@ -195,13 +196,13 @@ def _executable(action: dict[str, Any], defaulted: list[str], source: Mapping[st
         return Normalised(action, defaulted, not_executable=error.message)
 
 
-def _key(keycode: str) -> str:
+def _key_in_lower_case(keycode: str) -> str:
     """`BACK` and `Back` are short names in capitals."""
     word = keycode.strip()
     return word.lower() if word.lower() in KEYS else word
 
 
-def _sayable(action: Act) -> bool:
+def _can_be_written(action: Act) -> bool:
     """The seed aims at points only and types into what has the focus; it expects nothing of the outcome."""
     target = getattr(action, "target", None)
     flags = [
@@ -282,13 +283,13 @@ def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction 
     if actions:
         payload, reasoning, repairs = actions[0]
         several = [f"{len(actions)} actions, the first was taken"] if len(actions) > 1 else []
-        return payload, reasoning or _prose(text), [*repairs, *several]
+        return payload, reasoning or _text_around_json(text), [*repairs, *several]
     call = _read_call(text)
     if call:
-        return call[0], _prose(text), call[1]
+        return call[0], _text_around_json(text), call[1]
     named = [candidate for candidate in candidates if candidate[0]]
     if named:
-        return named[0][0], named[0][1] or _prose(text), named[0][2]
+        return named[0][0], named[0][1] or _text_around_json(text), named[0][2]
     return None
 
 
@@ -299,7 +300,7 @@ def _kind_of(payload: Mapping[str, Any]) -> Any:
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Every outermost `{…}` of the text, strict JSON first, leniently where that fails."""
-    strict = _strict(text)
+    strict = _parse_strict_json(text)
     if strict is not None:
         yield from ((parsed, []) for parsed in strict[:_CANDIDATES])
         return
@@ -309,14 +310,14 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
         at = text.find("{", at)
         if at < 0:
             return
-        reader = Lenient(text, at)
+        reader = LenientReader(text, at)
         value = reader.value()
         at = max(reader.at, at + 1)
         if isinstance(value, dict) and value:
             yield value, [*prose, *reader.repairs]
 
 
-def _strict(text: str) -> list[dict[str, Any]] | None:
+def _parse_strict_json(text: str) -> list[dict[str, Any]] | None:
     """The objects of a text that is JSON as a whole; None where it is not."""
     try:
         value = from_json(
@@ -338,14 +339,14 @@ def unwrap(
         reasoning = reasoning or next(
             (value[key] for key in _THOUGHTS if isinstance(value.get(key), str)), ""
         )
-        inner = _inner(value, kinds, notes)
+        inner = _object_inside(value, kinds, notes)
         if inner is None:
             return value, reasoning, notes
         value = inner
     return value, reasoning, notes
 
 
-def _inner(value: dict[str, Any], kinds: Collection[str], notes: list[str]) -> dict[str, Any] | None:
+def _object_inside(value: dict[str, Any], kinds: Collection[str], notes: list[str]) -> dict[str, Any] | None:
     """One layer down, or None at the action itself."""
     if _kind_of(value) in kinds:
         return None
@@ -381,7 +382,7 @@ def _arguments(call: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("arguments", "input", "args", "parameters", "params"):
         arguments = call.get(key)
         if isinstance(arguments, str):
-            arguments = Lenient(arguments[:MAX_CHARS]).value()
+            arguments = LenientReader(arguments[:MAX_CHARS]).value()
         if isinstance(arguments, dict):
             return {name: value for name, value in arguments.items() if name != "type"}
     return {}
@@ -393,7 +394,7 @@ def _read_call(text: str) -> tuple[dict[str, Any], list[str]] | None:
     if not call:
         return None
     kind = TOOL_NAMES.get(call[1], call[1])
-    reader = Lenient(text, call.end() - 1)
+    reader = LenientReader(text, call.end() - 1)
     arguments = reader.value()
     if isinstance(arguments, list):
         arguments = dict(zip(SHAPES[kind].fields, arguments, strict=False))
@@ -401,7 +402,7 @@ def _read_call(text: str) -> tuple[dict[str, Any], list[str]] | None:
     return {**arguments, "type": kind}, ["the action was written as a call", *lost]
 
 
-def _prose(text: str) -> str:
+def _text_around_json(text: str) -> str:
     start = min((at for at in (text.find("{"), text.find("```")) if at >= 0), default=0)
     call = _CALL.search(text)
     end = start or (call.start() if call else 0)

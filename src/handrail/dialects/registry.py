@@ -10,26 +10,24 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from handrail.dialects.frame import Conversation, Size
 from handrail.dialects.rules import unknown_name
-from handrail.dialects.table import Dialect, ParsedOutput, WordsRead, WordsTold, plain_answer
+from handrail.dialects.table import ActionOutcome, Dialect, ParsedOutput, ReadActions, plain_answer
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.actions import DESK_ACTIONS, AnyAction
+from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import Step
 from handrail.protocol.observe import GetUiTree, Screenshot
 from handrail.protocol.read import action_from
-from handrail.satellites import DIALECTS, load
+from handrail.satellites import DIALECTS, load_plugin
 
-TABLES = (
-    "anthropic_computer", "openai_computer", "ui_tars", "autoglm", "mobile_use", "w3c_actions", "mobile_mcp",
-    "agent_device",
-)  # fmt: skip
+TABLES = ("ui_tars", "autoglm", "mobile_use")
 """Each a module of this name with its table."""
 SEEDS = ("native", "openpocket", "agentest", "interaction", "mobile_debug", "desk")
 NAMES = (*SEEDS, *TABLES, *DIALECTS)
@@ -42,12 +40,10 @@ def dialect(name: str) -> Dialect:
         loaded: Dialect = _module(name).DIALECT
         return loaded
     if name in DIALECTS:
-        read: Dialect = load("handrail.dialects", name, DIALECTS[name], f"the dialect {name}")
+        read: Dialect = load_plugin("handrail.dialects", name, DIALECTS[name], f"the dialect {name}")
         return read
     if name not in SEEDS:
-        raise InvalidAction(
-            f"dialect: {name[:60]!r} is not known", path="dialect", hint=f"Known: {', '.join(NAMES)}."
-        )
+        raise InvalidAction.at("dialect", f"{name[:60]!r} is not known", hint=f"Known: {', '.join(NAMES)}.")
     return SeedDialect(
         name,
         name,
@@ -62,24 +58,20 @@ def dialect(name: str) -> Dialect:
 class SeedDialect(Dialect):
     """A seed's reader with the same face. Its numbers are pixels of the screen."""
 
-    def read(self, output: Any, talk: Conversation) -> WordsRead:
+    def read(self, output: Any, talk: Conversation) -> ReadActions:
         del talk
         match self.name:
             case "openpocket":
-                return _openpocket(output)
+                return _read_openpocket(output)
             case "agentest":
-                agentest, call = _module("agentest"), object_of(output)
-                if "steps" in call or "action" not in call:
-                    name, arguments = ("run_flow", call) if "steps" in call else call_of(call)
-                    return WordsRead(tuple(step.action for step in agentest.read_tool(name, arguments)))
-                return WordsRead((agentest.read_step(call).action,))
+                return ReadActions(tuple(step.action for step in read_agentest(output)))
             case "interaction" | "mobile_debug":
-                return WordsRead((_module(self.name).read_tool(*call_of(output)),))
+                return ReadActions((_module(self.name).read_tool(*name_and_arguments(output)),))
             case "desk" if isinstance(output, Mapping):
                 kind = output.get("type")
                 if not isinstance(kind, str) or kind not in DESK_ACTIONS:
                     raise unknown_name(kind, DESK_ACTIONS)
-        return WordsRead((action_from(output),))
+        return ReadActions((action_from(output),))
 
     def write(self, action: Act, talk: Conversation) -> Any:
         del talk
@@ -93,39 +85,78 @@ class SeedDialect(Dialect):
                 return {"name": name, "arguments": arguments}
         return action.to_dict()
 
+    def write_answer(
+        self,
+        output: Any,
+        reading: ReadActions,
+        outcome: ActionOutcome,
+        envelopes: Sequence[Mapping[str, Any]],
+        texts: Sequence[str],
+    ) -> Any:
+        if self.name == "interaction":
+            return self.answer(reading, replace(outcome, text="\n".join(texts)))
+        read = [Envelope.model_validate(envelope) for envelope in envelopes]
+        if self.name == "mobile_debug":
+            name, arguments = name_and_arguments(output)
+            secret = "${secret:" in str(arguments.get("text", ""))
+            return _module(self.name).write_envelope(read[-1], name, arguments, secret=secret)
+        if self.name == "agentest":
+            name, arguments = _agentest_call(output)
+            if name.removeprefix("agentest_") == "run_flow":
+                return _module(self.name).write_trace(arguments["steps"], read, texts[-1])
+        return self.answer(reading, outcome)
+
 
 def _module(name: str) -> Any:
     return importlib.import_module(f"handrail.dialects.{name}")
 
 
-def object_of(value: Any) -> Mapping[str, Any]:
+def require_object(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidAction("should be an object", path="")
     return value
 
 
-def call_of(value: Any) -> tuple[str, Mapping[str, Any]]:
+def name_and_arguments(value: Any) -> tuple[str, Mapping[str, Any]]:
     """`{name, arguments}` as tools are called, or one flat object whose `type` is the tool."""
-    call = object_of(value)
+    call = require_object(value)
     key = next((key for key in ("name", "tool", "type") if isinstance(call.get(key), str)), None)
     if key is None:
-        raise InvalidAction("type: is required", path="type", hint='Name the tool: {"type": "tap", …}.')
+        raise InvalidAction.at("type", "is required", hint='Name the tool: {"type": "tap", …}.')
     arguments = call.get("arguments")
     if isinstance(arguments, Mapping):
         return call[key], arguments
     return call[key], {name: item for name, item in call.items() if name != key}
 
 
-def _openpocket(value: Any) -> WordsRead:
+def read_agentest(output: Any) -> list[Step]:
+    """AgenTest's step, its list of steps, `{steps}`, or a call of a tool."""
+    agentest = _module("agentest")
+    if isinstance(output, Mapping) and "action" in output and "steps" not in output:
+        return [agentest.read_step(output)]  # its errors name fields of the step
+    steps: list[Step] = agentest.read_tool(*_agentest_call(output))
+    return steps
+
+
+def _agentest_call(output: Any) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(output, list):
+        return "run_flow", {"steps": output}
+    call = require_object(output)
+    if "steps" in call:
+        return "run_flow", call
+    return ("run_flow", {"steps": [call]}) if "action" in call else name_and_arguments(call)
+
+
+def _read_openpocket(value: Any) -> ReadActions:
     """What can't be executed as it was written is refused; `handrail check` shows the seed's own form."""
     step = _module("openpocket").parse_step(value if isinstance(value, str | Mapping) else json.dumps(value))
     normalised = step.normalised
     if normalised.native is None:
         raise InvalidAction(f"{normalised.action['type']}: {normalised.not_executable}", path="")
+    defaults = [f"{name} was missing" for name in normalised.defaulted if name != "type"]
     if "type" in normalised.defaulted:
-        raise InvalidAction("type: there is no action of OpenPocket in it", path="type")
-    defaults = [f"{name} was missing" for name in normalised.defaulted]
-    return WordsRead((normalised.native,), step.thought, (*step.repairs, *defaults))
+        defaults.append("there is no action of OpenPocket in it, so it waits, as OpenPocket does")
+    return ReadActions((normalised.native,), step.thought, (*step.repairs, *defaults))
 
 
 Do = Callable[[AnyAction], Awaitable[tuple[Mapping[str, Any], str]]]
@@ -138,9 +169,9 @@ _SMALLEST = 0.05
 class CarriedOut:
     """What was read, what came of each action, and what the caller is told."""
 
-    reading: WordsRead
+    reading: ReadActions
     envelopes: tuple[Mapping[str, Any], ...]
-    outcome: WordsTold
+    outcome: ActionOutcome
     answer: Any
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,20 +186,23 @@ class CarriedOut:
 
 async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> CarriedOut:
     """All actions of one answer, in order, up to the first that fails. Raises what `read` raises."""
-    reading = await _read(own, output, talk, do)
+    reading = await _read_asking_screen_size(own, output, talk, do)
     envelopes: list[Mapping[str, Any]] = []
     texts: list[str] = []
     for action in reading.actions:
         envelope, text = await do(action)
         envelopes.append(envelope)
-        texts.append(text if action.effect == "read" else text.partition("\n")[0])
+        texts.append(text)
         if not envelope["success"]:
             break
-    outcome = await _run_actions(own, talk, do, envelopes, texts)
-    return CarriedOut(reading, tuple(envelopes), outcome, own.answer(reading, outcome))
+    pairs = zip(reading.actions, texts, strict=False)
+    short = [text if action.effect == "read" else text.partition("\n")[0] for action, text in pairs]
+    outcome = await _outcome_of_actions(own, talk, do, envelopes, short)
+    answer = own.write_answer(output, reading, outcome, envelopes, texts)
+    return CarriedOut(reading, tuple(envelopes), outcome, answer)
 
 
-async def _read(own: Dialect, output: Any, talk: Conversation, do: Do) -> WordsRead:
+async def _read_asking_screen_size(own: Dialect, output: Any, talk: Conversation, do: Do) -> ReadActions:
     """What is missing is asked for once, and only where it is needed."""
     if own.numbers and not talk.elements:
         talk.elements = [element["ref"] for element in await elements_now(do)]
@@ -183,22 +217,22 @@ async def _read(own: Dialect, output: Any, talk: Conversation, do: Do) -> WordsR
     return own.read(output, talk)
 
 
-async def _run_actions(
+async def _outcome_of_actions(
     own: Dialect, talk: Conversation, do: Do, envelopes: list[Mapping[str, Any]], texts: list[str]
-) -> WordsTold:
+) -> ActionOutcome:
     last: Mapping[str, Any] = envelopes[-1] if envelopes else {"success": True}
     picture = str((last.get("details") or {}).get(PICTURE, "")) if last["success"] else ""
     if own.shows and not picture:
         shot, _ = await do(Screenshot())
         picture = str((shot.get("details") or {}).get(PICTURE, "")) if shot["success"] else ""
         if picture:
-            talk.frame = _shown(talk, shot["details"])
+            talk.frame = _frame_of_picture(talk, shot["details"])
     elif picture and "region" not in last["details"]:
-        talk.frame = _shown(talk, last["details"])
+        talk.frame = _frame_of_picture(talk, last["details"])
     elements = await elements_now(do) if own.numbers else []
     if own.numbers:
         talk.elements = [element["ref"] for element in elements]
-    return WordsTold(
+    return ActionOutcome(
         bool(last["success"]),
         "\n".join(texts) if last["success"] else str(last.get("message") or texts[-1]),
         last.get("failure_code"),
@@ -208,7 +242,7 @@ async def _run_actions(
     )
 
 
-def _shown(talk: Conversation, details: Mapping[str, Any]) -> Any:
+def _frame_of_picture(talk: Conversation, details: Mapping[str, Any]) -> Any:
     """What was sent last is what the next numbers are about."""
     width, height, scale = details["width"], details["height"], details["scale"]
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -220,8 +254,8 @@ async def screen_now(do: Do) -> Size:
     envelope, text = await do(Screenshot(scale=_SMALLEST))
     details = envelope.get("details") or {}
     if not envelope["success"] or "width" not in details:
-        raise InvalidAction(
-            f"screen: its size could not be read: {text[:300]}", path="screen", hint="Say how large it is."
+        raise InvalidAction.at(
+            "screen", f"its size could not be read: {text[:300]}", hint="Say how large it is."
         )
     return int(details["width"]), int(details["height"])
 

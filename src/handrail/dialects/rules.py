@@ -65,13 +65,17 @@ def tool_rule(
     return ToolRule(native, fields, required, fixed or {}, ignored, (says, " ".join(names)))
 
 
+class FurtherField(InvalidAction):
+    """A field that the word does not have. A maker's dialect leaves it out and says so; a seed refuses it."""
+
+
 def unknown_name(name: Any, candidates: Iterable[str], path: str = "type") -> InvalidAction:
     names = list(candidates)
     if name is None:
-        return InvalidAction(f"{path}: is required", path=path, hint=f"One of: {', '.join(names)}.")
+        return InvalidAction.at(path, "is required", hint=f"One of: {', '.join(names)}.")
     close = nearest_kind(str(name), names)
     hint = f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(names)}."
-    return InvalidAction(f"{path}: {str(name)[:60]!r} is not known", path=path, hint=hint)
+    return InvalidAction.at(path, f"{str(name)[:60]!r} is not known", hint=hint)
 
 
 def to_native(
@@ -82,22 +86,22 @@ def to_native(
     talk: Any = None,
 ) -> AnyAction:
     """The native action; errors name the foreign field. `placed` is what was read already, by native path."""
-    native = _place_fields(name, rule, arguments, talk)
+    native = _fields_in_native_paths(name, rule, arguments, talk)
     for path, value in (placed or {}).items():
-        _put(native, path, value)
+        _put_at_path(native, path, value)
     try:
         return action_from(native)
     except InvalidAction as error:
-        raise _in_foreign_words(error, rule) from None
+        raise _error_about_foreign_field(error, rule) from None
 
 
 def from_native(rule: ToolRule, action: Act) -> dict[str, Any] | None:
     """The foreign fields that say the same, or None where this rule can't say it."""
-    converted = from_native_with(rule, action)
+    converted = from_native_with_places(rule, action)
     return None if converted is None else converted[0]
 
 
-def from_native_with(
+def from_native_with_places(
     rule: ToolRule, action: Act, places: Iterable[str] = (), talk: Any = None
 ) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The same, and what lies at these native paths, which the caller says in its own way."""
@@ -107,23 +111,23 @@ def from_native_with(
     for path, value in _flatten(dict(rule.fixed)).items():
         if rest.pop(path, None) != value:
             return None
-    taken_apart = {path: taken for path in places if (taken := _take(rest, path)) is not None}
+    taken_apart = {path: taken for path in places if (taken := _take_at_path(rest, path)) is not None}
     foreign: dict[str, Any] = {}
     for name, part in rule.fields.items():
-        taken = _take(rest, path_of(part))
+        taken = _take_at_path(rest, native_path_of(part))
         if taken is not None and not isinstance(part, str):
             taken = part.write(taken, talk)
             if taken is None:
                 return None
         if taken is not None:
             foreign[name] = taken
-    leftover = {path for path in rest if not _is_default(path, rest[path], action)}
+    leftover = {path for path in rest if not _is_default_of_field(path, rest[path], action)}
     if leftover or any(name not in foreign for name in rule.required):
         return None
     return foreign, taken_apart
 
 
-def path_of(part: str | FieldPart) -> str:
+def native_path_of(part: str | FieldPart) -> str:
     return part if isinstance(part, str) else part.path
 
 
@@ -133,56 +137,62 @@ def round_half_up(number: float) -> int:
     return floor + (number - floor >= 0.5)  # not floor(number + 0.5): that sum rounds 0.49999999999999994 up
 
 
-def _place_fields(name: str, rule: ToolRule, arguments: Mapping[str, Any], talk: Any) -> dict[str, Any]:
+def _fields_in_native_paths(
+    name: str, rule: ToolRule, arguments: Mapping[str, Any], talk: Any
+) -> dict[str, Any]:
     native: dict[str, Any] = {"type": rule.native}
     for path, value in rule.fixed.items():
-        _put(native, path, value)
+        _put_at_path(native, path, value)
     used: set[str] = set()
     for key, value in arguments.items():
         field_name = key if key in rule.fields or key in rule.ignored else camel(key)
         if field_name in used:
-            raise InvalidAction(f"{key}: is given twice, in both spellings", path=key)
+            raise InvalidAction.at(key, "is given twice, in both spellings")
         if value is not None:
             used.add(field_name)
         if field_name in rule.fields:
             if value is not None:
                 part = rule.fields[field_name]
-                path = path_of(part)
-                read = _as_integer(path, value) if isinstance(part, str) else part.read(value, key, talk)
-                _put(native, path, read)
+                path = native_path_of(part)
+                read = (
+                    _rounded_unless_fraction(path, value)
+                    if isinstance(part, str)
+                    else part.read(value, key, talk)
+                )
+                _put_at_path(native, path, read)
         elif field_name not in rule.ignored:
             close = nearest(key, [*rule.fields, *rule.ignored])
             takes = ", ".join(rule.fields) or "nothing"
             hint = f"Did you mean {' or '.join(close)}?" if close else f"{name} takes: {takes}."
-            raise InvalidAction(f"{key}: is not a field of {name}", path=key, hint=hint)
+            raise FurtherField.at(key, f"is not a field of {name}", hint=hint)
     for key in rule.required:
         if key not in used:  # null is not a value
-            raise InvalidAction(f"{key}: is required", path=key)
+            raise InvalidAction.at(key, "is required")
     return native
 
 
-def _as_integer(path: str, value: Any) -> Any:
+def _rounded_unless_fraction(path: str, value: Any) -> Any:
     """These seeds say `number`; the vocabulary wants integer pixels and milliseconds."""
     if isinstance(value, float) and math.isfinite(value) and path not in _FRACTIONS:
         return round_half_up(value)
     return value
 
 
-def _put(native: dict[str, Any], path: str, value: Any) -> None:
+def _put_at_path(native: dict[str, Any], path: str, value: Any) -> None:
     *parents, last = path.split(".")
     for parent in parents:
         native = native.setdefault(parent, {})
     native[last] = value
 
 
-def _take(flat: dict[str, Any], path: str) -> Any:
+def _take_at_path(flat: dict[str, Any], path: str) -> Any:
     """Remove and return what lies at the path: a value, or the object below it."""
     if path in flat:
         return flat.pop(path)
     below = {key: flat.pop(key) for key in list(flat) if key.startswith(path + ".")}
     nested: dict[str, Any] = {}
     for key, value in below.items():
-        _put(nested, key.removeprefix(path + "."), value)
+        _put_at_path(nested, key.removeprefix(path + "."), value)
     return nested or None
 
 
@@ -196,15 +206,15 @@ def _flatten(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _is_default(path: str, value: Any, action: Act) -> bool:
+def _is_default_of_field(path: str, value: Any, action: Act) -> bool:
     info = type(action).model_fields.get(path)
     return info is not None and info.default == value
 
 
-def _in_foreign_words(error: InvalidAction, rule: ToolRule) -> InvalidAction:
+def _error_about_foreign_field(error: InvalidAction, rule: ToolRule) -> InvalidAction:
     path = str(error.details.get("path", ""))
     for foreign, part in rule.fields.items():
-        native = path_of(part)
+        native = native_path_of(part)
         if path == native or path.startswith(native + "."):
             renamed = foreign + path.removeprefix(native)
             message = error.message.replace(f"{path}:", f"{renamed}:", 1)

@@ -9,8 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from handrail.dialects.frame import Conversation, Fields, Unit, number_from, only, place_from, short
-from handrail.dialects.rules import ToolRule, from_native_with, to_native, unknown_name
+from handrail.dialects.frame import (
+    Conversation,
+    Fields,
+    Unit,
+    number_from,
+    place_from,
+    refuse_other_fields,
+    without_zero_fraction,
+)
+from handrail.dialects.rules import (
+    FurtherField,
+    Row,
+    ToolRule,
+    from_native_with_places,
+    to_native,
+    unknown_name,
+)
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
@@ -38,7 +53,7 @@ class ParsedOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsRead:
+class ReadActions:
     """What is to be done, in order, and what is worth telling about it."""
 
     actions: tuple[AnyAction, ...]
@@ -64,7 +79,7 @@ class WordsRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class WordMeaning:
     """What one word comes to."""
 
     actions: tuple[Mapping[str, Any], ...] = ()
@@ -78,7 +93,7 @@ class TableRow(Protocol):
     @property
     def says(self) -> str: ...
 
-    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning: ...
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> WordMeaning: ...
 
     def write(self, action: Act, talk: Conversation) -> Fields | None:
         """The fields that say the same; None where this word does not."""
@@ -107,20 +122,20 @@ class WordRule:
         fixed = ", ".join(f"{key}: {value}" for key, value in self.fixed.items())
         return f"`{self.native}`" + (f" ({fixed})" if fixed else "") + (f"; {self.note}" if self.note else "")
 
-    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning:
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> WordMeaning:
         present = {key: value for key, value in arguments.items() if value is not None}
         for name, why in self.refused.items():
             if present.pop(name, None) not in (None, "", [], False):
-                raise Unsupported(f"{name}: {why}", hint=f"Send {word} without {name}.", path=name)
+                raise Unsupported.at(name, f"{why}", hint=f"Send {word} without {name}.")
         if self.points:
-            present = _pointed(present, self.points, talk)
-        placed = _paired(word, present, self.pairs, talk)
-        plain = {key: value for key, value in present.items() if key not in _names(self.pairs)}
+            present = _fill_in_pointer(present, self.points, talk)
+        placed = _read_pairs(word, present, self.pairs, talk)
+        plain = {key: value for key, value in present.items() if key not in _names_in_pairs(self.pairs)}
         action = to_native(word, self._tool_rule(), plain, placed, talk)
-        return Meaning((action.to_dict(),), self.note)
+        return WordMeaning((action.to_dict(),), self.note)
 
     def write(self, action: Act, talk: Conversation) -> Fields | None:
-        converted = from_native_with(self._tool_rule(), action, tuple(self.pairs), talk)
+        converted = from_native_with_places(self._tool_rule(), action, tuple(self.pairs), talk)
         if converted is None:
             return None
         fields, places = converted
@@ -129,12 +144,14 @@ class WordRule:
                 continue
             if "x" not in places[path]:
                 return None
-            fields[x], fields[y] = map(short, talk.frame.from_device(places[path]["x"], places[path]["y"]))
+            fields[x], fields[y] = map(
+                without_zero_fraction, talk.frame.from_device(places[path]["x"], places[path]["y"])
+            )
         needed = [name for pair in self.pairs.values() for name in pair if name in self.required.split()]
         return None if any(name not in fields for name in needed) else fields
 
     def _tool_rule(self) -> ToolRule:
-        own = _names(self.pairs)
+        own = _names_in_pairs(self.pairs)
         required = tuple(name for name in self.required.split() if name not in own)
         return ToolRule(self.native, self.fields, required, self.fixed, tuple(self.ignored.split()))
 
@@ -150,7 +167,7 @@ class RefusedWord:
     def says(self) -> str:
         return f"refused: {self.why}"
 
-    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning:
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> WordMeaning:
         del arguments, talk
         raise Unsupported(f"{word}: {self.why}", hint=self.hint, path="")
 
@@ -164,15 +181,15 @@ class SpecialWord:
     """A word whose meaning is more than where its fields go."""
 
     says: str
-    reads: Callable[[Fields, Conversation], Meaning]
+    reads: Callable[[Fields, Conversation], WordMeaning]
     writes: Callable[[Act, Conversation], Fields | None] = lambda _, __: None
     takes: str | None = None
     """Its fields; None where `reads` checks them."""
 
-    def read(self, word: str, arguments: Fields, talk: Conversation) -> Meaning:
+    def read(self, word: str, arguments: Fields, talk: Conversation) -> WordMeaning:
         present = {key: value for key, value in arguments.items() if value is not None}
         if self.takes is not None:
-            only(present, self.takes.split(), word)
+            refuse_other_fields(present, self.takes.split(), word)
         return self.reads(present, talk)
 
     def write(self, action: Act, talk: Conversation) -> Fields | None:
@@ -180,7 +197,7 @@ class SpecialWord:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsTold:
+class ActionOutcome:
     """What came of a reading, for the dialect's own answer."""
 
     success: bool
@@ -206,7 +223,7 @@ class Dialect:
     """From the maker's form, or text, to words and fields. Raises `InvalidAction`."""
     form: Callable[[str, Fields], Any]
     """One word with its fields in the maker's form."""
-    answer: Callable[[WordsRead, WordsTold], Any]
+    answer: Callable[[ReadActions, ActionOutcome], Any]
     guide: str = ""
     """What a model is told of how to answer, where its maker tells it so."""
     is_text: bool = False
@@ -217,15 +234,30 @@ class Dialect:
     """Its callers work by pictures: each answer has one."""
     numbers: bool = False
     """It names elements by their numbers in a list that each answer has."""
+    tools: Mapping[str, Row] = field(default_factory=dict)
+    """The words that a server of this maker offers as tools, described for a model."""
+    kinds: Mapping[str, Any] = field(default_factory=dict)
+    """JSON Schemas of those tools' parameters that are not plain, by name."""
 
-    def read(self, output: Any, talk: Conversation) -> WordsRead:
+    def read(self, output: Any, talk: Conversation) -> ReadActions:
         """What a model wrote, as actions. Never fails in any other way than by these two errors."""
         try:
-            return self._meaning_of(self.hear(output), talk)
+            return self._read_calls(self.hear(output), talk)
         except RecursionError:
             raise InvalidAction("it is nested too deeply", path="") from None
 
-    def _meaning_of(self, parsed: ParsedOutput, talk: Conversation) -> WordsRead:
+    def write_answer(
+        self,
+        output: Any,  # noqa: ARG002 - for makers whose answer quotes the question
+        reading: ReadActions,
+        outcome: ActionOutcome,
+        envelopes: Sequence[Mapping[str, Any]],  # noqa: ARG002 - for makers whose answer is an envelope
+        texts: Sequence[str],  # noqa: ARG002 - for makers whose answer tells what changed
+    ) -> Any:
+        """What the maker's program gets for its output."""
+        return self.answer(reading, outcome)
+
+    def _read_calls(self, parsed: ParsedOutput, talk: Conversation) -> ReadActions:
         actions: list[AnyAction] = []
         notes: list[str] = []
         replies: list[str] = []
@@ -234,11 +266,13 @@ class Dialect:
             if row is None:
                 raise unknown_name(call.word, self.rows, path="action")
             actions += _confirmation_first(call)
-            meaning = row.read(call.word, call.fields, talk)
+            meaning = _read_known_fields(row, call, talk, notes)
             actions += [action_from(dict(action)) for action in meaning.actions]
             notes += [meaning.note] if meaning.note else []
+            notes += talk.notes
+            talk.notes = []
             replies += [meaning.reply] if meaning.reply else []
-        return WordsRead(
+        return ReadActions(
             tuple(actions),
             parsed.thought,
             parsed.repairs,
@@ -254,20 +288,36 @@ class Dialect:
         for variant in (bare, bare.model_copy(update={"device": None})):  # most have no word for a device
             for word, row in self.rows.items():
                 fields = row.write(variant, talk)
-                if fields is not None and self._says(written := self.form(word, fields), variant, talk):
+                if fields is not None and self._is_read_back_as(
+                    written := self.form(word, fields), variant, talk
+                ):
                     return written
         raise Unsupported(
             f"{action.type} with these fields has no form in {self.name}",
             hint="Resolve it to a point first, or say it with the vocabulary's own action.",
         )
 
-    def _says(self, form: Any, action: Act, talk: Conversation) -> bool:
+    def _is_read_back_as(self, form: Any, action: Act, talk: Conversation) -> bool:
         """Whether it would be read as what was meant: a text can look like another word."""
         try:
             read = self.read(form, replace(talk, cursor=None, held=None))
         except HandrailError:
             return False
         return bool(read.actions) and read.actions[0] == action
+
+
+def _read_known_fields(row: TableRow, call: WordCall, talk: Conversation, notes: list[str]) -> WordMeaning:
+    """Leaves a maker's further fields out, and notes each."""
+    fields = dict(call.fields)
+    while True:
+        talk.notes = []
+        try:
+            return row.read(call.word, fields, talk)
+        except FurtherField as error:
+            name = str(error.details["path"])
+            if fields.pop(name, None) is None:
+                raise
+            notes.append(f"{name} of {call.word} means nothing here and was left out")
 
 
 def _confirmation_first(call: WordCall) -> list[AnyAction]:
@@ -283,36 +333,34 @@ def _confirmation_first(call: WordCall) -> list[AnyAction]:
     ]
 
 
-def _names(pairs: Mapping[str, tuple[str, str]]) -> set[str]:
+def _names_in_pairs(pairs: Mapping[str, tuple[str, str]]) -> set[str]:
     return {name for pair in pairs.values() for name in pair}
 
 
-def _paired(
+def _read_pairs(
     word: str, arguments: Fields, pairs: Mapping[str, tuple[str, str]], talk: Conversation
 ) -> dict[str, Any]:
     placed: dict[str, Any] = {}
     for path, (x, y) in pairs.items():
         if (x in arguments) != (y in arguments):
             missing = y if x in arguments else x
-            raise InvalidAction(f"{missing}: is required", path=missing, hint=f"{word} needs {x} and {y}.")
+            raise InvalidAction.at(missing, "is required", hint=f"{word} needs {x} and {y}.")
         if x in arguments:
-            placed[path] = talk.frame.to_device(number_from(arguments[x], x), number_from(arguments[y], y), x)
+            placed[path] = talk.place(number_from(arguments[x], x), number_from(arguments[y], y), x)
     return placed
 
 
-def _pointed(arguments: dict[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
+def _fill_in_pointer(arguments: dict[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
     if name in arguments:
         talk.cursor = place_from(arguments[name], name, talk)
         return arguments
     if talk.cursor is None:
-        raise InvalidAction(
-            f"{name}: is required: nothing was pointed at before", path=name, hint="Say where."
-        )
+        raise InvalidAction.at(name, "is required: nothing was pointed at before", hint="Say where.")
     own = talk.frame.from_device(talk.cursor["x"], talk.cursor["y"])
     return {**arguments, name: list(own)}
 
 
-def outcome_text(reading: WordsRead, outcome: WordsTold) -> str:
+def outcome_text(reading: ReadActions, outcome: ActionOutcome) -> str:
     """What was done or why not, and where a phone did something else than was said."""
     text = outcome.text if outcome.success else f"{outcome.code}: {outcome.text} {outcome.hint or ''}".strip()
     notes = [f"Note: {note}." for note in reading.notes]
@@ -320,7 +368,7 @@ def outcome_text(reading: WordsRead, outcome: WordsTold) -> str:
     return "\n".join(part for part in (reading.reply, text, *notes, *mended) if part)
 
 
-def plain_answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
+def plain_answer(reading: ReadActions, outcome: ActionOutcome) -> dict[str, Any]:
     """For data-set formats, which have no answers of their own."""
     answer: dict[str, Any] = {"success": outcome.success, "text": outcome_text(reading, outcome)}
     if not outcome.success:
@@ -328,17 +376,17 @@ def plain_answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
     return answer
 
 
-def text_answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
+def text_answer(reading: ReadActions, outcome: ActionOutcome) -> dict[str, Any]:
     """The next message to a model that prints text: the words, and the picture it looks at."""
     return user_message(outcome_text(reading, outcome), outcome)
 
 
-def tool_answer(reading: WordsRead, outcome: WordsTold) -> dict[str, Any]:
+def tool_answer(reading: ReadActions, outcome: ActionOutcome) -> dict[str, Any]:
     """The same for models that were trained on calls in tags."""
     return user_message(f"<tool_response>\n{outcome_text(reading, outcome)}\n</tool_response>", outcome)
 
 
-def user_message(words: str, outcome: WordsTold) -> dict[str, Any]:
+def user_message(words: str, outcome: ActionOutcome) -> dict[str, Any]:
     """In the form that servers of open models take."""
     content: list[dict[str, Any]] = [{"type": "text", "text": words}]
     if outcome.picture:

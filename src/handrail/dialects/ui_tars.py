@@ -9,25 +9,33 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.anthropic_computer import LONG_PRESS
-from handrail.dialects.frame import Conversation, Fields, PlaceField, TextPart, needed
-from handrail.dialects.gestures import (
-    as_wheel,
-    at_point,
-    direction_of,
-    pressed,
-    split_chord,
-    wheel,
-    written_chord,
+from handrail.dialects.frame import (
+    Conversation,
+    Fields,
+    PlaceField,
+    SecondsField,
+    TextArgument,
+    place_from,
+    required_field,
 )
-from handrail.dialects.model_text import calls_in, cut
+from handrail.dialects.gestures import (
+    LONG_PRESS,
+    direction_of,
+    point_or_middle,
+    press_action,
+    split_chord,
+    wheel_of_swipe,
+    wheel_strokes,
+    x_key_names,
+)
+from handrail.dialects.model_text import calls_in, cut_output
 from handrail.dialects.table import (
     Dialect,
-    Meaning,
     ParsedOutput,
     SpecialWord,
     TableRow,
     WordCall,
+    WordMeaning,
     WordRule,
     text_answer,
 )
@@ -37,18 +45,19 @@ from handrail.protocol.device import TypeText
 
 CLICKS = 5
 """A scroll without an amount: half of the screen."""
-_POINT = {"point": PlaceField("target")}
+POINT = {"point": PlaceField("target")}
 _SAME = {"start_box": "point", "start_point": "point", "box": "point"}
 _ENDS = {"start_box": "start_point", "end_box": "end_point"}
 _MARKS = re.compile(r"</?(?:point|bbox|box|\|box_start\||\|box_end\|)>|<\|box_(?:start|end)\|>")
 _HEADS = re.compile(r"(?:Thought|Reflection|Action_Summary)\s*[:：]\s*(.*?)(?=\n\s*Action\s*[:：]|\Z)", re.S)
 
 
-def _type(arguments: Fields, _: Conversation) -> Meaning:
-    """A line break at the end presses Enter."""
-    text = str(needed(arguments, "content"))
+def _type(arguments: Fields, talk: Conversation) -> WordMeaning:
+    """A line break at the end presses Enter. With a place, that is where the field is."""
+    text = str(required_field(arguments, "content"))
     bare = text.removesuffix("\n")
-    return Meaning(({"type": "type_text", "text": bare, "submit": bare != text},))
+    where = {"target": place_from(arguments["point"], "point", talk)} if "point" in arguments else {}
+    return WordMeaning(({"type": "type_text", "text": bare, "submit": bare != text, **where},))
 
 
 def _write_type(action: Act, _: Conversation) -> Fields | None:
@@ -59,37 +68,45 @@ def _write_type(action: Act, _: Conversation) -> Fields | None:
     return {"content": action.text + ("\n" if action.submit else "")}
 
 
-def _scroll(arguments: Fields, talk: Conversation) -> Meaning:
-    return Meaning(tuple(wheel(direction_of(arguments), CLICKS, at_point(arguments, talk), talk)))
+def _scroll(arguments: Fields, talk: Conversation) -> WordMeaning:
+    """Two places without a direction are the way of the finger."""
+    if "direction" not in arguments and "point" in arguments and "end_box" in arguments:
+        ends = (place_from(arguments[name], name, talk) for name in ("point", "end_box"))
+        return WordMeaning(({"type": "swipe", **dict(zip(("from", "to"), ends, strict=True))},))
+    return WordMeaning(
+        tuple(wheel_strokes(direction_of(arguments), CLICKS, point_or_middle(arguments, talk), talk))
+    )
 
 
 def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
-    turned = as_wheel(action, talk)
+    turned = wheel_of_swipe(action, talk)
     return {"point": turned[0], "direction": turned[1]} if turned and turned[2] == CLICKS else None
 
 
-def _hotkey(arguments: Fields, _: Conversation) -> Meaning:
-    return Meaning((pressed(split_chord(str(arguments.get("key") or needed(arguments, "hotkey"))), "key"),))
+def _hotkey(arguments: Fields, _: Conversation) -> WordMeaning:
+    return WordMeaning(
+        (press_action(split_chord(str(arguments.get("key") or required_field(arguments, "hotkey"))), "key"),)
+    )
 
 
 def _write_hotkey(action: Act, _: Conversation) -> Fields | None:
-    words = written_chord(action)
+    words = x_key_names(action)
     return {"key": " ".join(words).lower()} if words else None
 
 
 ROWS: dict[str, TableRow] = {
-    "click": WordRule("tap", _POINT, "point"),
-    "left_single": WordRule("tap", _POINT, "point"),
-    "left_double": WordRule("double_tap", _POINT, "point"),
-    "long_press": WordRule("long_press", _POINT, "point"),
-    "right_single": WordRule("long_press", _POINT, "point", note=LONG_PRESS),
+    "click": WordRule("tap", POINT, "point"),
+    "left_single": WordRule("tap", POINT, "point"),
+    "left_double": WordRule("double_tap", POINT, "point"),
+    "long_press": WordRule("long_press", {**POINT, "time": SecondsField("duration_ms")}, "point"),
+    "right_single": WordRule("long_press", POINT, "point", note=LONG_PRESS),
     "type": SpecialWord(
-        "`type_text`; a line break at the end presses Enter", _type, _write_type, takes="content"
+        "`type_text`; a line break at the end presses Enter", _type, _write_type, takes="content point"
     ),
     "scroll": SpecialWord(
-        "`swipe` the other way, half of the screen", _scroll, _write_scroll, takes="point direction"
+        "`swipe` the other way, half of the screen", _scroll, _write_scroll, takes="point direction end_box"
     ),
-    "open_app": WordRule("start_app", {"app_name": TextPart("name")}, "app_name"),
+    "open_app": WordRule("start_app", {"app_name": TextArgument("name")}, "app_name"),
     "drag": WordRule(
         "drag", {"start_point": PlaceField("from"), "end_point": PlaceField("to")}, "start_point end_point"
     ),
@@ -99,26 +116,27 @@ ROWS: dict[str, TableRow] = {
         "`press_key`, or `press_keys` for several", _hotkey, _write_hotkey, takes="key hotkey"
     ),
     "wait": WordRule("wait", fixed={"duration_ms": 5000}),
-    "finished": WordRule("finish", {"content": TextPart("message")}, fixed={"status": "done"}),
+    "finished": WordRule("finish", {"content": TextArgument("message")}, fixed={"status": "done"}),
     "call_user": WordRule("request_human_auth", fixed={"instruction": "Help is needed with this screen."}),
 }
 
 
-def hear(output: Any) -> ParsedOutput:
-    text = cut(output)
+def hear(output: Any, rows: Mapping[str, TableRow] = ROWS) -> ParsedOutput:
+    """`rows` has the words that count as calls."""
+    text = cut_output(output)
     thought = _HEADS.search(text)
     body = re.split(r"Action\s*[:：]", text)[-1] if re.search(r"Action\s*[:：]", text) else text
-    calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in ROWS]
+    calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in rows]
     if not calls:
         raise InvalidAction(
             "there is no action in the answer", path="action", hint="Write Action: click(point='…')."
         )
     repairs = tuple(dict.fromkeys(note for candidate in calls for note in candidate.repairs))
-    word_calls = tuple(WordCall(call.name, _named(call.name, call.fields)) for call in calls)
+    word_calls = tuple(WordCall(call.name, rename_fields(call.name, call.fields)) for call in calls)
     return ParsedOutput(word_calls, thought[1].strip() if thought else "", repairs)
 
 
-def _named(word: str, fields: Mapping[str, Any]) -> Fields:
+def rename_fields(word: str, fields: Mapping[str, Any]) -> Fields:
     """`start_box` is where it begins; the marks around numbers say nothing."""
     names = _ENDS if word == "drag" else _SAME
     renamed = {names.get(name, name): value for name, value in fields.items()}
@@ -129,10 +147,10 @@ def _named(word: str, fields: Mapping[str, Any]) -> Fields:
 
 
 def form(word: str, fields: Fields) -> str:
-    return f"Action: {word}({', '.join(_argument(name, value) for name, value in fields.items())})"
+    return f"Action: {word}({', '.join(_written_argument(name, value) for name, value in fields.items())})"
 
 
-def _argument(name: str, value: Any) -> str:
+def _written_argument(name: str, value: Any) -> str:
     if isinstance(value, list):
         return f"{name}='<point>{value[0]} {value[1]}</point>'"
     text = str(value).replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")

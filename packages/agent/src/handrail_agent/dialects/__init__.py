@@ -1,0 +1,1 @@
+"""What computer tools, WebDriver and other phone servers say, read into Handrail's actions and back."""
