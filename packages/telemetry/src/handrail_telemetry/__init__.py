@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from handrail.engine.events import Event, Listener, TraceContext, TracedSpan, current_trace
 from handrail.engine.session import Session
 from handrail.errors import Unsupported
-from handrail.telemetry.collector import read_collector
+from handrail_telemetry.collector import check_collector, read_collector
 
 if TYPE_CHECKING:
-    from handrail.telemetry.recorder import Recorder
+    from handrail_telemetry.recorder import Recorder
 
-MAX_OPEN = 1_000
-"""Actions whose start is remembered until they end."""
-MAX_QUEUED = 16
-"""Ended actions that wait to be recorded: each may hold a screenshot."""
+__version__ = "0.2.0"
+__all__ = ("EndedAction", "SessionListener", "Telemetry", "check_collector")
+MAX_OPEN = 1_000  # actions whose start is remembered until they end
+MAX_QUEUED = 16  # ended actions that wait to be recorded: each may hold a screenshot
 DELAY_S = 0.25
 
 _log = logging.getLogger("handrail.telemetry")
@@ -77,7 +77,7 @@ class Telemetry:
             self._timer.cancel()
             self._timer = None
         if self._recorder is None:
-            from handrail.telemetry.recorder import Recorder  # noqa: PLC0415 - imports the SDK
+            from handrail_telemetry.recorder import Recorder  # noqa: PLC0415 - imports the SDK
 
             self._recorder = Recorder(self._collector)
         queue, self._queue = self._queue, []

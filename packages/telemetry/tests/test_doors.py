@@ -16,17 +16,17 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
+from packages.telemetry.tests.collector import Collector, attributes, collecting, never_answers
+from packages.telemetry.tests.marker import MARKER, leaks
+from packages.telemetry.tests.test_spans import PARENT, named
 
-from handrail.mcp_server.server import build
+from handrail.mcp_server.server import build_mcp_server
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.doors import Http, environment, server
 from tests.scenario.residents import Lodging, lodging
 from tests.scenario.test_mcp_answers import door
 from tests.scenario.world import play_live, usual_clock
-from tests.telemetry.collector import Collector, attributes, collecting, never_answers
-from tests.telemetry.marker import MARKER, leaks
-from tests.telemetry.test_spans import PARENT, named
 
 ASYNC_RUNNER = play_live
 
@@ -103,7 +103,7 @@ def test_a_command_that_a_server_does_is_in_the_callers_trace(tmp_path: Path) ->
 def test_an_mcp_call_brings_its_trace_in_meta(tmp_path: Path) -> None:
     async def story() -> None:
         env = {"HANDRAIL_OTLP_ENDPOINT": collector.address}
-        async with door(tmp_path, env=env) as ask, Client(build(ask.state)) as client:
+        async with door(tmp_path, env=env) as ask, Client(build_mcp_server(ask.state)) as client:
             arguments = {"key": "home", "reason": "I go home"}
             for given in (PARENT, "00-nonsense", f"{MARKER}-{MARKER}", 7):
                 meta = {"traceparent": given, "tracestate": f"vendor={MARKER}", "baggage": f"k={MARKER}"}
@@ -195,7 +195,7 @@ async def main():
         assert runtime.telemetry is None
 
 asyncio.run(main())
-print(*[name for name in sys.modules if name.startswith(("handrail.telemetry", "opentelemetry.sdk"))])
+print(*[name for name in sys.modules if name.startswith(("handrail_telemetry", "opentelemetry.sdk"))])
 """
 
 

@@ -12,16 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-
-from handrail.cli.doctor import check_collector
-from handrail.engine.events import Event, TraceContext, TracedSpan
-from handrail.errors import InvalidAction, Unsupported
-from handrail.protocol.envelope import Envelope
-from handrail.telemetry import SessionListener, Telemetry
-from handrail.telemetry.collector import open_session, read_collector
-from tests.cases import each
-from tests.scenario.world import play_live, world
-from tests.telemetry.collector import (
+from packages.telemetry.tests.collector import (
     Behaviour,
     answers,
     collecting,
@@ -33,6 +24,15 @@ from tests.telemetry.collector import (
     takes,
     trickles,
 )
+
+from handrail.cli.doctor import check_collector
+from handrail.engine.events import Event, TraceContext, TracedSpan
+from handrail.errors import InvalidAction, Unsupported
+from handrail.protocol.envelope import Envelope
+from handrail_telemetry import SessionListener, Telemetry
+from handrail_telemetry.collector import open_session, read_collector
+from tests.cases import each
+from tests.scenario.world import play_live, world
 from tests.unit.web_server.push_service import certificate
 
 HOSTILE = {
@@ -105,7 +105,7 @@ def test_what_was_taken_or_refused_is_not_sent_again(status: int) -> None:
 
 
 def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handrail.telemetry.find_spec", lambda name: None)
+    monkeypatch.setattr("handrail_telemetry.find_spec", lambda name: None)
     with pytest.raises(Unsupported) as refused:
         Telemetry({"HANDRAIL_OTLP_ENDPOINT": "http://127.0.0.1:4318"})
     assert "handrail[telemetry]" in refused.value.hint

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import get_args
 
 import yaml
+from packages.agent.tests.agent_world import Scripted, work
+from packages.telemetry.tests.collector import attributes, collecting
+from packages.telemetry.tests.test_spans import flow_on
 
-from handrail.agent.run_data import Outcome as AgentOutcome
 from handrail.flow.run_record import Outcome as FlowOutcome
-from handrail.telemetry.allowed import AGENT_OUTCOMES, ALLOWED, FLOW_OUTCOMES, METRICS, PHASES
-from tests.scenario.agent_world import Scripted, work
+from handrail_agent.run_data import Outcome as AgentOutcome
+from handrail_telemetry.allowed import AGENT_OUTCOMES, ALLOWED, FLOW_OUTCOMES, METRICS, PHASES
 from tests.scenario.world import FastClock, play_live, world
-from tests.telemetry.collector import attributes, collecting
-from tests.telemetry.test_spans import flow_on
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "telemetry.md").read_text()
 
 

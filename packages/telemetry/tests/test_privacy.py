@@ -14,11 +14,11 @@ from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packages.agent.tests.agent_world import Scripted
+from packages.telemetry.tests.collector import Collector, attributes, collecting
+from packages.telemetry.tests.marker import MARKER, hidden, leaks
 from pydantic import BaseModel
 
-from handrail.agent.loop import run_task
-from handrail.agent.model import Prompt, Reply, Usage
-from handrail.agent.task import Task
 from handrail.desk.desk import Desk
 from handrail.engine.events import Event, Events, TraceContext, TracedSpan
 from handrail.engine.session import Session
@@ -37,13 +37,13 @@ from handrail.protocol.envelope import (
     Verification,
 )
 from handrail.safety.caller import Caller
-from handrail.telemetry import Telemetry
-from handrail.telemetry.allowed import ALLOWED, keep_allowed
-from tests.scenario.agent_world import Scripted
+from handrail_agent.loop import run_task
+from handrail_agent.model import Prompt, Reply, Usage
+from handrail_agent.task import Task
+from handrail_telemetry import Telemetry
+from handrail_telemetry.allowed import ALLOWED, keep_allowed
 from tests.scenario.people import answered, at_checkout
 from tests.scenario.world import FastClock, World, play_live, world
-from tests.telemetry.collector import Collector, attributes, collecting
-from tests.telemetry.marker import MARKER, hidden, leaks
 
 RULES = f"""
 [[rule]]

@@ -6,17 +6,17 @@ from itertools import pairwise
 from pathlib import Path
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from packages.telemetry.tests.collector import Collector, attributes, collecting
 
-from handrail.agent.loop import run_task
-from handrail.agent.model import Reply, Usage
-from handrail.agent.models import ScriptedModel
-from handrail.agent.task import Task
 from handrail.engine.events import TraceContext, read_traceparent, within_trace
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
+from handrail_agent.loop import run_task
+from handrail_agent.model import Reply, Usage
+from handrail_agent.models import ScriptedModel
+from handrail_agent.task import Task
 from tests.cases import each
 from tests.scenario.world import World, play_live, world
-from tests.telemetry.collector import Collector, attributes, collecting
 
 SETTINGS = "com.android.settings"
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -31,16 +31,14 @@ from handrail import __version__
 from handrail.engine.events import Event, TraceContext, TracedSpan
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import Envelope
-from handrail.telemetry import EndedAction
-from handrail.telemetry.allowed import ALLOWED, METRICS, OTHER, PHASES, Attributes, Metric, keep_allowed
-from handrail.telemetry.collector import Collector, open_session
+from handrail_telemetry import EndedAction
+from handrail_telemetry.allowed import ALLOWED, METRICS, OTHER, PHASES, Attributes, Metric, keep_allowed
+from handrail_telemetry.collector import Collector, open_session
 
-MAX_QUEUED = 4_096
-"""Spans that wait to be sent, about three megabytes; the oldest are dropped first."""
+MAX_QUEUED = 4_096  # spans that wait to be sent, about three megabytes; the oldest are dropped first
 EXPORT_EVERY_MS = 5_000
 TIMEOUT_S = 5.0
-CLOSE_S = 1.0
-"""How long the end of a process may wait for a collector."""
+CLOSE_S = 1.0  # how long the end of a process may wait for a collector
 
 
 class Recorder:
@@ -80,15 +78,15 @@ class Recorder:
         if event.envelope is None:
             return
         attributes, timings = action_attributes(event, event.envelope), dict(event.envelope.timings_ms or {})
-        self._add("handrail.actions", attributes)
-        self._add("handrail.action.duration", attributes, timings.get("total", 0.0) / 1000)
+        self._add_to_metric("handrail.actions", attributes)
+        self._add_to_metric("handrail.action.duration", attributes, timings.get("total", 0.0) / 1000)
         if "error.type" in attributes:
-            self._add("handrail.failures", attributes)
+            self._add_to_metric("handrail.failures", attributes)
         if "handrail.settle.ms" in attributes:
             seconds = float(attributes["handrail.settle.ms"]) / 1000
-            self._add("handrail.settle.duration", attributes, seconds)
+            self._add_to_metric("handrail.settle.duration", attributes, seconds)
         if "handrail.approval.decision" in attributes and not attributes.get("handrail.approval.remembered"):
-            self._add("handrail.approvals", attributes)
+            self._add_to_metric("handrail.approvals", attributes)
         if self._spans is not None and (parent is None or parent.is_sampled):
             for span in action_spans(attributes, timings, began_ms, parent, self._session_ids[session]):
                 self._spans.on_end(span)
@@ -102,19 +100,21 @@ class Recorder:
             fields["gen_ai.provider.name"] = work.maker
             fields |= {f"gen_ai.usage.{kind}_tokens": count for kind, count in tokens.items()}
             attributes = keep_allowed(fields)
-            self._add("gen_ai.client.operation.duration", attributes, work.ms / 1000)
+            self._add_to_metric("gen_ai.client.operation.duration", attributes, work.ms / 1000)
             for kind, count in tokens.items():
                 of_kind = attributes | keep_allowed({"gen_ai.token.type": kind})
-                self._add("gen_ai.client.token.usage", of_kind, float(count))
+                self._add_to_metric("gen_ai.client.token.usage", of_kind, float(count))
         else:
             attributes = keep_allowed(fields | {f"handrail.{work.kind}.outcome": work.outcome})
             if f"handrail.{work.kind}.runs" in METRICS:
-                self._add(f"handrail.{work.kind}.runs", attributes)
+                self._add_to_metric(f"handrail.{work.kind}.runs", attributes)
         if self._spans is not None:
             began_ns = work.began_ms * 1_000_000
-            self._spans.on_end(_span(name, work.place, work.parent, began_ns, work.ms, attributes, span_kind))
+            self._spans.on_end(
+                _make_span(name, work.place, work.parent, began_ns, work.ms, attributes, span_kind)
+            )
 
-    def _add(self, name: str, attributes: Attributes, amount: float = 1) -> None:
+    def _add_to_metric(self, name: str, attributes: Attributes, amount: float = 1) -> None:
         """Keeps those attributes that the metric is broken down by."""
         labels = {label: attributes[label] for label in METRICS[name].attributes if label in attributes}
         self._instruments[name](amount, labels)
@@ -232,19 +232,19 @@ def action_spans(
     place = parent.child() if parent else TraceContext()
     name = f"execute_tool {attributes.get('gen_ai.tool.name', OTHER)}"
     own = attributes | keep_allowed({"handrail.session.id": session})
-    yield _span(name, place, parent, began_ms * 1_000_000, timings.get("total", 0.0), own)
+    yield _make_span(name, place, parent, began_ms * 1_000_000, timings.get("total", 0.0), own)
     start_ns = began_ms * 1_000_000
     phases = {phase: timings.get(phase, 0.0) for phase in PHASES if phase != "other"}
     phases["other"] = sum(ms for phase, ms in timings.items() if phase not in phases and phase != "total")
     for phase, ms in phases.items():
         if ms > 0:
             own = keep_allowed({"handrail.phase": phase})
-            span = _span(f"phase {phase}", place.child(), place, start_ns, ms, own)
+            span = _make_span(f"phase {phase}", place.child(), place, start_ns, ms, own)
             yield span
             start_ns = span.end_time or start_ns
 
 
-def _span(
+def _make_span(
     name: str,
     place: TraceContext,
     parent: TraceContext | None,

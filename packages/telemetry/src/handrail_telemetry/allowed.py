@@ -20,10 +20,9 @@ from handrail.safety.caller import Actor
 
 Attributes = dict[str, str | int | float | bool]
 MAX_NUMBER = 2**53
-OTHER = "_OTHER"
-"""The semantic conventions' word for one that is not on the list."""
+OTHER = "_OTHER"  # what OpenTelemetry's conventions call a word that is not on a list
 PHASES = (
-    *("queue", "permit", "approval", "look", "resolve", "journal", "dispatch", "work"),
+    *("queue", "permit", "approval", "look", "resolve", "journal", "dispatch", "work", "picture"),
     *("watch", "expect", "settle", "waiting", "verify", "diff", "other"),
 )
 """In the order in which an action goes through them."""
@@ -83,7 +82,7 @@ ALLOWED = {
     "handrail.agent.outcome": _Row("how an agent's run ended", AGENT_OUTCOMES),
     "handrail.phase": _Row("a part of an action's time", frozenset(PHASES)),
     "handrail.actor": _Row("who acts", _literal_values(Actor)),
-    "handrail.surface": _Row("what is acted on", frozenset({"android", "web", "desk"})),
+    "handrail.surface": _Row("what is acted on", frozenset({"android", "ios", "web", "desk"})),
     "handrail.session.id": _Row(
         "the same for all actions of one session; drawn at random",
         re.compile(r"[0-9a-f]{16}", re.ASCII),

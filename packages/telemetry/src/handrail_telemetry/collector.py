@@ -47,11 +47,11 @@ def read_collector(env: Mapping[str, str]) -> Collector | None:
     except ValueError:
         is_valid = False
     if not is_valid:
-        _invalid(ENDPOINT, "an address such as http://127.0.0.1:4318")
+        _raise_invalid(ENDPOINT, "an address such as http://127.0.0.1:4318")
     if "@" in parts.netloc or parts.query or parts.fragment or not _is_printable(text) or " " in text:
-        _invalid(ENDPOINT, f"an address alone; keys go into {HEADERS}")
+        _raise_invalid(ENDPOINT, f"an address alone; keys go into {HEADERS}")
     if headers and parts.scheme == "http" and parts.hostname not in LOOPBACK:
-        _invalid(ENDPOINT, f"an https address where {HEADERS} is set: keys are not sent in plain text")
+        _raise_invalid(ENDPOINT, f"an https address where {HEADERS} is set: keys are not sent in plain text")
     return Collector(text.rstrip("/"), headers)
 
 
@@ -62,7 +62,7 @@ def _read_headers(text: str) -> dict[str, str]:
         name, decoded = name.strip(), unquote(written.strip())
         is_valid = bool(name and decoded) and _NAME.issuperset(name) and _is_printable(decoded)
         if not is_valid or name.lower() in _RESERVED:
-            _invalid(HEADERS, "NAME=VALUE, separated by commas")
+            _raise_invalid(HEADERS, "NAME=VALUE, separated by commas")
         headers[name] = decoded
     return headers
 
@@ -71,7 +71,7 @@ def _is_printable(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def _invalid(variable: str, expected: str) -> NoReturn:
+def _raise_invalid(variable: str, expected: str) -> NoReturn:
     """The message does not quote the variable, which may hold a key."""
     raise InvalidAction(f"{variable} takes {expected}", hint=f"Correct or unset {variable}.", path=variable)
 
