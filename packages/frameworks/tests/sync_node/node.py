@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handrail.android.sync.debugger import Cdp
-from handrail.android.sync.framework_sync import FrameworkSync
-from handrail.android.sync.react_native import SCRIPT, HostTcp, MetroRoute, list_targets
 from handrail.clock import SystemClock
+from handrail_frameworks.debugger import Cdp
+from handrail_frameworks.framework_sync import FrameworkSync
+from handrail_frameworks.react_native import SCRIPT, HostTcp, MetroRoute, list_targets
 from tests.npm import modules
 from tests.unit.android.sim_phone import Bench, bench
 

@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.sync_node.node import Scene, run_peer, scene, work
+from packages.frameworks.tests.sync_node.node import Scene, run_peer, scene, work
 
 Story = Callable[[Scene], Awaitable[None]]
 

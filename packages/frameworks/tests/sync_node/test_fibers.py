@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from packages.frameworks.tests.sync_node.node import PACKAGE, Scene, run_peer
+from packages.frameworks.tests.sync_node.test_work import play
 
 from handrail.screen.compact import CompactOptions
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.screen.refs import Registry
-from tests.sync_node.node import PACKAGE, Scene, run_peer
-from tests.sync_node.test_work import play
 
 STATUS_BAR_DP = 24
 

@@ -5,10 +5,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from packages.frameworks.tests.sync_node.node import Scene, run_peer
+from packages.frameworks.tests.sync_node.test_work import play
 
-from handrail.android.sync import react_native as scripts
-from tests.sync_node.node import Scene, run_peer
-from tests.sync_node.test_work import play
+from handrail_frameworks import react_native as scripts
 
 SAME = """JSON.stringify([
   fetch === lab.natives.fetch, setTimeout === lab.natives.setTimeout,
