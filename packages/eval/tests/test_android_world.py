@@ -16,7 +16,6 @@ import pytest
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.shell import Script
-from handrail.agent.models import ScriptedModel, read_script
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.session import Session
@@ -24,6 +23,7 @@ from handrail.errors import HandrailError, Unsupported
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail.simulator import simulated_phones
+from handrail_agent.models import ScriptedModel, read_script
 from handrail_eval.env.android_world import LoopThread, async_env, handrail_agent
 
 DENY = '[[rule]]\nname = "hands off"\napp = "com.android.settings"\npressed = true\nverdict = "deny"\n'

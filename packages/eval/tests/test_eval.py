@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from packages.agent.tests.hosted import openai_wire
+from packages.agent.tests.hosted.server import serving
 
 from handrail.errors import InvalidAction
 from handrail_eval.command import evaluate
 from handrail_eval.load import SHIPPED, load_tasks
-from tests.agent_http import openai_wire
-from tests.agent_http.server import serving
 from tests.scenario.world import play_live
 
 EXPECTED_TO_FAIL = {"fault", "person"}

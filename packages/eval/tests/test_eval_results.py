@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, ModelUnavailable
 from handrail_eval.command import evaluate
 
 FEW = ("--tasks", "clock-timer,settings-brightness,notes-sum", "--seeds", "1..2", "--no-pictures")
@@ -101,11 +101,46 @@ def test_what_is_resumed_is_not_run_again_and_what_no_line_tells_of_is(copy: Pat
     whole = (copy / "results.jsonl").read_bytes()
     first = whole[: whole.index(b"\n", whole.index(b"\n") + 1) + 1]
     (copy / "results.jsonl").write_bytes(first + b'{"torn')
+    head = {"lines": 2, "chain": json.loads(first.splitlines()[-1])["chain"]}
+    (copy / "results.head").write_text(json.dumps(head))
     said = run("--resume", str(copy))
     assert said.exit_code == 0, said.output
     assert (copy / "results.jsonl").read_bytes().startswith(first)
     assert len(lines(copy)) == 6
     assert checked(copy) == []
+    [resume] = json.loads((copy / "manifest.json").read_text())["resumes"]
+    assert (resume["lines"], len(resume["begun_again"])) == (2, 4)
+    assert "once; 4 runs begun again" in (copy / "index.html").read_text()
+
+
+@pytest.mark.parametrize("cheat", ["emptied", "removed", "without its last", "without its first", "no head"])
+def test_results_that_have_lost_lines_are_not_gone_on_with(copy: Path, cheat: str) -> None:
+    file = copy / "results.jsonl"
+    written = file.read_bytes().splitlines(keepends=True)
+    if cheat == "removed":
+        file.unlink()
+    elif cheat == "no head":
+        (copy / "results.head").unlink()
+    else:
+        left = {"emptied": [], "without its last": written[:-1], "without its first": written[1:]}[cheat]
+        file.write_bytes(b"".join(left))
+    runs = sorted(path.name for path in copy.iterdir())
+    with pytest.raises(InvalidAction, match="does not have the lines"):
+        CliRunner().invoke(evaluate, ["--resume", str(copy)], catch_exceptions=False)
+    assert sorted(path.name for path in copy.iterdir() if path.name != ".lock") == [
+        name for name in runs if name != ".lock"
+    ]
+
+
+def test_a_dead_model_server_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    folder = tmp_path / "dead"
+    words = ["--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1", "--tasks", "clock-timer"]
+    with pytest.raises(ModelUnavailable) as caught:
+        CliRunner().invoke(evaluate, [*words, "--out", str(folder)], catch_exceptions=False)
+    assert caught.value.exits.exit_code == 3
+    assert not (folder / "results.jsonl").exists()
+    assert json.loads((folder / "summary.json").read_text())["complete"] is False
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agent.model import Mode, Prompt, Reply, finished
-from handrail.agent.models import Nothing, screen_text
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction, Unsupported
+from handrail_agent.model import Mode, Prompt, Reply, finished
+from handrail_agent.models import Nothing, screen_text
 from handrail_eval.miniwob.kinds import BY_PAGE, KINDS, TAGS, solver_of
 from handrail_eval.miniwob.run import WobPlan, run_wob
 from handrail_eval.miniwob.screen import SeenScreen

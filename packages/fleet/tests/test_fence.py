@@ -8,7 +8,7 @@ from packages.fleet.tests.lab import lab, unit
 
 from handrail.errors import DeviceBusy, InvalidAction
 from handrail.flow.document import loads
-from handrail.flow.write import write
+from handrail.flow.write import write_flow
 from handrail.protocol.device import PressKey
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Holder, Leases
@@ -161,7 +161,7 @@ def test_a_flow_says_how_it_may_be_repeated_and_is_written_back_so() -> None:
     text = "name: F\nretry: lost\nattempts: 4\nsteps:\n  - press_key: home\n"
     flow = loads(text).flow
     assert (flow.retry, flow.attempts) == ("lost", 4)
-    assert loads(write(flow)).flow == flow
+    assert loads(write_flow(flow)).flow == flow
     for wrong in ("retry: always", "attempts: 0", "attempts: 99"):
         with pytest.raises(InvalidAction):
             loads(f"name: F\n{wrong}\nsteps:\n  - press_key: home\n")

@@ -9,11 +9,11 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from handrail.agent.model import AgentModel, Mode, Prompt, Reply
-from handrail.agent.models import Nothing, RandomTaps
 from handrail.protocol.observe import Finish, RequestHumanAuth
 from handrail.protocol.read import read_as
 from handrail.protocol.system import StartApp
+from handrail_agent.model import AgentModel, Mode, Prompt, Reply
+from handrail_agent.models import Nothing, RandomTaps
 from handrail_eval.answers import wrong_answers
 from handrail_eval.app_names import package_of
 from handrail_eval.reference import Reference

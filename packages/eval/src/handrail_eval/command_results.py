@@ -61,6 +61,8 @@ def compare(first: Path, second: Path, anyway: bool, as_json: bool) -> None:
         click.echo(f"{side.upper()}  {one['name']}, {one['model']}: {share}")
     for why in told["because"]:
         click.echo(f"compared anyway: {why}; {told['left_out']} runs left out")
+    for line in told["missing"][:_MOST]:
+        click.echo(f"left out: {line}")
     low_high = told["bootstrap95"]
     between = ""
     if low_high:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from handrail.cli.output import print_json, print_table
-from handrail.clock import Clock, SystemClock
-from handrail.errors import FAMILIES, DeviceError, InvalidAction
-from handrail.satellites import load
+from handrail.clock import Clock, SystemClock, iso_time
+from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction, ModelUnavailable
+from handrail.satellites import load_plugin
 from handrail_eval.command_tables import EvaluationProgress, print_tables
 from handrail_eval.manifest import made, must_agree
 from handrail_eval.models import ModelChoice
@@ -26,7 +26,7 @@ from handrail_eval.result_folder import PAGE, SUMMARY, TEMPLATES, ResultFolder
 from handrail_eval.summary import Evaluation
 
 if TYPE_CHECKING:
-    from handrail.agent.model import AgentModel
+    from handrail_agent.model import AgentModel
     from handrail_eval.command import EvaluateOptions
 
 Done = Callable[[TaskResult], None]
@@ -97,7 +97,7 @@ async def run_evaluation(options: EvaluateOptions) -> int:
     with folder.held() if folder else nullcontext():
         if folder and options.resume:
             must_agree(folder.manifest(), _manifest(suite, options, clock))
-            before = folder.resume(suite.tasks)
+            before = folder.resume(suite.tasks, iso_time(clock.now_ms()))
         return await _measured(suite, options, folder, before, clock)
 
 
@@ -113,7 +113,7 @@ def _suite(options: EvaluateOptions, clock: Clock) -> EvaluationSuite:
 
 
 def _fleet() -> Any:
-    return load("handrail.runners", "evaluation", "fleet", "--fleet")
+    return load_plugin("handrail.runners", "evaluation", "fleet", "--fleet")
 
 
 def _manifest(suite: EvaluationSuite, options: EvaluateOptions, clock: Clock) -> dict[str, Any]:
@@ -217,7 +217,7 @@ async def _measured(
 ) -> int:
     results = {key_of(one): one for one in before}
     began, is_stopped, jobs = clock.monotonic_ms(), False, options.jobs or suite.usual_jobs
-    lost: DeviceError | None = None
+    lost: HandrailError | None = None
     shown = EvaluationProgress(len(suite.tasks), options.model, before, lines=options.fleet is not None)
     with _stopped_by_sigterm(), shown as progress:
 
@@ -232,17 +232,18 @@ async def _measured(
             await suite.run(frozenset(results), jobs, done)
         except asyncio.CancelledError:  # what was done until then is still worth telling
             is_stopped = True
-        except DeviceError as error:  # hosts of a fleet are gone; what the others did counts
+        except (DeviceError, ModelUnavailable) as error:  # hosts or a server are gone; what was done counts
             lost = error
     ordered = tuple(results[key_of(task)] for task in suite.tasks if key_of(task) in results)
     ran = Evaluation(options.model, len(suite.tasks), options.repeats, ordered)
     _publish(ran, options, folder, {"wall_ms": round(clock.monotonic_ms() - began, 1), "jobs": jobs})
-    if is_stopped:
-        hint = f"Go on with --resume {folder.path}." if folder else "With --out DIR it could be resumed."
+    hint = f"Go on with --resume {folder.path}." if folder else "With --out DIR it could be resumed."
+    if is_stopped or lost is not None:
         click.echo(f"Stopped after {len(ordered)} of {len(suite.tasks)} runs. {hint}", err=True)
-        return FAMILIES["cancelled"].exit_code
     if lost is not None:
         raise lost
+    if is_stopped:
+        return FAMILIES["cancelled"].exit_code
     failed = options.fail_under is not None and ran.percent < options.fail_under
     return FAMILIES["outcome"].exit_code if failed else 0
 

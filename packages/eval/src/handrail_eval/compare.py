@@ -12,6 +12,8 @@ from handrail_eval.result import EpisodeKey, TaskResult, key_of
 from handrail_eval.result_folder import LINES, ResultFolder
 from handrail_eval.statistics import bootstrap, clusters, mcnemar, mean, rounded, sign_flips
 
+Results = Mapping[EpisodeKey, TaskResult]
+
 
 def read_results(folder: Path) -> tuple[dict[str, Any], dict[EpisodeKey, TaskResult]]:
     """The manifest, and what every episode came to. Raises `InvalidAction`."""
@@ -47,6 +49,7 @@ def compared(first: Path, second: Path, *, anyway: bool = False) -> dict[str, An
         "pairs": len(pairs),
         "left_out": len({*a, *b}) - len(pairs),
         "because": ignored,
+        "missing": _missing(a, b, changed, first.name, second.name),
         **_verdict(pairs),
         "flipped": _flipped(pairs),
     }
@@ -57,11 +60,37 @@ def _unlike(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
     if one["suite"]["hash"] != two["suite"]["hash"]:
         found.append(f"their suites differ ({one['suite']['name']}, {two['suite']['name']})")
     found += [
-        f"{name} differ"
-        for name in ("seeds", "repeats", "max_steps", "policy", "code")
+        f"their {words} differ ({_short(one[name])}, {_short(two[name])})"
+        for name, words in _CONDITIONS.items()
         if one[name] != two[name]
     ]
     return found
+
+
+_CONDITIONS = {
+    "seeds": "seeds",
+    "repeats": "numbers of repeats",
+    "max_steps": "most steps of a task",
+    "policy": "policies",
+    "code": "versions of Handrail's code",
+}
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else f"{text[:20]}…"
+
+
+def _missing(a: Results, b: Results, changed: set[str], one: str, two: str) -> list[str]:
+    """Tasks that are not compared, each with why, as sentences."""
+    in_a, in_b = {key[0] for key in a}, {key[0] for key in b}
+    lines = [
+        f"{name} is another task in each of them, under one name." for name in sorted(changed & in_a & in_b)
+    ]
+    lines += [f"{name} was run only in {one}." for name in sorted(in_a - in_b)]
+    lines += [f"{name} was run only in {two}." for name in sorted(in_b - in_a)]
+    both = {key[0] for key in set(a) ^ set(b)} & in_a & in_b
+    return lines + [f"{name} has runs with a seed or repeat that the other lacks." for name in sorted(both)]
 
 
 def _changed(one: Mapping[str, Any], two: Mapping[str, Any]) -> set[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from handrail.agent.run_data import AgentStep
 from handrail.clock import Clock
 from handrail.errors import InvalidAction
+from handrail_agent.run_data import AgentStep
 from handrail_eval.env.task import EnvQuestion, EpisodeVerdict, Shell
 from handrail_eval.load import load_templates
 from handrail_eval.run import settled, why_not

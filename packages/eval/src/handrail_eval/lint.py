@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from handrail.agent.model import AgentModel
-from handrail.agent.run_data import GOOD
 from handrail.errors import InvalidAction
+from handrail_agent.model import AgentModel
+from handrail_agent.run_data import GOOD
 from handrail_eval.baselines import (
     AT_ONCE,
     BASELINES,

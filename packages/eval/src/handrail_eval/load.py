@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -121,9 +122,30 @@ def told(template: TaskTemplate, seed: int, file: Path | None = None) -> EvalTas
     try:
         return template.task(seed)
     except InvalidAction as error:
-        where = str(file or template.id)
         path = str(error.details.get("path", ""))
-        raise InvalidAction(f"{where}: {error.message}", path=path, hint=error.hint, file=where) from None
+        where = f"{file or template.id}{_line_of(file, path)}"
+        raise InvalidAction(
+            f"{where}: {error.message}", path=path, hint=error.hint, file=str(file or "")
+        ) from None
+
+
+def _line_of(file: Path | None, path: str) -> str:
+    """ ":12" for the line where a field of the file stands; "" where that can't be told."""
+    if file is None or file.suffix == ".py" or not path:
+        return ""
+    node = yaml.compose(file.read_text(encoding="utf-8"), _LOADER)
+    for part in re.findall(r"[^.\[\]]+", path):
+        if isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
+            node = node.value[int(part)]
+        elif isinstance(node, yaml.MappingNode):
+            found = next(((key, value) for key, value in node.value if key.value == part), None)
+            if found is None:
+                break
+            mark, node = found[0].start_mark, found[1]
+            node.start_mark = mark
+        else:
+            break
+    return f":{node.start_mark.line + 1}" if node is not None else ""
 
 
 def _python(file: Path) -> TaskTemplate:

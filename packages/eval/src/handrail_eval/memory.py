@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.agent.model import AgentModel
-from handrail.agent.run_data import RunResult
+from handrail_agent.model import AgentModel
+from handrail_agent.run_data import RunResult
 from handrail_eval.baselines import memoriser, reference
 from handrail_eval.result import EpisodeKey, key_of
 from handrail_eval.run import EvaluationPlan, episode

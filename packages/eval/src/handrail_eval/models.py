@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from handrail.agent.model import AgentModel
-from handrail.agent.models import open_model
 from handrail.clock import Clock
+from handrail_agent.model import AgentModel
+from handrail_agent.models import open_model
 from handrail_eval.baselines import baseline_of
 from handrail_eval.result import EpisodeName
 

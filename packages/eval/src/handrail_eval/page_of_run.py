@@ -54,6 +54,12 @@ def run_figures(summary: Mapping[str, Any]) -> Html:
     return figures(told)
 
 
+def _resumed(resumes: Sequence[Mapping[str, Any]]) -> str:
+    again = sum(len(resume["begun_again"]) for resume in resumes)
+    times = "once" if len(resumes) == 1 else f"{len(resumes)} times"
+    return f"{times}; {again} runs begun again" if resumes else "no"
+
+
 def _about(manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> Html:
     seeds = manifest["seeds"]
     told = {
@@ -63,6 +69,7 @@ def _about(manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> Html:
         "Repeats": manifest["repeats"],
         "Runs": f"{summary['episodes']} of {summary['wanted']}",
         "Started": manifest["started"],
+        "Resumed": _resumed(manifest.get("resumes", [])),
         "Handrail": manifest["handrail"],
         "Intervals": "95 %, tasks drawn anew; where all are alike, and of groups, by Wilson",
     }

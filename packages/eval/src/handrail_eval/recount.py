@@ -37,7 +37,7 @@ def wrongs_of(folder: Path) -> list[str]:
     except ValueError as error:
         return [f"not JSON: {error}"]
     try:
-        found = [*_of_suite(folder, manifest), *_of_chain(data)]
+        found = [*_of_suite(folder, manifest), *_of_chain(data), *_of_head(folder, data)]
         lines = [json.loads(line) for line in data.splitlines()]
         found += [*_of_set(manifest, lines), *_of_runs(folder, lines), *_of_summary(manifest, summary, lines)]
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
@@ -75,6 +75,13 @@ def _of_chain(data: bytes) -> Iterator[str]:
         if tail is None or _sha(before.encode() + b"\n" + body) != tail[1].decode():
             yield f"results.jsonl: line {number} was altered, or one before it is missing"
         before = tail[1].decode() if tail else before
+
+
+def _of_head(folder: Path, data: bytes) -> Iterator[str]:
+    head = json.loads((folder / "results.head").read_bytes())
+    last = _TAIL.search(data.splitlines()[-1]) if data else None
+    if (head["lines"], head["chain"]) != (data.count(b"\n"), last[1].decode() if last else "0" * 64):
+        yield "results.head: it counts other lines than there are"
 
 
 def _of_set(manifest: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from handrail.agent.model import Mode, Prompt, Reply, finished
-from handrail.agent.models import screen_text, script_replies
 from handrail.errors import InvalidAction
+from handrail_agent.model import Mode, Prompt, Reply, finished
+from handrail_agent.models import screen_text, script_replies
 from handrail_eval.values import filled
 
 OVER = "The reference has no more steps."

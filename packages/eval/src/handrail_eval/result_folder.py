@@ -18,9 +18,10 @@ from typing import Any
 from handrail.errors import InvalidAction
 from handrail_eval.result import EpisodeName, TaskResult, folder_name, key_of
 
-MANIFEST, LINES, SUMMARY, PAGE, TEMPLATES = (
+MANIFEST, LINES, HEAD, SUMMARY, PAGE, TEMPLATES = (
     "manifest.json",
     "results.jsonl",
+    "results.head",
     "summary.json",
     "index.html",
     "templates",
@@ -35,6 +36,7 @@ class ResultFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._chain = FIRST
+        self._count = 0
 
     def begin(self, manifest: Mapping[str, Any], sources: Mapping[str, Path]) -> None:
         """A new one. Templates are kept beside the results: without them nobody could check what was run."""
@@ -57,9 +59,13 @@ class ResultFolder:
         for name, file in sources.items():
             shutil.copyfile(file, self.path / TEMPLATES / f"{name}{file.suffix}")
         self.write(MANIFEST, manifest)
+        self.write(HEAD, {"lines": 0, "chain": FIRST})
 
-    def resume(self, tasks: Sequence[EpisodeName]) -> list[TaskResult]:
-        """What was done; a torn last line is cut off, and what no line tells of is removed."""
+    def resume(self, tasks: Sequence[EpisodeName], at: str) -> list[TaskResult]:
+        """What was done; a torn last line is cut off, and what no line tells of is removed and counted.
+
+        Raises `InvalidAction` where lines are missing that were on the disk before.
+        """
         file = self.path / LINES
         data = file.read_bytes() if file.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
@@ -74,12 +80,34 @@ class ResultFolder:
             raise InvalidAction(
                 f"{file} can't be read: {error}", path="resume", hint="`handrail eval check` says more."
             ) from None
-        self._chain = lines[-1]["chain"] if lines else FIRST
+        self._refuse_lost_lines([str(line["chain"]) for line in lines])
+        self._chain, self._count = lines[-1]["chain"] if lines else FIRST, len(lines)
         known = {key_of(one) for one in done}
-        for task in tasks:
-            if key_of(task) not in known:
-                shutil.rmtree(self.path / folder_name(task), ignore_errors=True)
+        begun_again = [
+            name
+            for task in tasks
+            if key_of(task) not in known and (self.path / (name := folder_name(task))).exists()
+        ]
+        for name in begun_again:
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        manifest = self.manifest()
+        resume = {"at": at, "lines": len(lines), "begun_again": begun_again}
+        self.write(MANIFEST, {**manifest, "resumes": [*manifest.get("resumes", []), resume]})
         return done
+
+    def _refuse_lost_lines(self, chains: Sequence[str]) -> None:
+        """Results that were emptied, cut or replaced are no evaluation to go on with."""
+        try:
+            head = json.loads((self.path / HEAD).read_text(encoding="utf-8"))
+            count, chain = int(head["lines"]), str(head["chain"])
+        except (OSError, ValueError, KeyError, TypeError):
+            count, chain = len(chains) + 1, ""  # without it nobody knows how many there were
+        if len(chains) < count or (count and chains[count - 1] != chain):
+            raise InvalidAction(
+                f"{self.path / LINES} does not have the lines that {HEAD} counts",
+                path="resume",
+                hint="Begin a new evaluation with --out: what was run once can't be run again here.",
+            )
 
     def add(self, one: TaskResult) -> None:
         """Durable when this returns. Every line vouches for the one before it and for what its run kept."""
@@ -91,6 +119,8 @@ class ResultFolder:
             file.write(f"{line}\n".encode("utf-8", "replace"))
             file.flush()
             os.fsync(file.fileno())
+        self._count += 1
+        self.write(HEAD, {"lines": self._count, "chain": self._chain})
 
     def _kept(self, one: TaskResult) -> dict[str, str]:
         """The hash of its steps, and where its journal ends."""

@@ -6,18 +6,18 @@ import asyncio
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from handrail.agent.budget import Budget
-from handrail.agent.loop import Terms, run_task
-from handrail.agent.model import AgentModel
-from handrail.agent.run_data import REPORT, AgentStep, RunResult
-from handrail.agent.task import Task
 from handrail.clock import Clock
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, ModelUnavailable
+from handrail_agent.budget import Budget
+from handrail_agent.loop import Terms, run_task
+from handrail_agent.model import AgentModel
+from handrail_agent.run_data import REPORT, AgentStep, RunResult
+from handrail_agent.task import Task
 from handrail_eval.evidence import PersonQuestion, TaskEvidence
 from handrail_eval.judge import attacks, is_shown_by_state, problems, state_problems
 from handrail_eval.result import TaskResult, folder_name
@@ -47,6 +47,8 @@ class EvaluationPlan:
     """Whether what is kept has pictures: they are most of it."""
     prepare: Callable[[EvalTask], Awaitable[None]] | None = None
     """Before a model is opened for a task."""
+    platform: Literal["android", "ios"] = "android"
+    """Of the phones that the tasks run on."""
 
 
 async def run_one(task: EvalTask, plan: EvaluationPlan) -> TaskResult:
@@ -64,11 +66,16 @@ async def episode(
     async with _clock_of(task, plan) as (clock, busy):
         model = plan.open_model(task)
         try:
-            async with _folders(task, plan.out) as (folder, home), stage(task, home, clock) as ready:
+            async with (
+                _folders(task, plan.out) as (folder, home),
+                stage(task, home, clock, plan.platform) as ready,
+            ):
                 busy(ready)
                 ran, evidence = await perform(
                     task, ready, model, clock, plan.max_steps, folder, pictures=plan.pictures
                 )
+        except ModelUnavailable:
+            raise
         except HandrailError as error:  # a setup that the phone does not take
             return _not_run(task, error, (time.monotonic() - began) * 1000), None, None
         finally:
@@ -86,7 +93,7 @@ async def perform(
     *,
     pictures: bool = True,
 ) -> tuple[RunResult, TaskEvidence]:
-    """One model at work on a stage that is ready."""
+    """One model at work on a stage that is ready. Raises `ModelUnavailable`: a dead server is no verdict."""
     witness = EpisodeWitness(task, ready.phone, ready.shell)
     ran = await run_task(
         ready.session,
@@ -97,7 +104,24 @@ async def perform(
         folder=folder,
         terms=Terms(pictures=pictures and folder is not None),
     )
+    require_model(ran)
     return ran, await settled(task, witness, ran.steps, ready.person.questions, clock)
+
+
+def require_model(ran: RunResult) -> None:
+    """Raises `ModelUnavailable` where the model's server ended the run."""
+    if ran.code == ModelUnavailable.code:
+        raise ModelUnavailable(ran.message)
+
+
+@contextmanager
+def first_failure() -> Iterator[None]:
+    """Of several episodes at once that fail, one failure is raised: the model's, if it is among them."""
+    try:
+        yield
+    except ExceptionGroup as failures:
+        known = [failure for failure in failures.exceptions if isinstance(failure, ModelUnavailable)]
+        raise (known or failures.exceptions)[0] from failures
 
 
 @asynccontextmanager
@@ -206,6 +230,7 @@ async def run_all(tasks: Iterator[EvalTask], plan: EvaluationPlan, jobs: int, do
         for task in tasks:
             done(await run_one(task, plan))
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(jobs):
-            group.create_task(work())
+    with first_failure():
+        async with asyncio.TaskGroup() as group:
+            for _ in range(jobs):
+                group.create_task(work())

@@ -6,23 +6,24 @@ Runs beside one another share nothing: journal, approvals, policy and time are t
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script
 from handrail.clock import Clock
 from handrail.config import Config
 from handrail.engine.session import Session
+from handrail.errors import Unsupported
 from handrail.runtime import Runtime
 from handrail.safety.approval_store import AskedApproval
 from handrail.safety.approvals import Approvals
 from handrail.safety.caller import Caller
-from handrail.simulator import simulated_daemon
+from handrail.simulator import simulated_daemon, simulator
 from handrail_eval.env.line import InProcessLink
 from handrail_eval.evidence import PersonQuestion
 from handrail_eval.task import EvalTask, PersonLine
@@ -37,32 +38,54 @@ class EvaluationStage:
     """Everything is ready for the first step."""
 
     phone: Phone
-    device: AdbDevice
     session: Session
     runtime: Runtime
     person: Person
+    device: AdbDevice | None = None
+    """None for an iPhone."""
 
     async def shell(self, command: str) -> None:
         """On the phone."""
+        if self.device is None:
+            raise Unsupported(f"An iPhone has no shell for {command!r}", hint="Leave this task to Android.")
         await self.device.shell.run(Script(command))
 
 
 @asynccontextmanager
-async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[EvaluationStage]:
+async def stage(
+    task: EvalTask, home: Path, clock: Clock, platform: Literal["android", "ios"] = "android"
+) -> AsyncIterator[EvaluationStage]:
     """The phone has the task's world and its time of day, whatever the clock says here."""
     config, env = _home(task, home)
     own = ShiftedClock(clock, task.now_ms - clock.now_ms() if task.now_ms else 0)
-    name = f"eval-{task.id}"
-    phone, daemon = simulated_daemon(clock=own, seed=task.seed, serial=name, world=task.world)
-    device = AdbDevice(InProcessLink(daemon, name, clock), clock)
     caller = Caller(task.id, "agent", "agent")
-    async with Runtime.open(config, clock=clock, env=env, caller=caller) as runtime:
-        session = await runtime.session_on(device, helper="none")
+    async with AsyncExitStack() as stack:
+        runtime = await stack.enter_async_context(Runtime.open(config, clock=clock, env=env, caller=caller))
         person = Person(task.person)
         runtime.approvals.notify = partial(_answer, person, runtime.approvals)
-        ready = EvaluationStage(phone, device, session, runtime, person)
+        if platform == "ios":
+            phone, session = await _iphone(task, own, runtime, stack)
+            ready = EvaluationStage(phone, session, runtime, person)
+        else:
+            name = f"eval-{task.id}"
+            phone, daemon = simulated_daemon(clock=own, seed=task.seed, serial=name, world=task.world)
+            device = AdbDevice(InProcessLink(daemon, name, clock), clock)
+            session = await runtime.session_on(device, helper="none")
+            ready = EvaluationStage(phone, session, runtime, person, device)
         await set_up(task, phone, ready.shell)
         yield ready
+
+
+async def _iphone(
+    task: EvalTask, clock: ShiftedClock, runtime: Runtime, stack: AsyncExitStack
+) -> tuple[Phone, Session]:
+    """A simulated iPhone, reached by its WebDriverAgent as any other."""
+    with simulator():
+        from handrail_sim.iphone import make_iphone, serve_iphone  # noqa: PLC0415
+
+    phone = make_iphone(clock=clock, seed=task.seed, world=task.world)
+    served = await stack.enter_async_context(serve_iphone(phone))
+    return phone, await runtime.session(f"ios:{served.wda_url}")
 
 
 class ShiftedClock:

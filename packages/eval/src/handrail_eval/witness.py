@@ -13,10 +13,10 @@ from functools import partial
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
-from handrail.agent.model import AgentModel, Mode, Prompt, Reply
-from handrail.agent.run_data import GOOD, AgentStep
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.observe import Finish, GiveAnswer
+from handrail_agent.model import AgentModel, Mode, Prompt, Reply
+from handrail_agent.run_data import GOOD, AgentStep
 from handrail_eval.app_names import package_of
 from handrail_eval.evidence import PersonQuestion, RunDeed, ShownScreen, TaskEvidence
 from handrail_eval.judge import needs_samples

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handrail.agent.model import AgentModel, Prompt, Reply
+from handrail_agent.model import AgentModel, Prompt, Reply
 from handrail_eval.baselines import BASELINES, reference
 from handrail_eval.env import PhoneEnv
 from handrail_eval.env_task import EvalEnvTask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from handrail.agent.model import Prompt, PromptTurn
+from handrail_agent.model import Prompt, PromptTurn
 from handrail_eval.reference import Reference
 from handrail_eval.template import TaskTemplate
 from handrail_eval.witness import EpisodeWitness

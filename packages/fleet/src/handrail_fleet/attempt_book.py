@@ -54,7 +54,7 @@ class AttemptBook:
         self._store = runtime.store
         self._journal = runtime.journal
         self._home = runtime.config.home
-        self._store.prepare("fleet_host", TABLES)
+        self._store.create_tables("fleet_host", TABLES)
 
     async def begin(self, one: HandedUnit, caller: Caller, devices: Sequence[str]) -> int:
         """Before the first touch, and durable: whoever comes after a kill knows that it was begun."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from handrail.bind import is_loopback, trusting
+from handrail.bind import is_loopback, tls_context_trusting
 from handrail.config import Config
 from handrail.errors import InvalidAction
 from handrail.web_server.desk_file import DeskFile
@@ -50,7 +50,7 @@ class FleetClient:
             hint = f"Set {TOKEN} to the token that `handrail fleet head` keeps in config/desk.json there."
             raise InvalidAction(f"There is no token for {address}", path="fleet", hint=hint)
         certificate = env.get(CERTIFICATE)
-        return cls(str(address), token, trusting(Path(certificate)) if certificate else None)
+        return cls(str(address), token, tls_context_trusting(Path(certificate)) if certificate else None)
 
     def get(self, path: str, *, wait_ms: float = 0.0) -> Any:
         return json.loads(self._line.ask("GET", path, timeout_s=10 + wait_ms / 1000))

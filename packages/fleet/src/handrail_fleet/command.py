@@ -155,7 +155,7 @@ def down(hosts: tuple[str, ...], address: str | None) -> None:
 @json_option
 def attach(run: str, address: str | None, junit: Path | None, report: Path | None, as_json: bool) -> None:
     """Follow RUN to its end, and tell what came of it. Ctrl-C only stops following."""
-    from handrail.cli.run import publish  # noqa: PLC0415
+    from handrail.cli.run import publish_results  # noqa: PLC0415
     from handrail_fleet.command_run import exit_code, follow, records  # noqa: PLC0415
 
     client = _client(address)
@@ -169,7 +169,7 @@ def attach(run: str, address: str | None, junit: Path | None, report: Path | Non
         if junit or report:
             raise InvalidAction("An evaluation has neither --junit nor --report", path="run")
         sys.exit(tell_evaluation(units, as_json=as_json))
-    publish(records(client, run), junit=junit, report_to=report, as_json=as_json)
+    publish_results(records(client, run), junit=junit, report_to=report, as_json=as_json)
     sys.exit(exit_code(client, run, interrupted=False))
 
 

@@ -113,7 +113,7 @@ async def _serve(settings: HostSettings, joining: JoinOptions) -> None:
 
 
 async def _by_http(settings: HostSettings, address: str, joining: JoinOptions) -> None:
-    from handrail.bind import trusting  # noqa: PLC0415
+    from handrail.bind import tls_context_trusting  # noqa: PLC0415
     from handrail_fleet.host import serve_host  # noqa: PLC0415
     from handrail_fleet.transport import HttpTransport, join_token  # noqa: PLC0415
 
@@ -121,7 +121,7 @@ async def _by_http(settings: HostSettings, address: str, joining: JoinOptions) -
     if not given:
         hint = "Copy config/fleet-host.token from the head's home, and give --token @FILE."
         raise InvalidAction("A host needs the token of hosts", path="token", hint=hint)
-    context = trusting(joining.cert) if joining.cert else None
+    context = tls_context_trusting(joining.cert) if joining.cert else None
     click.echo(f"{settings.name} joins {address}")
     while not settings.is_down:
         transport = HttpTransport(address, *join_token(given), context)

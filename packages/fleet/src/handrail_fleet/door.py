@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from handrail.errors import ActionRejected, InvalidAction
-from handrail.web_server.responses import json_object, number
+from handrail.web_server.responses import json_object, read_number
 from handrail_fleet.head import FleetHead
 from handrail_fleet.transport import HOST_HEADER
 
@@ -55,14 +55,14 @@ class _Door:
 
     async def put_file(self, request: Request) -> JSONResponse:
         self._must_be_host(request)
-        offset, total = number(request, "offset", 0, 10**12), number(request, "total", 0, 10**12)
+        offset, total = read_number(request, "offset", 0, 10**12), read_number(request, "total", 0, 10**12)
         chunk = await request.body()
         return JSONResponse({"have": await self._head.put(request.path_params["name"], offset, total, chunk)})
 
     async def status(self, request: Request) -> JSONResponse:
         """Hosts with their phones, and the newest runs."""
         hosts = await self._head.do(lambda ledger: ledger.hosts())
-        runs = await self._head.do(lambda ledger: ledger.runs(number(request, "limit", 20, 1_000)))
+        runs = await self._head.do(lambda ledger: ledger.runs(read_number(request, "limit", 20, 1_000)))
         return JSONResponse({"hosts": [self._host(host) for host in hosts], "runs": runs})
 
     def _host(self, one: dict[str, Any]) -> dict[str, Any]:
@@ -75,12 +75,12 @@ class _Door:
         return JSONResponse(await self._head.submit(given, request.state.visitor.name))
 
     async def watch(self, request: Request) -> JSONResponse:
-        wait_ms = number(request, "wait_ms", 0, 20_000)
+        wait_ms = read_number(request, "wait_ms", 0, 20_000)
         return JSONResponse(await self._head.watch(request.path_params["run"], wait_ms))
 
     async def units(self, request: Request) -> JSONResponse:
-        run, after = request.path_params["run"], number(request, "after", 0, 10**9)
-        limit = number(request, "limit", 1_000, 1_000)
+        run, after = request.path_params["run"], read_number(request, "after", 0, 10**9)
+        limit = read_number(request, "limit", 1_000, 1_000)
         found = await self._head.do(lambda ledger: ledger.units(run, after, limit))
         return JSONResponse({"units": found})
 

@@ -169,7 +169,7 @@ def _wire() -> TypeAdapter[FlowRecord]:
 def _pack(record: FlowRecord, keep: Callable[[bytes], str]) -> bytes:
     """As JSON; each picture is a file of its own, and its name stands in its place."""
     _swap(record.steps, lambda png: keep(png).encode())
-    return _wire().dump_json(record)
+    return _wire().dump_json(replace(record, repairs=None))
 
 
 def records_of(

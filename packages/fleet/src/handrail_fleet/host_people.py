@@ -17,7 +17,7 @@ from handrail.safety.approval_store import AskedApproval
 from handrail.safety.caller import Caller
 from handrail.waiting import Background
 from handrail.web_server.phone import Phones, phone_state, phone_tree
-from handrail.web_server.phone_stream import shrink
+from handrail.web_server.phone_stream import shrink_to_jpeg
 from handrail_fleet.host_phones import HostPhone, HostPhones
 from handrail_fleet.ledger import StaleHost
 from handrail_fleet.orders import OrderedHost, check_binding, question_data, read_order, trusted_key
@@ -174,7 +174,7 @@ class HostPeople:
 
     async def _look(self, body: Mapping[str, Any]) -> dict[str, Any]:
         png = await self._phone(body).session.screens.reader.screenshot()
-        small = await asyncio.to_thread(shrink, png)
+        small = await asyncio.to_thread(shrink_to_jpeg, png)
         return {"jpeg": base64.b64encode(small.jpeg).decode()}
 
     async def _tree(self, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Android in the Wild: `{"results/action_type": 4, "results/yx_touch": [y, x], "results/yx_lift": [y, x]}`.
 
-Places are shares of the screen, y before x. A touch that moves less than 4 % of it is a tap.
+Places are shares of the screen, y before x. A touch that moves less than 4 % of it is a tap. Models that were
+trained on it print `Action Decision: "action_type": "DUAL_POINT", "touch_point": "[y, x]", …`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,22 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.frame import Conversation, Fields, TextPart, needed, number_from, only
+from handrail.dialects.frame import (
+    Conversation,
+    Fields,
+    TextArgument,
+    number_from,
+    refuse_other_fields,
+    required_field,
+)
+from handrail.dialects.model_text import cut_output, json_in
 from handrail.dialects.table import (
     Dialect,
-    Meaning,
     ParsedOutput,
     SpecialWord,
     TableRow,
     WordCall,
+    WordMeaning,
     WordRule,
     plain_answer,
 )
@@ -33,24 +42,27 @@ CODES = {
 }  # fmt: skip
 _NUMBERS = {word: number for number, word in CODES.items()}
 _PREFIX = "results/"
+_PRINTED = {"touch_point": "yx_touch", "lift_point": "yx_lift", "typed_text": "type_action"}
 
 
 def _yx(given: Fields, name: str) -> tuple[float, float]:
-    value = needed(given, name)
+    value = required_field(given, name)
+    if isinstance(value, str):
+        value = value.strip(" []()").split(",")
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise InvalidAction(f"{name}: should be [y, x]", path=name)
     y, x = (number_from(one, name) for one in value)
     return y, x
 
 
-def _dual_point(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("yx_touch", "yx_lift", "type_action"), "DUAL_POINT")
+def _dual_point(given: Fields, talk: Conversation) -> WordMeaning:
+    refuse_other_fields(given, ("yx_touch", "yx_lift", "type_action"), "DUAL_POINT")
     touch, lift = _yx(given, "yx_touch"), _yx(given, "yx_lift")
     start = talk.frame.to_device(touch[1], touch[0], "yx_touch")
     if math.dist(touch, lift) <= NEAR:
-        return Meaning(({"type": "tap", "target": start},))
+        return WordMeaning(({"type": "tap", "target": start},))
     end = talk.frame.to_device(lift[1], lift[0], "yx_lift")
-    return Meaning(({"type": "swipe", "from": start, "to": end},))
+    return WordMeaning(({"type": "swipe", "from": start, "to": end},))
 
 
 def _write_dual_point(action: Act, talk: Conversation) -> Fields | None:
@@ -70,7 +82,7 @@ def _write_dual_point(action: Act, talk: Conversation) -> Fields | None:
 
 ROWS: dict[str, TableRow] = {
     "TYPE": WordRule(
-        "type_text", {"type_action": TextPart("text")}, "type_action", ignored="yx_touch yx_lift"
+        "type_text", {"type_action": TextArgument("text")}, "type_action", ignored="yx_touch yx_lift"
     ),
     "DUAL_POINT": SpecialWord("`tap`, or `swipe` where it lifts elsewhere", _dual_point, _write_dual_point),
     "PRESS_BACK": WordRule("press_key", fixed={"key": "back"}, ignored="yx_touch yx_lift type_action"),
@@ -86,17 +98,22 @@ ROWS: dict[str, TableRow] = {
 
 
 def hear(given: Any) -> ParsedOutput:
-    """With the dataset's prefix or without it; the type by number or by name."""
+    """With the dataset's prefix or without it, or as models print it; the type by number or by name."""
+    repairs: tuple[str, ...] = ()
+    if isinstance(given, str):
+        decision = cut_output(given).rpartition("Action Decision:")[2].strip()
+        given, repairs = json_in(decision if decision.startswith("{") else f"{{{decision}}}")
     if not isinstance(given, Mapping):
-        raise InvalidAction("should be an object", path="")
+        raise InvalidAction("should be an object", path="", hint='Write "action_type": "PRESS_BACK".')
     fields = {str(name).removeprefix(_PREFIX): value for name, value in given.items()}
+    fields = {_PRINTED.get(name, name): value for name, value in fields.items()}
     kind = fields.pop("action_type", None)
     word = CODES.get(kind) if isinstance(kind, int) and not isinstance(kind, bool) else kind
     if not isinstance(word, str):
         raise InvalidAction(
             "action_type: is not known", path="action_type", hint=f"One of: {', '.join(map(str, CODES))}."
         )
-    return ParsedOutput((WordCall(word, fields),))
+    return ParsedOutput((WordCall(word, fields),), "", repairs)
 
 
 def form(word: str, fields: Fields) -> dict[str, Any]:
@@ -105,4 +122,4 @@ def form(word: str, fields: Fields) -> dict[str, Any]:
     return {f"{_PREFIX}action_type": _NUMBERS[word], **given}
 
 
-DIALECT = Dialect("aitw", "Android in the Wild", "unit", ROWS, hear, form, plain_answer)
+DIALECT = Dialect("aitw", "Android in the Wild", "unit", ROWS, hear, form, plain_answer, reads_text=True)

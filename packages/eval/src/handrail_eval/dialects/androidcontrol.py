@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.frame import Fields, TextPart, opposite
+from handrail.dialects.frame import Fields, TextArgument, opposite_direction
 from handrail.dialects.table import Dialect, ParsedOutput, TableRow, WordRule, plain_answer
 from handrail_eval.dialects.androidworld import hear as _hear
 
@@ -17,9 +17,9 @@ _XY = {"target": ("x", "y")}
 ROWS: dict[str, TableRow] = {
     "click": WordRule("tap", pairs=_XY, required="x y"),
     "long_press": WordRule("long_press", pairs=_XY, required="x y"),
-    "scroll": WordRule("swipe", {"direction": opposite()}, "direction"),
-    "open_app": WordRule("start_app", {"app_name": TextPart("name")}, "app_name"),
-    "input_text": WordRule("type_text", {"text": TextPart("text")}, "text"),
+    "scroll": WordRule("swipe", {"direction": opposite_direction()}, "direction"),
+    "open_app": WordRule("start_app", {"app_name": TextArgument("name")}, "app_name"),
+    "input_text": WordRule("type_text", {"text": TextArgument("text")}, "text"),
     "navigate_home": WordRule("press_key", fixed={"key": "home"}),
     "navigate_back": WordRule("press_key", fixed={"key": "back"}),
     "wait": WordRule("wait", fixed={"duration_ms": 1000}),

@@ -14,27 +14,28 @@ from handrail.dialects.frame import (
     FINGER,
     Conversation,
     Fields,
-    OneOf,
-    TextPart,
-    needed,
+    RenamedWords,
+    TextArgument,
+    element_by_number,
     number_from,
-    only,
     place_from,
-    short,
+    refuse_other_fields,
+    required_field,
+    without_zero_fraction,
 )
 from handrail.dialects.gestures import direction_of
-from handrail.dialects.model_text import cut, json_in
+from handrail.dialects.model_text import cut_output, json_in
 from handrail.dialects.table import (
+    ActionOutcome,
     Dialect,
-    Meaning,
     ParsedOutput,
+    ReadActions,
     RefusedWord,
     SpecialWord,
     TableRow,
     WordCall,
+    WordMeaning,
     WordRule,
-    WordsRead,
-    WordsTold,
     outcome_text,
 )
 from handrail.errors import InvalidAction
@@ -55,34 +56,21 @@ def target_from(given: Fields, talk: Conversation) -> Mapping[str, Any] | None:
     if "index" in given:
         if has_place:
             raise InvalidAction("index: goes without x and y", path="index")
-        return {"ref": _ref(given["index"], talk)}
-    return place_from([needed(given, "x"), needed(given, "y")], "x", talk) if has_place else None
-
-
-def _ref(index: Any, talk: Conversation) -> str:
-    number = int(number_from(index, "index"))
-    if not talk.elements:
-        raise InvalidAction(
-            "index: no list of elements was told yet", path="index", hint="Look first, or give x and y."
-        )
-    if not 0 <= number < len(talk.elements):
-        raise InvalidAction(
-            f"index: {number} is none of the {len(talk.elements)} elements that were told",
-            path="index",
-            hint="Look again.",
-        )
-    return talk.elements[number]
+        return {"ref": element_by_number(int(number_from(given["index"], "index")), "index", talk)}
+    return (
+        place_from([required_field(given, "x"), required_field(given, "y")], "x", talk) if has_place else None
+    )
 
 
 def _touch(native: str) -> SpecialWord:
     classes = {"tap": Tap, "double_tap": DoubleTap, "long_press": LongPress}
 
-    def read(given: Fields, talk: Conversation) -> Meaning:
-        only(given, ("index", "x", "y"), native)
+    def read(given: Fields, talk: Conversation) -> WordMeaning:
+        refuse_other_fields(given, ("index", "x", "y"), native)
         target = target_from(given, talk)
         if target is None:
             raise InvalidAction("index: is required, or x and y", path="index")
-        return Meaning(({"type": native, "target": target},))
+        return WordMeaning(({"type": native, "target": target},))
 
     def write(action: Act, talk: Conversation) -> Fields | None:
         if type(action) is not classes[native] or action.expect is not None:
@@ -96,23 +84,23 @@ def _touch(native: str) -> SpecialWord:
 
 def _write_target(target: Any, talk: Conversation) -> dict[str, Any] | None:
     if isinstance(target, Point):
-        x, y = map(short, talk.frame.from_device(target.x, target.y))
+        x, y = map(without_zero_fraction, talk.frame.from_device(target.x, target.y))
         return {"x": x, "y": y}
     if isinstance(target, Selector) and target.ref in talk.elements:
         return {"index": list(talk.elements).index(str(target.ref))}
     return None
 
 
-def _input(given: Fields, talk: Conversation) -> Meaning:
+def _input(given: Fields, talk: Conversation) -> WordMeaning:
     """Always with Enter at the end; an empty text is nothing at all."""
-    only(given, ("text", "index", "x", "y", "clear_text"), "input_text")
-    text = str(needed(given, "text"))
+    refuse_other_fields(given, ("text", "index", "x", "y", "clear_text"), "input_text")
+    text = str(required_field(given, "text"))
     if not text:
-        return Meaning(reply="Nothing was typed.", note="an empty text is no action in AndroidWorld")
+        return WordMeaning(reply="Nothing was typed.", note="an empty text is no action in AndroidWorld")
     target = target_from(given, talk)
     typed: dict[str, Any] = {"type": "type_text", "text": text, "submit": True}
     typed |= {"target": dict(target)} if target is not None else {}
-    return Meaning(({**typed, "clear": given.get("clear_text") is True},))
+    return WordMeaning(({**typed, "clear": given.get("clear_text") is True},))
 
 
 def _write_input(action: Act, talk: Conversation) -> Fields | None:
@@ -124,14 +112,23 @@ def _write_input(action: Act, talk: Conversation) -> Fields | None:
     return {"text": action.text, **target, **({"clear_text": True} if action.clear else {})}
 
 
-def _scroll(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("direction", "index"), "scroll")
+def _scroll(given: Fields, talk: Conversation) -> WordMeaning:
+    refuse_other_fields(given, ("direction", "index"), "scroll")
     swipe: dict[str, Any] = {"type": "swipe", "direction": FINGER[direction_of(given)]}
     if "index" not in given:
-        return Meaning((swipe,))
+        return WordMeaning((swipe,))
     if number_from(given["index"], "index") == 0:
-        return Meaning((swipe,), FIRST_ELEMENT)
-    return Meaning(({**swipe, "target": {"ref": _ref(given["index"], talk)}},))
+        return WordMeaning((swipe,), FIRST_ELEMENT)
+    return WordMeaning(
+        (
+            {
+                **swipe,
+                "target": {
+                    "ref": element_by_number(int(number_from(given["index"], "index")), "index", talk)
+                },
+            },
+        )
+    )
 
 
 def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
@@ -144,10 +141,10 @@ def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
     return {**scroll, **target} if target and target.get("index") else None
 
 
-def _answer(given: Fields, talk: Conversation) -> Meaning:
-    only(given, ("text",), "answer")
-    talk.answer = str(needed(given, "text"))
-    return Meaning(({"type": "give_answer", "text": talk.answer or " "},))
+def _answer(given: Fields, talk: Conversation) -> WordMeaning:
+    refuse_other_fields(given, ("text",), "answer")
+    talk.answer = str(required_field(given, "text"))
+    return WordMeaning(({"type": "give_answer", "text": talk.answer or " "},))
 
 
 def _write_answer(action: Act, talk: Conversation) -> Fields | None:
@@ -158,18 +155,19 @@ def _write_answer(action: Act, talk: Conversation) -> Fields | None:
 _STATUS = {"complete": "done", "successful": "done", "infeasible": "infeasible"}
 
 
-def _status(given: Fields, talk: Conversation) -> Meaning:
+def _status(given: Fields, talk: Conversation) -> WordMeaning:
     """What was answered before is the message of the end."""
-    only(given, ("goal_status",), "status")
-    status = OneOf("status", _STATUS).read(needed(given, "goal_status"), "goal_status", talk)
-    said = {"message": talk.answer} if talk.answer else {}
-    return Meaning(({"type": "finish", "status": status, **said},))
+    refuse_other_fields(given, ("goal_status", "text"), "status")
+    status = RenamedWords("status", _STATUS).read(required_field(given, "goal_status"), "goal_status", talk)
+    message = given.get("text") or talk.answer
+    said = {"message": str(message)} if message else {}
+    return WordMeaning(({"type": "finish", "status": status, **said},))
 
 
 def _write_status(action: Act, talk: Conversation) -> Fields | None:
     if not isinstance(action, Finish) or action.message not in ("Task finished.", talk.answer):
         return None
-    return {"goal_status": OneOf("status", _STATUS).write(action.status, talk)} if action.status in (
+    return {"goal_status": RenamedWords("status", _STATUS).write(action.status, talk)} if action.status in (
         "done", "infeasible"
     ) else None  # fmt: skip
 
@@ -187,11 +185,11 @@ ROWS: dict[str, TableRow] = {
     "scroll": SpecialWord("`swipe` the other way, in the element or on the screen", _scroll, _write_scroll),
     "swipe": WordRule(
         "swipe",
-        {"direction": OneOf("direction", SWIPES)},
+        {"direction": RenamedWords("direction", SWIPES)},
         "direction",
         {"duration_ms": SWIPE_MS},
     ),
-    "open_app": WordRule("start_app", {"app_name": TextPart("name")}, "app_name"),
+    "open_app": WordRule("start_app", {"app_name": TextArgument("name")}, "app_name"),
     "wait": WordRule("wait", fixed={"duration_ms": 1000}),
     "answer": SpecialWord("`give_answer`; the task goes on", _answer, _write_answer),
     "status": SpecialWord("`finish`", _status, _write_status),
@@ -205,7 +203,7 @@ def hear(given: Any) -> ParsedOutput:
     thought = ""
     repairs: tuple[str, ...] = ()
     if not isinstance(given, Mapping):
-        text = cut(given)
+        text = cut_output(given)
         found = _LABELS.search(text)
         thought = found[1] if found else ""
         given, repairs = json_in(text[text.rfind("Action:") + 7 :] if "Action:" in text else text)
@@ -220,7 +218,7 @@ def form(word: str, fields: Fields) -> dict[str, Any]:
     return {"action_type": word, **fields}
 
 
-def answer(reading: WordsRead, told: WordsTold) -> dict[str, Any]:
+def answer(reading: ReadActions, told: ActionOutcome) -> dict[str, Any]:
     """The list whose numbers the next action may name."""
     elements = [{"index": number, **one} for number, one in enumerate(told.elements)]
     return {"success": told.success, "text": outcome_text(reading, told), "ui_elements": elements}

@@ -17,18 +17,18 @@ from typing import Any, TypeVar, cast
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script
-from handrail.agent.budget import Budget
-from handrail.agent.computer import Speech
-from handrail.agent.loop import Terms, run_task
-from handrail.agent.model import AgentModel
-from handrail.agent.phone import look, picture_in
-from handrail.agent.run_data import AgentStep, RunResult
-from handrail.agent.task import Task
 from handrail.clock import Clock
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol.observe import Finish, RequestHumanAuth, Screenshot
 from handrail.protocol.read import action_from
+from handrail_agent.budget import Budget
+from handrail_agent.computer import Speech
+from handrail_agent.loop import Terms, run_task
+from handrail_agent.model import AgentModel
+from handrail_agent.phone import look, picture_in
+from handrail_agent.run_data import AgentStep, RunResult
+from handrail_agent.task import Task
 
 T = TypeVar("T")
 DIALECT = "androidworld"

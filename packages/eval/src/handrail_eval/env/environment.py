@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from handrail.adb.shell import Script
-from handrail.agent.budget import Budget, says
-from handrail.agent.computer import Speech
-from handrail.agent.history import came_of
-from handrail.agent.phone import look, photograph
-from handrail.agent.run_data import AgentStep
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import Finish, RequestHumanAuth
 from handrail.protocol.read import action_from
 from handrail.safety.approval_store import AskedApproval
+from handrail_agent.budget import Budget, says
+from handrail_agent.computer import Speech
+from handrail_agent.history import came_of
+from handrail_agent.phone import look, photograph
+from handrail_agent.run_data import AgentStep
 from handrail_eval.env.phone import Bench, EnvPhone
 from handrail_eval.env.task import EnvEpisode, EnvQuestion, EnvTask, TaskSource, drawn
 from handrail_eval.virtual_time import VirtualLoop

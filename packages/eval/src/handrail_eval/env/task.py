@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from handrail.agent.run_data import AgentStep
 from handrail.clock import Clock
+from handrail_agent.run_data import AgentStep
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

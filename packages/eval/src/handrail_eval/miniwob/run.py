@@ -9,17 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.agent.budget import Budget
-from handrail.agent.loop import Terms, run_task
-from handrail.agent.model import AgentModel
-from handrail.agent.run_data import REPORT, RunResult
-from handrail.agent.task import Task
 from handrail.clock import Clock
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, ModelUnavailable
 from handrail.waiting import beside
+from handrail_agent.budget import Budget
+from handrail_agent.loop import Terms, run_task
+from handrail_agent.model import AgentModel
+from handrail_agent.run_data import REPORT, RunResult
+from handrail_agent.task import Task
 from handrail_eval.miniwob.episode import Reward, WobStage, wob_stage
 from handrail_eval.miniwob.site import WobTask, wob_site
 from handrail_eval.result import TaskResult, folder_name
+from handrail_eval.run import first_failure, require_model
 
 USUAL_JOBS = 2
 """Each has a browser of its own."""
@@ -50,7 +51,7 @@ async def run_wob(
                 while waiting:
                     done(await _run_one(waiting.popleft(), stage, plan))
 
-    with wob_site() as origin:
+    with wob_site() as origin, first_failure():
         async with asyncio.TaskGroup() as group:
             for _ in range(min(jobs, len(tasks))):
                 group.create_task(work())
@@ -62,6 +63,8 @@ async def _run_one(task: WobTask, stage: WobStage, plan: WobPlan) -> TaskResult:
     try:
         begun = await stage.begin(task)
         ran, reward = await _run(begun, stage, plan)
+    except ModelUnavailable:
+        raise
     except HandrailError as error:
         why, ms = f"{error.code}: {error.message}", plan.clock.monotonic_ms() - began
         return TaskResult(
@@ -94,6 +97,7 @@ async def _run(task: WobTask, stage: WobStage, plan: WobPlan) -> tuple[RunResult
                 await plan.clock.sleep_ms(20.0)
     finally:
         await model.close()
+    require_model(ran)
     return ran, await stage.reward()
 
 

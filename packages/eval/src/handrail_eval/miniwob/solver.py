@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from handrail.agent.model import Mode, Prompt, Reply, finished
-from handrail.agent.models import screen_text
 from handrail.protocol.device import PressKey, SetValue, Swipe, Tap, TypeText
 from handrail.protocol.observe import Wait
 from handrail.protocol.target import Selector
+from handrail_agent.model import Mode, Prompt, Reply, finished
+from handrail_agent.models import screen_text
 from handrail_eval.miniwob.screen import SeenLine, SeenScreen
 
 Step = Mapping[str, Any]

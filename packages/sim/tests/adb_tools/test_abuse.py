@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from handrail.adb.wire import HEADER, MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
-from tests.driver.conftest import SimProcess
+from handrail_sim.adbd.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
+from tests.adb_tools.conftest import SimProcess
 
 pytestmark = pytest.mark.slow
 
+HEADER = struct.Struct("<6I")
 MEMORY_MAX = 640
 """MiB at the most, whatever peers do: streams, unread data and unsent answers are all bounded."""
 CONNECT = encode(Packet(Command.CNXN, VERSION, MAX_PAYLOAD, b"host::features=shell_v2,cmd"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.driver.conftest import Adb
+from tests.adb_tools.conftest import Adb
 
 adbutils = pytest.importorskip("adbutils", reason="adbutils is not installed")
 pytestmark = (

@@ -1,6 +1,6 @@
 """Random kills on a fleet: every unit has one accepted result or is told as lost, and all of it proves.
 
-    python tests/fuzz/fleet.py [--rounds 20] [--units 60] [--seed N] [--plain]
+    python packages/fleet/tests/fuzz/fleet.py [--rounds 20] [--units 60] [--seed N] [--plain]
 
 Hosts are network namespaces, so it needs root; `--plain` goes without Ray.
 """
@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[4]))
 from packages.fleet.tests.bed import bed, why_not
 from packages.fleet.tests.faults import FAULTS, journals_hold, story
 

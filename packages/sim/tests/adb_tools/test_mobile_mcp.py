@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.driver.conftest import Adb
+from tests.adb_tools.conftest import Adb
 
 WANTED = os.environ.get("HANDRAIL_MOBILE_MCP", "")
 MARK = "HANDRAIL_TEST_RUN"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.driver.conftest import Adb
+from tests.adb_tools.conftest import Adb
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.driver.conftest import Adb
+from tests.adb_tools.conftest import Adb
 
 
 def png_size(data: bytes) -> tuple[int, int]:

@@ -1,4 +1,6 @@
-"""Every shipped template with twenty seeds: `python tests/fuzz/evaluation.py [FILE] [SEEDS] [PROCESSES]`.
+"""Every shipped template with twenty seeds.
+
+    python packages/eval/tests/fuzz/evaluation.py [FILE] [SEEDS] [PROCESSES]
 
 `handrail eval lint`: references pass, whoever knows nothing fails, no check is vacuous. FILE keeps what is
 proved; killed or stopped, it goes on there, and a template is proved anew when it or the code has changed.
@@ -15,7 +17,7 @@ from pathlib import Path
 from handrail_eval.command import evaluate
 from handrail_eval.load import load_templates
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[4]))
 
 from packages.eval.tests.env.test_same_verdict import test_a_reference_gets_the_same_verdict
 
