@@ -20,6 +20,7 @@ from handrail.surface.gesture import Gesture
 from handrail.surface.values import (
     Activated,
     CommandOutput,
+    DeviceReport,
     Display,
     Facts,
     Foreground,
@@ -29,12 +30,14 @@ from handrail.surface.values import (
     NetworkChange,
     SetControl,
     Synced,
-    Told,
     Typed,
     VideoUnit,
 )
 
 C = TypeVar("C")
+TypingWay = Literal["keys", "value", "paste"]
+ControlValue = str | Sequence[str]
+"""A text, or all labels that shall be selected."""
 
 
 class ScreenReader(Protocol):
@@ -78,6 +81,25 @@ class Touch(Protocol):
         """Raises `Unsupported` where there are too few fingers for it."""
 
 
+class Mouse(Protocol):
+    """A pointer that hovers, with more than one button and keys that are held meanwhile."""
+
+    async def perform(self, gesture: Gesture) -> None: ...
+
+    async def hover(self, point: ScreenPoint) -> None:
+        """Moves the pointer there, so that what this brings up can be judged before a press."""
+
+
+class Scrolling(Protocol):
+    """Brings what is scrolled out of sight into view by itself: no finger moves, and nothing is pressed."""
+
+    async def everything(self) -> Screen | None:
+        """All that there is, in places that tell order and neighbours and that no finger can reach."""
+
+    async def bring_into_view(self, native_id: str) -> bool:
+        """False if it is not there any more."""
+
+
 class KeyPresses(Protocol):
     """Keys."""
 
@@ -95,21 +117,31 @@ class Activation(Protocol):
     surface can do that.
     """
 
+    @property
+    def touched_keys(self) -> frozenset[str]:
+        """Keys that this surface has none of and sends as touches, by canonical names: an iPhone's back."""
+
     async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         """By canonical names. `field`: the native id of what will have the focus by then."""
 
     async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
         """Where fingers come down and lift."""
 
-    async def by_value(self, native_id: str, value: str) -> Activated | None:
+    async def by_value(self, native_id: str, value: ControlValue) -> Activated | None:
         """When a control is set to this value."""
 
 
 class TextInput(Protocol):
     """Text into the field that has the focus, with what the field said before and after."""
 
-    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
-        """At its cursor: the first way that can and whose result reads back.
+    @property
+    def ways(self) -> frozenset[TypingWay]:
+        """What `how` may ask for."""
+
+    async def type_text(
+        self, text: str, *, blind: bool = False, into: str | None = None, how: TypingWay | None = None
+    ) -> Typed:
+        """At its cursor: the first way that can and whose result reads back, or the way that is asked for.
 
         `into`: the app whose field was looked at. A surface that can tell, in the very moment in which the
         text is inserted, that the field with the focus is another app's, inserts nothing.
@@ -131,7 +163,7 @@ class TextInput(Protocol):
 class ControlValues(Protocol):
     """Controls that the surface sets by itself, instead of a finger that opens or moves them."""
 
-    async def set_value(self, native_id: str, value: str) -> SetControl | None:
+    async def set_value(self, native_id: str, value: ControlValue) -> SetControl | None:
         """None for a control that only a finger can set: nothing was done."""
 
 
@@ -168,7 +200,7 @@ class Apps(Protocol):
         """Raises where it can't be granted or revoked, so that no person is asked about it."""
 
     async def grant(self, package: str, permission: str) -> str:
-        """The permission's whole name."""
+        """Grants it and returns the permission's whole name."""
 
     async def revoke(self, package: str, permission: str) -> str: ...
 
@@ -179,15 +211,15 @@ class Apps(Protocol):
 class DeviceSettings(Protocol):
     """The device around the app."""
 
-    async def state(self) -> Told: ...
+    async def state(self) -> DeviceReport: ...
 
     async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
-        """How it stands afterwards."""
+        """Turns the device and returns how it stands afterwards."""
 
-    async def set_network(self, change: NetworkChange) -> Told: ...
+    async def set_network(self, change: NetworkChange) -> DeviceReport: ...
 
     async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
-        """How it looks afterwards."""
+        """Returns the appearance that the device has afterwards."""
 
     async def set_location(self, latitude: float, longitude: float) -> str:
         """Where the device says it is."""
@@ -233,6 +265,10 @@ class IdleDetection(Protocol):
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
         """Until no event came for 100 ms; None where nobody hears events."""
+
+    def is_rested(self) -> bool:
+        """Whether the answer to the last gesture, a moment ago, said that the screen rests. The next look
+        may be the one that came with it: it began after the gesture."""
 
     def notice(self, screen: Screen) -> None:
         """This is in front now: whoever can tell more of it may get ready."""
@@ -315,6 +351,7 @@ PROTOCOLS: Mapping[Capability, type] = {
     Capability.LOOK: ScreenReader,
     Capability.VIDEO: Video,
     Capability.TOUCH: Touch,
+    Capability.MOUSE: Mouse,
     Capability.KEYS: KeyPresses,
     Capability.TEXT: TextInput,
     Capability.VALUES: ControlValues,

@@ -1,6 +1,7 @@
 """What fingers do, as one value: the engine computes it, safety judges it, `Touch.perform` sends it.
 
-A new gesture is one function here that returns a `Gesture`, and a case in each channel that can send it.
+A new gesture is a kind here and one function that returns a `Gesture`. Our helper, the emulator and iPhones
+play any strokes, plain adb those of one finger; u2 and browsers have a case for each kind that they can send.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from handrail.screen.node import ScreenPoint
 
-GestureKind = Literal["tap", "double_tap", "long_press", "swipe", "drag", "path", "pinch", "rotate"]
+GestureKind = Literal["tap", "hover", "double_tap", "long_press", "swipe", "drag", "path", "pinch", "rotate"]
 """A drag holds long enough to pick something up before it moves; a path passes through every point."""
+TWO_FINGERS: frozenset[GestureKind] = frozenset({"pinch", "rotate"})
+TOUCHES: frozenset[GestureKind] = frozenset(get_args(GestureKind)) - {"hover"}
+"""What fingers do; a mouse does the others."""
 Stroke = Sequence[ScreenPoint]
 """One finger's way, from where it comes down to where it lifts; a single point is a tap."""
 _BETWEEN_DEG = 15.0
@@ -45,6 +49,15 @@ class Gesture:
     """Of the movement; of a long press, how long it is held."""
     arc: Arc | None = None
     """The exact curve of a rotation, which its strokes tell in straight legs."""
+    button: str = "left"
+    count: int = 1
+    """Which click of a double click a tap is."""
+    modifiers: tuple[str, ...] = ()
+    """Keys that are held meanwhile, by their short names."""
+
+    @property
+    def needs_mouse(self) -> bool:
+        return self.kind == "hover" or self.button != "left" or bool(self.modifiers)
 
     @property
     def start(self) -> ScreenPoint:
@@ -62,8 +75,12 @@ class Gesture:
         return tuple(dict.fromkeys(point for stroke in self.strokes for point in (stroke[0], stroke[-1])))
 
 
-def tap(point: ScreenPoint) -> Gesture:
-    return Gesture("tap", ((point,),))
+def tap(point: ScreenPoint, button: str = "left", modifiers: tuple[str, ...] = ()) -> Gesture:
+    return Gesture("tap", ((point,),), button=button, modifiers=modifiers)
+
+
+def hover(point: ScreenPoint) -> Gesture:
+    return Gesture("hover", ((point,),))
 
 
 def double_tap(point: ScreenPoint) -> Gesture:

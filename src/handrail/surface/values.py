@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from handrail.protocol.envelope import Platform
 from handrail.screen.node import Screen
 
-Platform = Literal["android", "web"]
+SYSTEMS: Mapping[Platform, str] = {"android": "Android", "ios": "iOS", "web": "Web"}
 Framework = Literal["flutter", "react_native", "compose", "native", "web"]
 
 
@@ -19,11 +20,23 @@ class Facts:
     serial: str
     model: str
     manufacturer: str
-    android_version: str
-    sdk: int
+    os_version: str
+    """Of Android or iOS; "" for a browser."""
+    api_level: int
+    """Android's; 0 elsewhere."""
     boot_id: str
     """Another one after every boot: refs and restless nodes end with it."""
     platform: Platform = "android"
+
+    @property
+    def android(self) -> str:
+        """The version of Android, which JSON has under this name; "" for every other system."""
+        return self.os_version if self.platform == "android" else ""
+
+    @property
+    def system(self) -> str:
+        """`Android 15` or `iOS 17.4`; "" for a browser."""
+        return f"{SYSTEMS[self.platform]} {self.os_version}" if self.os_version else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +102,8 @@ class Activated:
     """Handlers of the page decide, so it may be anything that can be touched."""
     asks: str = ""
     """What it does that no element stands for; somebody is asked about it."""
+    reached: tuple[str, ...] = ()
+    """What is at each point, whether it acts or not."""
 
     @classmethod
     def joined(cls, parts: Sequence[Activated]) -> Activated:
@@ -96,7 +111,14 @@ class Activated:
             tuple(element for part in parts for element in part.elements),
             any(part.is_unknown for part in parts),
             next((part.asks for part in parts if part.asks), ""),
+            tuple(reached for part in parts for reached in part.reached),
         )
+
+    def includes(self, later: Activated | None) -> bool:
+        """Whether a later answer names nothing that this one did not."""
+        if later is None or (later.is_unknown and not self.is_unknown) or later.asks not in ("", self.asks):
+            return False
+        return set(later.elements) <= set(self.elements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +177,7 @@ class Synced:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DeviceReport:
     """Something that was read or set: in words, and as data."""
 
     text: str
