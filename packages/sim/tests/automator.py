@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from handrail_sim.channels.http import Mortal, Request, Response
+from handrail_sim.channels.http import HelperLife, Request, Response
 from handrail_sim.channels.u2 import Http, Server
 from tests.hand import Hand
 
@@ -32,7 +32,7 @@ class Automator:
     def __init__(self, hand: Hand) -> None:
         self.hand = hand
         self.server = Server(hand.phone)
-        self.http = Http(self.server, Mortal(hand.phone.faults))
+        self.http = Http(self.server, HelperLife(hand.phone.faults))
         hand.phone.on_event(self.server.on_accessibility_event)
 
     async def request(self, method: str, path: str, body: bytes = b"") -> Response:

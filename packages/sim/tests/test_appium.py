@@ -13,7 +13,7 @@ import pytest
 
 from handrail_sim.channels.appium import Http
 from handrail_sim.channels.appium.server import ELEMENT, Server
-from handrail_sim.channels.http import Mortal, Request
+from handrail_sim.channels.http import HelperLife, Request
 from tests.hand import Hand
 
 CONTACTS, NOTES, SETTINGS = "com.google.android.contacts", "com.handrail.notes", "com.android.settings"
@@ -24,7 +24,7 @@ class Driver:
         self.hand = Hand(apps=list(apps))
         self.server = Server(self.hand.phone)
         self.hand.phone.on_event(self.server.automator.on_accessibility_event)
-        self.http = Http(self.server, Mortal(self.hand.phone.faults))
+        self.http = Http(self.server, HelperLife(self.hand.phone.faults))
 
     async def ask(self, method: str, path: str, **body: Any) -> tuple[int, Any]:
         request = Request(method, path, {}, {}, json.dumps(body).encode() if body else b"")

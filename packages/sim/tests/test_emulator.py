@@ -12,7 +12,8 @@ from handrail_sim.channels.emulator import (
     SERVICE,
     Console,
     Controller,
-    Malformed,
+    MalformedMessage,
+    android_code,
     decode,
     emulate,
     encode,
@@ -22,7 +23,6 @@ from handrail_sim.channels.emulator import (
     text,
 )
 from handrail_sim.clock import ManualClock, SystemClock
-from handrail_sim.input.emulator_keys import android_code
 from handrail_sim.phone import Phone
 from handrail_sim.system.surroundings import Place, last_place
 from tests.hand import Hand
@@ -50,7 +50,7 @@ def test_messages_survive_the_codec() -> None:
     assert (number(fields, 1), text(fields, 2), number(fields, 4)) == (150, "testing", 0)
     assert number(messages(fields, 3)[0], 1) == -5
     for broken in (b"\x08", b"\x12\x7fab", b"\x0b", b"\x08" + b"\xff" * 11):
-        with pytest.raises(Malformed):
+        with pytest.raises(MalformedMessage):
             decode(broken)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from handrail_sim import shell
 from handrail_sim.channels.attach import HELPER_RUNNER
 from handrail_sim.channels.helper import Helper
-from handrail_sim.channels.http import Mortal, Request, Response, serve
+from handrail_sim.channels.http import HelperLife, Request, Response, serve
 from handrail_sim.stream import pair
 from tests.hand import Hand
 
@@ -20,7 +20,7 @@ class Client:
 
     def __init__(self) -> None:
         self.hand = Hand()
-        self.helper = Helper(self.hand.phone, Mortal(self.hand.phone.faults))
+        self.helper = Helper(self.hand.phone, HelperLife(self.hand.phone.faults))
 
     async def raw(self, method: str, path: str, body: bytes = b"", **query: str) -> Response:
         answer: Response = await self.hand.run(self.helper.answer(Request(method, path, query, {}, body)))

@@ -20,6 +20,7 @@ LAYERS = [
     {"channels"},
     {"apps"},
     {"phone"},
+    {"iphone"},
     {"adbd"},
     {"served"},
     {"command"},

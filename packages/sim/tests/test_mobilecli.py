@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handrail_sim import shell
-from handrail_sim.channels.http import Mortal, Request
+from handrail_sim.channels.http import HelperLife, Request
 from handrail_sim.channels.mobilecli import PORT, Server
 from handrail_sim.stream import pair
 from tests.hand import Hand
@@ -24,7 +24,7 @@ START = f"CLASSPATH=/data/local/tmp/m.dex nohup app_process / {MAIN} >/dev/null 
 class Client:
     def __init__(self) -> None:
         self.hand = Hand()
-        self.server = Server(self.hand.phone, "abc", Mortal(self.hand.phone.faults))
+        self.server = Server(self.hand.phone, "abc", HelperLife(self.hand.phone.faults))
 
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
         body = json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).encode()

@@ -13,7 +13,7 @@ from PIL import ImageFont
 
 from handrail_sim import paint
 from handrail_sim.view import metrics
-from handrail_sim.view.advances import MEDIUM, REGULAR, UNITS_PER_EM
+from handrail_sim.view.metrics import MEDIUM, REGULAR, UNITS_PER_EM
 
 FONTS = Path(paint.__file__).parent / "fonts"
 SENTENCE = "The quick brown fox jumps over the lazy dog, thrice."

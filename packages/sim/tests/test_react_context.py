@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handrail_sim.channels.react import Runtime, Stopped
+from handrail_sim.channels.react import Runtime, ScriptStopped
 from tests.hand import Hand
 
 REACT = "com.handrail.reactlab"
@@ -64,7 +64,7 @@ def test_what_fails_is_told_and_the_context_goes_on(source: str, said: str) -> N
 
 def test_a_script_that_never_ends_is_stopped() -> None:
     runtime = context()
-    with pytest.raises(Stopped, match="interrupted"):
+    with pytest.raises(ScriptStopped, match="interrupted"):
         runtime.evaluate("while (true) {}", by_value=True, wait=False)
     assert answer(runtime, "1 + 1")["value"] == 2
 
@@ -85,7 +85,7 @@ def test_who_breaks_the_context_breaks_no_phone(sabotage: str) -> None:
     for source in (sabotage, "setTimeout(() => console.log('x'), 1)", "1 + 1"):
         try:
             runtime.evaluate(source, by_value=True, wait=False)
-        except Stopped:
+        except ScriptStopped:
             continue
     runtime.fetch("https://harbour.example/feed")
     asyncio.run(hand.wait(50))

@@ -31,6 +31,8 @@ def test_the_video_has_the_screens_that_were_shown_at_their_times() -> None:
             await phone.painted(lambda: None)  # time stands still while a picture is painted
             if 2000 <= phone.clock.monotonic_ms() < 2000 + FRAME_MS:
                 phone.start_activity(package="com.android.settings")
+            if 500 <= phone.clock.monotonic_ms() < 1000:
+                assert phone.files.exists("/sdcard/a.mp4"), "the file is there while it is recorded"
             await asyncio.sleep(0)
         assert work.result().status == 0
 

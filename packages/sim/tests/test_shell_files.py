@@ -154,3 +154,10 @@ def test_test_asks_about_files_strings_and_numbers() -> None:
         assert shell(f"[ {question} ]").status == 0, question
     assert shell("[ 1 -eq 2 ]").status == 1
     assert shell("[ a -eq 2 ]").errors == "/system/bin/sh: [: a: bad number\n"
+
+
+def test_the_cores_are_where_programs_count_them() -> None:
+    folder = "/sys/devices/system/cpu"
+    assert out(f"cat {folder}/present {folder}/online") == "0-7\n0-7\n"
+    assert out(f"ls -d {folder}/cpu[0-9]* | wc -l").strip() == out("nproc").strip() == "8"
+    assert "denied" in shell(f"echo 0 > {folder}/online").errors.lower()

@@ -7,7 +7,7 @@ from typing import Any
 
 from handrail_sim.faults import PROFILES
 from handrail_sim.shell.call import Call
-from handrail_sim.shell.io import Collected, Nothing
+from handrail_sim.shell.io import BufferSink, Nothing
 from handrail_sim.shell.sim_command import sim_command
 from tests.hand import Hand
 
@@ -19,7 +19,7 @@ class Sim:
         self.hand = Hand()
 
     async def __call__(self, *words: str) -> tuple[int, str]:
-        out, session = Collected(), Any
+        out, session = BufferSink(), Any
         call = Call(self.hand.phone, ["sim", *words], session, Nothing(), out, out)  # type: ignore[arg-type]
         status = await sim_command(call)
         return status, out.value().decode()

@@ -105,15 +105,16 @@ def _end_daemons(home: Path) -> None:
 
 
 @contextmanager
-def appium_server(made: Bench, folder: Path) -> Iterator[int]:
+def appium_server(env: dict[str, str], logs: Path, folder: Path) -> Iterator[int]:
     """Stock Appium with the driver that stands beside it."""
     port = free_port()
-    node = folder / "node_modules/node/bin/node"
+    own = folder / "node_modules/node/bin/node"
+    node = own if own.exists() else shutil.which("node")
     command = [node, folder / "node_modules/appium/index.js", "server", "--address", "127.0.0.1"]
     words = [str(word) for word in (*command, "--port", port, "--log-no-colors")]
-    env = made.env | {"APPIUM_HOME": str(folder)}
+    env = env | {"APPIUM_HOME": str(folder)}
     with (
-        (made.folder / "appium.log").open("w") as log,
+        (logs / "appium.log").open("w") as log,
         subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=log, text=True) as server,
     ):
         assert server.stdout is not None

@@ -92,7 +92,7 @@ def test_a_node_client(phone: Bench, client: str, script: str) -> None:
 
 
 def test_appium_opens_a_session_and_creates_a_contact(phone: Bench) -> None:
-    with appium_server(phone, installed("appium")) as port:
+    with appium_server(phone.env, phone.folder, installed("appium")) as port:
         node_script(phone, "appium", "node_appium.mjs", APPIUM_PORT=str(port), SYSTEM_PORT=str(free_port()))
     assert "Appia Driver" in str(phone.state(CONTACTS))
 
