@@ -34,8 +34,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from handrail_sim.served import Kind, ease_collection, make_phones, run  # noqa: PLC0415 - `--help` needs no phone
+    from handrail_sim.served import (  # noqa: PLC0415 - `--help` needs no phone
+        Kind,
+        ease_collection,
+        make_phones,
+        run,
+        run_iphones,
+    )
 
+    if options.iphone:
+        chosen = {"seed": options.seed, "apps": options.apps, "faults": options.faults}
+        asyncio.run(run_iphones(options.phones, options.host, options.port, **chosen))
+        return
     first = options.port
     if first is None:
         first = EMULATOR_PORT if options.emulator else DEFAULT_PORT
@@ -65,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--port",
         type=_port,
-        help=f"ADB port of the first phone, {DEFAULT_PORT} when left out; others take every second port",
+        help=f"ADB port of the first phone, {DEFAULT_PORT} when left out; others take every second port; an "
+        "iPhone's WebDriverAgent: 8100, and every port",
     )
     parser.add_argument("--phones", type=_count, default=1, metavar="N", help="how many phones (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same phone (%(default)s)")
@@ -77,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--vendor", metavar="NAME", help="who made it: google, samsung, xiaomi, …")
     parser.add_argument("--auth", action="store_true", help="ask hosts for their key; SIGUSR1 accepts")
     parser.add_argument("--emulator", action="store_true", help="be found as an emulator: console and gRPC")
+    parser.add_argument(
+        "--iphone", action="store_true", help="be an iPhone: WebDriverAgent and usbmuxd, no ADB"
+    )
     parser.add_argument("--userdebug", action="store_true", help="an engineers' build: adb root works")
     parser.add_argument(
         "--web",

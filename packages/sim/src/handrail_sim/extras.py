@@ -6,9 +6,7 @@ import logging
 from functools import cache
 from importlib.util import find_spec
 
-EXTRAS = {
-    "js": ("_quickjs", "The React lab has no Metro: its JavaScript runs in quickjs-ng."),
-}
+EXTRAS = {"js": ("_quickjs", "The React lab has no Metro: its JavaScript runs in quickjs-ng.")}
 """Extra -> the module that it brings, and what is missing without it."""
 _log = logging.getLogger(__name__)
 

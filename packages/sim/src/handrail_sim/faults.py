@@ -39,11 +39,14 @@ PROFILES: dict[str, list[tuple[str, Options]]] = {
         ("latency", {"command": "takeScreenshot", "ms": 120, "jitter_ms": 40}),
         # Every other call of u2 is a round trip over USB and a look at the tree.
         ("latency", {"command": "u2", "ms": 40, "jitter_ms": 20}),
+        # Our own helper was on no phone yet: it is believed to take as long as u2, whose tree is the same.
+        ("latency", {"command": "/look", "ms": 500, "jitter_ms": 400}),
+        ("latency", {"command": "helper", "ms": 40, "jitter_ms": 20}),
         # quamotion/madb#56: 300 to 400 ms where `input` starts a Java program; newer phones ask a service.
         ("latency", {"command": "input", "ms": 60, "jitter_ms": 10}),
         ("dump_waits_for_idle", {}),
         ("slow_app_start", {"ms": 800}),
-    ],
+    ]
 }
 """Several faults under one name: how a phone on a cable feels."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from handrail_sim.apps import APPS, DEFAULT, OPTIONAL, from_apk, load
 from handrail_sim.channels.attach import attach
@@ -164,7 +164,7 @@ def put_back(phone: Handset, snapshot: dict[str, Any]) -> None:
     for name in FIELDS:
         setattr(phone, name, data[name])
     phone.random.setstate(data["random"])
-    phone.display = Display(**data["display"])
+    phone.display = type(phone.display)(**data["display"])
     phone.packages.load(data["packages"])
     phone.notifications.load(data["notifications"])
     for package in data["running"]:
@@ -268,6 +268,8 @@ def give(phone: Handset, world: Mapping[str, Any]) -> None:
 class Phone(Handset):
     """A simulated Android phone."""
 
+    display_class: ClassVar[type[Display]] = Display
+
     def __init__(
         self,
         *,
@@ -280,7 +282,7 @@ class Phone(Handset):
         apps: Sequence[str | type[App]] | None = None,
         world: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(clock, seed, serial, Display(width, height, density))
+        super().__init__(clock, seed, serial, self.display_class(width, height, density))
         self.packages.make_app = from_apk.make
         self._install(
             apps if apps is not None else [*DEFAULT, *(name for name in OPTIONAL if name in (world or {}))]

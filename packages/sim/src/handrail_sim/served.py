@@ -78,10 +78,7 @@ async def run(
     phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool, web: str = "own"
 ) -> None:
     """Serve until a signal comes; a line of JSON for each phone that is ready. `web` may be chromium."""
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop = _stop_signal()
     async with AsyncExitStack() as stack:
         if web == "chromium":
             from handrail_sim.channels.web import web_by_chromium  # noqa: PLC0415 - by flag only
@@ -91,10 +88,41 @@ async def run(
         for entry in served:
             _watch_keys(entry)
         if auth:
-            loop.add_signal_handler(signal.SIGUSR1, _accept_all, served)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, _accept_all, served)
         for entry in served:
             _say(entry.describe())
         await stop.wait()
+
+
+async def run_iphones(
+    count: int, host: str, port: int | None, *, seed: int, apps: Sequence[str] | None, faults: Path | None
+) -> None:
+    """iPhones until a signal comes: WebDriverAgent from port 8100 on, or from this one; 0 is any port."""
+    from handrail_sim.iphone.doors import (  # noqa: PLC0415 - by flag only
+        MJPEG_PORT,
+        WDA_PORT,
+        make_iphone,
+        serve_iphone,
+    )
+
+    stop = _stop_signal()
+    entries = [] if faults is None else read_file(faults)
+    async with AsyncExitStack() as stack:
+        for number in range(count):
+            phone = make_iphone(clock=SystemClock(), seed=seed + number, apps=apps)
+            first = (WDA_PORT if port is None else port) + number if port != 0 else 0
+            pictures = first + MJPEG_PORT - WDA_PORT if first else 0
+            served = await stack.enter_async_context(serve_iphone(phone, host, first, mjpeg_port=pictures))
+            phone.faults.load(entries)
+            _say(served.describe())
+        await stop.wait()
+
+
+def _stop_signal() -> asyncio.Event:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return stop
 
 
 def ease_collection() -> None:

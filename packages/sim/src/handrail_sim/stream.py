@@ -24,10 +24,19 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
-class End:
-    """One end of a stream inside the phone."""
+SHELL_UID = 2000
 
-    def __init__(self) -> None:
+
+def peer_uid(stream: Stream) -> int:
+    """Whose process the kernel names at the other end (SO_PEERCRED). What comes by adb is the shell's."""
+    return stream.uid if isinstance(stream, End) else SHELL_UID
+
+
+class End:
+    """One end of a stream inside the phone; `uid` is the user of the process at the other one."""
+
+    def __init__(self, uid: int = SHELL_UID) -> None:
+        self.uid = uid
         self._parts: deque[bytes] = deque()
         self._size = 0
         self._ended = False
@@ -73,9 +82,9 @@ class End:
         await self._changed.wait()
 
 
-def pair() -> tuple[End, End]:
-    """Two ends of one stream, for talk inside the phone and for tests without sockets."""
-    end, other = End(), End()
+def pair(uid: int = SHELL_UID) -> tuple[End, End]:
+    """Two ends of one stream inside the phone; the process at the first is `uid`'s."""
+    end, other = End(), End(uid)
     end._peer, other._peer = other, end
     return end, other
 

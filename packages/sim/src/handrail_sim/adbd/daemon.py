@@ -8,6 +8,7 @@ from handrail_sim.adbd.auth import KeyRing, PublicKey
 from handrail_sim.adbd.connection import RETRY_MS, Connection
 from handrail_sim.adbd.wire import banner
 from handrail_sim.phone import Phone
+from handrail_sim.system.releases import SHELL_V2_SINCE, sdk_of
 
 FEATURES = (
     "shell_v2",
@@ -130,7 +131,8 @@ class Adbd:
 
     def banner(self) -> bytes:
         names = ("ro.product.name", "ro.product.model", "ro.product.device")
-        return banner("device", {name: self.phone.props.get(name, "") for name in names}, FEATURES)
+        features = FEATURES if sdk_of(self.phone) >= SHELL_V2_SINCE else ()
+        return banner("device", {name: self.phone.props.get(name, "") for name in names}, features)
 
     def join(self, connection: Connection) -> bool:
         """A host connects; False when there are too many."""

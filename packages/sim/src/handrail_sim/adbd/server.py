@@ -15,7 +15,7 @@ from handrail_sim.errors import BadSetting
 from handrail_sim.system.cell import Cell
 
 if TYPE_CHECKING:
-    from handrail_sim.channels.emulator import Doors
+    from handrail_sim.channels.emulator import EmulatorPorts
     from handrail_sim.phone import Phone
 from handrail_sim.shell.processes import processes_of
 
@@ -30,7 +30,7 @@ class Served:
     adbd: Adbd
     host: str
     port: int
-    doors: Doors | None = None
+    doors: EmulatorPorts | None = None
 
     @property
     def address(self) -> str:

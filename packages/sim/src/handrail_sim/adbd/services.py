@@ -9,6 +9,7 @@ import tarfile
 import zlib
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from handrail_sim.shell.io import Source
 from handrail_sim.shell.processes import processes_of
 from handrail_sim.shell.run import is_root
 from handrail_sim.stream import PIPE_SIZE, Stream
+from handrail_sim.system.releases import EXEC_SINCE, SHELL_V2_SINCE, sdk_of
 from handrail_sim.waiting import first
 
 if TYPE_CHECKING:
@@ -244,6 +246,24 @@ class V1:
         return data
 
 
+class OldTerminal(V1):
+    """A command before Android 7: it has a terminal, which writes a line's end as two characters and repeats
+    what is typed. Its end of input is never told."""
+
+    @classmethod
+    async def serve(cls, phone: Phone, command: str, stream: Stream) -> None:
+        await cls(stream).run(phone, command, tty=False, term="dumb")
+
+    async def out(self, data: bytes) -> None:
+        await super().out(data.replace(b"\n", b"\r\n"))
+
+    async def _next(self) -> bytes:
+        typed = await super()._next()
+        if typed:
+            await self.out(typed)
+        return typed
+
+
 class V2(V1):
     """Packets: stdout, stderr and exit code apart; with a terminal everything is stdout."""
 
@@ -370,11 +390,8 @@ def _find(connection: Connection, name: str) -> Service | None:
     kind, colon, rest = name.partition(":")
     phone = connection.phone
     if kind == "shell" or kind.startswith("shell,"):
-        options = kind.split(",")[1:]
-        run = shell_service(phone, options, rest)
-        pipes = "v2" in options and "pty" not in options and bool(rest)
-        return Service(run, "v2" not in options, processes_of(phone).hang_up if pipes else None)
-    if kind == "exec":
+        return _shell(phone, kind.split(",")[1:], rest)
+    if kind == "exec" and sdk_of(phone) >= EXEC_SINCE:
         return Service(exec_service(phone, rest), drains=True)
     if kind in ("abb", "abb_exec"):
         return _abb(phone, kind, rest)
@@ -388,6 +405,14 @@ def _find(connection: Connection, name: str) -> Service | None:
         handler = phone.ports.get(name)
         return None if handler is None else Service(handler)
     return _control(connection, kind, rest) if colon or name == "reconnect" else None
+
+
+def _shell(phone: Phone, options: list[str], command: str) -> Service:
+    if command and sdk_of(phone) < SHELL_V2_SINCE:
+        return Service(partial(OldTerminal.serve, phone, command))
+    run = shell_service(phone, options, command)
+    pipes = "v2" in options and "pty" not in options and bool(command)
+    return Service(run, "v2" not in options, processes_of(phone).hang_up if pipes else None)
 
 
 def _abb(phone: Phone, kind: str, rest: str) -> Service:

@@ -152,7 +152,10 @@ class Sync:
             try:
                 self._open(path, mode)
             except FileNotFoundError:
-                self._make_folders(path)
+                try:
+                    self._files.mkdir(path.rpartition("/")[0], 0o775, parents=True)
+                except OSError as error:
+                    raise SyncError(_text("secure_mkdirs failed", error)) from None
                 self._open(path, mode)
         except OSError as error:
             raise SyncError(_text("couldn't create file", error)) from None
@@ -164,12 +167,6 @@ class Sync:
             self._files.append(path, b"")
         else:
             self._files.write(path, b"", mode=0o600)
-
-    def _make_folders(self, path: str) -> None:
-        try:
-            self._files.mkdir(path.rpartition("/")[0], 0o775, parents=True)
-        except OSError as error:
-            raise SyncError(_text("secure_mkdirs failed", error)) from None
 
     def _write(self, path: str, data: bytes, mode: int, mtime: int) -> None:
         if modes.S_ISLNK(mode):

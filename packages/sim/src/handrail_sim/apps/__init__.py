@@ -32,8 +32,8 @@ DEFAULT = (
     "calendar",
     "dialer",
 )
-# One needs a folder of recorded screens, one a real browser engine, so they are carried only when named.
-OPTIONAL = ("replay", "webview_lab")
+# One needs a folder of recorded screens, one a real browser engine, one eyes: only when named.
+OPTIONAL = ("replay", "webview_lab", "canvas_lab")
 
 
 class _Apps(Mapping[str, "type[App]"]):

@@ -161,7 +161,7 @@ class Accounts(SecureActivity):
     def build(self) -> View:
         accounts = self.bank.ledger().accounts()
         total = sum(account.cents for account in accounts)
-        return ui.column(
+        return ui.screen(
             ui.toolbar("Accounts", ui.icon_button("logout", "Sign out", self.sign_out, id="sign_out")),
             ui.scroll(
                 ui.column(
@@ -171,10 +171,8 @@ class Accounts(SecureActivity):
                         "Transfer money", partial(self.start, "TransferActivity"), id="transfer", margin=16.0
                     ),
                 ),
-                height="wrap",
                 weight=1.0,
             ),
-            height="fill",
         )
 
     def account(self, account: Account) -> View:
@@ -197,15 +195,14 @@ class AccountPage(SecureActivity):
     def build(self) -> View:
         ledger = self.bank.ledger()
         account = ledger.account(int(self.extras["account"]))
-        return ui.column(
+        return ui.screen(
             ui.toolbar(account.name, on_up=self.finish),
             ui.card(
                 ui.text(account.number, "label", id="number"),
                 ui.text(money(account.cents), "display", id="balance"),
             ),
             ui.header("Recent"),
-            ui.lazy_list(ledger.entries(account.id), _entry, id="entries", height="wrap", weight=1.0),
-            height="fill",
+            ui.lazy_list(ledger.entries(account.id), _entry, id="entries", weight=1.0),
         )
 
 
@@ -256,7 +253,7 @@ class Login(Activity):
                 else None,
                 padding=24.0,
                 gap=16.0,
-            ),
+            )
         )
 
     @property
@@ -306,11 +303,7 @@ class Code(Activity):
         self.send()
 
     def build(self) -> View:
-        return ui.column(
-            ui.toolbar("Security code", on_up=self.finish),
-            ui.scroll(self.form(), height="wrap", weight=1.0),
-            height="fill",
-        )
+        return ui.screen(ui.toolbar("Security code", on_up=self.finish), ui.scroll(self.form(), weight=1.0))
 
     def form(self) -> View:
         return ui.column(
@@ -353,7 +346,7 @@ class Transfer(SecureActivity):
         self.state.update(source=1, error="")
 
     def build(self) -> View:
-        return ui.column(
+        return ui.screen(
             ui.toolbar("Transfer", on_up=self.finish),
             ui.scroll(
                 ui.column(
@@ -377,10 +370,8 @@ class Transfer(SecureActivity):
                     padding=16.0,
                     gap=12.0,
                 ),
-                height="wrap",
                 weight=1.0,
             ),
-            height="fill",
         )
 
     def use(self, account: int, _checked: bool) -> None:
@@ -422,10 +413,8 @@ class Confirm(SecureActivity):
         self.state["sending"] = False
 
     def build(self) -> View:
-        return ui.column(
-            ui.toolbar("Confirm transfer", on_up=self.finish),
-            ui.scroll(self.summary(), height="wrap", weight=1.0),
-            height="fill",
+        return ui.screen(
+            ui.toolbar("Confirm transfer", on_up=self.finish), ui.scroll(self.summary(), weight=1.0)
         )
 
     def summary(self) -> View:
@@ -467,14 +456,12 @@ class Done(SecureActivity):
     title = "Transfer sent"
 
     def build(self) -> View:
-        return ui.column(
+        return ui.message(
             ui.icon("check", size=72.0),
             ui.text("Transfer sent", "headline", id="sent"),
             ui.text(f"{money(self.extras['cents'])} to {self.extras['payee']}", id="summary"),
             ui.button("Done", self.finish, id="done"),
             height="fill",
-            gravity="center",
-            gap=16.0,
         )
 
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
-from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
 from handrail_sim.system.intents import Handles
@@ -52,16 +51,11 @@ class Agenda(Activity):
         now = self.phone.local()
         coming = events(self.phone, int(now.replace(hour=0, minute=0, second=0).timestamp() * 1000))
         listed = ui.lazy_list(
-            coming,
-            self._row,
-            lambda event: f"{event['_id']}:{event['begin']}",
-            id="agenda",
-            height="wrap",
-            weight=1.0,
+            coming, self._row, lambda event: f"{event['_id']}:{event['begin']}", id="agenda", weight=1.0
         )
         nothing = ui.text("Nothing planned", "subtitle", id="empty", margin=24.0)
         return ui.frame(
-            ui.column(ui.toolbar(f"{now:%B %Y}"), listed if coming else nothing, height="fill"),
+            ui.screen(ui.toolbar(f"{now:%B %Y}"), listed if coming else nothing),
             ui.fab("add", "Create new event", partial(self.start, _EDIT), id="floating_action_button"),
             height="fill",
         )
@@ -87,9 +81,9 @@ class Info(Activity):
     def build(self) -> View:
         event = self.event
         if event is None:
-            return ui.column(ui.toolbar("Event not found", on_up=self.finish), height="fill")
+            return ui.screen(ui.toolbar("Event not found", on_up=self.finish))
         lines = (shown_when(self.phone, event), event["eventLocation"], event["description"])
-        return ui.column(
+        return ui.screen(
             ui.toolbar(
                 event["title"] or "(No title)",
                 ui.icon_button(
@@ -99,7 +93,6 @@ class Info(Activity):
                 on_up=self.finish,
             ),
             *(ui.text(line, padding=(16.0, 8.0)) for line in lines if line),
-            height="fill",
         )
 
     def ask(self) -> None:
@@ -149,7 +142,7 @@ class Edit(Activity):
         )
         save = ui.button("Save", self.save, id="action_done")
         bar = ui.toolbar("Event", save, on_up=self.finish, up="Cancel", padding=(4.0, 0.0, 16.0, 0.0))
-        return ui.column(bar, ui.scroll(form, height="wrap", weight=1.0), height="fill")
+        return ui.screen(bar, ui.scroll(form, weight=1.0))
 
     def _field(self, name: str, label: str) -> View:
         change = partial(self.change, name)
@@ -222,7 +215,7 @@ class Calendar(App):
     icon = "calendar"
     color = "#1a73e8"
     version = "2024.10.1"
-    system = True
+    system = granted_at_boot = True
     permissions = ("android.permission.READ_CALENDAR", "android.permission.WRITE_CALENDAR")
     activities = {"com.android.calendar.AllInOneActivity": Agenda, _EDIT: Edit, _INFO: Info}
     handles = (
@@ -230,10 +223,6 @@ class Calendar(App):
         Handles(_EDIT, "android.intent.action.INSERT", scheme="content", mime=_EVENT),
         Handles(_EDIT, "android.intent.action.EDIT", mime="vnd.android.cursor.item/event"),
     )
-
-    @classmethod
-    def on_boot(cls, phone: Any) -> None:
-        grant_defaults(cls, phone)
 
     def fill(self, content: Any) -> None:
         """Events with `title`, `day` (from today), `from`, `to`, `location`, `description`, `all_day`."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
-from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.system import media
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
-from handrail_sim.view import View, column, frame, icon_button, image, tabs, text
+from handrail_sim.view import View, frame, icon_button, image, screen, tabs, text
 
 PHOTO_PX, VIDEO_PX = (1280, 960), (320, 240)
 _MOST_FRAMES = 60  # of one video: one a second
@@ -31,14 +30,13 @@ class Viewfinder(Activity):
         since = self.state["since_ms"]
         seconds = (self.phone.wall_ms() - since) // 1000 if since else 0
         mode = _MODES[self.state["mode"]]
-        return column(
+        return screen(
             frame(
                 image(self.scene, "Viewfinder", id="preview_content", width="fill", height="fill"),
                 text(f"{seconds // 60:02d}:{seconds % 60:02d}", "title", id="recording_time", padding=16.0)
                 if since
                 else None,
                 self.thumbnail() if self.state["last"] else None,
-                height="wrap",
                 weight=1.0,
             ),
             tabs(_MODES, self.state["mode"], self.choose_mode),
@@ -53,7 +51,6 @@ class Viewfinder(Activity):
                 margin=(0.0, 16.0),
                 align="center_h",
             ),
-            height="fill",
         )
 
     def thumbnail(self) -> View:
@@ -161,7 +158,7 @@ class Camera(App):
     icon = "camera"
     color = "#455a64"
     version = "2.0.002"
-    system = True
+    system = granted_at_boot = True
     permissions = (
         "android.permission.CAMERA",
         "android.permission.RECORD_AUDIO",
@@ -177,10 +174,6 @@ class Camera(App):
         "android.media.action.IMAGE_CAPTURE": "com.android.camera.CaptureActivity",
         "android.media.action.VIDEO_CAPTURE": "com.android.camera.CaptureActivity",
     }
-
-    @classmethod
-    def on_boot(cls, phone: Any) -> None:
-        grant_defaults(cls, phone)
 
     def state(self) -> dict[str, Any]:
         folders = [f"{media.ROOT}/{media.HOMES[kind]}" for kind in (1, 3)]

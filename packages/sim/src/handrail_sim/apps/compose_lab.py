@@ -82,7 +82,6 @@ class Main(Activity):
                 gap=12.0,
             ),
             cls="android.widget.ScrollView",
-            height="wrap",
             weight=1.0,
         )
 
@@ -160,7 +159,7 @@ class Main(Activity):
             )
             for number in range(1, 41)
         ]
-        return scroll(box(*rows, width="fill"), cls=VIEW, height="wrap", weight=1.0, key="items")
+        return scroll(box(*rows, width="fill"), cls=VIEW, weight=1.0, key="items")
 
     def show(self, number: int) -> None:
         self.state["tab"] = number

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
-from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.apps.searching import Searching
-from handrail_sim.system.activities import Activity, App, Context
+from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import add_data, add_person
 from handrail_sim.system.intents import Handles
@@ -190,9 +189,7 @@ class Card(Activity):
             return ui.column(
                 ui.toolbar("", on_up=self.finish), ui.text("The contact doesn't exist.", margin=16.0)
             )
-        return ui.column(
-            self._bar(contact), ui.scroll(self._body(contact), height="wrap", weight=1.0), height="fill"
-        )
+        return ui.screen(self._bar(contact), ui.scroll(self._body(contact), weight=1.0))
 
     def _bar(self, contact: Contact) -> View:
         star = "Remove from favorites" if contact.starred else "Add to favorites"
@@ -271,7 +268,6 @@ def _way(name: str, words: str, kind: str, on_click: Handler, extra: View | None
         ui.column(
             ui.text(words, "body", id="header"),
             ui.text(kind, "label", id="sub_header", style=_KIND),
-            width="wrap",
             weight=1.0,
         ),
         extra,
@@ -317,10 +313,9 @@ class Editor(Activity):
         title = "Edit contact" if self.extras.get("contact") else "Create contact"
         save = ui.button("Save", self.save, id="editor_menu_save_button")
         form = ui.column(*(self._field(*each) for each in _FIELDS), padding=16.0, gap=8.0)
-        return ui.column(
+        return ui.screen(
             ui.toolbar(title, save, on_up=self.leave, up="Cancel", padding=(4.0, 0.0, 16.0, 0.0)),
-            ui.scroll(form, id="contact_editor_fragment", height="wrap", weight=1.0),
-            height="fill",
+            ui.scroll(form, id="contact_editor_fragment", weight=1.0),
         )
 
     def _field(self, name: str, label: str, picture: str, keyboard: str) -> View:
@@ -410,7 +405,7 @@ class People(Searching):
         bar = self._search_bar() if searching else self._title_bar()
         body = self._list(people) if people else self._empty()
         return ui.frame(
-            ui.column(bar, body, height="fill"),
+            ui.screen(bar, body),
             None
             if searching
             else ui.fab("add", "Create new contact", self.create, id="floating_action_button"),
@@ -433,7 +428,6 @@ class People(Searching):
                 hint="Search contacts",
                 ime_action="search",
                 style=_PLAIN_FIELD,
-                width="wrap",
                 weight=1.0,
             ),
             clear if query else None,
@@ -445,14 +439,7 @@ class People(Searching):
 
     def _empty(self) -> View:
         words = "No contacts" if self.state["searching"] else "Your contacts list is empty"
-        return ui.column(
-            ui.icon("contacts", size=96.0),
-            ui.text(words, "subtitle", id="message"),
-            height="wrap",
-            weight=1.0,
-            gravity="center",
-            gap=16.0,
-        )
+        return ui.message(ui.icon("contacts", size=96.0), ui.text(words, "subtitle", id="message"))
 
     def _list(self, people: list[Contact]) -> View:
         letters = {contact.id: _letter(contact) for contact in people}
@@ -464,7 +451,6 @@ class People(Searching):
             lambda contact: f"contact:{contact.id}",
             id="android:id/list",
             cls="android.widget.ListView",
-            height="wrap",
             weight=1.0,
         )
 
@@ -506,7 +492,7 @@ class Contacts(App):
     icon = "contacts"
     color = "#1f7a6d"
     version = "1.7.36"
-    system = True
+    system = granted_at_boot = True
     permissions = ("android.permission.READ_CONTACTS", "android.permission.WRITE_CONTACTS")
     activities = {
         "com.android.contacts.activities.PeopleActivity": People,
@@ -525,10 +511,6 @@ class Contacts(App):
             mime="vnd.android.cursor.dir/contact",
         ),
     )
-
-    @classmethod
-    def on_boot(cls, phone: Context) -> None:
-        grant_defaults(cls, phone)
 
     def fill(self, content: Any) -> None:
         """People with `name`, and `phone`, `email`, `company`, `starred` as they have them."""

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from handrail_sim import view as ui
-from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.system import telephony
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import VIEW, Handles
@@ -37,14 +36,13 @@ class InCall(Activity):
     def build(self) -> View:
         call = self.phone.call or {"number": "", "name": "", "state": "ended"}
         name = call["name"]
-        return ui.column(
+        return ui.screen(
             ui.text(self.words(call), id="contactgrid_status_text", style=_LINE, width="fill"),
             ui.avatar(name, 96.0, align="center_h"),
             ui.text(name, id="contactgrid_contact_name", style=_CENTRED, width="fill"),
             ui.text(call["number"], id="contactgrid_bottom_text", style=_LINE, width="fill"),
             self.switches() if call["state"] == "active" else None,
             self.buttons(call["state"]),
-            height="fill",
             padding=(24.0, 64.0),
             gap=16.0,
         )
@@ -94,21 +92,18 @@ class Dialtacts(Activity):
 
     def build(self) -> View:
         body = self._keypad() if self.state["tab"] else self._recents()
-        return ui.column(
+        return ui.screen(
             ui.toolbar("Phone"),
             body,
             ui.bottom_bar((("history", "Recents"), ("dial", "Keypad")), self.state["tab"], self.sets("tab")),
-            height="fill",
         )
 
     def _recents(self) -> View:
         calls = list(enumerate(reversed(telephony.call_log(self.phone))))
         if not calls:
             empty = ui.text("Your call history is empty", "subtitle", id="empty_list_view_message")
-            return ui.column(empty, height="wrap", weight=1.0, gravity="center")
-        return ui.lazy_list(
-            calls, self._call, lambda pair: str(pair[0]), id="call_log_list", height="wrap", weight=1.0
-        )
+            return ui.column(empty, weight=1.0, gravity="center")
+        return ui.lazy_list(calls, self._call, lambda pair: str(pair[0]), id="call_log_list", weight=1.0)
 
     def _call(self, numbered: tuple[int, dict[str, Any]]) -> View:
         call = numbered[1]
@@ -131,11 +126,9 @@ class Dialtacts(Activity):
             padding=16.0,
             min_height=72.0,
         )
-        keys = ui.grid(
-            3, *(self._key(name) for name in "123456789*0#"), id="dialpad", height="wrap", weight=1.0
-        )
+        keys = ui.grid(3, *(self._key(name) for name in "123456789*0#"), id="dialpad", weight=1.0)
         call = ui.fab("call", "Dial", self.call, id="dialpad_floating_action_button", align="center_h")
-        return ui.column(entry, keys, call, height="wrap", weight=1.0, gap=8.0, padding=(16.0, 8.0))
+        return ui.column(entry, keys, call, weight=1.0, gap=8.0, padding=(16.0, 8.0))
 
     def _key(self, name: str) -> View:
         words = {"*": "star", "#": "pound"}.get(name, name)
@@ -178,7 +171,7 @@ class Dialer(App):
     icon = "phone"
     color = "#1a73e8"
     version = "120.0.6"
-    system = True
+    system = granted_at_boot = True
     permissions = (
         "android.permission.CALL_PHONE",
         "android.permission.READ_CALL_LOG",
@@ -191,10 +184,6 @@ class Dialer(App):
         Handles(_MAIN, VIEW, "tel"),
         Handles(_MAIN, CALL, "tel"),
     )
-
-    @classmethod
-    def on_boot(cls, phone: Any) -> None:
-        grant_defaults(cls, phone)
 
     def on_action(self, action: str) -> None:
         telephony.press(self.phone, action)

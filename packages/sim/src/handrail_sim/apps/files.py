@@ -31,11 +31,9 @@ class Browser(Activity):
 
     def build(self) -> View:
         names = self.names()
-        listed = ui.lazy_list(names, self._row, str, id="dir_list", height="wrap", weight=1.0)
-        nothing = ui.column(
-            ui.text("No items", "subtitle", id="message"), height="wrap", weight=1.0, gravity="center"
-        )
-        return ui.column(self._bar(), listed if names else nothing, self._foot(), height="fill")
+        listed = ui.lazy_list(names, self._row, str, id="dir_list", weight=1.0)
+        nothing = ui.column(ui.text("No items", "subtitle", id="message"), weight=1.0, gravity="center")
+        return ui.screen(self._bar(), listed if names else nothing, self._foot())
 
     def _bar(self) -> View:
         if self.state["chosen"]:
@@ -243,10 +241,9 @@ class TextPage(Activity):
         path = self.intent.data.removeprefix("content://media")
         files = self.phone.files
         words = files.read(path).decode(errors="replace") if files.exists(path) else "File not found"
-        return ui.column(
+        return ui.screen(
             ui.toolbar(posixpath.basename(path), on_up=self.finish, up="Navigate up"),
-            ui.scroll(ui.text(words, "body", id="text", padding=16.0), height="wrap", weight=1.0),
-            height="fill",
+            ui.scroll(ui.text(words, "body", id="text", padding=16.0), weight=1.0),
         )
 
 

@@ -14,7 +14,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from handrail_sim.stream import Stream
 from handrail_sim.system.activities import Activity, App, Context
-from handrail_sim.view import Style, View, column, fab, field, frame, lazy_list, row, slider, text
+from handrail_sim.view import Style, View, fab, field, frame, lazy_list, row, screen, slider, text
 
 VIEW = "android.view.View"
 CANVAS = "android.widget.FrameLayout"  # FlutterView, by the class that accessibility reports for it
@@ -39,7 +39,7 @@ class Main(Activity):
 
     def build(self) -> View:
         content = frame(
-            column(self.bar(), self.composer(), self.tasks(), self.speed(), cls=VIEW, height="fill"),
+            screen(self.bar(), self.composer(), self.tasks(), self.speed(), cls=VIEW),
             fab("add", "Increment", self.count, cls="android.widget.Button"),
             cls=VIEW,
             height="fill",
@@ -64,7 +64,7 @@ class Main(Activity):
 
     def composer(self) -> View:
         return row(
-            field("=", hint="New task", key="task", width="wrap", weight=1.0, on_submit=self.add),
+            field("=", hint="New task", key="task", weight=1.0, on_submit=self.add),
             frame(
                 text("…" if self.state["saving"] else "Add", style=_ADD, align="center", accessible=False),
                 cls="android.widget.Button",
@@ -82,13 +82,7 @@ class Main(Activity):
 
     def tasks(self) -> View:
         return lazy_list(
-            list(enumerate(self.state["tasks"])),
-            self.task,
-            item_key=_key,
-            key="tasks",
-            cls=VIEW,
-            height="wrap",
-            weight=1.0,
+            list(enumerate(self.state["tasks"])), self.task, item_key=_key, key="tasks", cls=VIEW, weight=1.0
         )
 
     def task(self, numbered: tuple[int, list[Any]]) -> View:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import short_component
 from handrail_sim.system.packages import Package
-from handrail_sim.view import View, column, text, toolbar
+from handrail_sim.view import View, message, screen, text, toolbar
 
 
 class PlainScreen(Activity):
@@ -13,17 +13,13 @@ class PlainScreen(Activity):
 
     def build(self) -> View:
         app = self.app
-        middle = column(
+        middle = message(
             text(app.label, "headline", id="label"),
             text(short_component(self.component), id="component"),
             text(f"Version {app.version}", id="version"),
-            height="wrap",
-            weight=1.0,
-            gravity="center",
-            gap=16.0,
             padding=24.0,
         )
-        return column(toolbar(app.label), middle, height="fill")
+        return screen(toolbar(app.label), middle)
 
 
 class AppiumSettings(Activity):
@@ -32,7 +28,7 @@ class AppiumSettings(Activity):
     SERVICE = "io.appium.settings/io.appium.settings.ForegroundService"
 
     def build(self) -> View:
-        return column(height="fill")
+        return screen()
 
     def on_resume(self) -> None:
         self.phone.packages.start_service(self.SERVICE, self.phone.now_ms(), foreground=True)

@@ -104,20 +104,11 @@ class Main(Activity):
         self.state["denied"] = not granted
 
     def build(self) -> View:
-        return ui.column(
-            ui.toolbar("Gallery"), self.grid() if self.granted else self.explanation(), height="fill"
-        )
+        return ui.screen(ui.toolbar("Gallery"), self.grid() if self.granted else self.explanation())
 
     def grid(self) -> View:
         return ui.lazy_list(
-            album(self),
-            self.tile,
-            item_key=_key,
-            columns=3,
-            id="grid",
-            height="wrap",
-            weight=1.0,
-            padding=2.0,
+            album(self), self.tile, item_key=_key, columns=3, id="grid", weight=1.0, padding=2.0
         )
 
     def tile(self, picture: Picture) -> View:
@@ -131,15 +122,11 @@ class Main(Activity):
         )
 
     def explanation(self) -> View:
-        return ui.column(
+        return ui.message(
             ui.icon("image", size=72.0),
             ui.text("No access to photos", "title", id="no_access"),
             ui.text(_REFUSED if self.state["denied"] else _WAITING, id="explanation"),
             ui.button("Allow access", self.ask, id="allow_access"),
-            height="wrap",
-            weight=1.0,
-            gravity="center",
-            gap=16.0,
             padding=24.0,
         )
 
@@ -171,14 +158,13 @@ class Viewer(Activity):
 
     def build(self) -> View:
         shown = self.shown()
-        return ui.column(
+        return ui.screen(
             ui.toolbar(shown.file_name, on_up=self.finish),
-            ui.frame(self.photo(shown), height="wrap", weight=1.0, id="viewer"),
+            ui.frame(self.photo(shown), weight=1.0, id="viewer"),
             ui.text(
                 f"{shown.place}, {iso_time(shown.taken_ms)[:10]}", "label", id="caption", padding=(16.0, 4.0)
             ),
             self.actions(shown.number),
-            height="fill",
         )
 
     def shown(self) -> Picture:

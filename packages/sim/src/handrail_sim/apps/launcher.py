@@ -58,7 +58,7 @@ class Home(Activity):
         dock = [app for name in _DOCK for app in apps if app.package == name]
         rest = [app for app in apps if app not in dock][:_ON_HOME]
         lies = self.phone.display.width > self.phone.display.height
-        return ui.column(
+        return ui.screen(
             self._search_pill(8.0 if lies else 24.0),
             ui.grid(
                 _COLUMNS_LYING if lies else _COLUMNS,
@@ -67,14 +67,12 @@ class Home(Activity):
                 cls="android.widget.ScrollView",
                 padding=(8.0, 0.0),
                 on_swipe=self.swiped,
-                height="wrap",
                 weight=1.0,
             ),
             ui.icon_button(
                 "expand_less", "Apps list", self.open_drawer, id="page_indicator", align="center_h"
             ),
             ui.row(*(self._icon(app) for app in dock), id="hotseat", cls="android.view.ViewGroup"),
-            height="fill",
             padding=(8.0, 0.0),
         )
 
@@ -100,11 +98,10 @@ class Home(Activity):
             lambda app: app.package,
             columns=_COLUMNS,
             id="apps_list_view",
-            height="wrap",
             weight=1.0,
         )
         nothing = ui.text(f"No apps found matching “{self.state['query']}”", id="empty_text", padding=32.0)
-        return ui.column(
+        return ui.screen(
             ui.field(
                 "fallback_search_view",
                 self.state["query"],
@@ -118,7 +115,6 @@ class Home(Activity):
             listed if matches else nothing,
             id="apps_view",
             cls="android.widget.RelativeLayout",
-            height="fill",
             style=Style(kind="sheet", background="surface"),
         )
 

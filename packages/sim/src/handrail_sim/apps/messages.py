@@ -13,8 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from handrail_sim import view as ui
 from handrail_sim.apps.contacts import Contact, digits
 from handrail_sim.apps.contacts import open_store as open_contacts
-from handrail_sim.apps.default_grants import grant_defaults
-from handrail_sim.system.activities import Activity, App, Context
+from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import FAILED, RECEIVED, SENT
 from handrail_sim.system.intents import SEND, VIEW, Handles
@@ -168,11 +167,10 @@ class Conversation(Activity):
             lambda message: self._bubble(message, name),
             lambda message: f"message:{message.id}",
             id="android:id/list",
-            height="wrap",
             weight=1.0,
             from_end=True,
         )
-        return ui.column(ui.toolbar(name, on_up=self.finish), view, self._compose_line(), height="fill")
+        return ui.screen(ui.toolbar(name, on_up=self.finish), view, self._compose_line())
 
     def _bubble(self, message: Message, name: str) -> View:
         role = "bubble_in" if message.incoming else "bubble_out"
@@ -208,7 +206,6 @@ class Conversation(Activity):
             hint="Send message",
             multiline=True,
             ime_action="none",
-            width="wrap",
             weight=1.0,
             style=_FIELD,
         )
@@ -228,7 +225,6 @@ class Conversation(Activity):
                 hint="Type a name or phone number",
                 on_submit=self.choose_typed,
                 style=_PLAIN_FIELD,
-                width="wrap",
                 weight=1.0,
             ),
             ui.icon_button("check", "Continue", self.choose_typed, id="action_confirm_participants")
@@ -245,10 +241,9 @@ class Conversation(Activity):
             lambda contact: f"contact:{contact.id}",
             id="all_contacts_list",
             cls="android.widget.ListView",
-            height="wrap",
             weight=1.0,
         )
-        return ui.column(bar, listed if people else ui.text("No contacts found", margin=24.0), height="fill")
+        return ui.screen(bar, listed if people else ui.text("No contacts found", margin=24.0))
 
     def _person(self, contact: Contact) -> View:
         choose = partial(self.talk_to, contact.phone)
@@ -303,7 +298,7 @@ class Threads(Activity):
     def build(self) -> View:
         threads = open_store(self.phone).threads()
         return ui.frame(
-            ui.column(ui.toolbar("Messaging"), self._list(threads) if threads else _empty(), height="fill"),
+            ui.screen(ui.toolbar("Messaging"), self._list(threads) if threads else _empty()),
             ui.fab("add", "Start new conversation", self.compose, id="start_new_conversation_button"),
             height="fill",
         )
@@ -315,7 +310,6 @@ class Threads(Activity):
             lambda thread: self._row(thread, shown_name(existing, thread[-1].address)),
             lambda thread: f"thread:{thread[0].id}",
             id="android:id/list",
-            height="wrap",
             weight=1.0,
         )
 
@@ -326,7 +320,6 @@ class Threads(Activity):
         words = ui.column(
             ui.text(name, id="conversation_name", style=_line(16.0, unread)),
             ui.text(snippet, id="conversation_snippet", style=_line(14.0, unread, "on_surface_variant")),
-            width="wrap",
             weight=1.0,
         )
         when = shown_time(self.phone, last.time_ms)
@@ -365,14 +358,8 @@ def _line(size: float, bold: bool, color: str = "") -> Style:
 
 def _empty() -> View:
     words = "Conversations you start or receive are listed here"
-    return ui.column(
-        ui.icon("message", size=96.0),
-        ui.text(words, "body", id="empty_text_hint"),
-        height="wrap",
-        weight=1.0,
-        gravity="center",
-        gap=16.0,
-        padding=32.0,
+    return ui.message(
+        ui.icon("message", size=96.0), ui.text(words, "body", id="empty_text_hint"), padding=32.0
     )
 
 
@@ -385,27 +372,20 @@ class Messages(App):
     icon = "message"
     color = "#2f7d32"
     version = "1.0.001"
-    system = True
+    system = granted_at_boot = True
     permissions = (
         "android.permission.SEND_SMS",
         "android.permission.RECEIVE_SMS",
         "android.permission.READ_SMS",
         "android.permission.READ_CONTACTS",
     )
-    activities = {
-        ".ui.ConversationListActivity": Threads,
-        _CONVERSATION: Conversation,
-    }
+    activities = {".ui.ConversationListActivity": Threads, _CONVERSATION: Conversation}
     handles = (
         Handles(_CONVERSATION, "android.intent.action.SENDTO", "sms,smsto"),
         Handles(_CONVERSATION, VIEW, "sms,smsto"),
         Handles(_CONVERSATION, SEND, mime="text/plain"),
         Handles(_CONVERSATION, SEND, mime="image/*"),
     )
-
-    @classmethod
-    def on_boot(cls, phone: Context) -> None:
-        grant_defaults(cls, phone)
 
     def on_sms(self, sender: str, text: str) -> None:
         """A message came in: kept always, announced unless its thread is in front of the person."""

@@ -118,7 +118,7 @@ class Editor(Activity):
 
     def build(self) -> View:
         exists = bool(self.state["note"])
-        return ui.column(
+        return ui.screen(
             ui.toolbar(
                 "Edit note" if exists else "New note",
                 ui.icon_button("check", "Save", self.leave, id="action_save"),
@@ -142,11 +142,9 @@ class Editor(Activity):
                 hint="Note",
                 multiline=True,
                 ime_action="none",
-                height="wrap",
                 weight=1.0,
                 style=_EDITOR_BODY,
             ),
-            height="fill",
         )
 
     def on_pause(self) -> None:
@@ -177,9 +175,7 @@ class Editor(Activity):
 
     def ask_to_delete(self) -> None:
         self.dialog(
-            "Delete note?",
-            "You can undo this for a few seconds.",
-            {"Cancel": None, "Delete": self.delete},
+            "Delete note?", "You can undo this for a few seconds.", {"Cancel": None, "Delete": self.delete}
         )
 
     def delete(self) -> None:
@@ -220,7 +216,7 @@ class Overview(Searching):
             )
         )
         return ui.frame(
-            ui.column(bar, self._list(notes) if notes else self._empty(), height="fill"),
+            ui.screen(bar, self._list(notes) if notes else self._empty()),
             ui.fab("add", "New note", self.write_new, id="new_note"),
             height="fill",
         )
@@ -235,7 +231,6 @@ class Overview(Searching):
                 hint="Search notes",
                 ime_action="search",
                 style=Style(kind="field", role="plain", size=18.0),
-                width="wrap",
                 weight=1.0,
             ),
             ui.icon_button("close", "Clear query", self.clear, id="search_close_btn"),
@@ -245,9 +240,7 @@ class Overview(Searching):
         )
 
     def _list(self, notes: list[Note]) -> View:
-        return ui.lazy_list(
-            notes, self._card, lambda note: f"note:{note.id}", id="notes_list", height="wrap", weight=1.0
-        )
+        return ui.lazy_list(notes, self._card, lambda note: f"note:{note.id}", id="notes_list", weight=1.0)
 
     def _card(self, note: Note) -> View:
         return ui.card(
@@ -261,14 +254,7 @@ class Overview(Searching):
 
     def _empty(self) -> View:
         words = "No notes match" if self.state["query"] else "No notes yet"
-        return ui.column(
-            ui.icon("note", size=96.0),
-            ui.text(words, "subtitle", id="empty"),
-            height="wrap",
-            weight=1.0,
-            gravity="center",
-            gap=16.0,
-        )
+        return ui.message(ui.icon("note", size=96.0), ui.text(words, "subtitle", id="empty"))
 
     def choose_order(self) -> None:
         self.menu("action_sort", {label: partial(self.sort, order) for order, label in _ORDER_LABELS.items()})

@@ -91,7 +91,6 @@ class Main(Activity):
         return scroll(
             group(self.composer(), *own[::-1], *posts, gap=8.0, padding=16.0),
             cls="android.widget.ScrollView",
-            height="wrap",
             weight=1.0,
             key="feed",
         )
@@ -105,7 +104,7 @@ class Main(Activity):
 
     def composer(self) -> View:
         return row(
-            field("=", hint="What is new?", key="composer", width="wrap", weight=1.0, on_submit=self.send),
+            field("=", hint="What is new?", key="composer", weight=1.0, on_submit=self.send),
             icon_only("SendButton", "send", self.send),
             cls=GROUP,
             gap=8.0,
@@ -147,7 +146,6 @@ class Main(Activity):
             image("landscape:8", width="fill", height=160.0),
             text("You", "headline"),
             text(f"{len(self.state['posts'])} posts"),
-            height="wrap",
             weight=1.0,
             padding=16.0,
             gap=12.0,

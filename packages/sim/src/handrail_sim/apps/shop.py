@@ -310,7 +310,7 @@ class Main(Activity):
         self.state.update(pages=1, loading=False, department="All", query="")
 
     def build(self) -> View:
-        return ui.column(
+        return ui.screen(
             ui.toolbar(
                 "Lantern Shop",
                 ui.icon_button("receipt", "Orders", partial(self.start, "OrdersActivity"), id="orders"),
@@ -327,7 +327,6 @@ class Main(Activity):
                 ui.row(*map(self.department, DEPARTMENTS), width="wrap", gap=8.0, padding=(16.0, 8.0))
             ),
             self.shelf(),
-            height="fill",
         )
 
     def department(self, name: str) -> View:
@@ -347,7 +346,6 @@ class Main(Activity):
             item_key=_product_key,
             id="products",
             key=f"products:{self.state['department']}",
-            height="wrap",
             weight=1.0,
             on_end=self.load_more,
         )
@@ -367,7 +365,6 @@ class Main(Activity):
                     ui.text(product.name, "subtitle", id="name"),
                     ui.text(money(product.cents), id="price", style=PRICE),
                     ui.text(f"{product.rating:.1f} ★ ({product.reviews})", "caption", id="rating"),
-                    width="wrap",
                     weight=1.0,
                     gap=4.0,
                 ),
@@ -439,9 +436,9 @@ class ProductPage(Activity):
 
     def build(self) -> View:
         shown = catalogue(self.app).product(int(self.extras["number"]))
-        return ui.column(
+        return ui.screen(
             ui.toolbar(shown.name, cart_button(self, self.cart_closed), on_up=self.finish),
-            ui.scroll(self.details(shown), height="wrap", weight=1.0, id="page"),
+            ui.scroll(self.details(shown), weight=1.0, id="page"),
             ui.row(
                 stepper(self.state["quantity"], partial(self.change, -1), partial(self.change, 1)),
                 ui.spacer(weight=1.0),
@@ -449,7 +446,6 @@ class ProductPage(Activity):
                 padding=(16.0, 12.0),
                 style=Style(kind="bottom_bar", background="surface_container"),
             ),
-            height="fill",
         )
 
     def details(self, shown: Product) -> View:
@@ -505,25 +501,21 @@ class Cart(Activity):
     def build(self) -> View:
         lines = self.store.cart()
         body = self.filled(lines) if lines else self.empty()
-        return ui.column(ui.toolbar("Cart", on_up=self.finish), *body, height="fill")
+        return ui.screen(ui.toolbar("Cart", on_up=self.finish), *body)
 
     def empty(self) -> list[View]:
         return [
-            ui.column(
+            ui.message(
                 ui.icon("cart", size=72.0),
                 ui.text("Your cart is empty", "title", id="empty"),
                 ui.button("Continue shopping", self.finish, "tonal", id="continue"),
-                height="wrap",
-                weight=1.0,
-                gravity="center",
-                gap=16.0,
             )
         ]
 
     def filled(self, lines: list[Line]) -> list[View]:
         store = self.store
         return [
-            ui.lazy_list(lines, self.line, item_key=_cart_line_key, id="lines", height="wrap", weight=1.0),
+            ui.lazy_list(lines, self.line, item_key=_cart_line_key, id="lines", weight=1.0),
             ui.column(
                 sum_line("Subtotal", store.subtotal(), name="subtotal"),
                 sum_line("Shipping", store.shipping(), name="shipping"),
@@ -555,7 +547,6 @@ class Cart(Activity):
                     partial(self.set, number, line.quantity + 1),
                     name,
                 ),
-                width="wrap",
                 weight=1.0,
                 gap=4.0,
             ),
@@ -591,7 +582,7 @@ class Checkout(Activity):
 
     def build(self) -> View:
         total = self.store.total()
-        return ui.column(
+        return ui.screen(
             ui.toolbar("Checkout", on_up=self.finish),
             ui.scroll(
                 ui.column(
@@ -603,11 +594,9 @@ class Checkout(Activity):
                     padding=16.0,
                     gap=8.0,
                 ),
-                height="wrap",
                 weight=1.0,
                 id="form",
             ),
-            height="fill",
         )
 
     def input(self, name: str, hint: str) -> View:
@@ -683,7 +672,7 @@ class Receipt(Activity):
 
     def build(self) -> View:
         order = open_store(self.app).order(int(self.extras["order"]))
-        return ui.column(
+        return ui.message(
             ui.icon(
                 "check_circle", size=72.0, style=Style(kind="icon", icon="check_circle", color="success")
             ),
@@ -693,7 +682,6 @@ class Receipt(Activity):
             ui.text(f"A confirmation goes to {order.email}", "label"),
             ui.button("Continue shopping", self.finish, id="continue"),
             height="fill",
-            gravity="center",
             gap=12.0,
             padding=24.0,
         )
@@ -709,12 +697,11 @@ class Orders(Activity):
 
     def build(self) -> View:
         orders = open_store(self.app).orders()
-        return ui.column(
+        return ui.screen(
             ui.toolbar("Orders", on_up=self.finish),
-            ui.lazy_list(orders, _row, item_key=_order_key, id="orders", height="wrap", weight=1.0)
+            ui.lazy_list(orders, _row, item_key=_order_key, id="orders", weight=1.0)
             if orders
             else ui.text("No orders yet", padding=16.0, id="empty"),
-            height="fill",
         )
 
 

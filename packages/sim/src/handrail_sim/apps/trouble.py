@@ -33,10 +33,9 @@ class Covered(Activity):
         self.state["banner"] = True
 
     def build(self) -> View:
-        page = ui.column(
+        page = ui.screen(
             ui.toolbar("Covered button", on_up=self.finish),
             ui.text(configured(self, "notice", "Press the button at the bottom of this page."), padding=16.0),
-            height="fill",
         )
         accept = ui.button(
             "Accept", self.accept, id="accept", align="center_h bottom", margin=(16.0, 40.0), width="fill"
@@ -75,7 +74,7 @@ class Interrupted(Activity):
         step = (self.first, self.second, self.third)[self.state["step"] - 1]
         words = ui.text(f"Step {self.state['step']} of 3", "title", id="step")
         body = ui.column(words, *step(), padding=24.0, gap=16.0)
-        return ui.column(ui.toolbar(self.title, on_up=self.finish), body, height="fill")
+        return ui.screen(ui.toolbar(self.title, on_up=self.finish), body)
 
     def first(self) -> list[View]:
         return [ui.field("name", hint="Name"), ui.button("Next", self.next, id="next")]
@@ -129,8 +128,8 @@ class Main(Activity):
     title = "Trouble"
 
     def build(self) -> View:
-        rows = ui.lazy_list(_ROWS, self.row, item_key=_key, id="troubles", height="wrap", weight=1.0)
-        return ui.column(ui.toolbar("Trouble"), rows, height="fill")
+        rows = ui.lazy_list(_ROWS, self.row, item_key=_key, id="troubles", weight=1.0)
+        return ui.screen(ui.toolbar("Trouble"), rows)
 
     def row(self, trouble: tuple[str, str, str]) -> View:
         usual, summary, what = trouble
@@ -184,12 +183,11 @@ class Restless(Activity):
             margin=(6.0 * place, 0.0, 0.0, 0.0),
             style=Style(kind="card", background="primary", radius=20.0),
         )
-        return ui.column(
+        return ui.screen(
             ui.toolbar("Never still", on_up=self.finish),
             ui.frame(ball, height=80.0, padding=16.0),
             ui.text(f"Frame {frame_number}", id="frame", padding=16.0),
             ui.button("I found it", self.mark_found, id="found", margin=16.0),
-            height="fill",
         )
 
     def mark_found(self) -> None:
@@ -211,17 +209,11 @@ class Shifting(Activity):
 
     def build(self) -> View:
         added = [f"Sparrow {number}" for number in range(self.state["added"], 0, -1)]
-        return ui.column(
+        return ui.screen(
             ui.toolbar(f"Tap {self.target}", on_up=self.finish),
             ui.lazy_list(
-                [*added, *configured(self, "birds", _BIRDS)],
-                self.row,
-                item_key=str,
-                id="birds",
-                height="wrap",
-                weight=1.0,
+                [*added, *configured(self, "birds", _BIRDS)], self.row, item_key=str, id="birds", weight=1.0
             ),
-            height="fill",
         )
 
     @property
@@ -248,8 +240,8 @@ class _Waiting(Activity):
     """A toolbar and something in the middle."""
 
     def centred(self, *views: View | None) -> View:
-        middle = ui.column(*views, height="wrap", weight=1.0, gravity="center", gap=16.0, padding=24.0)
-        return ui.column(ui.toolbar(self.title, on_up=self.finish), middle, height="fill")
+        middle = ui.message(*views, padding=24.0)
+        return ui.screen(ui.toolbar(self.title, on_up=self.finish), middle)
 
 
 class Loading(_Waiting):

@@ -11,7 +11,7 @@ from typing import Any
 from handrail_sim.apps.browser import Browser
 from handrail_sim.apps.browser import Main as Pages
 from handrail_sim.system.intents import VIEW, Handles, Intent
-from handrail_sim.view import View, button, column, frame, row, text
+from handrail_sim.view import View, button, frame, row, screen, text
 
 NAMES = ("first_page", "second_page")
 START = "https://orders.example/"
@@ -49,7 +49,7 @@ class Main(Pages):
             button("Show" if self.state["hidden"] else "Hide", self.turn, id="turn"),
             height=64.0,
         )
-        return column(bar, *self.pages(), height="fill")
+        return screen(bar, *self.pages())
 
     def pages(self) -> list[View]:
         web = self.phone.web
@@ -64,7 +64,7 @@ class Main(Pages):
         ]
         for view in views:
             view.visible = not self.state["hidden"]
-        return [frame(view, height="wrap", weight=1.0) for view in views]
+        return [frame(view, weight=1.0) for view in views]
 
     def press(self) -> None:
         self.state["pressed"] += 1

@@ -13,7 +13,7 @@ from binascii import Error as BadBase64
 from collections.abc import Iterator
 from typing import Any
 
-from handrail_sim.channels.http import Mortal
+from handrail_sim.channels.http import HelperLife
 from handrail_sim.channels.u2.server import quote
 from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, tree
@@ -86,7 +86,7 @@ async def _serve(call: Call, helper: Helper, port: str) -> int:
     ports, name = call.phone.ports, f"tcp:{port}"
     if name in ports or not port.isdigit():
         raise Failed("Address already in use")
-    life = Mortal(call.phone.faults)
+    life = HelperLife(call.phone.faults)
 
     async def connection(stream: Stream) -> None:
         try:
@@ -130,8 +130,8 @@ class Helper:
             name: int(arguments[name]) for name in self.numbers if arguments.get(name, "").isdigit()
         }
 
-    async def answer(self, line: str, life: Mortal) -> bytes:
-        life.breathe()
+    async def answer(self, line: str, life: HelperLife) -> bytes:
+        life.count_request()
         verb, name, payload = [*line.split(None, 2), "", "", ""][:3]
         facts, body = {"ok": "true"}, b""
         try:

@@ -5,8 +5,10 @@ Nothing is served until a client starts it, and nothing here is imported before 
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from handrail_sim.handset import Handset
-from handrail_sim.shell.call import Call
+from handrail_sim.shell.call import Call, Command
 
 U2_MAIN = "com.wetest.uia2.Main"
 MOBILECLI_MAIN = "com.mobilenext.mobilecli.DeviceServer"
@@ -19,49 +21,23 @@ APPIUM_RUNNER = "io.appium.uiautomator2.server.test/androidx.test.runner.Android
 
 
 def attach(phone: Handset) -> None:
-    phone.helper_mains[U2_MAIN] = _u2
-    phone.helper_mains[MOBILECLI_MAIN] = _mobilecli
-    phone.helper_mains[OWN_MAIN] = _own_helper
-    phone.instrumentations[HELPER_RUNNER] = _helper
-    phone.instrumentations[APPIUM_RUNNER] = _appium
-    phone.instrumentations[AGENT_DEVICE_RUNNER] = _agent_device
+    phone.helper_mains[U2_MAIN] = _started_by("u2")
+    phone.helper_mains[MOBILECLI_MAIN] = _started_by("mobilecli")
+    phone.helper_mains[OWN_MAIN] = _started_by("own_helper")
+    phone.instrumentations[HELPER_RUNNER] = _started_by("helper")
+    phone.instrumentations[APPIUM_RUNNER] = _started_by("appium")
+    phone.instrumentations[AGENT_DEVICE_RUNNER] = _started_by("agent_device")
     phone.faults.listeners.append(lambda name, on: _fault_changed(phone, name, on))
 
 
-async def _u2(call: Call) -> int:
-    from handrail_sim.channels import u2  # noqa: PLC0415 - only phones whose helper is started pay for it
+def _started_by(channel: str) -> Command:
+    """Only phones whose helper is started pay for its import."""
 
-    return await u2.main(call)
+    async def main(call: Call) -> int:
+        status: int = await import_module(f"handrail_sim.channels.{channel}").main(call)
+        return status
 
-
-async def _mobilecli(call: Call) -> int:
-    from handrail_sim.channels import mobilecli  # noqa: PLC0415 - the same
-
-    return await mobilecli.main(call)
-
-
-async def _own_helper(call: Call) -> int:
-    from handrail_sim.channels import own_helper  # noqa: PLC0415 - the same
-
-    return await own_helper.main(call)
-
-
-async def _helper(call: Call) -> int:
-    from handrail_sim.channels import helper  # noqa: PLC0415 - the same
-
-    return await helper.main(call)
-
-
-async def _appium(call: Call) -> int:
-    from handrail_sim.channels import appium  # noqa: PLC0415 - the same
-
-    return await appium.main(call)
-
-
-async def _agent_device(call: Call) -> int:
-    from handrail_sim.channels import agent_device  # noqa: PLC0415 - the same
-
-    return await agent_device.main(call)
+    return main
 
 
 def _fault_changed(phone: Handset, name: str, on: bool) -> None:

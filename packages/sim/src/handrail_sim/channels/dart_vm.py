@@ -34,7 +34,7 @@ _ENSURE = re.compile(r"\s*(\w+)\.instance\s*!?\.ensureSemantics\(\)\s*;?\s*")
 Params = dict[str, Any]
 
 
-class Drawn(Protocol):
+class FlutterApp(Protocol):
     """A Flutter app in its process."""
 
     package: ClassVar[str]
@@ -47,7 +47,7 @@ class Drawn(Protocol):
     def build_semantics(self) -> None: ...
 
 
-async def serve_app(app: Drawn, stream: Stream) -> None:
+async def serve_app(app: FlutterApp, stream: Stream) -> None:
     async def answer(request: Request) -> Response:
         if not request.path.startswith(f"/{app.secret}"):
             return Response(b"missing or invalid authentication code", 403)
@@ -76,7 +76,7 @@ class Refusal(Exception):
 class Session:
     """One client."""
 
-    def __init__(self, app: Drawn, socket: WebSocket) -> None:
+    def __init__(self, app: FlutterApp, socket: WebSocket) -> None:
         self._app = app
         self._socket = socket
         self._streams: set[str] = set()

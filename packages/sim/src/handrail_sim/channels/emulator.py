@@ -17,7 +17,6 @@ from typing import Any
 
 from handrail_sim.errors import BadSetting
 from handrail_sim.handset import Handset
-from handrail_sim.input.emulator_keys import NAMES, android_code
 from handrail_sim.resources import table
 from handrail_sim.system import surroundings, telephony
 
@@ -25,6 +24,28 @@ GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 TOKEN_FILE = ".emulator_console_auth_token"  # noqa: S105 - the file's name
 FOR_EVERYBODY = frozenset({"help", "ping", "auth", "quit", "exit"})
 MAX_LINE = 4096
+
+# Key codes of other worlds as Android's: Linux evdev, USB HID, X11, and the names of web browsers.
+_TABLE = table("input/emulator_keys.toml")
+
+EVDEV: dict[int, int] = {int(code): key for code, key in _TABLE["evdev"].items()}
+"""As the emulator's own keyboard layout has them."""
+
+USB: dict[int, int] = {int(code, 16): key for code, key in _TABLE["usb"].items()}
+
+NAMES: dict[str, int] = _TABLE["names"]
+"""KeyboardEvent.key values that are no characters."""
+
+X11_OFFSET = 8
+
+
+def android_code(kind: int, code: int) -> int | None:
+    """`kind` is KeyboardEvent.KeyCodeType: 0 USB, 1 evdev, 2 X11; Windows' and Apple's are not known."""
+    if kind == 0:
+        return USB.get(code & 0xFFFF)
+    if kind == 1:
+        return EVDEV.get(code)
+    return EVDEV.get(code - X11_OFFSET) if kind == 2 else None
 
 
 class Refused(Exception):
@@ -302,7 +323,7 @@ Value = int | bytes
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
-class Malformed(ValueError):
+class MalformedMessage(ValueError):
     """The bytes are no message."""
 
 
@@ -352,9 +373,9 @@ def _fields(data: bytes) -> Iterator[tuple[int, Value]]:
         elif kind in (FIXED64, FIXED32):
             size = 8 if kind == FIXED64 else 4
         else:
-            raise Malformed(f"wire type {kind}")
+            raise MalformedMessage(f"wire type {kind}")
         if at + size > len(data):
-            raise Malformed("cut short")
+            raise MalformedMessage("cut short")
         yield key >> 3, data[at : at + size]
         at += size
 
@@ -363,7 +384,7 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if at >= len(data) or shift > 63:
-            raise Malformed("a number without an end")
+            raise MalformedMessage("a number without an end")
         byte = data[at]
         value |= (byte & 0x7F) << shift
         at, shift = at + 1, shift + 7
@@ -375,14 +396,14 @@ def number(fields: dict[int, list[Value]], key: int) -> int:
     """The last value of an int32 field, 0 if it is not there."""
     value = fields.get(key, [0])[-1]
     if not isinstance(value, int):
-        raise Malformed(f"field {key} is not a number")
+        raise MalformedMessage(f"field {key} is not a number")
     return value - (1 << 64) if value >> 63 else value
 
 
 def text(fields: dict[int, list[Value]], key: int) -> str:
     value = fields.get(key, [b""])[-1]
     if not isinstance(value, bytes):
-        raise Malformed(f"field {key} is not a string")
+        raise MalformedMessage(f"field {key} is not a string")
     return value.decode("utf-8", "replace")
 
 
@@ -401,7 +422,7 @@ Fields = dict[int, list[Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class EmulatorPorts:
     """Where the doors are; `grpc_port` is None, with a reason, when grpcio is missing."""
 
     console_port: int
@@ -410,19 +431,21 @@ class Doors:
 
 
 @asynccontextmanager
-async def emulate(phone: Handset, console_port: int, host: str = "127.0.0.1") -> AsyncIterator[Doors]:
+async def emulate(phone: Handset, console_port: int, host: str = "127.0.0.1") -> AsyncIterator[EmulatorPorts]:
     async with open_console(phone, console_port, host):
         try:
             from grpc import aio  # type: ignore[import-untyped]  # noqa: PLC0415 - an optional extra
         except ImportError:
-            yield Doors(console_port, None, "grpcio is not installed: pip install 'handrail-sim[emulator]'")
+            yield EmulatorPorts(
+                console_port, None, "grpcio is not installed: pip install 'handrail-sim[emulator]'"
+            )
             return
         server = aio.server()
         server.add_generic_rpc_handlers((handler(Controller(phone)),))
         port = server.add_insecure_port(f"{host}:{console_port + GRPC_OFFSET}")
         await server.start()
         try:
-            yield Doors(console_port, port)
+            yield EmulatorPorts(console_port, port)
         finally:
             await server.stop(0)
 
@@ -444,7 +467,7 @@ def handler(controller: Controller) -> Any:
         async def answer(request: bytes, context: Any) -> bytes:
             try:
                 return await run(request)
-            except Malformed as problem:
+            except MalformedMessage as problem:
                 await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(problem))
                 raise
 

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.channels.http import HelperLife, Request, Response, json_response, listening
 from handrail_sim.handset import Handset
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_root
@@ -96,7 +96,7 @@ async def wait_idle(phone: Handset, timeout_ms: float) -> dict[str, Any]:
                 return {"idle": True, "reason": "events_quiet", "events": reported}
             if now - start >= timeout_ms:
                 return {"idle": False, "reason": "timeout", "events": reported}
-            await clock.sleep_ms(min(POLL_MS, start + timeout_ms - now))
+            await clock.sleep_ms(max(1.0, min(POLL_MS, start + timeout_ms - now)))
     finally:
         phone.off_event(listen)
 
@@ -133,7 +133,7 @@ async def main(call: Call) -> int:
 
 async def serve(phone: Handset) -> bool:
     """Serve the port until `/shutdown` or a fault; true if it died. A flag may start it without any APK."""
-    helper = Helper(phone, Mortal(phone.faults))
+    helper = Helper(phone, HelperLife(phone.faults))
     phone.request_accessibility()
     async with listening(phone.ports, f"tcp:{PORT}", helper.answer):
         await helper.life.ended.wait()
@@ -152,7 +152,7 @@ class Refusal(Exception):
 class Helper:
     """The paths and what they do."""
 
-    def __init__(self, phone: Handset, life: Mortal) -> None:
+    def __init__(self, phone: Handset, life: HelperLife) -> None:
         self.phone = phone
         self.life = life
         self._paths: dict[tuple[str, str], Handler] = {
@@ -171,7 +171,7 @@ class Helper:
         }
 
     async def answer(self, request: Request) -> Response:
-        self.life.breathe()
+        self.life.count_request()
         handler = self._paths.get((request.method, request.path))
         try:
             if handler is None:

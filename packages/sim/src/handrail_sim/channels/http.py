@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Container
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from handrail_sim.faults import Faults
-from handrail_sim.stream import Stream
+from handrail_sim.stream import Stream, peer_uid
 
 MAX_HEAD = 65536
 MAX_BODY = 1 << 24
 REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"}
-REASONS |= {413: "Payload Too Large", 500: "Internal Server Error", 501: "Not Implemented"}
+REASONS |= {
+    408: "Request Timeout",
+    413: "Payload Too Large",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +159,19 @@ Ports = dict[str, Callable[[Stream], Awaitable[None]]]
 
 
 @asynccontextmanager
-async def listening(ports: Ports, name: str, answer: Answer) -> AsyncIterator[None]:
-    """Serve a port of the phone while the block runs; at its end open connections are cut."""
+async def listening(
+    ports: Ports, name: str, answer: Answer, uids: Container[int] | None = None
+) -> AsyncIterator[None]:
+    """Serve a port of the phone while the block runs; at its end open connections are cut.
+
+    Processes of other users than `uids` get no word.
+    """
     streams: set[Stream] = set()
 
     async def connection(stream: Stream) -> None:
+        if uids is not None and peer_uid(stream) not in uids:
+            stream.close()
+            return
         streams.add(stream)
         try:
             await serve(stream, answer)
@@ -175,7 +188,7 @@ async def listening(ports: Ports, name: str, answer: Answer) -> AsyncIterator[No
             stream.close()
 
 
-class Mortal:
+class HelperLife:
     """One helper process."""
 
     def __init__(self, faults: Faults) -> None:
@@ -184,7 +197,7 @@ class Mortal:
         self.ended = asyncio.Event()
         self.is_dead = False
 
-    def breathe(self) -> None:
+    def count_request(self) -> None:
         """A request came in; a helper that dies now never answers it."""
         fault = self._faults.active("helper_dies")
         if fault is None:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from io import BytesIO
 from typing import Any
 
-from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.channels.http import HelperLife, Request, Response, json_response, listening
 from handrail_sim.handset import Handset
 from handrail_sim.screen.accessibility import Node, tree
 from handrail_sim.shell.call import Call
@@ -33,7 +33,7 @@ async def main(call: Call) -> int:
         return await call.err("Error: Address already in use")
     path = call.env.get("CLASSPATH", "")
     code = phone.files.read(path) if phone.files.is_file(path) else b""
-    server = Server(phone, sha256(code).hexdigest(), Mortal(phone.faults))
+    server = Server(phone, sha256(code).hexdigest(), HelperLife(phone.faults))
     phone.request_accessibility()
     async with listening(phone.ports, PORT, server.answer):
         await server.life.ended.wait()
@@ -51,7 +51,7 @@ class RpcError(Exception):
 class Server:
     """The methods."""
 
-    def __init__(self, phone: Handset, code_hash: str, life: Mortal) -> None:
+    def __init__(self, phone: Handset, code_hash: str, life: HelperLife) -> None:
         self.phone = phone
         self.life = life
         self._hash = code_hash
@@ -69,7 +69,7 @@ class Server:
         }
 
     async def answer(self, request: Request) -> Response:
-        self.life.breathe()
+        self.life.count_request()
         try:
             requested = json.loads(request.body)
         except ValueError:

@@ -7,15 +7,18 @@ name, serves whoever has the token, and ends with its standard input.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from handrail_sim.channels.helper import Helper, Refusal, body, numbers, wait_idle
-from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.channels.http import HelperLife, Request, Response, json_response, listening
 from handrail_sim.input.gestures import STEP_MS
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_window, tree
+from handrail_sim.stream import SHELL_UID
 from handrail_sim.waiting import first
 
 if TYPE_CHECKING:
@@ -26,6 +29,8 @@ NAME, VERSION, PROTOCOL_VERSION = "handrail-helper", "1.0.0", 1
 SOCKET_PREFIX = "handrail-"
 MASK = "••••"
 MIN_TOKEN = 16
+TRUSTED_UIDS = (0, SHELL_UID)
+MESSAGE_MS = 3500
 GLOBALS = {"back": 4, "home": 3, "recents": 187}
 WINDOW_TYPES = {"ime": 2, "status_bar": 3, "navigation_bar": 3, "shade": 3, "volume": 3}
 """AccessibilityWindowInfo's types; an application's is 1."""
@@ -50,25 +55,29 @@ async def main(call: Call) -> int:
         await call.line(json.dumps({"ok": False, "code": "BAD_TOKEN", "error": "no token"}))
         return 2
     phone = call.phone
-    server = OwnHelper(phone, Mortal(phone.faults), secret)
+    server = OwnHelper(phone, HelperLife(phone.faults), secret)
     socket = f"{SOCKET_PREFIX}{phone.random.getrandbits(128):032x}"
-    phone.request_accessibility()
-    async with listening(phone.ports, f"localabstract:{socket}", server.answer):
-        announcement = {"ok": True, "protocolVersion": PROTOCOL_VERSION, "socket": socket}
-        await call.line(json.dumps(announcement))
 
-        async def hung_up() -> None:
-            while await call.stdin.read(4096):
-                continue
+    async def hung_up() -> None:
+        while await call.stdin.read(4096):
+            continue
 
-        await first(server.life.ended.wait(), hung_up())
+    with phone.held_ui_automation(call.argv[0]) as is_ours:
+        if not is_ours:
+            words = "java.lang.IllegalStateException: UiAutomationService already registered!"
+            await call.line(json.dumps({"ok": False, "code": "UIAUTOMATION_HELD", "error": words}))
+            return 3
+        async with listening(phone.ports, f"localabstract:{socket}", server.answer, TRUSTED_UIDS):
+            announcement = {"ok": True, "protocolVersion": PROTOCOL_VERSION, "socket": socket}
+            await call.line(json.dumps(announcement))
+            await first(server.life.ended.wait(), hung_up())
     return 137 if server.life.is_dead else 0
 
 
 class OwnHelper(Helper):
     """The seed's paths, and ours."""
 
-    def __init__(self, phone: Handset, life: Mortal, token: str) -> None:
+    def __init__(self, phone: Handset, life: HelperLife, token: str) -> None:
         super().__init__(phone, life)
         self._token = token
         self._paths |= {
@@ -85,6 +94,7 @@ class OwnHelper(Helper):
         if request.headers.get("authorization") != f"Bearer {self._token}":
             refusal = {"ok": False, "error": "the token is missing or wrong", "code": "BAD_TOKEN"}
             return json_response({**refusal, "delivered": False}, 401)
+        await self.phone.faults.delay("helper", request.path)
         response = await super().answer(request)
         reply = json.loads(response.body)
         if not reply["ok"]:  # every refusal here comes before any input
@@ -93,40 +103,28 @@ class OwnHelper(Helper):
         wish = body(request) if request.path == "/rest" else wish
         if isinstance(wish, dict):
             rest = await wait_idle(self.phone, float(wish.get("timeoutMs", 10_000)))
-            look = {} if wish.get("look") is False else await self._look(request)
+            look = {} if wish.get("look") is False else await self._delayed_look(request)
             response = json_response({**reply, "rest": {"idle": rest["idle"]}, **look})
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            body_zipped = gzip.compress(response.body, compresslevel=1, mtime=0)
+            response = replace(response, body=body_zipped, headers={"Content-Encoding": "gzip"})
         return response
 
     async def _status(self, request: Request) -> dict[str, Any]:
         return {**await super()._status(request), "name": NAME, "version": VERSION}
 
     async def _look(self, _request: Request) -> dict[str, Any]:
-        phone = self.phone
-        phone.catch_up()
-        await phone.refresh_web()
-        active = active_window(phone)
-        windows = [
-            {
-                "id": window.number,
-                "type": WINDOW_TYPES.get(window.type, 1),
-                "layer": layer,
-                "bounds": list(window.bounds),
-                "title": window.title,
-                "active": window is active,
-                "focused": window is active,
-                "root": describe(tree(window), ""),
-            }
-            for layer, window in enumerate(phone.windows())
-        ]
-        if not windows:
-            raise Refusal("NO_ACTIVE_WINDOW", "no window shows anything to accessibility", 200)
-        shown = phone.display
-        display = {"width": shown.width, "height": shown.height, "rotation": shown.rotation}
-        return {"display": display, **await self._top(_request), "windows": windows[::-1]}
+        self.phone.catch_up()
+        await self.phone.refresh_web()
+        return look_of(self.phone)
+
+    async def _delayed_look(self, request: Request) -> dict[str, Any]:
+        """A look takes its time in whatever answer it stands."""
+        await self.phone.faults.delay("/look")
+        return await self._look(request)
 
     async def _top(self, _request: Request) -> dict[str, Any]:
-        active = active_window(self.phone)
-        return {} if active is None else {"top": active.component or active.package}
+        return top_of(self.phone)
 
     async def _nothing(self, _request: Request) -> dict[str, Any]:
         return {}
@@ -185,6 +183,40 @@ class OwnHelper(Helper):
         return {}
 
 
+def look_of(phone: Handset) -> dict[str, Any]:
+    """Every window with its nodes, and what was heard a moment ago."""
+    active = active_window(phone)
+    windows = [
+        {
+            "id": window.number,
+            "type": WINDOW_TYPES.get(window.type, 1),
+            "layer": layer,
+            "bounds": list(window.bounds),
+            "title": window.title,
+            "active": window is active,
+            "focused": window is active,
+            "root": describe(tree(window), ""),
+        }
+        for layer, window in enumerate(phone.windows())
+        if window.type != "toast"  # what takes no touch is in no list of a real phone
+    ]
+    if not windows:
+        raise Refusal("NO_ACTIVE_WINDOW", "no window shows anything to accessibility", 200)
+    shown = phone.display
+    display = {"width": shown.width, "height": shown.height, "rotation": shown.rotation}
+    toasts = [
+        {"className": "android.widget.Toast", "packageName": package, "text": text}
+        for at, kind, package, text in phone.events
+        if kind == "TYPE_NOTIFICATION_STATE_CHANGED" and text and phone.now_ms() - at <= MESSAGE_MS
+    ]
+    return {"display": display, **top_of(phone), "windows": windows[::-1], "toasts": toasts}
+
+
+def top_of(phone: Handset) -> dict[str, Any]:
+    active = active_window(phone)
+    return {} if active is None else {"top": active.component or active.package}
+
+
 def _steps(strokes: list[Any]) -> list[tuple[float, int, Any, float, float, int]]:
     """Time, rank at that time, action, place and finger."""
     steps: list[tuple[float, int, Any, float, float, int]] = []
@@ -205,13 +237,15 @@ def _steps(strokes: list[Any]) -> list[tuple[float, int, Any, float, float, int]
 def describe(node: Node, parent_package: str) -> dict[str, Any]:
     """A node and all below it; false, empty and inherited are left out."""
     texts = {key: getattr(node, name) for key, name in TEXTS.items()}
-    if node.password and texts["text"]:
+    shows_hint = bool(node.hint) and node.text == node.hint
+    if node.password and node.text and not shows_hint:
         texts["text"] = MASK
     package = {} if node.package == parent_package else {"packageName": node.package}
     flags = {key: True for key, name in FLAGS.items() if getattr(node, name)}
     enabled = {} if node.enabled else {"enabled": False}
     shown = {key: text for key, text in texts.items() if text}
     shown |= package | {"bounds": list(node.bounds)} | enabled | flags
+    shown |= {"showingHint": True} if shows_hint else {}
     shown["drawingOrder"] = node.drawing_order
     if node.children:
         shown["children"] = [describe(child, node.package) for child in node.children]

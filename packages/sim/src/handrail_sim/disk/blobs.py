@@ -22,7 +22,7 @@ class Blob:
         return len(self.data)
 
 
-class Promised(Blob):
+class LazyBlob(Blob):
     """A content whose length is known and that is made when somebody reads it."""
 
     __slots__ = ("_content", "_length", "_make")

@@ -29,6 +29,8 @@ _LINKS = (
     ("/system/etc", "/etc"),
 )
 _DEVICES = ("null", "zero", "tty", "full", "random", "urandom")
+_CORES = ("online", "possible", "present")
+"""Files that say which of the eight there are, as `nproc` does."""
 _INPUT = ("event0", "event1", "event2")
 
 
@@ -43,6 +45,8 @@ def fill(files: Files) -> None:
         files.mkdir(f"/storage/emulated/0/{name}")
     for target, path in _LINKS:
         files.symlink(target, path)
+    for name in _CORES:
+        files.write(f"/sys/devices/system/cpu/{name}", b"0-7\n", mode=0o444)
     for name in _DEVICES:
         files.device(f"/dev/{name}")
     files.mkdir("/dev/input")

@@ -9,7 +9,7 @@ from handrail_sim.view import metrics
 from handrail_sim.view.memory import name_of
 from handrail_sim.view.reuse import forget_written
 from handrail_sim.view.units import edges
-from handrail_sim.view.view import Drawn, View
+from handrail_sim.view.view import ExternalView, View
 from handrail_sim.view.windows import Window
 
 ENTER, DELETE, FORWARD_DELETE = 66, 67, 112
@@ -30,7 +30,7 @@ class Editing:
             return None
         return window, view
 
-    def away(self) -> Drawn | None:
+    def away(self) -> ExternalView | None:
         window = self.phone.focused_window()
         view = window.focused_view() if window is not None else None
         return view.drawn if view is not None else None

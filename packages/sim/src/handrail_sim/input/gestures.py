@@ -13,7 +13,7 @@ Point = tuple[float, float]
 Path = Callable[[float], Sequence[Point]]  # from the done share (0..1) to a point per finger
 
 
-class Touched(Protocol):
+class TouchTarget(Protocol):
     """What a gesture needs of a phone."""
 
     clock: Clock
@@ -24,28 +24,30 @@ class Touched(Protocol):
     ) -> None: ...
 
 
-async def tap(phone: Touched, x: float, y: float) -> None:
+async def tap(phone: TouchTarget, x: float, y: float) -> None:
     """Down and up at the same moment, as `input tap` sends them."""
     for _ in range(phone.chances()):
         phone.pointer("down", x, y)
         phone.pointer("up", x, y)
 
 
-async def swipe(phone: Touched, start: Point, end: Point, duration_ms: float) -> None:
+async def swipe(phone: TouchTarget, start: Point, end: Point, duration_ms: float) -> None:
     def along(share: float) -> Sequence[Point]:
         return [(start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)]
 
     await play(phone, along, duration_ms)
 
 
-async def long_press(phone: Touched, x: float, y: float, duration_ms: float) -> None:
+async def long_press(phone: TouchTarget, x: float, y: float, duration_ms: float) -> None:
     for _ in range(phone.chances()):
         phone.pointer("down", x, y)
         await phone.clock.sleep_ms(duration_ms)
         phone.pointer("up", x, y)
 
 
-async def drag(phone: Touched, start: Point, end: Point, duration_ms: float, hold_ms: float = 600.0) -> None:
+async def drag(
+    phone: TouchTarget, start: Point, end: Point, duration_ms: float, hold_ms: float = 600.0
+) -> None:
     """Press and hold, then move: what drag and drop needs."""
     for _ in range(phone.chances()):
         phone.pointer("down", *start)
@@ -60,7 +62,7 @@ async def drag(phone: Touched, start: Point, end: Point, duration_ms: float, hol
 
 
 async def pinch(
-    phone: Touched, centre: Point, start_radius: float, end_radius: float, duration_ms: float
+    phone: TouchTarget, centre: Point, start_radius: float, end_radius: float, duration_ms: float
 ) -> None:
     def along(share: float) -> Sequence[Point]:
         radius = start_radius + (end_radius - start_radius) * share
@@ -69,7 +71,7 @@ async def pinch(
     await play(phone, along, duration_ms)
 
 
-async def rotate(phone: Touched, centre: Point, radius: float, angle: float, duration_ms: float) -> None:
+async def rotate(phone: TouchTarget, centre: Point, radius: float, angle: float, duration_ms: float) -> None:
     def along(share: float) -> Sequence[Point]:
         turned = radians(angle * share)
         across, down = radius * cos(turned), radius * sin(turned)
@@ -78,7 +80,7 @@ async def rotate(phone: Touched, centre: Point, radius: float, angle: float, dur
     await play(phone, along, duration_ms)
 
 
-async def play(phone: Touched, path: Path, duration_ms: float) -> None:
+async def play(phone: TouchTarget, path: Path, duration_ms: float) -> None:
     """Any number of fingers along their paths; the number of steps depends on the duration alone."""
     for _ in range(phone.chances()):
         for finger, (x, y) in enumerate(path(0.0)):

@@ -344,7 +344,7 @@ def _cursor(pen: Pen, view: View, lines: list[str], at: tuple[float, float], siz
     x, number = _spot(view, lines, view.selection[1], size)
     step = metrics.line_height(size)
     left, top = round(at[0] + x), round(at[1] + step * number)
-    colour = palette.fade(palette.resolve("primary", pen.dark), pen.alpha)
+    colour = palette.fade(palette.resolve("primary", pen.dark, pen.theme), pen.alpha)
     pen.fill((left, top, left + pen.px(2), round(top + step)), colour)
 
 
@@ -521,7 +521,7 @@ def key(pen: Pen, view: View) -> None:
     pen.fill((box[0], box[1] + margin, box[2], box[3] + margin), (0, 0, 0, 40), pen.px(style.radius or 6))
     ground = "primary_container" if view.pressed else style.background or ground
     pen.fill(box, pen.colour(ground), pen.px(style.radius or 6))
-    ink = palette.ink_on(ground, pen.dark)
+    ink = palette.ink_on(ground, pen.dark, pen.theme)
     sign = style.icon or icons.SIGNS.get(view.text, "")
     if sign:
         pen.sign(sign, box, ink, pen.px(22))
@@ -603,9 +603,10 @@ def compose(
     *,
     dark: bool = False,
     now_ms: float = 0.0,
+    theme: str = "",
 ) -> Frame:
     screen = (0, 0, width, height)
-    pen = Pen(dark=dark, now_ms=now_ms)
+    pen = Pen(dark=dark, now_ms=now_ms, theme=theme)
     for window in windows[_lowest_visible(windows, screen) :]:
         pen.begin(window.units.dp, window.units.sp, screen)
         _window(pen, window, screen)
@@ -690,7 +691,7 @@ def _thumbnail(pen: Pen, shown: View) -> None:
     if window is None or window.secure:
         return
     window.resize(pen.screen, Units(pen.dp, pen.sp))
-    inner = Pen(dark=pen.dark, now_ms=pen.now_ms)
+    inner = Pen(dark=pen.dark, now_ms=pen.now_ms, theme=pen.theme)
     inner.begin(pen.dp, pen.sp, pen.screen)
     view(inner, window.root)
     small = Reduction(pen.screen, shown.bounds)
@@ -707,10 +708,16 @@ def _kind_of(shown: View) -> str:
 
 
 def frame(
-    windows: Sequence[Window], width: int, height: int, *, dark: bool = False, now_ms: float = 0.0
+    windows: Sequence[Window],
+    width: int,
+    height: int,
+    *,
+    dark: bool = False,
+    now_ms: float = 0.0,
+    theme: str = "",
 ) -> Frame:
     """What these windows, bottom to top, show now. Quick; `Frame.png` and the like belong in a thread."""
-    return compose(windows, width, height, dark=dark, now_ms=now_ms)
+    return compose(windows, width, height, dark=dark, now_ms=now_ms, theme=theme)
 
 
 def render(

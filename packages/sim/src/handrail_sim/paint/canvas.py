@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 
-from handrail_sim.paint import icons, images
+from handrail_sim.paint import icons, images, system_fonts
 from handrail_sim.paint.palette import RGBA
 from handrail_sim.paint.scene import (
     Arc,
@@ -30,8 +30,7 @@ from handrail_sim.paint.scene import (
     overlap,
 )
 from handrail_sim.paint.sketch import Sketch
-from handrail_sim.view.advances import MEDIUM, REGULAR, UNITS_PER_EM
-from handrail_sim.view.metrics import units
+from handrail_sim.view.metrics import MEDIUM, REGULAR, UNITS_PER_EM, units
 
 _MASK_OVERSAMPLING = 4
 
@@ -281,6 +280,10 @@ class Canvas:
     def _run(self, shape: Run) -> None:
         x, size, bold = shape.x, shape.size, shape.bold
         if size < 1:
+            return
+        if font := system_fonts.font_for(shape.text):
+            mask, left, top = system_fonts.words(shape.text, size, font)
+            self._stamp(mask, round(x) + left, shape.baseline + top, shape.colour)
             return
         for character in shape.text:
             if x >= self._clip[2]:

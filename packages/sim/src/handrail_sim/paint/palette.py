@@ -13,6 +13,11 @@ _TABLE = table("paint/palette.toml")
 LIGHT: Mapping[str, str] = _TABLE["light"]
 
 DARK: Mapping[str, str] = {**LIGHT, **_TABLE["dark"]}
+THEMES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "": (LIGHT, DARK),
+    "ios": ({**LIGHT, **_TABLE["ios"]}, {**DARK, **_TABLE["ios"], **_TABLE["ios_dark"]}),
+}
+"""Light and dark, by the system that is drawn."""
 
 # What is written on what: the ink that reads well on a background of that role.
 INK: Mapping[str, str] = _TABLE["ink"]
@@ -28,18 +33,18 @@ def parse(text: str) -> RGBA:
     return value >> 16 & 255, value >> 8 & 255, value & 255, alpha
 
 
-def resolve(name: str, dark: bool) -> RGBA:
+def resolve(name: str, dark: bool, theme: str = "") -> RGBA:
     """The colour of a role, or of a literal that begins with `#`; an unknown role is as good as `primary`."""
-    roles = DARK if dark else LIGHT
+    roles = THEMES[theme][dark]
     return parse(name if name.startswith("#") else roles.get(name, roles["primary"]))
 
 
-def ink_on(name: str, dark: bool) -> RGBA:
+def ink_on(name: str, dark: bool, theme: str = "") -> RGBA:
     if name.startswith("#"):
         red, green, blue, _ = parse(name)
         bright = 0.299 * red + 0.587 * green + 0.114 * blue > 150
         return (26, 27, 32, 255) if bright else (255, 255, 255, 255)
-    return resolve(INK.get(name, "on_surface"), dark)
+    return resolve(INK.get(name, "on_surface"), dark, theme)
 
 
 def fade(colour: RGBA, alpha: float) -> RGBA:

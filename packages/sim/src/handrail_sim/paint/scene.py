@@ -149,8 +149,8 @@ State = tuple[Box, RGBA, str, float]
 class Pen:
     """`dp` and `sp` are pixels per unit; `ink` is the colour of words where a view names none."""
 
-    def __init__(self, *, dark: bool, now_ms: float) -> None:
-        self.dark = dark
+    def __init__(self, *, dark: bool, now_ms: float, theme: str = "") -> None:
+        self.dark, self.theme = dark, theme
         self.now_ms = now_ms
         self.over_picture = False  # whether the lowest thing on the screen is a photograph, or black
         self.shapes: list[tuple[Box, Shape]] = []
@@ -162,7 +162,7 @@ class Pen:
         self.sp = sp
         self.screen = self.clip = screen
         self.alpha = 1.0
-        self.ink: RGBA = palette.resolve("on_surface", self.dark)
+        self.ink: RGBA = palette.resolve("on_surface", self.dark, self.theme)
         self.ground_name = ""  # the coloured ground that `ink` was chosen for; "" on plain surfaces
 
     def ink_over_picture(self) -> None:
@@ -188,14 +188,14 @@ class Pen:
         if box == self.screen:
             self.over_picture = False
         if colour[3]:
-            self.ink = palette.ink_on(name, self.dark)
+            self.ink = palette.ink_on(name, self.dark, self.theme)
             self.ground_name = name if name in palette.INK or name.startswith("#") else ""
 
     def px(self, dp: float) -> int:
         return max(1, round(dp * self.dp)) if dp > 0 else 0
 
     def colour(self, name: str, alpha: float = 1.0) -> RGBA:
-        return palette.fade(palette.resolve(name, self.dark), alpha * self.alpha)
+        return palette.fade(palette.resolve(name, self.dark, self.theme), alpha * self.alpha)
 
     def ink_for(self, view: View, role: str = "") -> RGBA:
         own = view.style.color

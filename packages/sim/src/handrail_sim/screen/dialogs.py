@@ -6,6 +6,7 @@ A dialog is plain data; its window is made from it when somebody looks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from handrail_sim.resources import table
@@ -75,11 +76,34 @@ WORDS: dict[str, tuple[str, str]] = table("screen/permissions.toml")
 ONE_TIME = frozenset({"CAMERA", "RECORD_AUDIO", "ACCESS_FINE_LOCATION", "ACCESS_COARSE_LOCATION"})
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How a system asks for a permission; a button is its label, its id, whether it grants, and only once."""
+
+    sign: str
+    words: str
+    buttons: Sequence[tuple[str, str, bool, bool]]
+
+
+def android_question(permission: str, app: str) -> Question:
+    sign, words = WORDS.get(permission, ("lock", permission.lower().replace("_", " ")))
+    if permission in ONE_TIME:
+        buttons = [
+            ("While using the app", "permission_allow_foreground_only_button", True, False),
+            ("Only this time", "permission_allow_one_time_button", True, True),
+        ]
+    else:
+        buttons = [("Allow", "permission_allow_button", True, False)]
+    buttons.append(("Don’t allow", "permission_deny_button", False, False))
+    return Question(sign, f"Allow {app} to {words}?", buttons)
+
+
 class Dialogs:
     """The system's dialogs, bottom to top."""
 
     def __init__(self, phone: Android) -> None:
         self.phone = phone
+        self.question = android_question
         self.open: list[dict[str, Any]] = []
         self._windows: dict[int, Window] = {}
         self._count = 0
@@ -251,19 +275,11 @@ class Dialogs:
 
     def _permission(self, data: dict[str, Any]) -> View:
         short = data["permission"].rpartition(".")[2]
-        sign, words = WORDS.get(short, ("lock", short.lower().replace("_", " ")))
-        if short in ONE_TIME:
-            buttons = [
-                ("While using the app", "permission_allow_foreground_only_button", True, False),
-                ("Only this time", "permission_allow_one_time_button", True, True),
-            ]
-        else:
-            buttons = [("Allow", "permission_allow_button", True, False)]
-        buttons.append(("Don’t allow", "permission_deny_button", False, False))
+        question = self.question(short, self._label(data["package"]))
         head = column(
-            icon(sign, id="permission_icon", size=32.0, align="center_h"),
+            icon(question.sign, id="permission_icon", size=32.0, align="center_h"),
             text(
-                f"Allow {self._label(data['package'])} to {words}?",
+                question.words,
                 "title",
                 id="permission_message",
                 style=Style(kind="text", role="title", size=20.0, align="center"),
@@ -277,7 +293,7 @@ class Dialogs:
             button(
                 label, self._decide(data, granted, once), "tonal", id=own, width="fill", margin=(24.0, 4.0)
             )
-            for label, own, granted, once in buttons
+            for label, own, granted, once in question.buttons
         ]
         dialog = column(head, *views, id="grant_dialog", padding=(0.0, 0.0, 0.0, 24.0))
         return panel(scroll(column(dialog, id="grant_singleton"), height="wrap"))

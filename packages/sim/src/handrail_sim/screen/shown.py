@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from handrail_sim import paint
 from handrail_sim.clock import Clock
@@ -303,6 +303,9 @@ class Screen:
 class Shown(Android):
     """What the system shows, and what the screen does for it."""
 
+    theme: ClassVar[str] = ""
+    """Whose colours it is painted in."""
+
     def __init__(self, clock: Clock, seed: int, serial: str, display: Display) -> None:
         super().__init__(clock, seed, serial, display)
         self.motion = Motion(self)
@@ -346,7 +349,8 @@ class Shown(Android):
         """What is to be painted now, apart from the phone: its png() and rgba() may run in a thread."""
         windows = self.windows() if self.awake else []
         display = self.display
-        return paint.frame(windows, display.width, display.height, dark=display.dark, now_ms=self.now_ms())
+        size = (display.width, display.height)
+        return paint.frame(windows, *size, dark=display.dark, now_ms=self.now_ms(), theme=self.theme)
 
     async def screenshot(self) -> bytes:
         await self.refresh_web(pictures=True)

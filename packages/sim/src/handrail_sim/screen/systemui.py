@@ -260,7 +260,7 @@ class SystemUi:
         ]
         bar = row(
             text(now, id="clock", style=small, desc=now, cls="android.widget.TextView"),
-            row(*notes, id="notificationIcons", width="wrap", weight=1.0, gap=4.0),
+            row(*notes, id="notificationIcons", weight=1.0, gap=4.0),
             row(*hints, id="statusIcons", width="wrap", gap=4.0),
             id="status_bar_contents",
             height="fill",

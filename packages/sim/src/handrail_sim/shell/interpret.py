@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase, translate
 
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.conditions import judge
-from handrail_sim.shell.io import Collected, Nothing, Pipe, Streams
+from handrail_sim.shell.io import BufferSink, Nothing, Pipe, Streams
 from handrail_sim.shell.parse import (
     Arithmetic,
     Assignment,
@@ -620,7 +620,7 @@ class Interpreter:
     async def _substitute(self, script: Script) -> str:
         if self.session.depth >= MAX_DEPTH:
             raise ShellSyntaxError("recursion too deep")
-        out = Collected(MAX_SUBSTITUTION)
+        out = BufferSink(MAX_SUBSTITUTION)
         streams = Streams(self.session.streams.stdin, out, self.session.streams.stderr)
         inner = self.session.subshell(streams)
         self.session.status = self.substituted = await Interpreter(inner).top(script)

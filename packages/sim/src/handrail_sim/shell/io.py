@@ -50,7 +50,7 @@ class Bytes:
         return self._data[start : self._at]
 
 
-class Collected:
+class BufferSink:
     """A sink that keeps what it gets, up to a limit; more than that is dropped."""
 
     def __init__(self, limit: int = 1 << 26) -> None:
@@ -66,7 +66,7 @@ class Collected:
         return b"".join(self._parts)
 
 
-class Outward:
+class FunctionSink:
     """A sink over a function, as adbd hands them in."""
 
     def __init__(self, send: Callable[[bytes], Awaitable[None]]) -> None:

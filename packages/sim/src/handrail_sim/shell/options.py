@@ -42,12 +42,7 @@ class Options:
 
 
 def read_options(
-    args: list[str],
-    flags: str = "",
-    valued: str = "",
-    *,
-    permute: bool = True,
-    long: Collection[str] = (),
+    args: list[str], flags: str = "", valued: str = "", *, permute: bool = True, long: Collection[str] = ()
 ) -> Options:
     """Split arguments. `flags` and `valued` are letters, `long` the long names; others are refused."""
     options = Options()

@@ -16,7 +16,7 @@ from handrail_sim.disk.lookup import ROOT, SHELL_GROUP, Node
 from handrail_sim.handset import Handset
 from handrail_sim.shell.call import encode
 from handrail_sim.shell.interpret import SIGPIPE_STATUS, Interpreter
-from handrail_sim.shell.io import Bytes, Collected, Outward, ShellIO, Sink, Source, Streams
+from handrail_sim.shell.io import BufferSink, Bytes, FunctionSink, ShellIO, Sink, Source, Streams
 from handrail_sim.shell.parse import Script, ShellSyntaxError, parse
 from handrail_sim.shell.processes import processes_of
 from handrail_sim.shell.session import ENVIRONMENT, SHELL, Leave, Session, User
@@ -246,7 +246,7 @@ class TerminalSink:
         await self._sink.write(data.replace(b"\n", b"\r\n"))
 
 
-class Lines:
+class LineSource:
     """Lines of a source that is not a terminal."""
 
     def __init__(self, source: Source) -> None:
@@ -288,7 +288,7 @@ async def converse(session: Session, script: Interpret) -> int:
         shown = TerminalSink(session.streams.stdout)
         session.streams = replace(session.streams, stdout=shown, stderr=shown)
     source, shown_on = session.streams.stdin, session.streams.stdout
-    lines: Lines | LineEditor = Lines(source)
+    lines: LineSource | LineEditor = LineSource(source)
     if session.tty:
         lines = LineEditor(source, shown_on, lambda word, first: completions(session, word, first))
     text = ""
@@ -336,7 +336,7 @@ async def _end(session: Session, rest: str) -> int:
 
 async def run(phone: Handset, command: str, io: ShellIO, env: Mapping[str, str] | None = None) -> int:
     """Run a command line as adbd's `shell:` does; an empty one starts an interactive shell."""
-    streams = Streams(io.stdin, Outward(io.out), Outward(io.err))
+    streams = Streams(io.stdin, FunctionSink(io.out), FunctionSink(io.err))
     session = new_session(phone, streams, env)
     session.tty = io.tty
     table = processes_of(phone)
@@ -377,7 +377,7 @@ class Answer:
 
 
 async def capture(phone: Handset, command: str, stdin: bytes = b"") -> Answer:
-    out, err = Collected(), Collected()
+    out, err = BufferSink(), BufferSink()
     status = await run(phone, command, ShellIO(Bytes(stdin), out.write, err.write))
     return Answer(status, out.value(), err.value())
 
@@ -406,15 +406,11 @@ async def _interpret(session: Session, script: Script) -> int:
 
 
 async def _conversation(session: Session) -> int:
-    return await _leave(session, await converse(session, _entry))
+    return await Interpreter(session).leave(await converse(session, _entry))
 
 
 async def _entry(session: Session, script: Script) -> int:
     return await Interpreter(session).script(script)
-
-
-async def _leave(session: Session, status: int) -> int:
-    return await Interpreter(session).leave(status)
 
 
 async def _text(session: Session, command: str) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Awaitable, Callable
+from io import BytesIO
 from typing import Any
 
 from handrail_sim import resources
@@ -11,6 +13,7 @@ from handrail_sim.errors import BadSetting
 from handrail_sim.faults import KINDS, PROFILES
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.system import profiles
+from handrail_sim.system.releases import ART_SINCE, sdk_of
 
 Run = Callable[[Call, list[str]], Awaitable[int]]
 
@@ -278,9 +281,29 @@ async def run(call: Call) -> int:
     there = any(call.session.files.exists(call.path(part)) for part in files)
     if main is None or not there:
         return await _not_found(call, name, files)
+    if sdk_of(call.phone) < ART_SINCE and not (
+        _has_cache(call) and any(_in_first_dex(call, part, name) for part in files)
+    ):
+        call.phone.logcat("E", "appproc", f"ERROR: could not find class '{name}'")
+        return 134  # it aborts, and says so in the log alone
     inner = Call(call.phone, [name, *rest[2:]], call.session, call.stdin, call.stdout, call.stderr)
     status: int = await main(inner)
     return status
+
+
+def _has_cache(call: Call) -> bool:
+    """Dalvik writes a compiled copy of each jar. The shell may not where it keeps them by itself."""
+    folder = call.env.get("ANDROID_DATA", "/data")
+    return folder != "/data" and call.session.files.is_dir(f"{folder}/dalvik-cache")
+
+
+def _in_first_dex(call: Call, path: str, name: str) -> bool:
+    """A jar that is none is a test's."""
+    try:
+        with zipfile.ZipFile(BytesIO(call.session.files.read(call.path(path)))) as jar:
+            return f"L{name.replace('.', '/')};".encode() in jar.read("classes.dex")
+    except (zipfile.BadZipFile, KeyError):
+        return True
 
 
 async def _not_found(call: Call, name: str, files: list[str]) -> int:

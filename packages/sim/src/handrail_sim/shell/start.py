@@ -14,6 +14,7 @@ from handrail_sim.shell.parse import ShellSyntaxError, parse
 from handrail_sim.shell.processes import processes_of
 from handrail_sim.shell.session import MAX_DEPTH, SHELL, Leave, Return, Session
 from handrail_sim.shell.table import BUILTINS, COMMANDS, TOOLS
+from handrail_sim.system.releases import SINCE, sdk_of
 
 if TYPE_CHECKING:
     from handrail_sim.shell.interpret import Interpreter
@@ -65,7 +66,7 @@ async def start(call: Call, streams: Streams, *, replaces: bool = False) -> int:
     processes_of(call.phone).remember(call.argv)
     folder, _, base = name.rpartition("/")
     command = COMMANDS.get(base) if "/" not in name or folder in BIN else None
-    if command is None:
+    if command is None or sdk_of(call.phone) < SINCE.get(base, 0):
         return await _file(call, streams) if "/" in name else await _unknown(call)
     return await run_process(call, command, replaces=replaces)
 

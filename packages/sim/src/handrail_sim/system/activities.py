@@ -87,6 +87,11 @@ class App(Manifest):
     @classmethod
     def on_boot(cls, phone: Context) -> None:
         """The phone came up, after a reboot or a restore too: set timers that need no process."""
+        if cls.granted_at_boot:
+            decided = phone.packages.installed[cls.package].granted
+            for permission in cls.permissions:
+                if permission not in decided:
+                    phone.packages.set_granted(cls.package, permission, True)
 
     def on_sms(self, sender: str, text: str) -> None:
         """A message came in; only the default SMS app is asked."""

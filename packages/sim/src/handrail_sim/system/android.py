@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC
 from math import inf
 from typing import Any, Literal
@@ -27,7 +28,7 @@ ANR_MS = 5000.0
 OFTEN_MS = 60_000.0  # a second crash within this time: "keeps stopping"
 
 
-class Health:
+class AppFailures:
     """Which apps are blocked and which crashed of late."""
 
     def __init__(self, phone: Context) -> None:
@@ -131,7 +132,7 @@ class Android(Context):
 
     def __init__(self, clock: Clock, seed: int, serial: str, display: Display) -> None:
         super().__init__(clock, seed, serial, display)
-        self.health = Health(self)
+        self.health = AppFailures(self)
         self.tasks = Tasks(self)
 
     @property
@@ -235,6 +236,19 @@ class Android(Context):
 
     def set_awake(self, awake: bool) -> None:
         self.awake = awake
+
+    @contextmanager
+    def held_ui_automation(self, program: str) -> Iterator[bool]:
+        """Only one program can hold it: False for the second one."""
+        if self.ui_automation:
+            yield False
+            return
+        self.ui_automation = program
+        self.request_accessibility()
+        try:
+            yield True
+        finally:
+            self.ui_automation = ""
 
     def request_accessibility(self) -> None:
         """Somebody reads the screen by accessibility: toolkits that wait for that build their tree."""

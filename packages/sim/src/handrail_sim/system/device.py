@@ -63,6 +63,7 @@ class Device:
         self.awake = True
         self.keyboard_shown = False
         self.accessibility_requested = False
+        self.ui_automation = ""  # the program that holds UiAutomation, which has one user
         self.web: WebEngine | None = None  # draws web pages where they are not the phone's own
         self.boot_ms = 1500.0  # how long a reboot takes for those outside
         self.boots = 0

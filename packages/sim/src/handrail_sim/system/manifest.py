@@ -20,6 +20,7 @@ class Manifest:
     version_code: ClassVar[int] = 1
     permissions: ClassVar[tuple[str, ...]] = ()  # requested; dangerous ones are not granted at first
     system: ClassVar[bool] = False
+    granted_at_boot: ClassVar[bool] = False  # as Android grants its own apps; what was taken away stays away
     debuggable: ClassVar[bool] = False
     libraries: ClassVar[tuple[str, ...]] = ()  # native .so files of its APK
     launchable: ClassVar[bool] = True

@@ -44,15 +44,7 @@ def alert(
 ) -> None:
     calls = [[label, to_call(activity, run)] for label, run in buttons.items()]
     body = to_call(activity, content)
-    _open(
-        activity,
-        "alert",
-        title=title,
-        message=message,
-        buttons=calls,
-        content=body,
-        cancelable=cancelable,
-    )
+    _open(activity, "alert", title=title, message=message, buttons=calls, content=body, cancelable=cancelable)
 
 
 def choices(
@@ -186,12 +178,7 @@ def panel(content: View) -> View:
 
 def _choices(activity: ActivityState, overlay: dict[str, Any]) -> View:
     rows = [_choice(activity, overlay, number) for number in range(len(overlay["labels"]))]
-    listing = scroll(
-        column(*rows),
-        cls="android.widget.ListView",
-        id="select_dialog_listview",
-        height="wrap",
-    )
+    listing = scroll(column(*rows), cls="android.widget.ListView", id="select_dialog_listview", height="wrap")
     title = text(overlay["title"], "headline", id="alertTitle", padding=(24, 20, 24, 8))
     return panel(
         column(title if overlay["title"] else None, listing, id="parentPanel", padding=(0, 0, 0, 16))

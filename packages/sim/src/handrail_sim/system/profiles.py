@@ -10,7 +10,7 @@ from handrail_sim.errors import BadSetting
 from handrail_sim.faults import PROFILES as FAULT_PROFILES
 from handrail_sim.resources import table
 from handrail_sim.system.android import Android
-from handrail_sim.system.releases import RELEASES, release_of
+from handrail_sim.system.releases import OLD_RELEASES, RELEASES, release_of
 from handrail_sim.system.vendors import VENDORS, properties_of, vendor_of
 
 
@@ -30,7 +30,7 @@ PROFILES = {
         name: Profile(**{"faults": FAULT_PROFILES.get(name, ()), **fields})
         for name, fields in table("system/profiles.toml").items()
     },
-    **{f"android-{number}": Profile(f"Android {number}", number) for number in RELEASES},
+    **{f"android-{number}": Profile(f"Android {number}", number) for number in (*OLD_RELEASES, *RELEASES)},
     **{
         name: Profile(f"made by {entry.manufacturer}", None, name)
         for name, entry in VENDORS.items()
@@ -41,13 +41,14 @@ PROFILES = {
 
 def become(phone: Android, *, android: int | None = None, vendor: str | None = None) -> None:
     """Another version of Android, another maker; what is not named stays."""
-    if android is not None and android not in RELEASES:
+    releases = OLD_RELEASES | RELEASES
+    if android is not None and android not in releases:
         raise BadSetting(
             f"no Android {android}; there are {min(RELEASES)} to {max(RELEASES)}", path="android"
         )
     if vendor is not None and vendor not in VENDORS:
         raise BadSetting(f"no vendor {vendor!r}; there are {', '.join(VENDORS)}", path="vendor")
-    release = release_of(phone) if android is None else RELEASES[android]
+    release = release_of(phone) if android is None else releases[android]
     maker = vendor_of(phone) if vendor is None else VENDORS[vendor]
     phone.props = properties_of(release, maker, phone.props)
     phone.put_setting("global", "device_name", maker.model)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from handrail_sim.disk.blobs import Blob, Promised
+from handrail_sim.disk.blobs import Blob, LazyBlob
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.storage import Database, is_stale, open_database
 from handrail_sim.system.first_data import BASE_MS, FIRST
@@ -98,7 +98,7 @@ def _content(name: str, born_ms: int | None) -> Blob:
     if born_ms is None:
         return _blob(name, full=False)
     first = _blob(name, full=True)
-    return Promised(len(first), partial(_moved, first, born_ms)) if name == "mmssms.db" else first
+    return LazyBlob(len(first), partial(_moved, first, born_ms)) if name == "mmssms.db" else first
 
 
 @cache

@@ -72,8 +72,20 @@ def _releases() -> dict[int, Release]:
 
 
 RELEASES = _releases()
+OLD_RELEASES = {4: replace(RELEASES[8], version="4.4.4", sdk=19, build="KTU84Q", patch="")}
+"""Versions of which only what they lack is simulated; what services print is Android 8's."""
+SINCE = {
+    "cmd": 24, "head": 23, "md5sum": 23, "pgrep": 23, "pidof": 23, "pkill": 23, "stat": 23, "tail": 23,
+}  # fmt: skip
+"""The API level that brought a command."""
+EXEC_SINCE, SHELL_V2_SINCE, ART_SINCE = 21, 24, 21
+"""adbd's `exec:`, its `shell,v2:` (before it a command had a terminal), and jars with several dex files."""
 
 
 def release_of(phone: Device) -> Release:
     number = phone.props.get("ro.build.version.release", "14").partition(".")[0]
-    return RELEASES.get(int(number) if number.isdecimal() else 14, RELEASES[14])
+    return (OLD_RELEASES | RELEASES).get(int(number) if number.isdecimal() else 14, RELEASES[14])
+
+
+def sdk_of(phone: Device) -> int:
+    return int(phone.props.get("ro.build.version.sdk", "34"))

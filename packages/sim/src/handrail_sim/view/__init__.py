@@ -3,7 +3,7 @@
 A complete tiny app::
 
     from handrail_sim.system.activities import Activity, App
-    from handrail_sim.view import Style, View, button, column, field, item, lazy_list, text, toolbar
+    from handrail_sim.view import Style, View, button, column, field, item, lazy_list, screen, text, toolbar
 
     class Main(Activity):
         title = "Groceries"
@@ -12,12 +12,11 @@ A complete tiny app::
             self.state["things"] = ["Bread", "Milk"]
 
         def build(self) -> View:                     # called after every change; throw-away views
-            return column(
+            return screen(
                 toolbar("Groceries"),
                 field("name", hint="What to buy", on_submit=self.add),
                 button("Add", self.add, id="add"),
-                lazy_list(self.state["things"], self.thing, item_key=str, id="list", height="wrap", weight=1),
-                height="fill",
+                lazy_list(self.state["things"], self.thing, item_key=str, id="list", weight=1),
             )
 
         def thing(self, name: str) -> View:
@@ -75,10 +74,10 @@ def styled(kind: str, role: str = "", size: float = 14.0, **more: Any) -> Style:
     return Style(kind=kind, role=role, size=size, **more)
 
 
-def _build(created: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
-    """`made` holds the defaults and is the builder's own: it may be changed."""
-    created.update(options, **fixed)
-    return View.built(created)
+def _build(defaults: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
+    """`defaults` is the builder's own: it may be changed."""
+    defaults.update(options, **fixed)
+    return View.built(defaults)
 
 
 def text(words: str, role: str = "body", **options: Any) -> View:
@@ -92,71 +91,48 @@ def text(words: str, role: str = "body", **options: Any) -> View:
 
 def button(words: str, on_click: Handler | None = None, role: str = "filled", **options: Any) -> View:
     """A Button. Roles: filled, tonal, outlined, text."""
-    style = options.pop("style", None) or styled("button", role, bold=True, radius=20.0, align="center")
-    defaults: dict[str, Any] = {"cls": "android.widget.Button", "min_height": 48.0, "padding": (24.0, 8.0)}
-    return _build(
-        defaults,
-        options,
-        text=words,
-        on_click=on_click or _nothing,
-        style=style,
-    )
+    style = styled("button", role, bold=True, radius=20.0, align="center")
+    defaults = {"cls": "android.widget.Button", "min_height": 48.0, "padding": (24.0, 8.0), "style": style}
+    return _build(defaults, options, text=words, on_click=on_click or _nothing)
 
 
 def icon_button(name: str, desc: str, on_click: Handler | None = None, **options: Any) -> View:
     """An ImageButton of 48 dp with a vector icon."""
-    style = options.pop("style", None) or styled("icon", icon=name)
-    defaults: dict[str, Any] = {
-        "cls": "android.widget.ImageButton",
-        "width": 48.0,
-        "height": 48.0,
-        "padding": 12.0,
-    }
-    return _build(defaults, options, desc=desc, on_click=on_click or _nothing, style=style)
+    defaults = {"cls": "android.widget.ImageButton", "width": 48.0, "height": 48.0, "padding": 12.0}
+    defaults["style"] = styled("icon", icon=name)
+    return _build(defaults, options, desc=desc, on_click=on_click or _nothing)
 
 
 def icon(name: str, desc: str = "", size: float = 24.0, **options: Any) -> View:
     """An ImageView with a vector icon; it takes no taps."""
-    style = options.pop("style", None) or styled("icon", icon=name)
-    defaults: dict[str, Any] = {"cls": "android.widget.ImageView", "width": size, "height": size}
-    return _build(defaults, options, desc=desc, style=style)
+    return _picture(styled("icon", icon=name), size, options, desc=desc)
 
 
 def image(seed: str, desc: str = "", **options: Any) -> View:
     """An ImageView with a drawn picture, e.g. image("landscape:3", width="fill", height=200)."""
-    style = options.pop("style", None) or styled("image", image=seed)
-    defaults: dict[str, Any] = {"cls": "android.widget.ImageView", "width": 96.0, "height": 96.0}
-    return _build(defaults, options, desc=desc, style=style)
+    return _picture(styled("image", image=seed), 96.0, options, desc=desc)
 
 
 def avatar(name: str, size: float = 40.0, **options: Any) -> View:
-    style = options.pop("style", None) or styled("avatar", image=name, radius=size / 2)
-    return _build({"cls": "android.widget.ImageView", "width": size, "height": size}, options, style=style)
+    return _picture(styled("avatar", image=name, radius=size / 2), size, options)
+
+
+def _picture(style: Style, size: float, options: dict[str, Any], **fixed: Any) -> View:
+    defaults = {"cls": "android.widget.ImageView", "width": size, "height": size, "style": style}
+    return _build(defaults, options, **fixed)
 
 
 def field(
-    name: str,
-    words: str | None = None,
-    on_change: Callable[[str], object] | None = None,
-    **options: Any,
+    name: str, words: str | None = None, on_change: Callable[[str], object] | None = None, **options: Any
 ) -> View:
     """An EditText with this id. Without `words` the phone keeps what was typed (`activity.field(name)`).
 
     With `words` the app may set it: a new value replaces what is there.
     """
-    style = options.pop("style", None) or styled("field", "outlined", 16.0)
-    defaults: dict[str, Any] = {"cls": "android.widget.EditText", "width": "fill", "min_height": 56.0}
-    defaults["padding"] = (16.0, 8.0)
-    return _build(
-        defaults,
-        options,
-        id=name,
-        on_change=on_change,
-        editable=True,
-        style=style,
-        app_text=words,
-        text=words or "",
-    )
+    defaults = {"cls": "android.widget.EditText", "width": "fill", "min_height": 56.0, "padding": (16.0, 8.0)}
+    defaults["style"] = styled("field", "outlined", 16.0)
+    texts = {"id": name, "text": words or "", "app_text": words}
+    return _build(defaults, options, **texts, on_change=on_change, editable=True)
 
 
 def checkbox(
@@ -192,9 +168,9 @@ def _two_state(
         if on_change is not None:
             on_change(True if kind == "radio" else not checked)
 
-    style = options.pop("style", None) or styled(kind, size=16.0)
     defaults: dict[str, Any] = {"cls": cls, "min_height": 48.0, "min_width": 52.0, "on_click": toggle}
-    return _build(defaults, options, text=words, checked=checked, style=style)
+    defaults["style"] = styled(kind, size=16.0)
+    return _build(defaults, options, text=words, checked=checked)
 
 
 def slider(
@@ -206,38 +182,39 @@ def slider(
     **options: Any,
 ) -> View:
     """A SeekBar: a tap or a drag calls on_change with the value under the finger."""
-    style = options.pop("style", None) or styled("slider")
-    defaults: dict[str, Any] = {
-        "cls": "android.widget.SeekBar",
-        "width": "fill",
-        "height": 48.0,
-        "focusable": True,
-    }
-    return _build(
-        defaults, options, value=value, low=low, high=high, step=step, on_change=on_change, style=style
-    )
+    defaults = {"cls": "android.widget.SeekBar", "width": "fill", "height": 48.0, "focusable": True}
+    defaults["style"] = styled("slider")
+    return _build(defaults, options, value=value, low=low, high=high, step=step, on_change=on_change)
 
 
 def spinner(**options: Any) -> View:
     """A round progress bar that says only that something is going on."""
-    style = options.pop("style", None) or styled("spinner")
-    return _build({"cls": "android.widget.ProgressBar", "width": 48.0, "height": 48.0}, options, style=style)
+    defaults = {
+        "cls": "android.widget.ProgressBar",
+        "width": 48.0,
+        "height": 48.0,
+        "style": styled("spinner"),
+    }
+    return _build(defaults, options)
 
 
 def progress(value: float, high: float = 100.0, **options: Any) -> View:
-    style = options.pop("style", None) or styled("progress")
-    defaults: dict[str, Any] = {"cls": "android.widget.ProgressBar", "width": "fill", "height": 4.0}
-    return _build(defaults, options, value=value, high=high, style=style)
+    defaults = {
+        "cls": "android.widget.ProgressBar",
+        "width": "fill",
+        "height": 4.0,
+        "style": styled("progress"),
+    }
+    return _build(defaults, options, value=value, high=high)
 
 
 def divider(**options: Any) -> View:
-    style = options.pop("style", None) or styled("divider")
-    return _build({"cls": "android.view.View", "width": "fill", "height": 1.0}, options, style=style)
+    defaults = {"cls": "android.view.View", "width": "fill", "height": 1.0, "style": styled("divider")}
+    return _build(defaults, options)
 
 
 def spacer(size: float = 0.0, **options: Any) -> View:
-    defaults: dict[str, Any] = {"cls": "android.widget.Space", "width": size, "height": size}
-    return _build(defaults, options)
+    return _build({"cls": "android.widget.Space", "width": size, "height": size}, options)
 
 
 def _nothing() -> None:
@@ -253,41 +230,80 @@ def _shown(children: Sequence[View | None]) -> list[View]:
 
 def column(*children: View | None, **options: Any) -> View:
     """Children below each other; `None` is left out, so `cond and …` reads well as `… if cond else None`."""
-    defaults: dict[str, Any] = {"cls": "android.widget.LinearLayout", "width": "fill"}
-    return _build(defaults, options, layout="column", children=_shown(children))
+    return _build(
+        {"cls": "android.widget.LinearLayout", "width": "fill"},
+        options,
+        layout="column",
+        children=_shown(children),
+    )
+
+
+def screen(*children: View | None, **options: Any) -> View:
+    """A column as tall as what holds it, as most screens are."""
+    return column(*children, **{"height": "fill", **options})
+
+
+def message(*children: View | None, **options: Any) -> View:
+    """A column in the middle of the room that is left: an empty list, or the end of a task."""
+    return column(*children, **{"weight": 1.0, "gravity": "center", "gap": 16.0, **options})
 
 
 def row(*children: View | None, **options: Any) -> View:
     """Children beside each other, centred vertically unless `gravity` says otherwise."""
-    defaults: dict[str, Any] = {"cls": "android.widget.LinearLayout", "width": "fill"}
-    return _build(defaults, options, layout="row", children=_shown(children))
+    return _build(
+        {"cls": "android.widget.LinearLayout", "width": "fill"},
+        options,
+        layout="row",
+        children=_shown(children),
+    )
 
 
 def frame(*children: View | None, **options: Any) -> View:
     """Children on top of each other, each placed by its own `align`."""
-    defaults: dict[str, Any] = {"cls": "android.widget.FrameLayout", "width": "fill"}
-    return _build(defaults, options, layout="frame", children=_shown(children))
+    return _build(
+        {"cls": "android.widget.FrameLayout", "width": "fill"},
+        options,
+        layout="frame",
+        children=_shown(children),
+    )
 
 
 def grid(columns: int, *children: View | None, **options: Any) -> View:
-    defaults: dict[str, Any] = {"cls": "android.widget.GridLayout", "width": "fill"}
-    return _build(defaults, options, layout="grid", columns=columns, children=_shown(children))
+    return _build(
+        {"cls": "android.widget.GridLayout", "width": "fill"},
+        options,
+        layout="grid",
+        columns=columns,
+        children=_shown(children),
+    )
 
 
 def absolute(*children: View | None, **options: Any) -> View:
     """Children where their `rect` says, in px on the screen."""
-    defaults: dict[str, Any] = {"cls": "android.view.ViewGroup", "width": "fill", "height": "fill"}
-    return _build(defaults, options, layout="absolute", children=_shown(children))
+    return _build(
+        {"cls": "android.view.ViewGroup", "width": "fill", "height": "fill"},
+        options,
+        layout="absolute",
+        children=_shown(children),
+    )
 
 
 def scroll(child: View, **options: Any) -> View:
-    defaults: dict[str, Any] = {"cls": "android.widget.ScrollView", "width": "fill", "height": "fill"}
-    return _build(defaults, options, layout="scroll", children=[child])
+    return _build(
+        {"cls": "android.widget.ScrollView", "width": "fill", "height": "fill"},
+        options,
+        layout="scroll",
+        children=[child],
+    )
 
 
 def hscroll(child: View, **options: Any) -> View:
-    defaults: dict[str, Any] = {"cls": "android.widget.HorizontalScrollView", "width": "fill"}
-    return _build(defaults, options, layout="hscroll", children=[child])
+    return _build(
+        {"cls": "android.widget.HorizontalScrollView", "width": "fill"},
+        options,
+        layout="hscroll",
+        children=[child],
+    )
 
 
 def lazy_list(
@@ -298,126 +314,72 @@ def lazy_list(
     **options: Any,
 ) -> View:
     """A RecyclerView: only rows in sight are built. `item_key` keeps a row's memory when rows move."""
-    defaults: dict[str, Any] = {
-        "cls": "androidx.recyclerview.widget.RecyclerView",
-        "width": "fill",
-        "height": "fill",
-    }
-    return _build(
-        defaults,
-        options,
-        layout="list",
-        items=items,
-        build_item=build_item,
-        item_key=item_key,
-        columns=columns,
-    )
+    defaults = {"cls": "androidx.recyclerview.widget.RecyclerView", "width": "fill", "height": "fill"}
+    rows = {"items": items, "build_item": build_item, "item_key": item_key, "columns": columns}
+    return _build(defaults, options, layout="list", **rows)
 
 
 def pager(page: int, *pages: View, **options: Any) -> View:
     """Pages side by side, one in sight; a sideways swipe calls `on_change(page)`."""
-    defaults: dict[str, Any] = {
-        "cls": "androidx.viewpager.widget.ViewPager",
-        "width": "fill",
-        "height": "fill",
-    }
+    defaults = {"cls": "androidx.viewpager.widget.ViewPager", "width": "fill", "height": "fill"}
     return _build(defaults, options, layout="pager", value=float(page), children=list(pages))
 
 
 def toolbar(
-    title: str,
-    *actions: View | None,
-    on_up: Handler | None = None,
-    up: str = "Navigate up",
-    **options: Any,
+    title: str, *actions: View | None, on_up: Handler | None = None, up: str = "Navigate up", **options: Any
 ) -> View:
     """An app bar of 56 dp: an up button if `on_up` is given, the title, action buttons."""
-    style = options.pop("style", None) or styled("toolbar", background="surface")
-    options.setdefault("cls", "android.view.ViewGroup")
-    options.setdefault("id", "toolbar")
-    options.setdefault("height", 56.0)
-    options.setdefault("padding", (4.0, 0.0))
+    defaults = {"cls": "android.view.ViewGroup", "id": "toolbar", "height": 56.0, "padding": (4.0, 0.0)}
+    defaults["style"] = styled("toolbar", background="surface")
+    back = icon_button("back", up, on_up) if on_up else None
     return row(
-        icon_button("back", up, on_up) if on_up else None,
-        text(title, "title", weight=1.0, margin=(12.0, 0.0)),
-        *actions,
-        style=style,
-        **options,
+        back, text(title, "title", weight=1.0, margin=(12.0, 0.0)), *actions, **{**defaults, **options}
     )
 
 
 def item(
-    title: str,
-    summary: str = "",
-    leading: View | None = None,
-    trailing: View | None = None,
-    **options: Any,
+    title: str, summary: str = "", leading: View | None = None, trailing: View | None = None, **options: Any
 ) -> View:
     """A list row: something in front, a title, a line below it, something behind.
 
     Ids of the words are android:id/title and android:id/summary, as preference rows have.
     """
-    style = options.pop("style", None) or styled("item")
-    options.setdefault("min_height", 72.0 if summary else 56.0)
-    options.setdefault("padding", (16.0, 8.0))
-    options.setdefault("gap", 16.0)
+    defaults = {"min_height": 72.0 if summary else 56.0, "padding": (16.0, 8.0), "gap": 16.0}
     words = column(
-        text(
-            title,
-            "body",
-            id="android:id/title",
-            style=styled("text", "body", 16.0, max_lines=2),
-        ),
+        text(title, "body", id="android:id/title", style=styled("text", "body", 16.0, max_lines=2)),
         text(summary, "label", id="android:id/summary", style=_SUMMARY) if summary else None,
         width="wrap",
         weight=1.0,
     )
-    return row(leading, words, trailing, style=style, **options)
+    return row(leading, words, trailing, **{**defaults, "style": styled("item"), **options})
 
 
 _SUMMARY = Style(kind="text", role="label", size=14.0, color="on_surface_variant", max_lines=2)
 
 
 def header(words: str, **options: Any) -> View:
-    options.setdefault("padding", (16.0, 16.0, 16.0, 8.0))
-    options.setdefault("id", "android:id/title")
-    style = styled("text", "label", bold=True, color="primary")
-    options.setdefault("style", style)
-    options.setdefault("width", "fill")
-    return text(words, "label", **options)
+    defaults: dict[str, Any] = {"id": "android:id/title", "width": "fill", "padding": (16.0, 16.0, 16.0, 8.0)}
+    defaults["style"] = styled("text", "label", bold=True, color="primary")
+    return text(words, "label", **{**defaults, **options})
 
 
 def card(*children: View | None, **options: Any) -> View:
-    style = options.pop("style", None) or styled(
-        "card", background="surface_container", radius=12.0, elevation=1.0
-    )
-    options.setdefault("cls", "androidx.cardview.widget.CardView")
-    options.setdefault("padding", 16.0)
-    options.setdefault("margin", (16.0, 8.0))
-    return column(*children, style=style, **options)
+    defaults = {"cls": "androidx.cardview.widget.CardView", "padding": 16.0, "margin": (16.0, 8.0)}
+    defaults["style"] = styled("card", background="surface_container", radius=12.0, elevation=1.0)
+    return column(*children, **{**defaults, **options})
 
 
 def chip(words: str, selected: bool = False, on_click: Handler | None = None, **options: Any) -> View:
-    style = options.pop("style", None) or styled(
-        "chip", "selected" if selected else "", radius=8.0, align="center"
-    )
-    options.setdefault("padding", (16.0, 6.0))
-    options.setdefault("min_height", 32.0)
-    options.setdefault("checked", selected)
-    return button(words, on_click, style=style, **options)
+    defaults = {"padding": (16.0, 6.0), "min_height": 32.0, "checked": selected}
+    defaults["style"] = styled("chip", "selected" if selected else "", radius=8.0, align="center")
+    return button(words, on_click, **{**defaults, **options})
 
 
 def fab(name: str, desc: str, on_click: Handler | None = None, **options: Any) -> View:
     """The round button in the corner; put it last in a frame."""
-    style = options.pop("style", None) or styled(
-        "fab", icon=name, background="primary_container", radius=16.0, elevation=6.0
-    )
-    options.setdefault("width", 56.0)
-    options.setdefault("height", 56.0)
-    options.setdefault("padding", 16.0)
-    options.setdefault("margin", 16.0)
-    options.setdefault("align", "end bottom")
-    return icon_button(name, desc, on_click, style=style, **options)
+    defaults = {"width": 56.0, "height": 56.0, "padding": 16.0, "margin": 16.0, "align": "end bottom"}
+    style = styled("fab", icon=name, background="primary_container", radius=16.0, elevation=6.0)
+    return icon_button(name, desc, on_click, **{**defaults, "style": style, **options})
 
 
 def tabs(names: Sequence[str], selected: int, on_change: Callable[[int], object], **options: Any) -> View:
@@ -451,17 +413,12 @@ def _tab(name: str, selected: bool, on_change: Callable[[int], object], number: 
 
 
 def bottom_bar(
-    names: Sequence[tuple[str, str]],
-    selected: int,
-    on_change: Callable[[int], object],
-    **options: Any,
+    names: Sequence[tuple[str, str]], selected: int, on_change: Callable[[int], object], **options: Any
 ) -> View:
     """Destinations at the foot of a screen: (icon, label) each."""
     parts = [_destination(*pair, number == selected, on_change, number) for number, pair in enumerate(names)]
-    options.setdefault("height", 80.0)
-    options.setdefault("id", "bottom_navigation")
-    options.setdefault("style", styled("bottom_bar", background="surface_container"))
-    return row(*parts, **options)
+    style = styled("bottom_bar", background="surface_container")
+    return row(*parts, **{"height": 80.0, "id": "bottom_navigation", "style": style, **options})
 
 
 def _destination(
@@ -487,16 +444,6 @@ def _destination(
 
 def web(*children: View | None, title: str = "", **options: Any) -> View:
     """A WebView: its page is one View with the title as its text, blocks below each other."""
-    page = column(
-        *children,
-        cls="android.view.View",
-        text=title,
-        padding=16.0,
-        gap=12.0,
-        focusable=True,
-    )
-    options.setdefault("cls", "android.webkit.WebView")
-    options.setdefault("width", "fill")
-    options.setdefault("height", "fill")
-    options.setdefault("focusable", True)
-    return View(**{**options, "layout": "scroll", "children": [page], "text": title})
+    page = column(*children, cls="android.view.View", text=title, padding=16.0, gap=12.0, focusable=True)
+    defaults = {"cls": "android.webkit.WebView", "width": "fill", "height": "fill", "focusable": True}
+    return _build(defaults, options, layout="scroll", children=[page], text=title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handrail_sim.view.units import contains
-from handrail_sim.view.view import Drawn, View
+from handrail_sim.view.view import ExternalView, View
 
 
 def takes_touch(view: View) -> bool:
@@ -43,6 +43,6 @@ def chain(view: View | None) -> Iterator[View]:
         view = view.parent
 
 
-def drawn_around(view: View) -> Drawn | None:
+def drawn_around(view: View) -> ExternalView | None:
     """Who draws this view, if the phone itself does not."""
     return next((entry.drawn for entry in chain(view) if entry.drawn is not None), None)

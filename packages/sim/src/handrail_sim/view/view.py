@@ -45,7 +45,7 @@ class Style:
 PLAIN = Style()
 
 
-class Drawn(Protocol):
+class ExternalView(Protocol):
     """Something outside of the phone that draws the inside of a view and takes its fingers and keys."""
 
     def touch(self, action: str, x: float, y: float, finger: int) -> None:
@@ -138,7 +138,7 @@ class View:
     high: float = 100.0
     step: float = 0.0  # 0: continuous
     tag: Any = None  # the app's own
-    drawn: Drawn | None = None  # who draws its inside, where that is not the phone
+    drawn: ExternalView | None = None  # who draws its inside, where that is not the phone
     pixels: Any = None  # what was drawn: an object with a `png`
     loose: bool = False  # what it holds may lie beyond its own box
 

@@ -90,14 +90,14 @@ class Submit:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class LocationLine:
     """A line that says where the reader is, and a button that lets the page know."""
 
     words: str
 
 
 Written = Heading | Paragraph | Link | Picture | Input | Check | Choice | Submit
-Block = Written | Where
+Block = Written | LocationLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def read_page(content: Any, place: str, kinds: Blocks = _BLOCKS) -> Page:
     return Page(str(fields.get("title", place)), tuple(blocks))
 
 
-_OWN_BLOCKS: Blocks = {**_BLOCKS, "where": lambda row: Where(row["where"])}
+_OWN_BLOCKS: Blocks = {**_BLOCKS, "where": lambda row: LocationLine(row["where"])}
 _PAGES = {
     place: read_page(page, place, _OWN_BLOCKS) for place, page in table("apps/browser/pages.toml").items()
 }
@@ -282,7 +282,7 @@ def document(browser: Main, page: Page) -> list[View]:
 
 
 def _views(browser: Main, block: Block, number: int) -> list[View]:
-    if isinstance(block, Where):
+    if isinstance(block, LocationLine):
         return [
             ui.text(browser.where(), cls="android.widget.TextView", key="where"),
             ui.button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
@@ -481,12 +481,9 @@ class Main(Activity):
     def build(self) -> View:
         if self.phone.web is not None:
             page = self.real_web(self.phone.web)
-            return ui.column(self.bar(), page, height="fill")
-        return ui.column(
-            self.bar(),
-            ui.progress(60.0, id="progress") if self.state["loading"] else None,
-            self.web(),
-            height="fill",
+            return ui.screen(self.bar(), page)
+        return ui.screen(
+            self.bar(), ui.progress(60.0, id="progress") if self.state["loading"] else None, self.web()
         )
 
     def web(self) -> View:
@@ -501,7 +498,7 @@ class Main(Activity):
             key=f"page:{self.state['url']}",
             focusable=True,
         )
-        return ui.frame(root, cls=WEB_VIEW, id=WEB_NAME, height="wrap", weight=1.0)
+        return ui.frame(root, cls=WEB_VIEW, id=WEB_NAME, weight=1.0)
 
     def real_web(self, engine: WebEngine) -> View:
         """The same by a real engine, which has a history and forms of its own."""
@@ -518,7 +515,6 @@ class Main(Activity):
                 self.state["url"],
                 hint="Search or type web address",
                 weight=1.0,
-                width="wrap",
                 input_type="uri",
                 ime_action="go",
                 on_submit=self.go,
@@ -555,8 +551,7 @@ class Main(Activity):
 
     def more(self) -> None:
         self.menu(
-            "menu_button",
-            {"New tab": partial(self.open, HOME), "Share": self.share, "Reload": self.reload},
+            "menu_button", {"New tab": partial(self.open, HOME), "Share": self.share, "Reload": self.reload}
         )
 
     def share(self) -> None:

@@ -67,7 +67,7 @@ class TimePicker(Activity):
         if typing:
             return ui.column(self._typed(), mode, padding=(0.0, 16.0, 0.0, 0.0), gap=8.0)
         if self._lies():
-            return ui.column(ui.row(ui.frame(self._header(), width="wrap", weight=1.0), mode), self._face())
+            return ui.column(ui.row(ui.frame(self._header(), weight=1.0), mode), self._face())
         return ui.column(self._header(), self._face(), mode, padding=(0.0, 16.0, 0.0, 0.0), gap=8.0)
 
     def _lies(self) -> bool:
@@ -332,12 +332,8 @@ def _span(minutes: int) -> str:
 
 
 def _empty() -> View:
-    return ui.column(
-        ui.icon("alarm", size=96.0),
-        ui.text("No Alarms", "subtitle", id="alarms_empty_view"),
-        height="fill",
-        gravity="center",
-        gap=16.0,
+    return ui.message(
+        ui.icon("alarm", size=96.0), ui.text("No Alarms", "subtitle", id="alarms_empty_view"), height="fill"
     )
 
 
@@ -352,7 +348,7 @@ class StopwatchPanel(Panel):
         now = self.phone.wall_ms()
         total = watch.total(now)
         laps = list(enumerate(watch.laps, start=1))[::-1]
-        return ui.column(
+        return ui.screen(
             ui.text(
                 stopwatch_text(total),
                 id="stopwatch_time_text",
@@ -365,11 +361,9 @@ class StopwatchPanel(Panel):
                 lambda lap: ui.item(f"# {lap[0]}", stopwatch_text(lap[1]), id="lap_row"),
                 lambda lap: f"lap:{lap[0]}",
                 id="laps_list",
-                height="wrap",
                 weight=1.0,
             ),
             self._buttons(watch, total),
-            height="fill",
         )
 
     def _buttons(self, watch: Stopwatch, total: int) -> View:
@@ -447,10 +441,7 @@ def _city(name: str, hours: int, here: datetime) -> View:
     way = "ahead" if apart > 0 else "behind"
     ahead = f"{abs(apart)} {'hour' if abs(apart) == 1 else 'hours'} {way}" if apart else "Same time"
     words = ui.column(
-        ui.text(name, "subtitle", id="city_name"),
-        ui.text(ahead, "label", id="city_day"),
-        width="wrap",
-        weight=1.0,
+        ui.text(name, "subtitle", id="city_name"), ui.text(ahead, "label", id="city_day"), weight=1.0
     )
     when = ui.text(f"{there.hour % 12 or 12}:{there:%M %p}", id="digital_clock", style=_SMALL)
     return ui.row(words, when, min_height=80.0, padding=(24.0, 8.0))
@@ -515,7 +506,7 @@ class TimerPanel(Panel):
             if countdown.end_ms
             else ui.fab("play", "Start", self.resume_timer, id="fab", align="")
         )
-        return ui.column(
+        return ui.screen(
             ui.text(
                 clock_text(left), id="timer_time_text", width="fill", style=_TIMER_DIGITS, padding=(0.0, 48.0)
             ),
@@ -531,7 +522,6 @@ class TimerPanel(Panel):
                 gravity="center",
                 gap=24.0,
             ),
-            height="fill",
             gravity="center_h",
             gap=24.0,
         )
@@ -588,10 +578,9 @@ class DeskClock(AlarmPanel, TimePanel, TimerPanel, StopwatchPanel):
 
     def build(self) -> View:
         panels = (self.alarm_panel, self.time_panel, self.timer_panel, self.stopwatch_panel)
-        return ui.column(
+        return ui.screen(
             ui.tabs(_TABS, self.state["tab"], self.show, id="tabs"),
-            ui.column(panels[self.state["tab"]](), id="desk_clock_pager", height="wrap", weight=1.0),
-            height="fill",
+            ui.column(panels[self.state["tab"]](), id="desk_clock_pager", weight=1.0),
         )
 
     def show(self, tab: int) -> None:

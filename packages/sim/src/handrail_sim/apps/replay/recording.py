@@ -230,16 +230,7 @@ def _named(view: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-ACTIONS = (
-    "tap",
-    "long_press",
-    "type",
-    "back",
-    "swipe_up",
-    "swipe_down",
-    "swipe_left",
-    "swipe_right",
-)
+ACTIONS = ("tap", "long_press", "type", "back", "swipe_up", "swipe_down", "swipe_left", "swipe_right")
 _EVENTS = {
     "click": "tap",
     "touch": "tap",
@@ -438,7 +429,8 @@ def explain(before: Screen, after: Screen) -> Guess | None:
     """The best explanation of the step, or None when nothing speaks clearly enough."""
     if finger := _scrolled(before, after):
         return Guess(finger)
-    news = _news(before, after)
+    # The words of the second screen that the first does not show.
+    news = set(_texts(after)) - set(_texts(before))
     scored = [
         (_score(node, before, after, news), node)
         for node in before.nodes
@@ -452,11 +444,6 @@ def explain(before: Screen, after: Screen) -> Guess | None:
 
 def _texts(screen: Screen) -> Counter[str]:
     return Counter(words for node in screen.nodes for words in (node.text, node.description) if words)
-
-
-def _news(before: Screen, after: Screen) -> set[str]:
-    """The words of the second screen that the first does not show."""
-    return set(_texts(after)) - set(_texts(before))
 
 
 def _scrolled(before: Screen, after: Screen) -> str | None:

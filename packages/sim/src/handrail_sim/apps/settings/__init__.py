@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
-from handrail_sim.apps.settings import connections, device, page
-from handrail_sim.apps.settings.page import Page, group, link, note
+from handrail_sim.apps.settings import connections, device
+from handrail_sim.apps.settings.page import ACTIVITIES, PAGES, Page, group, link, listed_page, note
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.packages import DANGEROUS, Package
@@ -28,7 +28,7 @@ class AppPage(Page):
         return self.phone.packages.installed.get(self.package)
 
     def go(self, page: str, **extras: Any) -> None:
-        self.start(page, package=self.package, **extras)
+        self.start(ACTIVITIES[page], package=self.package, **extras)
 
     def header(self, package: Package) -> View:
         return ui.column(
@@ -100,7 +100,7 @@ class AppPermissions(AppPage):
         return any(self.phone.packages.is_granted(self.package, each) for each in own)
 
     def _group(self, name: str, picture: str) -> View:
-        return link(name, partial(self.go, page.APP_PERMISSION, group=name), picture=picture)
+        return link(name, partial(self.go, "app_permission", group=name), picture=picture)
 
 
 class AppPermission(AppPage):
@@ -169,7 +169,7 @@ class AllApps(Page):
             "24 MB" if package.system else "11 MB",
             ui.icon("", id="android:id/icon", size=40.0, style=picture_of(self, package.name)),
             key=f"row:{package.name}",
-            on_click=partial(self.start, page.APP_INFO, package=package.name),
+            on_click=partial(self.start, ACTIVITIES["app_info"], package=package.name),
         )
 
 
@@ -190,8 +190,8 @@ class AppInfo(AppPage):
             self.header(package),
             self._buttons(package),
             self._link("Notifications", None, "On"),
-            self._link("Permissions", page.APP_PERMISSIONS, allowed),
-            self._link("Storage & cache", page.APP_STORAGE, "Internal storage"),
+            self._link("Permissions", "app_permissions", allowed),
+            self._link("Storage & cache", "app_storage", "Internal storage"),
             self._link("Mobile data & Wi‑Fi", None, "No data used"),
             self._link("Battery", None, "0% use since last full charge"),
             group("Advanced"),
@@ -293,26 +293,6 @@ class AppStorage(AppPage):
 _PILL = Style(kind="card", background="surface_container", radius=28.0)
 _TITLE = Style(kind="text", role="display", size=36.0)
 
-# title, summary, icon, page
-_ENTRIES = (
-    ("Network & internet", "Mobile, Wi‑Fi, hotspot", "wifi", page.NETWORK),
-    ("Connected devices", "Bluetooth, pairing", "bluetooth", page.DEVICES),
-    ("Apps", "Recent apps, default apps", "apps", page.APPS),
-    ("Notifications", "Notification history, conversations", "notifications", page.NOTIFICATIONS),
-    ("Battery", "100%", "battery", page.BATTERY),
-    ("Storage", "38% used - 79.4 GB free", "storage", page.STORAGE),
-    ("Sound & vibration", "Volume, haptics, Do Not Disturb", "volume", page.SOUND),
-    ("Display", "Dark theme, font size, brightness", "display", page.DISPLAY),
-    ("Wallpaper & style", "Colors, themed icons, app grid", "image", page.WALLPAPER),
-    ("Accessibility", "Display, interaction, audio", "account", page.ACCESSIBILITY),
-    ("Security & privacy", "App security, device lock, permissions", "lock", page.SECURITY),
-    ("Location", "", "location", page.LOCATION),
-    ("Safety & emergency", "Emergency SOS, medical info, alerts", "warning", page.SAFETY),
-    ("Passwords & accounts", "Saved passwords, autofill, synced accounts", "shield", page.ACCOUNTS),
-    ("System", "Languages, gestures, time, backup", "info", page.SYSTEM),
-    ("About phone", "", "mobile", page.ABOUT),
-)
-
 
 class Home(Activity):
     """What opens from the launcher."""
@@ -320,12 +300,11 @@ class Home(Activity):
     title = "Settings"
 
     def build(self) -> View:
-        entries = (partial(self._entry, *entry) for entry in _ENTRIES)
+        entries = (partial(self._entry, title, *fields) for title, fields in PAGES["home"].items())
         builders: list[Callable[[], View]] = [self._title, self._search, *entries]
-        return ui.column(
+        return ui.screen(
             ui.lazy_list(builders, lambda build: build(), id="recycler_view"),
             id="settings_homepage_container",
-            height="fill",
         )
 
     def _title(self) -> View:
@@ -344,21 +323,21 @@ class Home(Activity):
             on_click=self.search,
         )
 
-    def _entry(self, title: str, summary: str, picture: str, activity: str) -> View:
-        return link(title, partial(self.start, activity), self._live(activity) or summary, picture)
+    def _entry(self, title: str, summary: str, picture: str, page: str) -> View:
+        return link(title, partial(self.start, ACTIVITIES[page]), self._live(page) or summary, picture)
 
-    def _live(self, activity: str) -> str:
-        match activity:
-            case page.BATTERY:
+    def _live(self, page: str) -> str:
+        match page:
+            case "battery":
                 return f"{self.phone.battery}%"
-            case page.LOCATION:
+            case "location":
                 return "Off" if self.phone.settings["secure"].get("location_mode") == "0" else "On"
-            case page.ABOUT:
+            case "about":
                 return self.phone.settings["global"].get("device_name", "")
         return ""
 
     def search(self) -> None:
-        self.start(page.SEARCH)
+        self.start(ACTIVITIES["search"])
 
 
 class Search(Activity):
@@ -382,7 +361,6 @@ class Search(Activity):
                 self.sets("query"),
                 hint="Search settings",
                 ime_action="search",
-                width="wrap",
                 weight=1.0,
                 style=Style(kind="field", role="plain", size=18.0),
             ),
@@ -390,43 +368,54 @@ class Search(Activity):
             height=56.0,
             padding=(4.0, 0.0),
         )
-        return ui.column(bar, *self._results(query), height="fill")
+        return ui.screen(bar, *self._results(query))
 
     def _results(self, query: str) -> Sequence[View]:
         words = query.casefold().split()
-        matches = [each for each in page.INDEX if all(word in each[0].casefold() for word in words)]
+        places = PAGES["search"].items()
+        matches = [each for each in places if all(word in each[0].casefold() for word in words)]
         if not words:
             return []
         if not matches:
             return [note("No results")]
-        rows = [link(title, partial(self.start, page), path) for title, path, page in matches]
-        return [ui.lazy_list(rows, lambda view: view, id="list_results", height="wrap", weight=1.0)]
+        rows = [link(title, partial(self.start, ACTIVITIES[page]), path) for title, (path, page) in matches]
+        return [ui.lazy_list(rows, lambda view: view, id="list_results", weight=1.0)]
 
     def clear(self) -> None:
         self.state["query"] = ""
 
 
-_ACTIONS = {
-    "SETTINGS": page.HOME,
-    "WIFI_SETTINGS": page.INTERNET,
-    "WIRELESS_SETTINGS": page.NETWORK,
-    "AIRPLANE_MODE_SETTINGS": page.NETWORK,
-    "BLUETOOTH_SETTINGS": page.BLUETOOTH,
-    "APPLICATION_SETTINGS": page.APPS,
-    "MANAGE_APPLICATIONS_SETTINGS": page.APPS,
-    "MANAGE_ALL_APPLICATIONS_SETTINGS": page.APPS,
-    "APPLICATION_DEVELOPMENT_SETTINGS": page.DEVELOPER,
-    "NOTIFICATION_SETTINGS": page.NOTIFICATIONS,
-    "BATTERY_SAVER_SETTINGS": page.BATTERY,
-    "INTERNAL_STORAGE_SETTINGS": page.STORAGE,
-    "SOUND_SETTINGS": page.SOUND,
-    "DISPLAY_SETTINGS": page.DISPLAY,
-    "ACCESSIBILITY_SETTINGS": page.ACCESSIBILITY,
-    "SECURITY_SETTINGS": page.SECURITY,
-    "LOCATION_SOURCE_SETTINGS": page.LOCATION,
-    "SYNC_SETTINGS": page.ACCOUNTS,
-    "DATE_SETTINGS": page.DATE_TIME,
-    "DEVICE_INFO_SETTINGS": page.ABOUT,
+# ACTIVITIES' order stands: the first is the launcher's.
+_CLASSES: dict[str, type[Activity]] = {
+    "home": Home,
+    "search": Search,
+    "network": connections.Network,
+    "internet": connections.Internet,
+    "devices": connections.Devices,
+    "bluetooth": connections.Bluetooth,
+    "pairing": connections.Pairing,
+    "apps": AllApps,
+    "app_info": AppInfo,
+    "app_storage": AppStorage,
+    "app_permissions": AppPermissions,
+    "app_permission": AppPermission,
+    "notifications": listed_page("notifications", "Notifications"),
+    "battery": device.Battery,
+    "storage": device.Storage,
+    "sound": device.Sound,
+    "display": device.Display,
+    "text_size": device.TextSize,
+    "wallpaper": listed_page("wallpaper", "Wallpaper & style"),
+    "accessibility": listed_page("accessibility", "Accessibility"),
+    "security": listed_page("security", "Security & privacy"),
+    "location": device.Location,
+    "safety": listed_page("safety", "Safety & emergency"),
+    "accounts": listed_page("accounts", "Passwords & accounts"),
+    "system": device.System,
+    "date_time": device.DateTime,
+    "developer": listed_page("developer", "Developer options"),
+    "about": device.About,
+    "android_version": listed_page("android_version", "Android version"),
 }
 
 
@@ -441,40 +430,10 @@ class Settings(App):
     version = "14"
     version_code = 34
     system = True
-    activities = {
-        page.HOME: Home,
-        page.SEARCH: Search,
-        page.NETWORK: connections.Network,
-        page.INTERNET: connections.Internet,
-        page.DEVICES: connections.Devices,
-        page.BLUETOOTH: connections.Bluetooth,
-        page.PAIRING: connections.Pairing,
-        page.APPS: AllApps,
-        page.APP_INFO: AppInfo,
-        page.APP_STORAGE: AppStorage,
-        page.APP_PERMISSIONS: AppPermissions,
-        page.APP_PERMISSION: AppPermission,
-        page.NOTIFICATIONS: device.Notifications,
-        page.BATTERY: device.Battery,
-        page.STORAGE: device.Storage,
-        page.SOUND: device.Sound,
-        page.DISPLAY: device.Display,
-        page.TEXT_SIZE: device.TextSize,
-        page.WALLPAPER: device.Wallpaper,
-        page.ACCESSIBILITY: device.Accessibility,
-        page.SECURITY: device.Security,
-        page.LOCATION: device.Location,
-        page.SAFETY: device.Safety,
-        page.ACCOUNTS: device.Accounts,
-        page.SYSTEM: device.System,
-        page.DATE_TIME: device.DateTime,
-        page.DEVELOPER: device.Developer,
-        page.ABOUT: device.About,
-        page.ANDROID_VERSION: device.AndroidVersion,
-    }
+    activities = {component: _CLASSES[page] for page, component in ACTIVITIES.items()}
     handles = (
-        *(Handles(activity, f"android.settings.{action}") for action, activity in _ACTIONS.items()),
-        Handles(page.APP_INFO, "android.settings.APPLICATION_DETAILS_SETTINGS", "package"),
+        *(Handles(ACTIVITIES[page], f"android.settings.{name}") for name, page in PAGES["actions"].items()),
+        Handles(ACTIVITIES["app_info"], "android.settings.APPLICATION_DETAILS_SETTINGS", "package"),
     )
 
     def fill(self, content: Any) -> None:

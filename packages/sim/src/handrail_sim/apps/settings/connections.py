@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from handrail_sim.apps.settings import page
 from handrail_sim.apps.settings.page import Page, group, link, note, toggle
 from handrail_sim.system.device import Device
 from handrail_sim.view import View, field, icon, item, spinner
@@ -51,7 +50,7 @@ class Network(Page):
         wifi = self.get("global", "wifi_on") == "1"
         ssid = str(self.app.prefs("wifi").get("connected", first_network(self.phone)))
         return [
-            self.link("Internet", page.INTERNET, (ssid if wifi and ssid else "Off"), "wifi"),
+            self.link("Internet", "internet", (ssid if wifi and ssid else "Off"), "wifi"),
             link("SIMs", None, "Simulated", "sim"),
             toggle(
                 "Airplane mode",
@@ -59,10 +58,7 @@ class Network(Page):
                 self.set_airplane,
                 picture="airplane",
             ),
-            link("Hotspot & tethering", None, "Off", "signal"),
-            self.toggle("Data Saver", "global", "data_saver"),
-            link("VPN", None, "None", "lock"),
-            link("Private DNS", None, "Automatic", "globe"),
+            *self.listed("network"),
         ]
 
     def set_airplane(self, on: bool) -> None:
@@ -204,10 +200,10 @@ class Devices(Page):
     def rows(self) -> Sequence[View | None]:
         on = self.get("global", "bluetooth_on") == "1"
         return [
-            self.link("Pair new device", page.PAIRING, "" if on else "Bluetooth will turn on to pair", "add"),
+            self.link("Pair new device", "pairing", "" if on else "Bluetooth will turn on to pair", "add"),
             group("Saved devices") if on else None,
             *(item(name, "Saved", icon("bluetooth"), key=f"row:{name}") for name in paired(self) if on),
-            self.link("Connection preferences", page.BLUETOOTH, "Bluetooth, printing, Quick Share"),
+            self.link("Connection preferences", "bluetooth", "Bluetooth, printing, Quick Share"),
         ]
 
 
@@ -220,7 +216,7 @@ class Bluetooth(Page):
         on = self.get("global", "bluetooth_on") == "1"
         return [
             toggle("Use Bluetooth", on, self.set_bluetooth),
-            self.link("Pair new device", page.PAIRING, picture="add") if on else None,
+            self.link("Pair new device", "pairing", picture="add") if on else None,
             link("Device name", None, self.get("global", "device_name")) if on else None,
             *(self._device(name) for name in paired(self) if on),
             None

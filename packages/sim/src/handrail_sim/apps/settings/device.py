@@ -1,4 +1,4 @@
-"""Settings > Display, sound, battery, storage, system, about, and the pages with little on them."""
+"""Settings > Display, sound, battery, storage, location, system, about."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from handrail_sim.apps.settings import page
 from handrail_sim.apps.settings.page import Page, group, link, toggle
 from handrail_sim.view import Style, View, column, icon, progress, row, slider, text
 
@@ -24,10 +23,7 @@ class Battery(Page):
         return [
             link(f"{level}%", None, "Should last until about bedtime", "battery"),
             progress(level, id="battery_header_bar", margin=(16.0, 0.0), key="level"),
-            link("Battery usage", None, "Past 24 hours"),
-            self.toggle("Battery Saver", "global", "low_power"),
-            self.toggle("Adaptive Battery", "global", "adaptive_battery_management_enabled", otherwise="1"),
-            self.toggle("Battery percentage", "system", "status_bar_show_battery_percent"),
+            *self.listed("battery"),
         ]
 
 
@@ -37,19 +33,10 @@ class Storage(Page):
     title = "Storage"
 
     def rows(self) -> Sequence[View | None]:
-        parts = (
-            ("System", "18 GB", "info"),
-            ("Apps", "14 GB", "apps"),
-            ("Images", "9.2 GB", "image"),
-            ("Videos", "5.1 GB", "video"),
-            ("Audio", "1.3 GB", "music"),
-            ("Documents & other", "0.9 GB", "file"),
-            ("Trash", "0 B", "delete"),
-        )
         return [
             link("48.6 GB used", None, "of 128 GB"),
             progress(38, id="storage_bar", margin=(16.0, 0.0), key="level"),
-            *(link(name, None, size, picture) for name, size, picture in parts),
+            *self.listed("storage"),
         ]
 
 
@@ -64,11 +51,11 @@ class System(Page):
             link("Languages", None, "English (United States)", "language"),
             link("Keyboard", None, "On-screen keyboard", "keyboard"),
             link("Gestures", None, picture="swap"),
-            self.link("Date & time", page.DATE_TIME, zone_words(self.phone.local())[:9], "clock"),
+            self.link("Date & time", "date_time", zone_words(self.phone.local())[:9], "clock"),
             link("Backup", None, "Off", "upload"),
             link("System update", self.check_for_update, "Up to date", "download"),
             link("Reset options", None, picture="refresh"),
-            self.link("Developer options", page.DEVELOPER, picture="code") if developer else None,
+            self.link("Developer options", "developer", picture="code") if developer else None,
         ]
 
     def check_for_update(self) -> None:
@@ -112,17 +99,9 @@ class About(Page):
         return [
             group("Basic info"),
             link("Device name", None, self.get("global", "device_name", "Handrail Phone")),
-            link("Phone number", None, "07700 900001"),
-            group("Legal & regulatory"),
-            link("Legal information", None),
-            group("Device details"),
-            link("Model", None, self._prop("ro.product.model")),
-            link("IMEI", None, "Not available"),
-            self.link("Android version", page.ANDROID_VERSION, self._prop("ro.build.version.release")),
-            group("Device identifiers"),
-            link("IP address", None, "192.168.7.21"),
-            link("Wi‑Fi MAC address", None, "02:00:00:00:00:00"),
-            link("Bluetooth address", None, "02:00:00:00:00:01"),
+            *self.listed("about_legal"),
+            self.link("Android version", "android_version", self._prop("ro.build.version.release")),
+            *self.listed("about_addresses"),
             link("Up time", None, f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"),
             link("Build number", self.tap_build, self._prop("ro.build.display.id")),
         ]
@@ -141,51 +120,6 @@ class About(Page):
             self.toast("You are now a developer!")
         elif left <= _TAPS - _TAPS_BEFORE_A_WORD:
             self.toast(f"You are now {left} step{'s' if left > 1 else ''} away from being a developer.")
-
-
-class AndroidVersion(Page):
-    """What the build says of itself."""
-
-    title = "Android version"
-
-    def rows(self) -> Sequence[View | None]:
-        props = self.phone.props
-        return [
-            link("Android version", None, props.get("ro.build.version.release", "")),
-            link("Android security update", None, props.get("ro.build.version.security_patch", "")),
-            link("Kernel version", None, "5.15.0-handrail"),
-            link("Build number", None, props.get("ro.build.display.id", "")),
-        ]
-
-
-class Developer(Page):
-    """A few of the many."""
-
-    title = "Developer options"
-
-    def rows(self) -> Sequence[View | None]:
-        return [
-            self.toggle("Use developer options", "global", "development_settings_enabled"),
-            self.toggle(
-                "Stay awake", "global", "stay_on_while_plugged_in", "Screen will never sleep while charging"
-            ),
-            group("Debugging"),
-            self.toggle("USB debugging", "global", "adb_enabled", "Debug mode when USB is connected", "1"),
-            self.toggle("Wireless debugging", "global", "adb_wifi_enabled"),
-            group("Input"),
-            self.toggle("Show taps", "system", "show_touches"),
-            self.toggle("Pointer location", "system", "pointer_location"),
-            group("Drawing"),
-            link("Window animation scale", None, f"{self.get('global', 'window_animation_scale', '1')}x"),
-            link(
-                "Transition animation scale",
-                None,
-                f"{self.get('global', 'transition_animation_scale', '1')}x",
-            ),
-            link("Animator duration scale", None, f"{self.get('global', 'animator_duration_scale', '1')}x"),
-            group("Apps"),
-            self.toggle("Don't keep activities", "global", "always_finish_activities"),
-        ]
 
 
 BRIGHTEST = 255
@@ -228,13 +162,7 @@ class Display(Page):
                 if self.phone.display.dark
                 else "Will never turn on automatically",
             ),
-            self.link("Display size and text", page.TEXT_SIZE),
-            group("Color"),
-            self.toggle("Night Light", "secure", "night_display_activated", "Tints the screen amber"),
-            link("Colors", None, "Natural"),
-            group("Other display controls"),
-            self.toggle("Auto-rotate screen", "system", "accelerometer_rotation"),
-            link("Screen saver", None, "Off"),
+            *self.listed("display"),
         ]
 
     def _brightness(self) -> View:
@@ -245,15 +173,7 @@ class Display(Page):
             text(f"{percent}%", "label", id="android:id/summary"),
         )
         bar = slider(
-            value,
-            0,
-            BRIGHTEST,
-            self.set_brightness,
-            1,
-            id="slider",
-            desc="Display brightness",
-            width="wrap",
-            weight=1.0,
+            value, 0, BRIGHTEST, self.set_brightness, 1, id="slider", desc="Display brightness", weight=1.0
         )
         return column(
             words,
@@ -339,18 +259,7 @@ class Sound(Page):
     title = "Sound & vibration"
 
     def rows(self) -> Sequence[View | None]:
-        return [
-            *(self._volume(*volume) for volume in VOLUMES),
-            self.toggle("Do Not Disturb", "global", "zen_mode"),
-            link("Phone ringtone", None, "Paper Boats"),
-            link("Default notification sound", None, "Pebble"),
-            link("Default alarm sound", None, "Harbour Bell"),
-            self.toggle("Vibrate when ringing", "system", "vibrate_when_ringing"),
-            self.toggle("Dial pad tones", "system", "dtmf_tone", otherwise="1"),
-            self.toggle("Screen locking sound", "system", "lockscreen_sounds_enabled", otherwise="1"),
-            self.toggle("Touch sounds", "system", "sound_effects_enabled", otherwise="1"),
-            self.toggle("Touch vibration", "system", "haptic_feedback_enabled", otherwise="1"),
-        ]
+        return [*(self._volume(*volume) for volume in VOLUMES), *self.listed("sound")]
 
     def _volume(self, name: str, label: str, picture: str, loudest: int, delivered: int) -> View:
         value = int(self.get("system", name, str(delivered)))
@@ -363,7 +272,6 @@ class Sound(Page):
             id="android:id/seekbar",
             key=name,
             desc=label,
-            width="wrap",
             weight=1.0,
         )
         return column(
@@ -378,78 +286,6 @@ class Sound(Page):
         self.put("system", name, str(round(value)))
 
 
-class Notifications(Page):
-    """The switches of the notifications page."""
-
-    title = "Notifications"
-
-    def rows(self) -> Sequence[View | None]:
-        return [
-            link("Notification history", None, "Show recent and snoozed notifications"),
-            link("Conversations", None, "No priority conversations"),
-            self.toggle("Bubbles", "secure", "notification_bubbles", otherwise="1"),
-            self.toggle(
-                "Notifications on lock screen", "secure", "lock_screen_show_notifications", otherwise="1"
-            ),
-            self.toggle("Notification dot on app icon", "secure", "notification_badging", otherwise="1"),
-            self.toggle("Do Not Disturb", "global", "zen_mode"),
-            link("Wireless emergency alerts", None),
-        ]
-
-
-class Wallpaper(Page):
-    """Nothing to choose from yet."""
-
-    title = "Wallpaper & style"
-
-    def rows(self) -> Sequence[View | None]:
-        return [
-            link("Wallpaper", None, "Hills at dusk"),
-            self.toggle("Themed icons", "secure", "themed_icons"),
-        ]
-
-
-class Accessibility(Page):
-    """Switches that automation likes to read."""
-
-    title = "Accessibility"
-
-    def rows(self) -> Sequence[View | None]:
-        return [
-            group("Screen reader"),
-            link("TalkBack", None, "Off / Speak items on screen"),
-            group("Display"),
-            self.link("Display size and text", page.TEXT_SIZE),
-            self.toggle("Color inversion", "secure", "accessibility_display_inversion_enabled"),
-            self.toggle("Extra dim", "secure", "reduce_bright_colors_activated"),
-            self.toggle("Magnification", "secure", "accessibility_display_magnification_enabled"),
-            group("Interaction controls"),
-            link("Timing controls", None),
-            self.toggle("Remove animations", "secure", "remove_animations"),
-            group("Audio"),
-            self.toggle("Mono audio", "system", "master_mono"),
-            self.toggle("Live Caption", "secure", "odi_captions_enabled"),
-        ]
-
-
-class Security(Page):
-    """No screen lock is set."""
-
-    title = "Security & privacy"
-
-    def rows(self) -> Sequence[View | None]:
-        return [
-            link("App security", None, "No apps scanned"),
-            link("Device unlock", None, "None"),
-            link("Permission manager", None, "Control app access to your data"),
-            self.toggle("Camera access", "secure", "camera_access", "For all apps", "1"),
-            self.toggle("Microphone access", "secure", "microphone_access", "For all apps", "1"),
-            self.toggle(
-                "Show passwords", "system", "show_password", "Display characters briefly as you type", "1"
-            ),
-        ]
-
-
 class Location(Page):
     """`location_mode` 3 is on, 0 is off."""
 
@@ -457,42 +293,7 @@ class Location(Page):
 
     def rows(self) -> Sequence[View | None]:
         on = self.get("secure", "location_mode", "3") != "0"
-        return [
-            toggle("Use location", on, self.set_location),
-            group("Recent access"),
-            link("No apps recently accessed location", None),
-            link("App location permissions", None, "Control app access"),
-            link("Location services", None),
-        ]
+        return [toggle("Use location", on, self.set_location), *self.listed("location")]
 
     def set_location(self, on: bool) -> None:
         self.put("secure", "location_mode", "3" if on else "0")
-
-
-class Safety(Page):
-    """All empty."""
-
-    title = "Safety & emergency"
-
-    def rows(self) -> Sequence[View | None]:
-        return [
-            link("Medical information", None, "Not set"),
-            link("Emergency contacts", None, "Not set"),
-            self.toggle("Emergency SOS", "secure", "emergency_gesture_enabled"),
-            link("Wireless emergency alerts", None),
-        ]
-
-
-class Accounts(Page):
-    """A phone without an account."""
-
-    title = "Passwords & accounts"
-
-    def rows(self) -> Sequence[View | None]:
-        return [
-            group("Passwords"),
-            link("No saved passwords", None),
-            group("Accounts"),
-            link("Add account", None, picture="add"),
-            self.toggle("Automatically sync app data", "global", "auto_sync", otherwise="1"),
-        ]

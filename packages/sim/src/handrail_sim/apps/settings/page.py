@@ -1,13 +1,19 @@
-"""What every page of Settings is made of, and the activity names of all pages."""
+"""What every page of Settings is made of; `pages.toml` has their names and the rows that never change."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
+from handrail_sim.resources import table
 from handrail_sim.system.activities import Activity
-from handrail_sim.view import View, column, header, icon, item, lazy_list, switch, text, toolbar
+from handrail_sim.view import View, header, icon, item, lazy_list, screen, switch, text, toolbar
 from handrail_sim.view.view import Handler
+
+PAGES: dict[str, Any] = table("apps/settings/pages.toml")
+ACTIVITIES: dict[str, str] = PAGES["activities"]
+"""Page → its component."""
 
 
 class Page(Activity):
@@ -17,15 +23,28 @@ class Page(Activity):
         """The page's rows for the present state; None is left out."""
         raise NotImplementedError
 
+    def listed(self, name: str) -> list[View]:
+        """The rows that `pages.toml` has under this name."""
+        return [self._listed(*fields) for fields in PAGES["rows"][name]]
+
+    def _listed(self, kind: str, title: str, *fields: str) -> View:
+        match kind:
+            case "group":
+                return group(title)
+            case "toggle":
+                return self.toggle(title, *fields)
+            case "page":
+                return self.link(title, *fields)
+            case "prop":
+                return link(title, None, self.phone.props.get(fields[0], ""))
+            case "scale":
+                return link(title, None, f"{self.get('global', fields[0], '1')}x")
+        return link(title, None, *fields)
+
     def build(self) -> View:
         rows = [row for row in self.rows() if row is not None]
-        listed = lazy_list(rows, lambda row: row, id="recycler_view", height="wrap", weight=1.0)
-        return column(
-            toolbar(self.title, on_up=self.finish, id="action_bar"),
-            listed,
-            id="content_parent",
-            height="fill",
-        )
+        listed = lazy_list(rows, lambda row: row, id="recycler_view", weight=1.0)
+        return screen(toolbar(self.title, on_up=self.finish, id="action_bar"), listed, id="content_parent")
 
     def get(self, space: str, name: str, otherwise: str = "0") -> str:
         """A value of the system's settings, as `settings get` prints it."""
@@ -43,7 +62,21 @@ class Page(Activity):
         return toggle(title, self.get(space, name, otherwise) == "1", change, summary)
 
     def link(self, title: str, page: str, summary: str = "", picture: str = "") -> View:
-        return link(title, partial(self.start, page), summary, picture)
+        return link(title, partial(self.start, ACTIVITIES[page]), summary, picture)
+
+
+def listed_page(name: str, title_: str) -> type[Page]:
+    """A page of rows that never change."""
+
+    class Listed(Page):
+        """See `pages.toml`."""
+
+        title = title_
+
+        def rows(self) -> Sequence[View | None]:
+            return self.listed(name)
+
+    return Listed
 
 
 def link(title: str, on_click: Handler | None, summary: str = "", picture: str = "") -> View:
@@ -73,13 +106,7 @@ def toggle(
     )
     leading = icon(picture, id="android:id/icon") if picture else None
     return item(
-        title,
-        summary,
-        leading,
-        handle,
-        key=f"row:{title}",
-        on_click=lambda: change(not on),
-        enabled=enabled,
+        title, summary, leading, handle, key=f"row:{title}", on_click=lambda: change(not on), enabled=enabled
     )
 
 
@@ -89,68 +116,3 @@ def group(title: str) -> View:
 
 def note(words: str) -> View:
     return text(words, "label", id="android:id/title", padding=(16.0, 16.0), key="note")
-
-
-HOME = ".Settings"
-SEARCH = ".search.SearchActivity"
-NETWORK = ".Settings$NetworkDashboardActivity"
-INTERNET = ".Settings$WifiSettingsActivity"
-DEVICES = ".Settings$ConnectedDeviceDashboardActivity"
-BLUETOOTH = ".Settings$BluetoothSettingsActivity"
-PAIRING = ".Settings$BluetoothDevicePairingActivity"
-APPS = ".Settings$ManageApplicationsActivity"
-APP_INFO = ".applications.InstalledAppDetails"
-APP_STORAGE = ".Settings$AppStorageSettingsActivity"
-APP_PERMISSIONS = ".Settings$AppPermissionsActivity"
-APP_PERMISSION = ".Settings$AppPermissionActivity"
-NOTIFICATIONS = ".Settings$ConfigureNotificationSettingsActivity"
-BATTERY = ".Settings$PowerUsageSummaryActivity"
-STORAGE = ".Settings$StorageDashboardActivity"
-SOUND = ".Settings$SoundSettingsActivity"
-DISPLAY = ".Settings$DisplaySettingsActivity"
-TEXT_SIZE = ".Settings$TextReadingSettingsActivity"
-WALLPAPER = ".Settings$WallpaperSettingsActivity"
-ACCESSIBILITY = ".Settings$AccessibilitySettingsActivity"
-SECURITY = ".Settings$SecurityDashboardActivity"
-LOCATION = ".Settings$LocationSettingsActivity"
-SAFETY = ".Settings$SafetyDashboardActivity"
-ACCOUNTS = ".Settings$AccountDashboardActivity"
-SYSTEM = ".Settings$SystemDashboardActivity"
-DATE_TIME = ".Settings$DateTimeSettingsActivity"
-DEVELOPER = ".Settings$DevelopmentSettingsDashboardActivity"
-ABOUT = ".Settings$MyDeviceInfoActivity"
-ANDROID_VERSION = ".Settings$FirmwareVersionActivity"
-
-# words, where they stand, page
-INDEX = (
-    ("Network & internet", "Settings", NETWORK),
-    ("Wi‑Fi internet", "Network & internet", INTERNET),
-    ("Airplane mode", "Network & internet", NETWORK),
-    ("Data Saver", "Network & internet", NETWORK),
-    ("Connected devices", "Settings", DEVICES),
-    ("Bluetooth", "Connected devices", BLUETOOTH),
-    ("Pair new device", "Connected devices", PAIRING),
-    ("Apps", "Settings", APPS),
-    ("Notifications", "Settings", NOTIFICATIONS),
-    ("Battery", "Settings", BATTERY),
-    ("Battery Saver", "Battery", BATTERY),
-    ("Storage", "Settings", STORAGE),
-    ("Sound & vibration", "Settings", SOUND),
-    ("Media volume", "Sound & vibration", SOUND),
-    ("Do Not Disturb", "Sound & vibration", SOUND),
-    ("Display", "Settings", DISPLAY),
-    ("Brightness level", "Display", DISPLAY),
-    ("Dark theme", "Display", DISPLAY),
-    ("Screen timeout", "Display", DISPLAY),
-    ("Auto-rotate screen", "Display", DISPLAY),
-    ("Display size and text", "Display", TEXT_SIZE),
-    ("Font size", "Display > Display size and text", TEXT_SIZE),
-    ("Accessibility", "Settings", ACCESSIBILITY),
-    ("Security & privacy", "Settings", SECURITY),
-    ("Location", "Settings", LOCATION),
-    ("Date & time", "System", DATE_TIME),
-    ("System", "Settings", SYSTEM),
-    ("About phone", "Settings", ABOUT),
-    ("Build number", "About phone", ABOUT),
-    ("Android version", "About phone", ANDROID_VERSION),
-)

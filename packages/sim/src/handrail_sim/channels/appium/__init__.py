@@ -17,7 +17,7 @@ from uuid import UUID
 from handrail_sim.channels.appium.routes import SESSION, answer, number, route, routes
 from handrail_sim.channels.appium.server import NOT_FOUND, Refused, Server, reference
 from handrail_sim.channels.appium.source import attributes, write
-from handrail_sim.channels.http import Mortal, Request, Response, listening
+from handrail_sim.channels.http import HelperLife, Request, Response, listening
 from handrail_sim.channels.u2.objects import SEARCH_SWIPES
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_root, roots
@@ -720,15 +720,18 @@ TEST = "io.appium.uiautomator2.server.test.AppiumUiAutomator2Server"
 async def main(call: Call) -> int:
     """One test method that serves until it is stopped."""
     phone = call.phone
-    server, life = Server(phone), Mortal(phone.faults)
-    phone.request_accessibility()
+    server, life = Server(phone), HelperLife(phone.faults)
     phone.on_event(server.automator.on_accessibility_event)
     try:
-        async with listening(phone.ports, f"tcp:{PORT}", Http(server, life).answer):
-            if "-r" in call.argv:
-                await call.line(f"INSTRUMENTATION_STATUS: class={TEST}\nINSTRUMENTATION_STATUS_CODE: 1")
-            phone.logcat("I", "appium", f"[AppiumUiAutomator2Server] listening on {PORT}")
-            await life.ended.wait()
+        with phone.held_ui_automation(TEST) as is_ours:
+            if not is_ours:
+                await call.line("INSTRUMENTATION_RESULT: shortMsg=java.lang.IllegalStateException")
+                return await call.line("INSTRUMENTATION_CODE: 0")
+            async with listening(phone.ports, f"tcp:{PORT}", Http(server, life).answer):
+                if "-r" in call.argv:
+                    await call.line(f"INSTRUMENTATION_STATUS: class={TEST}\nINSTRUMENTATION_STATUS_CODE: 1")
+                phone.logcat("I", "appium", f"[AppiumUiAutomator2Server] listening on {PORT}")
+                await life.ended.wait()
     finally:
         phone.off_event(server.automator.on_accessibility_event)
     if life.is_dead:
@@ -741,12 +744,12 @@ async def main(call: Call) -> int:
 class Http:
     """Requests, until the one that ends the session."""
 
-    def __init__(self, server: Server, life: Mortal) -> None:
+    def __init__(self, server: Server, life: HelperLife) -> None:
         self._server = server
         self._life = life
 
     async def answer(self, request: Request) -> Response:
-        self._life.breathe()
+        self._life.count_request()
         await self._server.phone.refresh_web()
         served = bool(self._server.session)
         response = await answer(self._server, request)

@@ -70,8 +70,7 @@ async def _value(server: Server, request: Request) -> Any:
     matches = _match(request.method, path)
     if matches is None:
         raise Refused(
-            "unknown command",
-            f"The requested resource could not be found: {request.method} {path}",
+            "unknown command", f"The requested resource could not be found: {request.method} {path}"
         )
     run, names = matches
     session = names.pop("session", None)

@@ -37,7 +37,7 @@ class BadExpression(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class MethodCall:
     """`.name(arguments)`."""
 
     name: str
@@ -50,7 +50,7 @@ class JavaObject:
 
     name: str
     arguments: tuple[Argument, ...]
-    calls: tuple[Called, ...]
+    calls: tuple[MethodCall, ...]
 
 
 Argument = str | float | bool | JavaObject
@@ -115,10 +115,10 @@ class _Parser:
         self._take("new")
         return JavaObject(self._name(), self._arguments(), self._calls())
 
-    def _calls(self) -> tuple[Called, ...]:
-        matches: list[Called] = []
+    def _calls(self) -> tuple[MethodCall, ...]:
+        matches: list[MethodCall] = []
         while self._take("."):
-            matches.append(Called(self._name(), self._arguments()))
+            matches.append(MethodCall(self._name(), self._arguments()))
         return tuple(matches)
 
     def _arguments(self) -> tuple[Argument, ...]:
@@ -182,20 +182,20 @@ def selector(java_object: Argument) -> Selector:
     return Selector(tuple(criteria), instance, step, then)
 
 
-def _only(call: Called) -> Argument:
+def _only(call: MethodCall) -> Argument:
     if len(call.arguments) != 1:
         raise BadExpression(f"{call.name} takes one argument")
     return call.arguments[0]
 
 
-def _int_argument(call: Called) -> int:
+def _int_argument(call: MethodCall) -> int:
     value = _only(call)
     if isinstance(value, bool) or not isinstance(value, float):
         raise BadExpression(f"{call.name} takes a number")
     return int(value)
 
 
-def _criterion(call: Called) -> object:
+def _criterion(call: MethodCall) -> object:
     value = _only(call)
     if call.name == "index":
         return _int_argument(call)
@@ -233,7 +233,7 @@ async def _scroll(server: Automator, java_object: JavaObject) -> Selector:
     return wanted
 
 
-async def _child(server: Automator, group: Selector, call: Called) -> Selector:
+async def _child(server: Automator, group: Selector, call: MethodCall) -> Selector:
     """The calls of UiScrollable that give a UiObject; those that only scroll give none."""
     if call.name not in {*_CHILDREN, "getChildByInstance"} or len(call.arguments) < 2:
         raise BadExpression(_ONLY)
@@ -354,8 +354,7 @@ class Server:
             ):
                 return node
         raise Refused(
-            "stale element reference",
-            f"The element '{name}' is not linked to the same object in DOM anymore",
+            "stale element reference", f"The element '{name}' is not linked to the same object in DOM anymore"
         )
 
     # finding

@@ -72,10 +72,15 @@ def find(expression: str, start: Element) -> list[Element]:
 
     root = copy(top.children[0])
     here = next((out for out, element in elements.items() if element is start), etree.ElementTree(root))
+    return [elements[node] for node in evaluate(expression, here)]
+
+
+def evaluate(expression: str, context: etree._Element | etree._ElementTree) -> list[etree._Element]:
+    """The elements that an expression means. Raises `BadXPath`."""
     try:
-        nodes = etree.XPathEvaluator(here, extensions=_FUNCTIONS)(expression)
+        nodes = etree.XPathEvaluator(context, extensions=_FUNCTIONS)(expression)
     except (etree.XPathError, re.error, TypeError, ValueError) as problem:
         raise BadXPath(str(problem) or expression) from None
     if not isinstance(nodes, list):
         raise BadXPath(f"{expression} gives no elements")
-    return [elements[node] for node in nodes if isinstance(node, etree._Element)]
+    return [node for node in nodes if isinstance(node, etree._Element)]

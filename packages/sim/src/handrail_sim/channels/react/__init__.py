@@ -94,7 +94,7 @@ MOST_JOBS = 10_000
 _HERE = Path(__file__).parent
 
 
-class Stopped(Exception):
+class ScriptStopped(Exception):
     """A script took too long or too much, or broke what answers are made with."""
 
 
@@ -122,7 +122,7 @@ class Runtime:
         self._show()
         answer = self._visit("run", source, by_value, wait)
         if not isinstance(answer, dict):
-            raise Stopped("the context does not answer")
+            raise ScriptStopped("the context does not answer")
         return answer
 
     def settled(self, number: int) -> dict[str, Any] | None:
@@ -162,7 +162,7 @@ class Runtime:
     def _quietly(self, visit: str, *arguments: str | float) -> None:
         try:
             self._visit(visit, *arguments)
-        except Stopped as stopped:
+        except ScriptStopped as stopped:
             self._log("E", str(stopped))
 
     def _visit(self, visit: str, *arguments: str | float) -> Any:
@@ -178,7 +178,7 @@ class Runtime:
             fields = self._door(visit, *now, *arguments)
             return None if fields is None else json.loads(fields)
         except (quickjs.JSException, ValueError, TypeError) as error:
-            raise Stopped(str(error).partition("\n")[0]) from None
+            raise ScriptStopped(str(error).partition("\n")[0]) from None
 
     def _react(self) -> None:
         for _ in range(MOST_JOBS):
@@ -191,7 +191,7 @@ class Runtime:
     def _run_requests(self) -> None:
         try:
             requested = self._enter("empty")
-        except Stopped:
+        except ScriptStopped:
             return
         for name, *content in requested if isinstance(requested, list) else ():
             match name:
@@ -316,7 +316,7 @@ class Session:
                 await phone.clock.sleep_ms(POLL_MS)
                 phone.catch_up()
                 answer = runtime.settled(answer["awaited"]) or answer
-        except Stopped as stopped:
+        except ScriptStopped as stopped:
             raise Refusal(BAD_REQUEST, str(stopped)) from None
         return answer
 
@@ -389,7 +389,7 @@ class _Socket:
 PORT = 8081
 
 
-class Debugged(Protocol):
+class DebuggedApp(Protocol):
     """An app in its process."""
 
     package: ClassVar[str]
@@ -397,7 +397,7 @@ class Debugged(Protocol):
     js: Runtime | None
 
 
-async def serve_app(app: Debugged, stream: Stream, port: int = PORT) -> None:
+async def serve_app(app: DebuggedApp, stream: Stream, port: int = PORT) -> None:
     async def answer(request: Request) -> Response:
         if request.path in ("/json", "/json/list"):
             return json_response(_targets(app, port))
@@ -419,7 +419,7 @@ async def serve_app(app: Debugged, stream: Stream, port: int = PORT) -> None:
     await serve(stream, answer, debug)
 
 
-def _targets(app: Debugged, port: int) -> list[dict[str, object]]:
+def _targets(app: DebuggedApp, port: int) -> list[dict[str, object]]:
     """As React Native 0.74 lists them: the context, and a stand-in for it that survives reloads."""
     model = app.phone.props.get("ro.product.model", "")
     pages = {1: ("Hermes React Native", "Hermes")}
@@ -440,7 +440,7 @@ def _targets(app: Debugged, port: int) -> list[dict[str, object]]:
 
 
 @asynccontextmanager
-async def on_host(app: Debugged, port: int = 0, host: str = "127.0.0.1") -> AsyncIterator[int]:
+async def on_host(app: DebuggedApp, port: int = 0, host: str = "127.0.0.1") -> AsyncIterator[int]:
     """The same on a port of this machine while the block runs; gives the port."""
     async with listening(lambda stream, bound: serve_app(app, stream, bound), host, port) as bound:
         yield bound

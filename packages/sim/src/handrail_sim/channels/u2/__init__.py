@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import Any
 
 from handrail_sim import shell
-from handrail_sim.channels.http import Mortal, Request, Response, json_response, listening
+from handrail_sim.channels.http import HelperLife, Request, Response, json_response, listening
 from handrail_sim.channels.u2 import objects  # noqa: F401 - they register methods
 from handrail_sim.channels.u2.objects import CLICK_MS, press
 from handrail_sim.channels.u2.selector import Selector
@@ -298,14 +298,18 @@ async def main(call: Call) -> int:
     phone, name = call.phone, f"tcp:{port}"
     if name in phone.ports:
         return await call.err("java.net.BindException: Address already in use")
-    http = Http(Server(phone), Mortal(phone.faults))
-    phone.request_accessibility()
+    http = Http(Server(phone), HelperLife(phone.faults))
     phone.on_event(http.server.on_accessibility_event)
     try:
-        async with listening(phone.ports, name, http.answer):
-            await call.line("[server] INFO: [UiAutomator2Server] Starting Server")
-            await call.line(f"[server] INFO: http server listening on *:{port}")
-            await http.ended.wait()
+        with phone.held_ui_automation(MAIN) as is_ours:
+            if not is_ours:
+                return await call.err(
+                    "java.lang.IllegalStateException: UiAutomationService already registered!"
+                )
+            async with listening(phone.ports, name, http.answer):
+                await call.line("[server] INFO: [UiAutomator2Server] Starting Server")
+                await call.line(f"[server] INFO: http server listening on *:{port}")
+                await http.ended.wait()
     finally:
         phone.off_event(http.server.on_accessibility_event)
     return 137 if http.life.is_dead else 0
@@ -322,13 +326,13 @@ def _port(args: list[str]) -> int | None:
 class Http:
     """The server's paths."""
 
-    def __init__(self, server: Server, life: Mortal) -> None:
+    def __init__(self, server: Server, life: HelperLife) -> None:
         self.server = server
         self.life = life
         self.ended = life.ended
 
     async def answer(self, request: Request) -> Response:
-        self.life.breathe()
+        self.life.count_request()
         if request.path == "/ping":
             return Response(b"pong", content_type="text/html")
         if request.path == "/stop":

@@ -114,7 +114,7 @@ DOTS = "•"
 
 
 @dataclass(slots=True)
-class Laid:
+class ElementBox:
     """What layout knows of an element: its box in CSS px of the viewport, its id, and what it does."""
 
     box: tuple[float, float, float, float]
@@ -143,12 +143,12 @@ class WebNode:
             yield from child
 
 
-def laid_out(snapshot: Mapping[str, Any]) -> dict[int, Laid]:
+def laid_out(snapshot: Mapping[str, Any]) -> dict[int, ElementBox]:
     """By backend node id, over all documents of a `DOMSnapshot`."""
     strings: Sequence[str] = snapshot["strings"]
     documents = snapshot["documents"]
     corners = _corners(documents)
-    matches: dict[int, Laid] = {}
+    matches: dict[int, ElementBox] = {}
     for number, document in enumerate(documents):
         if number not in corners:
             continue
@@ -163,7 +163,7 @@ def laid_out(snapshot: Mapping[str, Any]) -> dict[int, Laid]:
             saved = (box[0] + left, box[1] + top, box[2], box[3])
             matches.setdefault(
                 nodes["backendNodeId"][index],
-                Laid(
+                ElementBox(
                     saved,
                     named.get("id", ""),
                     named.get("type", ""),
@@ -216,7 +216,7 @@ AxTree = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PageView:
     """What a view shows of a page: px for each CSS px, the corner in the layout, the view's size in px."""
 
     scale: float
@@ -225,7 +225,7 @@ class Shown:
 
 
 def web_tree(
-    page: AxTree, frames: Mapping[int, AxTree], laid: Mapping[int, Laid], shown: Shown
+    page: AxTree, frames: Mapping[int, AxTree], laid: Mapping[int, ElementBox], shown: PageView
 ) -> WebNode | None:
     """The page as told; `frames` by the element that each is drawn in."""
     if not page:
@@ -244,8 +244,8 @@ class _Writer:
         self,
         nodes: Mapping[str, Mapping[str, Any]],
         frames: Mapping[int, Mapping[str, Any]],
-        laid: Mapping[int, Laid],
-        shown: Shown,
+        laid: Mapping[int, ElementBox],
+        shown: PageView,
     ) -> None:
         self._nodes = nodes
         self._frames = frames
@@ -276,7 +276,7 @@ class _Writer:
         is_seen = box[2] > box[0] and box[3] > box[1]
         return [tree] if is_seen else tree.children
 
-    def _box(self, laid: Laid) -> tuple[int, int, int, int]:
+    def _box(self, laid: ElementBox) -> tuple[int, int, int, int]:
         shown = self._shown
         x, y = (
             (number - corner) * shown.scale for number, corner in zip(laid.box, shown.corner, strict=False)
@@ -297,7 +297,7 @@ def _class(role: str, node: Mapping[str, Any]) -> str:
     return CLASSES.get(role, "android.view.View")
 
 
-def _describe(fields: WebNode, role: str, node: Mapping[str, Any], laid: Laid) -> None:
+def _describe(fields: WebNode, role: str, node: Mapping[str, Any], laid: ElementBox) -> None:
     properties = _properties(node)
     name, value = _value(node.get("name")), _value(node.get("value"))
     is_field = fields.cls.endswith("EditText")
@@ -629,14 +629,17 @@ class Tab:
             *(self.call("Accessibility.getFullAXTree", {"frameId": name}) for name in owners.values()),
         )
         frames = {owner: tree["nodes"] for owner, tree in zip(owners, others, strict=True)}
-        laid: dict[int, Laid] = laid_out(snapshot)
+        laid: dict[int, ElementBox] = laid_out(snapshot)
         zoom, corner = _visual(await self.call("Page.getLayoutMetrics"))
-        fields = web_tree(page["nodes"], frames, laid, Shown(self._scale() * zoom, corner, self._size))
+        fields = web_tree(page["nodes"], frames, laid, PageView(self._scale() * zoom, corner, self._size))
         if fields is not None:
             complete = snapshot["documents"][0].get("contentHeight", 0) * self._scale()
             fields.flags["scrollable"] = complete > self._size[1] + 1
         entries = await self.call("Page.getNavigationHistory")
-        self._place(entries)
+        at, existing = entries["currentIndex"], entries["entries"]
+        self.address, self.title = existing[at]["url"], existing[at]["title"]
+        before = at - 1 if at and existing[at - 1]["url"] != "about:blank" else None
+        self.history = (0, 0) if before is None else (before + 1, existing[before]["id"])
         if picture:
             shot = await self.call("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
             png = b64decode(shot["data"])
@@ -645,12 +648,6 @@ class Tab:
         news = fields != self.tree
         self.tree = fields
         return news or picture
-
-    def _place(self, entries: dict[str, Any]) -> None:
-        at, existing = entries["currentIndex"], entries["entries"]
-        self.address, self.title = existing[at]["url"], existing[at]["title"]
-        before = at - 1 if at and existing[at - 1]["url"] != "about:blank" else None
-        self.history = (0, 0) if before is None else (before + 1, existing[before]["id"])
 
     def views(self, *, is_focused: bool) -> list[View]:
         """What accessibility tells, where the view is; nothing in a view without the focus has it."""

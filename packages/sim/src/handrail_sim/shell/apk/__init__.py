@@ -31,7 +31,7 @@ _NAMES = {
 """Attributes are known by resource id: packers may throw their names away."""
 
 
-class Corrupt(Exception):
+class CorruptApk(Exception):
     """The bytes are no such document."""
 
 
@@ -58,7 +58,7 @@ def chunks(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]
     while at + 8 <= end:
         kind, header, size = struct.unpack_from("<HHI", data, at)
         if size < 8 or at + size > end:
-            raise Corrupt(f"chunk of {size} bytes at {at}")
+            raise CorruptApk(f"chunk of {size} bytes at {at}")
         yield kind, at, header, size
         at += size
 
@@ -77,7 +77,7 @@ def tags(data: bytes) -> Iterator[Tag]:
             elif kind == CLOSES:
                 yield Tag(strings[struct.unpack_from("<I", data, at + 20)[0]], {}, closes=True)
     except (struct.error, IndexError, UnicodeDecodeError) as problem:
-        raise Corrupt(str(problem)) from None
+        raise CorruptApk(str(problem)) from None
 
 
 def _opening(data: bytes, at: int, strings: list[str], ids: list[int]) -> Tag:
@@ -108,7 +108,7 @@ def pool(data: bytes, at: int) -> list[str]:
 def pooled(data: bytes, at: int, number: int) -> str:
     count, _, flags, start = struct.unpack_from("<4I", data, at + 8)
     if number >= count:
-        raise Corrupt(f"string {number} of {count}")
+        raise CorruptApk(f"string {number} of {count}")
     (offset,) = struct.unpack_from("<I", data, at + 28 + 4 * number)
     return (_utf8 if flags & _UTF8 else _utf16)(data, at + start + offset)
 
@@ -153,7 +153,7 @@ def text_of(table: bytes, number: int) -> str:
             if kind != _REFERENCE:
                 return ""
             number = value
-    except (struct.error, IndexError, Corrupt):
+    except (struct.error, IndexError, CorruptApk):
         pass
     return ""
 
@@ -162,7 +162,7 @@ def _pool(table: bytes) -> int:
     for kind, at, _, _ in _inside(table, 0):
         if kind == STRINGS:
             return at
-    raise Corrupt("no strings")
+    raise CorruptApk("no strings")
 
 
 def _inside(table: bytes, at: int) -> Iterator[tuple[int, int, int, int]]:
@@ -280,7 +280,7 @@ class _Reading:
         try:
             for tag in _text_tags(manifest) if manifest.lstrip()[:1] == b"<" else tags(manifest):
                 self._take(tag)
-        except (Corrupt, ElementTree.ParseError, RecursionError):
+        except (CorruptApk, ElementTree.ParseError, RecursionError):
             raise BadApk(f"{_MALFORMED}: Corrupt XML binary file") from None
         self._facts.label = self._facts.label or self._facts.package
         return self._facts
@@ -362,7 +362,7 @@ _TAKERS = {
 def _text_tags(manifest: bytes) -> list[Tag]:
     """A manifest that was never compiled: real phones refuse it, test files have it."""
     if b"<!DOCTYPE" in manifest or b"<!ENTITY" in manifest:
-        raise Corrupt("entities")
+        raise CorruptApk("entities")
     return list(_flat(ElementTree.fromstring(_PREFIX.sub(b"", manifest))))  # noqa: S314 - no entities
 
 

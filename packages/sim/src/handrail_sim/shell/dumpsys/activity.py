@@ -49,13 +49,14 @@ def _stack(call: Call, task: Task) -> list[str]:
         f"    * {record}",
         f"      userId={user} effectiveUid=10000 mCallingUid=2000 mUserSetupComplete=true",
     ]
+    purpose = "act=android.intent.action.MAIN cat=[android.intent.category.HOME] " if kind == "home" else ""
     numbers = range(len(task.activities) - 1, -1, -1)
     for number in numbers:
         activity = task.activities[number]
         lines += [
             f"      * Hist #{number}: {activity_record(activity, task)}",
             f"          packageName={activity.app.package} processName={activity.app.package}",
-            f"          Intent {{ cmp={short_component(activity.component)} }}",
+            f"          Intent {{ {purpose}cmp={short_component(activity.component)} }}",
             f"          frontOfTask={str(number == 0).lower()} task={record}",
         ]
     lines += ["", "    Running activities (most recent first):", f"      {record}"]

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from handrail_sim import resources
+from handrail_sim.handset import Handset
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import hash_code, moment
-from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.system.intents import full_class, short_component
 from handrail_sim.system.packages import DANGEROUS, Package
 from handrail_sim.system.releases import release_of
+
+_PLACES = tuple(resources.rows("shell/system/system_packages.txt"))
+
+
+def all_packages(phone: Handset) -> dict[str, Package]:
+    matches = {
+        name: Package(name, int(uid), version_name="14", version_code=34, path=path, system=True)
+        for uid, name, path in _PLACES
+    }
+    matches |= phone.packages.installed
+    return {name: matches[name] for name in sorted(matches)}
 
 
 async def run(call: Call, args: list[str]) -> int:
     names = [arg for arg in args if not arg.startswith("-")]
     existing = all_packages(call.phone)
+    if names == ["r"]:
+        await call.line("Activity Resolver Table:\n  Non-Data Actions:\n      android.intent.action.MAIN:")
+        for package in existing.values():
+            await _launcher_filter(call, package)
+        return await call.line("\nReceiver Resolver Table:")
     if names and names[0] not in existing:
         return await call.line(f"Unable to find package: {names[0]}")
     chosen = [existing[names[0]]] if names else list(existing.values())
@@ -29,13 +45,8 @@ async def _resolver(call: Call, package: Package) -> None:
     app = call.phone.packages.classes.get(package.name)
     if app is None or not app.launchable or not app.launcher_component():
         return
-    component, code = short_component(app.launcher_component()), hash_code(6, package.uid)
     await call.line("Activity Resolver Table:\n  Non-Data Actions:\n      android.intent.action.MAIN:")
-    await call.line(f"        {code} {component} filter {hash_code(7, package.uid)}")
-    await call.line(
-        '          Action: "android.intent.action.MAIN"\n          Category: '
-        '"android.intent.category.LAUNCHER"'
-    )
+    await _launcher_filter(call, package)
     for handle in app.handles:
         name = short_component(f"{package.name}/{full_class(package.name, handle.activity)}")
         await call.line(
@@ -43,6 +54,18 @@ async def _resolver(call: Call, package: Package) -> None:
             f"{hash_code(9, package.uid)}"
         )
     await call.line("")
+
+
+async def _launcher_filter(call: Call, package: Package) -> None:
+    app = call.phone.packages.classes.get(package.name)
+    if app is None or not app.launchable or not app.launcher_component():
+        return
+    component, code = short_component(app.launcher_component()), hash_code(6, package.uid)
+    await call.line(f"        {code} {component} filter {hash_code(7, package.uid)}")
+    await call.line(
+        '          Action: "android.intent.action.MAIN"\n          Category: '
+        '"android.intent.category.LAUNCHER"'
+    )
 
 
 def _flags(package: Package) -> str:

@@ -75,14 +75,6 @@ mOperatorAlphaLong=Handrail}}
 """)
 
 
-async def bluetooth(call: Call, _: list[str]) -> int:
-    on = is_on(call, "bluetooth_on")
-    return await call.line(
-        f"Bluetooth Status\n  enabled: {str(on).lower()}\n  state: {'ON' if on else 'OFF'}\n  "
-        "address: XX:XX:XX:XX:00:01\n  name: Simulated Phone"
-    )
-
-
 def _stream(release: Release, name: str, index: int, top: int) -> list[str]:
     lines = [f"- STREAM_{name}:", f"   Muted: {str(index == 0).lower()}"]
     lines += ["   Muted Internally: false"] if release.audio_muted_internally else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from string import Template
 
 from handrail_sim import resources
 from handrail_sim.disk.lookup import CAPACITY
@@ -11,7 +12,6 @@ from handrail_sim.shell.dumpsys import activity, package, radio, window
 from handrail_sim.shell.dumpsys.shapes import hash_code
 from handrail_sim.shell.system import appops, machine_services
 from handrail_sim.shell.system.props import TABLES
-from handrail_sim.shell.system.verbs import says
 from handrail_sim.shell.tools.names import user_name
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.releases import release_of
@@ -58,38 +58,6 @@ vibrate=null sound=null defaults=0x0 flags=0x{2 if note.ongoing else 10:x} color
           android.showWhen=Boolean (true)
       }}
 """
-
-
-async def statusbar(call: Call, _: list[str]) -> int:
-    shown = str(any(window.type == "shade" for window in call.phone.windows())).lower()
-    return await call.line(
-        f"  mDisabled1=0x0\n  mDisabled2=0x0\n  mNotificationShadeExpanded={shown}\n  "
-        f"mExpandedVisible={shown}"
-    )
-
-
-async def clipboard(call: Call, _: list[str]) -> int:
-    return await call.line("Clipboard state: " + ("has text" if call.phone.clipboard else "empty"))
-
-
-async def accessibility(call: Call, _: list[str]) -> int:
-    secure = call.phone.settings["secure"]
-    on = str(secure.get("accessibility_enabled", "0") == "1").lower()
-    services = secure.get("enabled_accessibility_services", "")
-    return await call.line(
-        "ACCESSIBILITY MANAGER (dumpsys accessibility)\n\ncurrentUserId=0\nUser state[\n     "
-        "attributes:{id=0, touchExplorationEnabled=false, installedServiceCount=0}\n     "
-        f"accessibility enabled:{on}\n     Enabled services:{{{services}}}\n]"
-    )
-
-
-async def uimode(call: Call, _: list[str]) -> int:
-    dark = call.phone.display.dark
-    return await call.line(
-        "Current UI Mode Service state:\n  mDockState=0 mLastBroadcastState=0\n  "
-        f"mNightMode={2 if dark else 1} ({'yes' if dark else 'no'}) mCarModeEnabled=false\n  "
-        f"mComputedNightMode={str(dark).lower()} mCurUiMode=0x{21 if dark else 11}"
-    )
 
 
 async def user(call: Call, _: list[str]) -> int:
@@ -175,39 +143,10 @@ async def diskstats(call: Call, _: list[str]) -> int:
     return await call.line("File-based Encryption: true")
 
 
-async def netpolicy(call: Call, _: list[str]) -> int:
-    on = call.phone.service_state("netpolicy").get("restrict", "disabled") == "enabled"
-    return await call.line(f"System ready: true\nRestrict background: {str(on).lower()}\nDevice idle: false")
-
-
-async def thermal(call: Call, _: list[str]) -> int:
-    held = call.phone.service_state("thermal").get("status")
-    await call.line(f"IsStatusOverride: {str(held is not None).lower()}\nThermalEventListeners:")
-    return await call.line(f"\tcallbacks: 0\n\tkilled: false\nThermal Status: {held or 0}\nHAL Ready: true")
-
-
-async def lock_settings(call: Call, _: list[str]) -> int:
-    off = call.phone.service_state("lock_settings").get("disabled", "false")
-    return await call.line(
-        f"Current lock settings service state:\n\nUser State:\n  User 0\n    Quality: 0\n    "
-        f"CredentialType: NONE\n    LockScreenDisabled: {off}"
-    )
-
-
 async def device_config(call: Call, _: list[str]) -> int:
     await call.line("Device config:")
     for name, value in sorted(call.phone.service_state("device_config").items()):
         await call.line(f"  {name}={value}")
-    return 0
-
-
-async def overlay(call: Call, _: list[str]) -> int:
-    mode = call.phone.settings["secure"].get("navigation_mode", "0")
-    for name, value in (("threebutton", "0"), ("gestural", "2")):
-        state = "STATE_ENABLED" if mode == value else "STATE_DISABLED"
-        await call.line(
-            f"com.android.internal.systemui.navbar.{name}:0 {{\n  mState.............: {state}\n}}"
-        )
     return 0
 
 
@@ -337,22 +276,55 @@ async def deviceidle(call: Call, args: list[str]) -> int:
     return await call.line(f"  Settings:\n  mLightEnabled=true  mDeepEnabled=true\n  mState={state}")
 
 
-async def alarm(call: Call, _: list[str]) -> int:
-    now = call.phone.wall_ms()
-    await call.line(
-        f"Current Alarm Manager state:\n  nowRTC={now}\n  nowELAPSED={int(call.phone.clock.monotonic_ms())}"
+def _mode(overlay: str) -> Callable[[Call], str]:
+    """Whether the bar of this navigation mode is on."""
+    return lambda call: (
+        "ENABLED" if call.phone.settings["secure"].get("navigation_mode", "0") == overlay else "DISABLED"
     )
-    return await call.line(
-        f"  Next alarm clock information:\n  Pending alarms: 0\n  mLastTimeChange={hash_code(1, 1)}"
-    )
+
+
+def _state(service: str, name: str, default: str) -> Callable[[Call], str]:
+    return lambda call: call.phone.service_state(service).get(name, default)
+
+
+FACTS: dict[str, Callable[[Call], object]] = {
+    "accessibility": lambda call: call.phone.settings["secure"].get("accessibility_enabled", "0") == "1",
+    "accessibility_services": lambda call: call.phone.settings["secure"].get(
+        "enabled_accessibility_services", ""
+    ),
+    "bluetooth": lambda call: radio.is_on(call, "bluetooth_on"),
+    "bluetooth_state": lambda call: "ON" if radio.is_on(call, "bluetooth_on") else "OFF",
+    "clipboard": lambda call: "has text" if call.phone.clipboard else "empty",
+    "dark": lambda call: call.phone.display.dark,
+    "gestural": _mode("2"),
+    "is_heat_set": lambda call: "status" in call.phone.service_state("thermal"),
+    "heat": _state("thermal", "status", "0"),
+    "is_restricted": lambda call: call.phone.service_state("netpolicy").get("restrict") == "enabled",
+    "lock_disabled": _state("lock_settings", "disabled", "false"),
+    "night_mode": lambda call: "2 (yes)" if call.phone.display.dark else "1 (no)",
+    "shade": lambda call: any(window.type == "shade" for window in call.phone.windows()),
+    "threebutton": _mode("0"),
+    "ui_mode": lambda call: 21 if call.phone.display.dark else 11,
+    "uptime_ms": lambda call: int(call.phone.clock.monotonic_ms()),
+    "wall_ms": lambda call: call.phone.wall_ms(),
+}
+"""What the texts of `services.toml` say of a phone, by the words with a `$`."""
+
+
+def _filled(text: str) -> Handler:
+    template = Template(text)
+
+    async def run(call: Call, _: list[str]) -> int:
+        facts = {name: FACTS[name](call) for name in template.get_identifiers()}
+        shown = {name: str(fact).lower() if isinstance(fact, bool) else fact for name, fact in facts.items()}
+        return await call.line(template.substitute(shown))
+
+    return run
 
 
 Handler = Callable[[Call, list[str]], Awaitable[int]]
 SERVICES: dict[str, Handler] = {
-    "accessibility": accessibility,
-    "alarm": alarm,
     "battery": battery,
-    "clipboard": clipboard,
     "cpuinfo": cpuinfo,
     "device_config": device_config,
     "deviceidle": deviceidle,
@@ -360,24 +332,18 @@ SERVICES: dict[str, Handler] = {
     "dropbox": dropbox,
     "locale": locale,
     "location": location,
-    "lock_settings": lock_settings,
     "meminfo": meminfo,
-    "netpolicy": netpolicy,
     "notification": notification,
-    "overlay": overlay,
     "power": power,
     "role": role,
     "settings": settings,
-    "statusbar": statusbar,
-    "uimode": uimode,
     "usagestats": usagestats,
     "user": user,
-    **{name: says(words) for name, words in resources.table("shell/dumpsys/static.toml").items()},
+    **{name: _filled(words) for name, words in resources.table("shell/dumpsys/services.toml").items()},
     "SurfaceFlinger": window.surface_flinger,
     "activity": activity.run,
     "appops": app_ops,
     "audio": radio.audio,
-    "bluetooth_manager": radio.bluetooth,
     "connectivity": radio.connectivity,
     "display": window.display,
     "gfxinfo": window.gfxinfo,
@@ -385,7 +351,6 @@ SERVICES: dict[str, Handler] = {
     "input_method": window.input_method,
     "package": package.run,
     "telephony.registry": radio.telephony,
-    "thermalservice": thermal,
     "wifi": radio.wifi,
     "window": window.run,
 }

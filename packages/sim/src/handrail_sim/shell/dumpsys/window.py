@@ -9,6 +9,7 @@ from handrail_sim.handset import Handset
 from handrail_sim.screen.displays import DISPLAY_ID, Panel
 from handrail_sim.screen.dump import resource_id
 from handrail_sim.shell.call import Call
+from handrail_sim.shell.dumpsys.package import all_packages
 from handrail_sim.shell.dumpsys.shapes import (
     TYPES,
     activity_record,
@@ -19,7 +20,6 @@ from handrail_sim.shell.dumpsys.shapes import (
     window_name,
     window_title,
 )
-from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.system.releases import release_of
 from handrail_sim.system.users import uid_for
 from handrail_sim.system.vendors import vendor_of

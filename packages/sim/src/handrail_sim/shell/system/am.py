@@ -11,8 +11,7 @@ from typing import Any
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.system.instrument import instrument
 from handrail_sim.shell.system.intent_args import IntentArgs, shown
-from handrail_sim.shell.system.java import JavaError, integer
-from handrail_sim.shell.system.verbs import Verbs, missing, plain, says
+from handrail_sim.shell.system.verbs import JavaError, Verbs, does, integer, missing, plain, reads, says
 from handrail_sim.system.intents import StartResult, short_component, split_component
 from handrail_sim.system.releases import release_of
 from handrail_sim.system.tasks import HOME, Task
@@ -344,11 +343,6 @@ async def _report(call: Call, result: StartResult) -> None:
     await call.line(f"{times}TotalTime: {took}\nWaitTime: {took + 4}\nComplete")
 
 
-async def force_stop(call: Call, args: list[str]) -> int:
-    call.phone.force_stop(plain(args)[0])
-    return 0
-
-
 async def kill(call: Call, args: list[str]) -> int:
     """Only what is not in front: a cached process."""
     package, top = plain(args)[0], call.phone.tasks.top
@@ -411,6 +405,7 @@ async def clear_debug_app(call: Call, _: list[str]) -> int:
     return 0
 
 
+IN_USE = "10"
 BUCKETS = {"active": 10, "working_set": 20, "frequent": 30, "rare": 40, "restricted": 45}
 
 
@@ -426,11 +421,6 @@ async def set_bucket(call: Call, args: list[str]) -> int:
     return 0
 
 
-async def get_bucket(call: Call, args: list[str]) -> int:
-    """`am get-standby-bucket PACKAGE`: in use until something else was set."""
-    return await call.line(call.phone.service_state("standby").get(plain(args)[0], "10"))
-
-
 async def set_inactive(call: Call, args: list[str]) -> int:
     """An idle app is one in the bucket `rare`."""
     package, idle = plain(args)[:2]
@@ -438,7 +428,7 @@ async def set_inactive(call: Call, args: list[str]) -> int:
 
 
 async def get_inactive(call: Call, args: list[str]) -> int:
-    bucket = int(call.phone.service_state("standby").get(plain(args)[0], "10"))
+    bucket = int(call.phone.service_state("standby").get(plain(args)[0], IN_USE))
     return await call.line(f"Idle={str(bucket >= BUCKETS['rare']).lower()}")
 
 
@@ -478,21 +468,19 @@ async def config(call: Call, _: list[str]) -> int:
 
 
 _USER = "[--user USER_ID]"
+_force_stop = does(lambda call, args: call.phone.force_stop(args[0]))
 VERBS = Verbs(
     "Activity manager (activity) commands:",
     {
         "start": ("[-W] [-S] [-R COUNT] INTENT", start),
         "start-activity": ("[-W] [-S] [-R COUNT] INTENT", start),
-        "force-stop": (f"{_USER} PACKAGE", force_stop),
-        "stop-app": (f"{_USER} PACKAGE", force_stop),
+        "force-stop": (f"{_USER} PACKAGE", _force_stop),
+        "stop-app": (f"{_USER} PACKAGE", _force_stop),
         "kill": (f"{_USER} PACKAGE", kill),
         "kill-all": ("", kill_all),
         "crash": (f"{_USER} PACKAGE", crash),
         "broadcast": ("[--receiver-permission PERMISSION] [--async] INTENT", broadcast),
-        "instrument": (
-            "[-r] [-w] [-m] [-f FILE] [-e NAME VALUE] [--no-window-animation] INTENT",
-            instrument,
-        ),
+        "instrument": ("[-r] [-w] [-m] [-f FILE] [-e NAME VALUE] [--no-window-animation] INTENT", instrument),
         "startservice": ("INTENT", service),
         "start-service": ("INTENT", service),
         "start-foreground-service": ("INTENT", service),
@@ -513,7 +501,10 @@ VERBS = Verbs(
         "set-inactive": (f"{_USER} PACKAGE true|false", set_inactive),
         "get-inactive": (f"{_USER} PACKAGE", get_inactive),
         "set-standby-bucket": (f"{_USER} PACKAGE BUCKET", set_bucket),
-        "get-standby-bucket": (f"{_USER} PACKAGE", get_bucket),
+        "get-standby-bucket": (
+            f"{_USER} PACKAGE",
+            reads(lambda call, args: call.phone.service_state("standby").get(args[0], IN_USE)),
+        ),
         "compat": ("enable|disable|reset CHANGE_ID PACKAGE", compat),
         "to-uri": ("INTENT", to_uri),
         "to-intent-uri": ("INTENT", to_uri),
@@ -521,8 +512,4 @@ VERBS = Verbs(
 )
 
 
-async def run(call: Call) -> int:
-    return await VERBS.run(call, call.args)
-
-
-FAMILY: dict[str, Command] = {"am": run}
+FAMILY: dict[str, Command] = {"am": VERBS.command}

@@ -92,8 +92,4 @@ VERBS = Verbs(
 )
 
 
-async def run(call: Call) -> int:
-    return await VERBS.run(call, call.args)
-
-
-FAMILY: dict[str, Command] = {"appops": run}
+FAMILY: dict[str, Command] = {"appops": VERBS.command}

@@ -20,7 +20,7 @@ from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.screen.displays import Panel
 from handrail_sim.shell.call import Call, Command, by_name, encode
 from handrail_sim.shell.dumpsys import run as dumpsys
-from handrail_sim.shell.io import Bytes, Collected
+from handrail_sim.shell.io import BufferSink, Bytes
 from handrail_sim.shell.options import Options, read_getopt
 from handrail_sim.shell.system import logcat, policy_services, props
 from handrail_sim.shell.system.verbs import Verbs
@@ -48,10 +48,19 @@ async def uiautomator(call: Call) -> int:
 
 
 _USAGE = resources.text("shell/usage/uiautomator.txt")
+HELD = (
+    "java.lang.IllegalStateException: UiAutomationService android.accessibilityservice."
+    "IAccessibilityServiceClient$Stub$Proxy@4a71f2d already registered!\n"
+    "\tat com.android.server.accessibility.UiAutomationManager.registerUiTestAutomationServiceLocked"
+    "(UiAutomationManager.java:92)"
+)
+"""By the platform's sources: `uiautomator` is a user of UiAutomation like any other."""
 
 
 async def _dump(call: Call, args: list[str]) -> int:
     phone, faults = call.phone, call.phone.faults
+    if phone.ui_automation:
+        return await call.err(HELD)
     wait = faults.get("dump_waits_for_idle")
     if wait is not None and not await _wait_for_idle(
         call, float(wait["quiet_ms"]), float(wait["timeout_ms"])
@@ -189,6 +198,8 @@ async def screenrecord(call: Call) -> int:
         video = Video(*(size or (phone.display.width, phone.display.height)), bare=bare)
     except NoEncoder:
         return await call.err("ERROR: unable to create video/avc codec instance")
+    if name != "-":  # the file is there from the beginning, as on a phone
+        call.session.files.write(call.path(name), b"")
     began, last = clock.monotonic_ms(), None
     try:
         while (passed := clock.monotonic_ms() - began) < limit_ms:
@@ -247,7 +258,7 @@ _BUGREPORTZ = resources.text("shell/usage/bugreportz.txt")
 
 
 async def _output(call: Call, command: Command, argv: list[str]) -> bytes:
-    out = Collected()
+    out = BufferSink()
     inner = replace(call, argv=argv, stdin=Bytes(b""), stdout=out, stderr=out)
     await command(inner)
     return out.value()

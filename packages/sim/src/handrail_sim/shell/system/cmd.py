@@ -173,11 +173,7 @@ VERBS: dict[str, Verbs] = {
     "wifi": radio.WIFI,
     "window": props.WM,
 }
-OTHERS: dict[str, Handler] = {
-    "SurfaceFlinger": native,
-    "clipboard": clipboard,
-    "input": _command(inputs.run),
-}
+OTHERS: dict[str, Handler] = {"SurfaceFlinger": native, "clipboard": clipboard, "input": _command(inputs.run)}
 
 
 def services() -> list[str]:

@@ -76,8 +76,4 @@ VERBS = Verbs(
 )
 
 
-async def run(call: Call) -> int:
-    return await VERBS.run(call, call.args)
-
-
-FAMILY: dict[str, Command] = {"ime": run}
+FAMILY: dict[str, Command] = {"ime": VERBS.command}

@@ -14,7 +14,7 @@ from handrail_sim.handset import Handset
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.options import BadUsage, Options, read_getopt
-from handrail_sim.shell.system.java import SECURITY, JavaError, integer, number, show
+from handrail_sim.shell.system.verbs import SECURITY, JavaError, integer, number, show
 from handrail_sim.system.releases import release_of
 
 KEYCODES = {name: int(code) for code, name in resources.rows("shell/system/keycodes.txt")}

@@ -46,7 +46,7 @@ def declared(phone: Handset) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class InstrumentationTarget:
     """What is to run: the component as it was given and in full, and the package whose process it needs."""
 
     component_text: str
@@ -55,18 +55,20 @@ class Wanted:
     problem: str = ""
 
 
-def _wanted(call: Call, component: str) -> Wanted:
+def _wanted(call: Call, component: str) -> InstrumentationTarget:
     package, runner = split_component(component)
     full, packages = f"{package}/{runner}", call.phone.packages.installed
     info = f"ComponentInfo{{{component}}}"
     existing = packages.get(package)
     served = full in call.phone.instrumentations
     if existing is None or not (served or runner in existing.instrumentations):
-        return Wanted(component, full, "", f"Unable to find instrumentation info for: {info}")
+        return InstrumentationTarget(component, full, "", f"Unable to find instrumentation info for: {info}")
     target = existing.instrumentations.get(runner, package)
     if target not in packages:
-        return Wanted(component, full, target, f"Unable to find instrumentation target package: {info}")
-    return Wanted(component, full, target)
+        return InstrumentationTarget(
+            component, full, target, f"Unable to find instrumentation target package: {info}"
+        )
+    return InstrumentationTarget(component, full, target)
 
 
 async def instrument(call: Call, args: list[str]) -> int:
@@ -81,7 +83,7 @@ async def instrument(call: Call, args: list[str]) -> int:
     return 0
 
 
-async def _refuse(call: Call, args: list[str], wanted: Wanted) -> int:
+async def _refuse(call: Call, args: list[str], wanted: InstrumentationTarget) -> int:
     if "-w" in args or "-r" in args:
         await call.out(
             f"INSTRUMENTATION_STATUS: Error={wanted.problem}\n"
@@ -91,7 +93,7 @@ async def _refuse(call: Call, args: list[str], wanted: Wanted) -> int:
     return await call.err("\tat com.android.commands.am.Instrument.run(Instrument.java:543)")
 
 
-async def _run(call: Call, args: list[str], wanted: Wanted) -> int:
+async def _run(call: Call, args: list[str], wanted: InstrumentationTarget) -> int:
     phone, ended = call.phone, asyncio.Event()
     phone.force_stop(wanted.target)
     runner = phone.instrumentations.get(wanted.full)
@@ -111,7 +113,7 @@ async def _run(call: Call, args: list[str], wanted: Wanted) -> int:
     return int(served.result())
 
 
-def _class_missing(call: Call, wanted: Wanted) -> None:
+def _class_missing(call: Call, wanted: InstrumentationTarget) -> None:
     """What the log has of a runner whose code is not in the APK."""
     phone = call.phone
     name, path = wanted.full.partition("/")[2], phone.packages.installed[wanted.target].path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from handrail_sim.shell.system.java import JavaError, integer, number
+from handrail_sim.shell.system.verbs import JavaError, integer, number
 from handrail_sim.system.intents import Intent, short_component
 
 MAIN = "android.intent.action.MAIN"

@@ -17,7 +17,10 @@ from handrail_sim.shell.options import BadUsage, Options, read_getopt
 from handrail_sim.shell.redirect import FileSink, RedirectFailed, open_sink
 from handrail_sim.shell.tools.text import compile_pattern
 from handrail_sim.system.logs import CAPACITY, LogLine
+from handrail_sim.system.releases import sdk_of
 
+MODIFIERS_SINCE = 24
+"""The API level from which `-v epoch`, `-v uid` and their like are known."""
 LEVELS = "VDIWEFS"
 BUFFERS_KNOWN = frozenset(
     {"main", "system", "crash", "radio", "events", "kernel", "security", "all", "default"}
@@ -184,8 +187,11 @@ class _Printer:
 
     def __init__(self, call: Call, options: Options) -> None:
         arguments = [name for text in options.many.get("v", []) for name in text.split(",")]
-        names = [name for name in arguments if name not in _MODIFIERS]
+        is_old = sdk_of(call.phone) < MODIFIERS_SINCE
+        names = [name for name in arguments if is_old or name not in _MODIFIERS]
         self._name = names[-1] if names else "threadtime"
+        if is_old and self._name not in FORMATS:
+            raise BadUsage("Invalid parameter to -v", 255, toybox=False)
         if self._name not in FORMATS:
             raise BadUsage(f"Invalid parameter '{self._name}' to -v")
         self._call = call
@@ -287,7 +293,7 @@ async def _to_file(call: Call, options: Options) -> int:
         sink = open_sink(call.session, call.path(options.values["f"]), streams, append=True)
     except RedirectFailed as problem:
         return await call.fail(f"couldn't open output file: {str(problem).rpartition(': ')[2]}")
-    inner = replace(call, stdout=Stored(sink))
+    inner = replace(call, stdout=LogFile(sink))
     wanted, printer = _filter(call, options), _Printer(inner, options)
     await printer.show(_selected_lines(call, options, wanted))
     if not options.flags & {"d", "t"}:
@@ -295,7 +301,7 @@ async def _to_file(call: Call, options: Options) -> int:
     return 0
 
 
-class Stored:
+class LogFile:
     """A file that holds each line as soon as it was written."""
 
     def __init__(self, sink: Sink) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call
-from handrail_sim.shell.system.java import JavaError, integer, number
-from handrail_sim.shell.system.verbs import Verbs, plain, value_of
+from handrail_sim.shell.system.verbs import JavaError, Verbs, does, integer, number, plain, reads, value_of
 from handrail_sim.system.surroundings import PLUGS, plug
 
 # battery
@@ -30,11 +29,6 @@ async def battery_get(call: Call, args: list[str]) -> int:
     return await call.line(battery_value(call, key))
 
 
-async def battery_unplug(call: Call, _: list[str]) -> int:
-    call.phone.service_state("battery").update(ac="0", usb="0", wireless="0", dock="0", status="3")
-    return 0
-
-
 async def battery_reset(call: Call, _: list[str]) -> int:
     call.phone.service_state("battery").clear()
     call.phone.set_battery(84, "usb")
@@ -42,6 +36,7 @@ async def battery_reset(call: Call, _: list[str]) -> int:
 
 
 BATTERY_KEYS = {"ac": "0", "usb": "1", "wireless": "0", "dock": "0", "status": "2", "level": "84"}
+UNPLUGGED = {"ac": "0", "usb": "0", "wireless": "0", "dock": "0", "status": "3"}
 BATTERY_KEYS |= {"temp": "250", "present": "1", "counter": "3360000", "invalid": "0"}
 
 
@@ -66,7 +61,7 @@ BATTERY = Verbs(
     {
         "get": ("[-f] KEY", battery_get),
         "set": ("[-f] KEY VALUE", battery_set),
-        "unplug": ("[-f]", battery_unplug),
+        "unplug": ("[-f]", does(lambda call, _: call.phone.service_state("battery").update(UNPLUGGED))),
         "reset": ("[-f]", battery_reset),
     },
 )
@@ -75,13 +70,11 @@ BATTERY = Verbs(
 # power saver
 
 
-async def power_mode(call: Call, args: list[str]) -> int:
-    """`cmd power set-mode 0|1`: battery saver."""
+def set_saver(call: Call, args: list[str]) -> None:
     call.phone.put_setting("global", "low_power", str(int(integer(args[0]) != 0)))
-    return 0
 
 
-POWER = Verbs("Power manager (power) commands:", {"set-mode": ("0|1", power_mode)})
+POWER = Verbs("Power manager (power) commands:", {"set-mode": ("0|1", does(set_saver))})
 
 
 # time
@@ -180,29 +173,18 @@ async def heat(call: Call, args: list[str]) -> int:
     return 0
 
 
-async def cool(call: Call, _: list[str]) -> int:
-    call.phone.service_state("thermal").clear()
-    return 0
-
-
 THERMAL = Verbs(
     "Thermal service (thermalservice) commands:",
-    {"override-status": ("STATUS", heat), "reset": ("", cool)},
+    {
+        "override-status": ("STATUS", heat),
+        "reset": ("", does(lambda call, _: call.phone.service_state("thermal").clear())),
+    },
 )
 
 
 # place
 
 _AT = frozenset({"--location", "--accuracy", "--time", "--user"})
-
-
-async def location_enabled(call: Call, _: list[str]) -> int:
-    return await call.line(str(call.phone.settings["secure"].get("location_mode", "0") != "0").lower())
-
-
-async def enable_location(call: Call, args: list[str]) -> int:
-    call.phone.put_setting("secure", "location_mode", "3" if plain(args)[0] == "true" else "0")
-    return 0
 
 
 async def providers(call: Call, args: list[str]) -> int:
@@ -232,11 +214,20 @@ PROVIDER_VERBS = frozenset(
     f"{verb}-test-provider{part}"
     for verb, part in (("add", ""), ("remove", ""), ("set", "-enabled"), ("set", "-location"))
 )
+_MODE = "location_mode"
 LOCATION = Verbs(
     "Location service commands:",
     {
-        "is-location-enabled": ("[--user USER_ID]", location_enabled),
-        "set-location-enabled": ("[--user USER_ID] true|false", enable_location),
+        "is-location-enabled": (
+            "[--user USER_ID]",
+            reads(lambda call, _: str(call.phone.settings["secure"].get(_MODE, "0") != "0").lower()),
+        ),
+        "set-location-enabled": (
+            "[--user USER_ID] true|false",
+            does(
+                lambda call, args: call.phone.put_setting("secure", _MODE, "3" if args[0] == "true" else "0")
+            ),
+        ),
         "providers": (
             "[--location LATITUDE,LONGITUDE] [--accuracy METERS] [--time MILLIS] VERB PROVIDER [BOOLEAN]",
             providers,

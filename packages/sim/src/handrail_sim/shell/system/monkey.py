@@ -14,7 +14,7 @@ from handrail_sim import resources
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.system.inputs import key_code
-from handrail_sim.shell.system.java import JavaError
+from handrail_sim.shell.system.verbs import JavaError
 from handrail_sim.stream import Stream
 from handrail_sim.system.intents import short_component
 

@@ -11,15 +11,15 @@ from handrail_sim.resources import table
 from handrail_sim.shell.apk import ApkFacts, BadApk, read_apk
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import package as package_dump
+from handrail_sim.shell.dumpsys.package import all_packages
 from handrail_sim.shell.io import CHUNK, Source
 from handrail_sim.shell.options import Options
 from handrail_sim.shell.system.instrument import declared
 from handrail_sim.shell.system.intent_args import LAUNCHER, MAIN, IntentArgs
-from handrail_sim.shell.system.java import JavaError
-from handrail_sim.shell.system.system_packages import all_packages
-from handrail_sim.shell.system.verbs import Handler, Verbs, check, plain, usage_of, value_of
+from handrail_sim.shell.system.verbs import Handler, JavaError, Verbs, check, plain, says, usage_of, value_of
 from handrail_sim.system.intents import short_component, split_component
 from handrail_sim.system.packages import DANGEROUS, Package
+from handrail_sim.system.releases import sdk_of
 from handrail_sim.system.users import ALL, PER_USER, User, user_argument
 from handrail_sim.system.users import users as all_users
 
@@ -375,6 +375,8 @@ def _line(package: Package, flags: set[str], chosen: list[User]) -> str:
     return text + (f" uid:{uids}" if "U" in flags else "")
 
 
+UIDS_SINCE = 26
+"""The API level that brought `pm list packages -U`."""
 _LIST_VALUED = frozenset({"--uid", "--user"})
 
 
@@ -384,25 +386,6 @@ async def permissions(call: Call, args: list[str]) -> int:
         await call.line("Dangerous Permissions:\n")
     for name in sorted(DANGEROUS):
         await call.line(f"permission:{name}")
-    return 0
-
-
-async def permission_groups(call: Call, _: list[str]) -> int:
-    for name in _GROUPS:
-        await call.line(f"permission group:android.permission-group.{name}")
-    return 0
-
-
-async def features(call: Call, _: list[str]) -> int:
-    await call.line("feature:reqGlEsVersion=0x30002")
-    for name in FEATURES:
-        await call.line(f"feature:{name}")
-    return 0
-
-
-async def libraries(call: Call, _: list[str]) -> int:
-    for name in LIBRARIES:
-        await call.line(f"library:{name}")
     return 0
 
 
@@ -423,9 +406,12 @@ LISTS: dict[str, tuple[str, Handler]] = {
     "packages": (_PACKAGES, packages),
     "package": (_PACKAGES, packages),
     "permissions": ("[-g] [-f] [-d] [-u] [-s] [GROUP]", permissions),
-    "permission-groups": ("", permission_groups),
-    "features": ("", features),
-    "libraries": ("[-v]", libraries),
+    "permission-groups": (
+        "",
+        says("\n".join(f"permission group:android.permission-group.{name}" for name in _GROUPS)),
+    ),
+    "features": ("", says("\n".join(f"feature:{name}" for name in ("reqGlEsVersion=0x30002", *FEATURES)))),
+    "libraries": ("[-v]", says("\n".join(f"library:{name}" for name in LIBRARIES))),
     "users": ("[--verbose|-v]", users),
     "instrumentation": ("[-f] [PACKAGE]", instrumentation),
 }
@@ -438,6 +424,8 @@ async def list_packages(call: Call, args: list[str]) -> int:
     if kind not in LISTS:
         return await call.err(f"Error: unknown list type '{kind}'", 255)
     usage, handler = LISTS[kind]
+    if sdk_of(call.phone) < UIDS_SINCE:
+        usage = usage.replace("[-U] ", "").replace("[--show-versioncode] ", "")
     wrong = check(kind, usage_of(usage), args[1:])
     if wrong is not None:
         return await call.err(f"Error: Unknown option: {wrong}", 255)
@@ -461,6 +449,7 @@ async def clear(call: Call, args: list[str]) -> int:
 
 
 async def change_permission(call: Call, args: list[str], granted: bool) -> int:
+    """`pm grant|revoke PACKAGE PERMISSION`; `revoke` kills the app: its process held the permission."""
     names = plain(args)
     if len(names) < 2:
         raise JavaError("java.lang.IllegalArgumentException", "no permission specified")
@@ -489,15 +478,6 @@ async def change_permission(call: Call, args: list[str], granted: bool) -> int:
     return 0
 
 
-async def grant(call: Call, args: list[str]) -> int:
-    return await change_permission(call, args, granted=True)
-
-
-async def revoke(call: Call, args: list[str]) -> int:
-    """`pm revoke PACKAGE PERMISSION`; the app is killed, as its process held the permission."""
-    return await change_permission(call, args, granted=False)
-
-
 async def reset_permissions(call: Call, args: list[str]) -> int:
     for name in plain(args) or list(call.phone.packages.installed):
         if name in call.phone.packages.installed:
@@ -509,10 +489,6 @@ async def has_feature(call: Call, args: list[str]) -> int:
     exists = bool(args) and args[0] in FEATURES
     await call.line("true" if exists else "false")
     return 0 if exists else 1
-
-
-async def dump(call: Call, args: list[str]) -> int:
-    return await package_dump.run(call, args)
 
 
 async def enable(call: Call, args: list[str], verb: str) -> int:
@@ -544,18 +520,6 @@ async def suspend(_: Call, args: list[str], verb: str) -> int:
     raise JavaError("java.lang.SecurityException", why)
 
 
-async def default_state(call: Call, args: list[str]) -> int:
-    """`pm default-state PACKAGE`: enabled again, as the manifest says."""
-    return await enable(call, args, "enable")
-
-
-def _says(text: str) -> Handler:
-    async def answer(call: Call, _: list[str]) -> int:
-        return await call.line(text)
-
-    return answer
-
-
 async def set_installer(call: Call, args: list[str]) -> int:
     name, installer = plain(args)[:2]
     package = call.phone.packages.installed.get(name)
@@ -582,11 +546,11 @@ VERBS = Verbs(
         "list": ("KIND [INTENT]", list_packages),
         "path": (f"{_USER} PACKAGE", path),
         "clear": (f"{_USER} [--cache-only] PACKAGE", clear),
-        "grant": (f"{_USER} PACKAGE PERMISSION", grant),
-        "revoke": (f"{_USER} PACKAGE PERMISSION", revoke),
+        "grant": (f"{_USER} PACKAGE PERMISSION", lambda call, args: change_permission(call, args, True)),
+        "revoke": (f"{_USER} PACKAGE PERMISSION", lambda call, args: change_permission(call, args, False)),
         "reset-permissions": ("", reset_permissions),
         "has-feature": ("FEATURE_NAME [VERSION]", has_feature),
-        "dump": ("PACKAGE", dump),
+        "dump": ("PACKAGE", package_dump.run),
         "install": (USAGE, install),
         "install-create": (USAGE, create),
         "install-write": ("[-S BYTES] SESSION_ID SPLIT_NAME [FILE]", write),
@@ -599,15 +563,15 @@ VERBS = Verbs(
         "enable": (f"{_USER} PACKAGE", lambda call, args: enable(call, args, "enable")),
         "disable": (f"{_USER} PACKAGE", lambda call, args: enable(call, args, "disable")),
         "disable-user": (f"{_USER} PACKAGE", lambda call, args: enable(call, args, "disable-user")),
-        "default-state": (f"{_USER} PACKAGE", default_state),
+        "default-state": (f"{_USER} PACKAGE", lambda call, args: enable(call, args, "enable")),
         "hide": (f"{_USER} PACKAGE", lambda call, args: suspend(call, args, "hide")),
         "unhide": (f"{_USER} PACKAGE", lambda call, args: suspend(call, args, "unhide")),
         "set-installer": ("PACKAGE INSTALLER", set_installer),
         "trim-caches": ("DESIRED_FREE_SPACE [internal]", trim_caches),
-        "get-max-users": ("", _says("Maximum supported users: 4")),
-        "get-max-running-users": ("", _says("Maximum supported running users: 3")),
-        "get-install-location": ("", _says("0[auto]")),
-        "get-privapp-permissions": ("PACKAGE", _says("{}")),
+        "get-max-users": ("", says("Maximum supported users: 4")),
+        "get-max-running-users": ("", says("Maximum supported running users: 3")),
+        "get-install-location": ("", says("0[auto]")),
+        "get-privapp-permissions": ("PACKAGE", says("{}")),
         "compile": (
             "[-r REASON] [-m MODE] [-c] [-f] [-a] [--reset] [--check-prof BOOL] [--split NAME] [PACKAGE]",
             compiled,
@@ -617,8 +581,4 @@ VERBS = Verbs(
 )
 
 
-async def run(call: Call) -> int:
-    return await VERBS.run(call, call.args)
-
-
-FAMILY: dict[str, Command] = {"pm": run}
+FAMILY: dict[str, Command] = {"pm": VERBS.command}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.system import pm
-from handrail_sim.shell.system.java import JavaError
-from handrail_sim.shell.system.verbs import Verbs, does, missing, plain, says
+from handrail_sim.shell.system.verbs import JavaError, Verbs, does, missing, plain, reads, says
 
 _USER = "[--user USER_ID]"
 
@@ -13,22 +12,18 @@ _USER = "[--user USER_ID]"
 # configuration flags
 
 
-def _flag(args: list[str]) -> str:
-    return f"{args[0]}/{args[1]}"
-
-
-async def flag_get(call: Call, args: list[str]) -> int:
-    return await call.line(call.phone.service_state("device_config").get(_flag(plain(args)), "null"))
+def _flags(call: Call) -> dict[str, str]:
+    return call.phone.service_state("device_config")
 
 
 async def flag_delete(call: Call, args: list[str]) -> int:
     space, name = plain(args)[:2]
-    removed = call.phone.service_state("device_config").pop(f"{space}/{name}", None) is not None
+    removed = _flags(call).pop(f"{space}/{name}", None) is not None
     return await call.line(f"{'Successfully deleted' if removed else 'Failed to delete'} {name} from {space}")
 
 
 async def flag_list(call: Call, args: list[str]) -> int:
-    held, space = call.phone.service_state("device_config"), plain(args)[:1]
+    held, space = _flags(call), plain(args)[:1]
     for name in sorted(held):
         folder, _, rest = name.partition("/")
         if not space or folder == space[0]:
@@ -40,46 +35,37 @@ async def flag_reset(call: Call, args: list[str]) -> int:
     mode, *space = plain(args)
     if mode not in {"untrusted_defaults", "untrusted_clear", "trusted_defaults"}:
         raise JavaError("java.lang.IllegalArgumentException", f"Invalid reset mode: {mode}")
-    held = call.phone.service_state("device_config")
+    held = _flags(call)
     for name in [word for word in held if not space or word.startswith(f"{space[0]}/")]:
         held.pop(name)
-    return 0
-
-
-def _sync(call: Call, args: list[str]) -> None:
-    call.phone.service_state("device_config_sync")["mode"] = args[0]
-
-
-async def flag_sync(call: Call, _: list[str]) -> int:
-    return await call.line(call.phone.service_state("device_config_sync").get("mode", "none"))
-
-
-async def flag_put(call: Call, args: list[str]) -> int:
-    words = plain(args)
-    call.phone.service_state("device_config")[_flag(words)] = words[2]
     return 0
 
 
 DEVICE_CONFIG = Verbs(
     "Device Config (device_config) commands:",
     {
-        "get": ("NAMESPACE KEY", flag_get),
-        "put": ("NAMESPACE KEY VALUE [default]", flag_put),
+        "get": ("NAMESPACE KEY", reads(lambda call, args: _flags(call).get("/".join(args[:2]), "null"))),
+        "put": (
+            "NAMESPACE KEY VALUE [default]",
+            does(lambda call, args: _flags(call).update({"/".join(args[:2]): args[2]})),
+        ),
         "delete": ("NAMESPACE KEY", flag_delete),
         "list": ("[NAMESPACE]", flag_list),
         "reset": ("RESET_MODE [NAMESPACE]", flag_reset),
-        "set_sync_disabled_for_tests": ("none|persistent|until_reboot", does(_sync)),
-        "get_sync_disabled_for_tests": ("", flag_sync),
+        "set_sync_disabled_for_tests": (
+            "none|persistent|until_reboot",
+            does(lambda call, args: call.phone.service_state("device_config_sync").update(mode=args[0])),
+        ),
+        "get_sync_disabled_for_tests": (
+            "",
+            reads(lambda call, _: call.phone.service_state("device_config_sync").get("mode", "none")),
+        ),
     },
     "Invalid argument: {}",
 )
 
 
 # roles and users
-
-
-async def role_get(call: Call, args: list[str]) -> int:
-    return await call.line(call.phone.service_state("role").get(plain(args)[0], ""))
 
 
 async def role_add(call: Call, args: list[str]) -> int:
@@ -90,18 +76,17 @@ async def role_add(call: Call, args: list[str]) -> int:
     return 0
 
 
-async def role_remove(call: Call, args: list[str]) -> int:
-    call.phone.service_state("role").pop(plain(args)[0], None)
-    return 0
-
-
+_remove_role = does(lambda call, args: call.phone.service_state("role").pop(args[0], None))
 ROLE = Verbs(
     "Role (role) commands:",
     {
-        "get-role-holders": (f"{_USER} ROLE", role_get),
+        "get-role-holders": (
+            f"{_USER} ROLE",
+            reads(lambda call, args: call.phone.service_state("role").get(args[0], "")),
+        ),
         "add-role-holder": (f"{_USER} ROLE PACKAGE [FLAGS]", role_add),
-        "remove-role-holder": (f"{_USER} ROLE PACKAGE [FLAGS]", role_remove),
-        "clear-role-holders": (f"{_USER} ROLE [FLAGS]", role_remove),
+        "remove-role-holder": (f"{_USER} ROLE PACKAGE [FLAGS]", _remove_role),
+        "clear-role-holders": (f"{_USER} ROLE [FLAGS]", _remove_role),
     },
 )
 USERS = Verbs("User manager (user) commands:", {"list": ("[-v|--verbose] [--all]", pm.users)})
@@ -139,14 +124,13 @@ async def lock_disabled(call: Call, args: list[str]) -> int:
     return await call.line(f"Lock screen disabled set to {value}")
 
 
-async def lock_is_disabled(call: Call, _: list[str]) -> int:
-    return await call.line(call.phone.service_state("lock_settings").get("disabled", "false"))
-
-
 LOCK_SETTINGS = Verbs(
     "lockSettings service commands:",
     {
-        "get-disabled": (_USER, lock_is_disabled),
+        "get-disabled": (
+            _USER,
+            reads(lambda call, _: call.phone.service_state("lock_settings").get("disabled", "false")),
+        ),
         "set-disabled": (f"{_USER} true|false", lock_disabled),
         "verify": (f"{_USER} [--old CREDENTIAL]", says("Lock credential verified successfully")),
     },

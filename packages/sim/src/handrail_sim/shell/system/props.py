@@ -6,8 +6,7 @@ import re
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.options import BadUsage
-from handrail_sim.shell.system.java import JavaError
-from handrail_sim.shell.system.verbs import Handler, Verbs, plain
+from handrail_sim.shell.system.verbs import Handler, JavaError, Verbs, does, plain, reads
 from handrail_sim.system.properties import SETTINGS
 
 SETTABLE = ("debug.", "log.", "persist.log.", "persist.debug.", "service.adb.", "test.")
@@ -109,10 +108,6 @@ SETTINGS_VERBS = Verbs(
 )
 
 
-async def settings(call: Call) -> int:
-    return await SETTINGS_VERBS.run(call, call.args)
-
-
 async def _fixed(call: Call, args: list[str]) -> int:
     return await _stored(call, args, "fixed_to_user_rotation", ("default", "enabled", "disabled"))
 
@@ -132,15 +127,9 @@ async def _stored(call: Call, args: list[str], name: str, allowed: tuple[str, ..
     return 0
 
 
-async def _ignored(call: Call, _: list[str]) -> int:
+def _ignored(call: Call, _: list[str]) -> str:
     held = call.phone.service_state("window").get("ignore_orientation_request", "false")
-    return await call.line(f"ignoreOrientationRequest {held} for displayId=0")
-
-
-async def _dismiss(call: Call, _: list[str]) -> int:
-    """No lock screen is there to dismiss; the phone wakes."""
-    call.phone.set_awake(True)
-    return 0
+    return f"ignoreOrientationRequest {held} for displayId=0"
 
 
 def _shown(handler: Handler) -> Handler:
@@ -224,17 +213,14 @@ WM = Verbs(
         "density": ("[-d DISPLAY_ID] [reset|DENSITY]", _measured("density", _density)),
         "user-rotation": ("[-d DISPLAY_ID] [free|lock] [ROTATION]", _shown(_rotation)),
         "set-user-rotation": ("[-d DISPLAY_ID] free|lock [ROTATION]", _shown(_rotation)),
-        "dismiss-keyguard": ("", _dismiss),
+        "dismiss-keyguard": ("", does(lambda call, _: call.phone.set_awake(True))),
         "fixed-to-user-rotation": ("[enabled|disabled|default]", _fixed),
         "set-fix-to-user-rotation": ("[enabled|disabled|default]", _fixed),
         "set-ignore-orientation-request": ("true|false", _ignore),
-        "get-ignore-orientation-request": ("", _ignored),
+        "get-ignore-orientation-request": ("", reads(_ignored)),
     },
 )
 
 
-async def wm(call: Call) -> int:
-    return await WM.run(call, call.args)
-
-
-FAMILY: dict[str, Command] = {"getprop": getprop, "setprop": setprop, "settings": settings, "wm": wm}
+FAMILY: dict[str, Command] = {"getprop": getprop, "setprop": setprop}
+FAMILY |= {"settings": SETTINGS_VERBS.command, "wm": WM.command}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.radio import ADDRESS, SSID, is_on
-from handrail_sim.shell.system.verbs import Verbs
+from handrail_sim.shell.system.verbs import Verbs, says
 
 SWITCHES = {"wifi": "wifi_on", "data": "mobile_data", "bluetooth": "bluetooth_on", "nfc": "nfc_on"}
 
@@ -82,12 +82,6 @@ async def _wifi_status(call: Call, _: list[str]) -> int:
     return 0
 
 
-async def _networks(call: Call, _: list[str]) -> int:
-    return await call.line(
-        f"Network Id      SSID                         Security type\n0            {SSID:<33}wpa2-psk"
-    )
-
-
 async def _scanned(call: Call, _: list[str]) -> int:
     if not is_on(call, "wifi_on"):
         return await call.line("No scan results")
@@ -98,13 +92,14 @@ async def _scanned(call: Call, _: list[str]) -> int:
     )
 
 
+_NETWORKS = f"Network Id      SSID                         Security type\n0            {SSID:<33}wpa2-psk"
 BSSID = "02:00:00:00:01:00"
 WIFI = Verbs(
     "Wi-Fi (wifi) commands:",
     {
         "set-wifi-enabled": ("enabled|disabled", _wifi_enabled),
         "status": ("", _wifi_status),
-        "list-networks": ("", _networks),
+        "list-networks": ("", says(_NETWORKS)),
         "list-scan-results": ("", _scanned),
     },
 )

@@ -8,8 +8,7 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.window import info
 from handrail_sim.shell.system.inputs import key_code
-from handrail_sim.shell.system.java import integer
-from handrail_sim.shell.system.verbs import Verbs, does, plain, says, value_of
+from handrail_sim.shell.system.verbs import Verbs, does, integer, plain, reads, says, value_of
 
 _USER = "[--user USER_ID]"
 
@@ -38,20 +37,12 @@ def _tile(call: Call, args: list[str], *, there: bool) -> None:
     call.phone.put_setting("secure", "sysui_qs_tiles", ",".join([name, *tiles] if there else tiles))
 
 
-def _shade(call: Call, *, quick: bool) -> None:
-    call.phone.systemui.open_shade(quick)
-
-
-def _no_shade(call: Call) -> None:
-    call.phone.systemui.close_shade()
-
-
 STATUSBAR = Verbs(
     "Status bar commands:",
     {
-        "expand-notifications": ("", does(lambda call, _: _shade(call, quick=False))),
-        "expand-settings": ("[PANEL]", does(lambda call, _: _shade(call, quick=True))),
-        "collapse": ("", does(lambda call, _: _no_shade(call))),
+        "expand-notifications": ("", does(lambda call, _: call.phone.systemui.open_shade(False))),
+        "expand-settings": ("[PANEL]", does(lambda call, _: call.phone.systemui.open_shade(True))),
+        "collapse": ("", does(lambda call, _: call.phone.systemui.close_shade())),
         "add-tile": ("COMPONENT", does(lambda call, args: _tile(call, args, there=True))),
         "remove-tile": ("COMPONENT", does(lambda call, args: _tile(call, args, there=False))),
         "check-support": ("", says("true")),
@@ -173,12 +164,6 @@ OVERLAY = Verbs(
 # locales of apps
 
 
-async def get_locales(call: Call, args: list[str]) -> int:
-    package = plain(args)[0]
-    held = call.phone.service_state("locale").get(package, "")
-    return await call.line(f"Locales for {package} for user 0 are [{held}]")
-
-
 async def set_locales(call: Call, args: list[str]) -> int:
     package = plain(args, frozenset({"--user", "--locales", "--delegate"}))[0]
     if package not in call.phone.packages.installed:
@@ -187,10 +172,14 @@ async def set_locales(call: Call, args: list[str]) -> int:
     return 0
 
 
+def locales(call: Call, args: list[str]) -> str:
+    return f"Locales for {args[0]} for user 0 are [{call.phone.service_state('locale').get(args[0], '')}]"
+
+
 LOCALE = Verbs(
     "Locale manager (locale) shell commands:",
     {
-        "get-app-locales": (f"{_USER} PACKAGE", get_locales),
+        "get-app-locales": (f"{_USER} PACKAGE", reads(locales)),
         "set-app-locales": (f"{_USER} [--locales TAGS] [--delegate BOOL] PACKAGE", set_locales),
     },
     "Unknown option: {}",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from handrail_sim.shell.call import Call
-from handrail_sim.shell.system.java import JavaError, show
+from handrail_sim.system.releases import release_of
 
 Handler = Callable[[Call, list[str]], Awaitable[int]]
 REFUSED = 255  # -1 as an exit code
@@ -20,6 +20,41 @@ READS_ALL = re.compile(r"INTENT|\.\.\.")
 """An intent or `...` in the usage: the verb reads its words itself, and refuses unknown options itself."""
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _NEGATIVE = re.compile(r"-\d+(\.\d+)?")
+
+
+SECURITY = "java.lang.SecurityException"
+
+
+class JavaError(Exception):
+    """An exception inside a system service: class name, message, and the frame it is thrown from."""
+
+    def __init__(self, kind: str, message: str = "", frame: str = "") -> None:
+        super().__init__(f"{kind}: {message}" if message else kind)
+        self.kind, self.message, self.frame = kind, message, frame
+
+
+async def show(call: Call, command: str, error: JavaError) -> int:
+    frame = (
+        error.frame
+        or "com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)"
+    )
+    release = release_of(call.phone)
+    shape = release.security_exception if error.kind == SECURITY else release.exception
+    return await call.err(shape.format(command=command, message=error.message, error=error, frame=frame), 255)
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise JavaError("java.lang.NumberFormatException", f'For input string: "{text}"') from None
+
+
+def integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise JavaError("java.lang.NumberFormatException", f'For input string: "{text}"') from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +108,10 @@ class Verbs:
         except JavaError as error:
             return await show(call, name, error)
 
+    async def command(self, call: Call) -> int:
+        """As a program of its own: `pm list packages`."""
+        return await self.run(call, call.args)
+
     def help(self) -> str:
         lines = [f"  {name} {usage}".rstrip() for name, (usage, _) in self.table.items()]
         return "\n".join([self.title, "  help", "      Print this help text.", *lines]) + "\n"
@@ -121,6 +160,11 @@ def value_of(args: list[str], option: str, default: str = "") -> str:
 
 def says(text: str, status: int = 0) -> Handler:
     return lambda call, _: call.line(text, status)
+
+
+def reads(read: Callable[[Call, list[str]], str]) -> Handler:
+    """A line about the phone; the function gets the arguments without options."""
+    return lambda call, args: call.line(read(call, plain(args)))
 
 
 def does(act: Callable[[Call, list[str]], object]) -> Handler:

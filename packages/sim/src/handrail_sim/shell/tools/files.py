@@ -439,13 +439,7 @@ def _stat_fields(name: str, stat: Stat, zone: tzinfo) -> dict[str, str]:
         stat.mode & 0o7777,
         datetime.fromtimestamp(stat.mtime, zone).strftime("%Y-%m-%d %H:%M:%S.000000000 %z"),
     )
-    fields = {
-        "a": f"{mode:o}",
-        "A": stat.permissions,
-        "b": str(blocks(stat.size)),
-        "B": "512",
-        "d": "64769",
-    }
+    fields = {"a": f"{mode:o}", "A": stat.permissions, "b": str(blocks(stat.size)), "B": "512", "d": "64769"}
     fields |= {"f": f"{stat.mode:x}", "F": _kind(stat), "g": str(stat.gid), "G": user_name(stat.gid)}
     fields |= {
         "h": str(stat.links),

@@ -20,6 +20,7 @@ from handrail_sim.shell.session import SHELL
 from handrail_sim.shell.tools.machine import KERNEL, MOUNTS
 from handrail_sim.shell.tools.names import user_name, user_number
 from handrail_sim.shell.tools.text import compile_pattern
+from handrail_sim.system.releases import sdk_of
 
 NATIVE: list[tuple[int, int, int, str, str]] = table("shell/tools/processes.toml")["native"]
 """pid, parent, uid, name, command line of what always runs."""
@@ -297,6 +298,8 @@ def _chosen(call: Call, options: Options) -> list[Row]:
 
 async def ps(call: Call) -> int:
     options = call.options
+    if sdk_of(call.phone) < TOYBOX_SINCE:
+        return await _old_ps(call)
     rows = _chosen(call, options)
     text = ",".join(options.many["o"]) if "o" in options else PLAIN
     if "o" not in options and options.flags & {"f", "T"}:
@@ -311,6 +314,19 @@ async def ps(call: Call) -> int:
         rows = sorted(rows, key=_sorting(cell, number=width > 0), reverse=key.startswith("-"))
     await _print(call, rows, columns, fixed="o" not in options)
     return 0 if rows else 1
+
+
+TOYBOX_SINCE = 26
+"""The API level from which `ps` has options; before, its arguments are names to show."""
+
+
+async def _old_ps(call: Call) -> int:
+    await call.line("USER     PID   PPID  VSIZE  RSS     WCHAN    PC         NAME")
+    for row in all_rows(call):
+        if not call.args or row.name.startswith(call.args[-1]):
+            numbers = f"{row.user:<8} {row.pid:<5} {row.parent:<5} 8904   788"
+            await call.line(f"{numbers}   ffffffff 00000000 S {row.name}")
+    return 0
 
 
 def _sorting(cell: Callable[[Row], str], *, number: bool) -> Callable[[Row], tuple[float, str]]:

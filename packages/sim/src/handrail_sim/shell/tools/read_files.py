@@ -75,16 +75,13 @@ async def head(call: Call) -> int:
         if (len(options.rest) > 1 and "q" not in options) or "v" in options:
             await call.line(f"==> {name} <==")
         if "c" in options:
-            await _first_bytes(call, source, options.number("c", 0))
+            left = options.number("c", 0)
+            while left > 0 and (part := await source.read(min(left, CHUNK))):
+                left -= len(part)
+                await call.stdout.write(part)
         else:
             await _first_lines(call, source, options.number("n", 10))
     return int(bool(failed))
-
-
-async def _first_bytes(call: Call, source: Source, left: int) -> None:
-    while left > 0 and (part := await source.read(min(left, CHUNK))):
-        left -= len(part)
-        await call.stdout.write(part)
 
 
 async def _first_lines(call: Call, source: Source, left: int) -> None:

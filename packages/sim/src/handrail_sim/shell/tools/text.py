@@ -36,17 +36,7 @@ def compile_pattern(pattern: str, *, extended: bool, ignore_case: bool = False) 
         raise BadUsage(f"bad regex '{pattern}'", 2) from None
 
 
-_ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "v": "\v",
-    "e": "\x1b",
-    "\\": "\\",
-}
+_ESCAPES = dict(zip("ntrabfve\\", "\n\t\r\a\b\f\v\x1b\\", strict=True))
 _ESCAPE = re.compile(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _DIRECTIVE = re.compile(r"%(?:%|([-+ #0]*)(\*|\d*)(?:\.(\d*))?([diouxXcsbfeEgGq]))")
 _SUFFIX_MS = {"": 1000, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -516,10 +506,7 @@ async def grep(call: Call) -> int:
     if options.values.get("--color", "never") not in {"never", "auto", ""}:
         raise BadUsage(f"bad --color '{options.values['--color']}'", 2)
     names = options.rest if explicit else options.rest[1:]
-    fixed, extended = (
-        "F" in options or program == "fgrep",
-        "E" in options or program == "egrep",
-    )
+    fixed, extended = ("F" in options or program == "fgrep", "E" in options or program == "egrep")
     joined = [re.escape(word) if fixed else to_python(word, extended=extended) for text in patterns
               for word in text.split("\n")]  # fmt: skip
     pattern = _compiled("|".join(f"(?:{word})" for word in joined), options)
