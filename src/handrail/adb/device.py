@@ -37,7 +37,7 @@ from handrail.adb.wire import (
     encode_shell,
 )
 from handrail.clock import Clock, SystemClock
-from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout
+from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout, Unsupported
 from handrail.waiting import Deadline, Expired, beside
 
 KILL_MS = 1_000
@@ -54,6 +54,7 @@ class AdbShell:
     def __init__(self, link: Link, clock: Clock | None = None) -> None:
         self._link = link
         self._clock = clock or SystemClock()
+        self._has_exec = True
 
     async def run(
         self,
@@ -73,6 +74,12 @@ class AdbShell:
                     v2 = await self._has_v2()
                     delivery = "unknown"
                     running = await self._begin(command, line, v2, limit, silent=silent)
+                    if stdin and isinstance(running.process, LegacyShellProcess):
+                        await running.stream.close()
+                        raise Unsupported(
+                            "adbd of Android 4.4 and older gives a command no standard input",
+                            delivery="not_delivered",
+                        )
                     try:
                         process = running.process
                         output = await (process.wait() if silent else process.talk(stdin))
@@ -102,9 +109,24 @@ class AdbShell:
     ) -> _Running:
         mark = f"handrail-{secrets.token_hex(8)}" if isinstance(command, Script) or not v2 else ""
         text = (f"# {mark}\n{line}" if mark else f"exec {line}") + NO_INPUT * silent
-        service = f"shell,v2,raw:{text}" if v2 else f"exec:{text}"
-        stream = await (self._open_marked(service, mark) if mark else self._link.open(service))
-        return _Running((AdbProcess if v2 else RawProcess)(stream, line, self._link, limit), stream, mark)
+        if v2:
+            service = f"shell,v2,raw:{text}"
+            stream = await (self._open_marked(service, mark) if mark else self._link.open(service))
+            return _Running(AdbProcess(stream, line, self._link, limit), stream, mark)
+        stream = await self._open_old(text, mark)
+        kind = RawProcess if self._has_exec else LegacyShellProcess
+        return _Running(kind(stream, line, self._link, limit), stream, mark)
+
+    async def _open_old(self, text: str, mark: str) -> Stream:
+        """By `exec:`, which came with Android 5, else by `shell:`, which is a terminal before Android 7."""
+        if self._has_exec:
+            try:
+                return await self._open_marked(f"exec:{text}", mark)
+            except AdbCommandError:
+                stream = await self._open_marked(f"shell:{text}", mark)
+                self._has_exec = False
+                return stream
+        return await self._open_marked(f"shell:{text}", mark)
 
     async def _open_marked(self, service: str, mark: str) -> Stream:
         """After a cancellation the script may already run, so it is accepted in order to be killed."""
@@ -129,10 +151,12 @@ class AdbShell:
 
     async def _kill(self, mark: str) -> None:
         """adbd starts every shell as a group leader; the pattern does not match its own command."""
-        script = f"for p in $(pgrep -f '{mark[:-1]}[{mark[-1]}]'); do kill -9 -$p; done 2>/dev/null"
+        pattern = f"{mark[:-1]}[{mark[-1]}]"
+        pids = f"$(pgrep -f '{pattern}' || grep -l '{pattern}' /proc/[0-9]*/cmdline)"  # pgrep: Android 6
+        script = f"for p in {pids}; do p=${{p#/proc/}}; kill -9 -${{p%/cmdline}}; done 2>/dev/null"
         with suppress(Expired, DeviceError):
             async with Deadline(self._clock, KILL_MS):
-                killer = await self._link.open(f"exec:{script}")
+                killer = await self._link.open(f"{'exec' if self._has_exec else 'shell'}:{script}")
                 try:
                     while await killer.read():
                         pass
@@ -170,10 +194,23 @@ def too_slow(line: str, timeout_ms: float, delivery: str) -> Timeout:
     )
 
 
+CAME_WITH = {"cmd": "7", "pgrep": "6", "pidof": "6", "md5sum": "6", "stat": "6", "tail": "6"}
+"""The Android that brought a command."""
+
+
+def lacks_command(line: str, output: str) -> str | None:
+    """A sentence for a command that this Android is too old for; None for any other failure."""
+    name = line.removeprefix("exec ").partition(" ")[0]
+    if name in CAME_WITH and "not found" in output:
+        return f"This phone's Android is too old: `{name}` came with Android {CAME_WITH[name]}."
+    return None
+
+
 def failed(line: str, output: Output) -> AdbCommandError:
     output_text = (output.stderr or output.stdout)[:500].decode("utf-8", "replace").strip()
     return AdbCommandError(
         f"`{shown(line)}` ended with {output.exit_code}: {output_text or 'it said nothing'}",
+        hint=lacks_command(line, output_text),
         command=shown(line),
         exit_code=output.exit_code,
         delivery="delivered",
@@ -196,8 +233,8 @@ class AdbProcess:
         self._stream = stream
         self._line = line[:120]
         self._link = link
-        self._out = KeptOutput(limit)
-        self._err = KeptOutput(limit)
+        self._out = FirstBytes(limit)
+        self._err = FirstBytes(limit)
         self._ready: deque[bytes] = deque()
         self._parser = ShellParser()
         self._code: int | None = None
@@ -292,7 +329,21 @@ class RawProcess(AdbProcess):
         self._ready.extend([data] if data else [])
 
 
-class KeptOutput:
+class LegacyShellProcess(RawProcess):
+    """A command behind `shell:` before Android 7: its terminal writes a line's end as two characters."""
+
+    _had_return = False
+
+    async def _more(self) -> None:
+        data = await self._stream.read()
+        self.ended = not data
+        data = b"\r" * self._had_return + data
+        self._had_return = data.endswith(b"\r") and not self.ended
+        data = data[: len(data) - self._had_return].replace(b"\r\n", b"\n")
+        self._ready.extend([data] if data else [])
+
+
+class FirstBytes:
     """The first `limit` bytes."""
 
     __slots__ = ("_limit", "_parts", "dropped", "size")

@@ -36,6 +36,25 @@ Revive = Callable[[], Awaitable[str | None]]
 _PAIRED = re.compile(r"Successfully paired to .*\[guid=([^\]]+)\]")
 
 
+UNREACHABLE_HINT = "Check address and port; the phone must be on the same network with `adb tcpip` on."
+TAKEN_HINT = (
+    "Something listens there and does not answer this adb server. If the phone is still booting, wait for "
+    "its lock screen. If another adb server has it, name that one by ANDROID_ADB_SERVER_PORT."
+)
+LISTENS_S = 2.0
+
+
+async def _listens(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        async with asyncio.timeout(LISTENS_S):
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+    except (OSError, ValueError):
+        return False
+    writer.close()
+    return True
+
+
 class Server:
     """An adb server on `host:port`, started if it is on this machine."""
 
@@ -146,7 +165,7 @@ class Server:
                 raise refusal(answer, "host:connect", address)
             raise AdbConnectionError(
                 f"adb could not connect to {address}: {answer}",
-                hint="Check address and port; the phone must be on the same network with `adb tcpip` on.",
+                hint=TAKEN_HINT if await _listens(address) else UNREACHABLE_HINT,
                 delivery="not_delivered",
             )
 
@@ -348,7 +367,7 @@ class SmartSocket(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._over(None if exc is None else lost(f"the adb server hung up: {exc}"))
+        self._over(None if exc is None else lost_connection(f"the adb server hung up: {exc}"))
         self.resume_writing()
 
     def pause_writing(self) -> None:
@@ -369,7 +388,9 @@ class SmartSocket(asyncio.Protocol):
         async with self._writing:
             await self._writable.wait()
             if self._transport is None or self._inbox.ended:
-                raise lost("the device or the adb server closed the stream and accepts no more input")
+                raise lost_connection(
+                    "the device or the adb server closed the stream and accepts no more input"
+                )
             self._transport.write(data)
 
     async def close(self) -> None:
@@ -411,7 +432,7 @@ class SmartSocket(asyncio.Protocol):
 
     def _over(self, error: DeviceError | None) -> None:
         """Before the last request was sent, nothing can have reached a device."""
-        early = error or lost("the adb server closed the connection in the middle of its answer")
+        early = error or lost_connection("the adb server closed the connection in the middle of its answer")
         if self.sent_count < len(self._requests):
             early.details["delivery"] = "not_delivered"
         self._fail(early)
@@ -432,7 +453,7 @@ class SmartSocket(asyncio.Protocol):
         while len(self._held) < size:
             data = await self._inbox.get()
             if not data:
-                raise lost("the adb server closed the connection in the middle of its answer")
+                raise lost_connection("the adb server closed the connection in the middle of its answer")
             self._held += data
         taken, self._held = self._held[:size], self._held[size:]
         return taken
@@ -446,10 +467,10 @@ def hex_number(digits: bytes) -> int:
 
 
 def no_server(answer: bytes) -> DeviceError:
-    return lost(f"what listens there is not an adb server: it answered {answer!r}")
+    return lost_connection(f"what listens there is not an adb server: it answered {answer!r}")
 
 
-def lost(why: str) -> DeviceError:
+def lost_connection(why: str) -> DeviceError:
     """The connection is lost; whether the device received something is unknown."""
     return AdbConnectionError(
         why, hint="`handrail devices` shows whether the phone is still there.", delivery="unknown"

@@ -15,11 +15,11 @@ from handrail.android.channel import Channel, LastScreen
 from handrail.android.constants import DUMP_FOLDER, SECOND_DUMP_FOLDER, TIDY_TIMEOUT_MS
 from handrail.android.dumpsys import natural_size, note_fallback, read_display, read_foreground
 from handrail.android.input import key_code, retry_read
-from handrail.android.screenshot import explain_if_dark, take_screenshot
+from handrail.android.screenshot import BOOTING_HINT, explain_if_dark, take_screenshot
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, DeviceError, Timeout, TreeParseError
 from handrail.screen.node import Screen
-from handrail.surface.gesture import Gesture
+from handrail.surface.gesture import TOUCHES, TWO_FINGERS, Gesture
 from handrail.surface.values import Display, Facts, Foreground
 
 
@@ -27,7 +27,7 @@ class AdbChannel(Channel):
     """The last channel of every phone. Only adb reports the phone's facts, display and foreground app."""
 
     name = "adb"
-    gestures = frozenset({"tap", "double_tap", "long_press", "swipe", "drag", "path"})
+    gestures = TOUCHES - TWO_FINGERS
 
     def __init__(self, device: AdbDevice, clock: Clock) -> None:
         self.device = device
@@ -49,6 +49,11 @@ class AdbChannel(Channel):
     async def look(self) -> Screen:
         async with self._dumping:
             return await explain_if_dark(self.shell, lambda: retry_read(self._dumper.read, self._clock))
+
+    async def look_once(self, timeout_ms: float) -> Screen:
+        """A look without a second attempt."""
+        async with self._dumping:
+            return await self._dumper.read(timeout_ms)
 
     async def screenshot(self) -> bytes:
         return await explain_if_dark(
@@ -80,7 +85,16 @@ FACTS_COMMAND = Script(
 
 
 async def ask_facts(device: AdbDevice, clock: Clock) -> Facts:
-    return await retry_read(lambda left: read_facts(device.shell, device.serial, left), clock)
+    try:
+        return await retry_read(lambda left: read_facts(device.shell, device.serial, left), clock)
+    except AdbCommandError as error:
+        if "getprop" not in str(error.details.get("command")) or error.message.startswith("`getprop`"):
+            raise
+        raise AdbCommandError(
+            f"{device.serial} is connected and runs no command yet: {error.message}",
+            hint=f"It is probably still booting. {BOOTING_HINT}",
+            command="getprop",
+        ) from None
 
 
 async def read_facts(shell: DeviceShell, serial: str, timeout_ms: float) -> Facts:

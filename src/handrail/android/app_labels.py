@@ -29,7 +29,10 @@ BLOCK = 4096
 AT_ONCE = 4
 """APKs that are read in parallel."""
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/(\S+)\s*$", re.MULTILINE)
-_LISTED = re.compile(r"^package:(?P<path>/.*?)=(?P<name>[\w.]+)\s.*?versionCode:(?P<code>\d+)", re.MULTILINE)
+_LISTED = re.compile(
+    r"^package:(?P<path>/.*?)=(?P<name>[\w.]+)(?:[ \t].*?versionCode:(?P<code>\d+).*)?\r?$", re.MULTILINE
+)
+_FILTER = re.compile(r"^ +[0-9a-f]+ ([A-Za-z][\w.]*)/(\S+)(?: filter [0-9a-f]+)?\s*$")
 
 Labels = Mapping[str, str]
 """By language; "" is the default."""
@@ -84,14 +87,17 @@ async def installed_apps(shell: DeviceShell, memory: LabelMemory) -> list[Instal
     user = str(await current_user(shell))
     query = ["cmd", "package", "query-activities", "--brief", "--user", user, "-a", MAIN, "-c", LAUNCHER]
     listing = ["cmd", "package", "list", "packages", "-f", "-U", "--show-versioncode", "--user", user]
-    icons, packages = await asyncio.gather(shell.run(query), shell.run(listing))
-    places = {line["name"]: line for line in _LISTED.finditer(packages.text)}
+    icons, packages = await asyncio.gather(shell.run(query, check=False), shell.run(listing, check=False))
+    components, listed = _COMPONENT.findall(icons.text), packages.text
+    if not components:  # before Android 7
+        components = read_launchers((await shell.run(["dumpsys", "package", "-f", "r"])).text)
+        listed = (await shell.run(["pm", "list", "packages", "-f", "--user", user])).text
+    places = {line["name"]: line for line in _LISTED.finditer(listed)}
     launchables: dict[str, Launchable] = {}
-    for line in _COMPONENT.finditer(icons.text):
-        package, activity = line[1], line[2]
+    for package, activity in components:
         full_activity = package + activity if activity.startswith(".") else activity
         place = places.get(package)
-        path, version = (place["path"], place["code"]) if place else ("", "")
+        path, version = (place["path"], place["code"] or "") if place else ("", "")
         launchables.setdefault(package, Launchable(package, full_activity, path, version))
     apps = list(launchables.values())
     unread = [launchable for launchable in apps if memory.get(launchable) is None]
@@ -115,6 +121,22 @@ async def installed_apps(shell: DeviceShell, memory: LabelMemory) -> list[Instal
         others = tuple(dict.fromkeys(text for text in labels.values() if text and text != label))
         installed.append(InstalledApp(app.package, label, others))
     return installed
+
+
+def read_launchers(dump: str) -> list[tuple[str, str]]:
+    """Package and activity of each icon, from `dumpsys package`: filters for MAIN, with their categories."""
+    table = dump.partition("Activity Resolver Table:")[2].partition("Receiver Resolver Table:")[0]
+    part = table.partition("android.intent.action.MAIN:")[2]
+    components: list[tuple[str, str]] = []
+    last: tuple[str, str] | None = None
+    for line in part.splitlines()[1:]:
+        if match := _FILTER.match(line):
+            last = match[1], match[2]
+        elif line.strip().endswith(":") and "Category" not in line:
+            break  # the next action
+        elif last is not None and f'Category: "{LAUNCHER}"' in line:
+            components.append(last)
+    return list(dict.fromkeys(components))
 
 
 async def _language(shell: DeviceShell) -> str:

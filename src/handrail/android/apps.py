@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from handrail.adb.device import AdbDevice
 from handrail.adb.sending import sending, was_refused
 from handrail.adb.shell import DeviceShell
 from handrail.android.dumpsys import note_fallback
@@ -171,6 +172,7 @@ async def open_url(shell: DeviceShell, url: str) -> str:
 
 
 CHUNK = 1 << 20
+INSTALLED_FROM = "/data/local/tmp/handrail-install.apk"
 ANSWER_MS = 120_000
 """The device is silent while it verifies and optimises after the last byte."""
 ZIP_MAGIC = b"PK\x03\x04"
@@ -192,14 +194,25 @@ _HINTS = {
 }
 
 
-async def install(device: Opens, path: Path) -> None:
+async def install(device: AdbDevice, path: Path) -> None:
     """Installs a local file; a file that is not an APK is refused before anything is sent."""
     size = await asyncio.to_thread(check_apk, path)
-    service = f"exec:cmd package install -r -t -S {size}"
-    with sending([service]) as answered:
-        answer = await _stream_apk(device, service, path, SystemClock())
-        answered(True)
-    check_answer(answer.decode("utf-8", "replace"), path.name)
+    answer = "cmd: not found"
+    if "cmd" in await device.link.features():
+        service = f"exec:cmd package install -r -t -S {size}"
+        with sending([service]) as answered:
+            answer = (await _stream_apk(device, service, path, SystemClock())).decode("utf-8", "replace")
+            answered(True)
+    if re.search(r"\bcmd: .*not found", answer):  # before Android 7 an APK has to be a file on the phone
+        await device.files.push(path, INSTALLED_FROM)
+        try:
+            command = ["pm", "install", "-r", "-t", INSTALLED_FROM]
+            output = await device.shell.run(command, timeout_ms=ANSWER_MS, check=False)
+            # It prints the path and progress before its answer.
+            answer = re.sub(r"(?m)^\s*pkg: .*$", "", output.text + output.complaint)
+        finally:
+            await device.shell.run(["rm", "-f", INSTALLED_FROM], check=False)
+    check_answer(answer, path.name)
 
 
 async def _stream_apk(device: Opens, service: str, path: Path, clock: Clock) -> bytes:
@@ -263,5 +276,5 @@ def check_answer(answer: str, what: str) -> None:
 async def uninstall(shell: DeviceShell, package: str) -> None:
     """Removes a package; one of the system stays, and the error says so."""
     await require_package(shell, check_package(package))
-    answer = await shell.run(["cmd", "package", "uninstall", package], check=False)
+    answer = await shell.run(["pm", "uninstall", package], check=False)
     check_answer(answer.text + answer.complaint, package)

@@ -7,7 +7,10 @@ raise errors with `delivery` among their details.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import ClassVar, NoReturn
 
 from handrail.android.constants import (
@@ -26,6 +29,9 @@ from handrail.screen.parse import parse
 from handrail.surface.gesture import Gesture, GestureKind
 from handrail.surface.values import IdleResult
 from handrail.waiting import Background, wait_for_end
+
+CHANNELS = ("grpc", "helper", "u2", "adb")
+"""Their names, the best first."""
 
 
 class Channel:
@@ -53,6 +59,10 @@ class Channel:
     async def wait_idle(self, timeout_ms: float) -> IdleResult:
         """Needs an event stream; a channel that would have to poll does not implement it."""
         self._refuse("wait_idle", timeout_ms)
+
+    def is_rested(self) -> bool:
+        """Whether the answer to the last gesture, a moment ago, said that the screen is at rest."""
+        return False
 
     async def get_clipboard(self) -> str:
         self._refuse("get_clipboard")
@@ -119,7 +129,7 @@ class Channel:
         raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
 
-_COMMON = {"name", "gestures", "perform", "can", "close", "stop"}
+_COMMON = {"name", "gestures", "perform", "can", "close", "stop", "is_rested"}
 OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - _COMMON
 Say = Callable[[str], None]
 Opener = Callable[[Say], Awaitable[Channel | None]]
@@ -202,6 +212,9 @@ class ManagedChannel:
             channel = None
         if channel is None:
             self.reason = lines[-1] if lines else "it could not be opened"
+        else:
+            for line in lines:
+                self._say(f"{self.name}: {line}")
         return channel
 
     def _back_off(self, reason: str) -> float:
@@ -216,6 +229,54 @@ class ManagedChannel:
             await end()
         except HandrailError as error:
             self.reason += f" (closing it: {error.message})"
+
+
+class ChannelMemory:
+    """Which channels failed or passed their check on one build of one device, in a file of the home.
+
+    A version stands for all that a later try depends on: another one is tried again.
+    """
+
+    def __init__(self, file: Path | None, device: str, build: str) -> None:
+        self._file = file
+        self._device = device
+        self._build = build
+        self._devices: dict[str, dict[str, str]] = {}
+        if file is not None:
+            with suppress(OSError, ValueError, AttributeError):
+                for name, verdicts in json.loads(file.read_bytes()).items():
+                    self._devices[str(name)] = {str(key): str(reason) for key, reason in verdicts.items()}
+
+    def reason(self, channel: str, version: str) -> str | None:
+        """Why it failed; "" if it passed its check, None if nothing is remembered."""
+        return self._devices.get(self._device, {}).get(self._key(channel, version))
+
+    def keep(self, channel: str, version: str, reason: str) -> None:
+        """Replaces what is remembered of other builds and of other versions of this channel."""
+        kept = {
+            key: words
+            for key, words in self._devices.get(self._device, {}).items()
+            if key.startswith(f"{self._build} ") and not key.startswith(self._key(channel, ""))
+        }
+        self._devices[self._device] = kept | {self._key(channel, version): reason}
+        self._write()
+
+    def forget(self) -> None:
+        if self._devices.pop(self._device, None):
+            self._write()
+
+    def _key(self, channel: str, version: str) -> str:
+        return f"{self._build} {channel} {version}"
+
+    def _write(self) -> None:
+        """A failed write is ignored: the channel is tried again next time."""
+        if self._file is None:
+            return
+        fresh = self._file.with_suffix(".new")
+        with suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            fresh.write_text(json.dumps(self._devices, ensure_ascii=False, indent=1))
+            fresh.replace(self._file)
 
 
 SIZE_GUESSED = "the display size is a guess"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from handrail.adb.device import AdbDevice
 from handrail.android.driver import connect
-from handrail.android.http_helper import read_manifest
 from handrail.android.uiautomator2 import find_jar, is_up, release
 from handrail.clock import Clock
 from handrail.config import Helper
@@ -43,11 +42,13 @@ class LookProbe:
         return f"plain adb works, a look took {self.ms:.0f} ms; not by helper: {self.why_no_helper}"
 
 
-async def probe_look(device: AdbDevice, helper: Helper, clock: Clock, env: Mapping[str, str]) -> LookProbe:
-    """Stops a helper that was not running before, and closes the device."""
+async def probe_look(
+    device: AdbDevice, helper: Helper, clock: Clock, env: Mapping[str, str], home: Path
+) -> LookProbe:
+    """Tries what failed before once more. Stops a helper that was not running before, closes the device."""
     was_up = await is_up(device, clock)
     try:
-        driver = await connect(device, clock=clock, helper=helper, env=env)
+        driver = await connect(device, clock=clock, helper=helper, env=env, home=home, try_again=True)
     except BaseException:
         await device.close()
         raise
@@ -60,11 +61,7 @@ async def probe_look(device: AdbDevice, helper: Helper, clock: Clock, env: Mappi
             took, error = None, raised
         table = driver.channels()
         # Without an entry for a helper, it is switched off.
-        why = (
-            ""
-            if table["look"] != PLAIN
-            else next((table[name] for name in ("handrail", "helper", "u2") if name in table), SWITCHED_OFF)
-        )
+        why = "" if table["look"] != PLAIN else table.get("helper", SWITCHED_OFF)
         if not was_up:
             await release(device)
     finally:
@@ -81,9 +78,3 @@ def remedy_for(look: LookProbe) -> str:
     if find_jar() is None or "none that Handrail knows" in look.why_no_helper:
         return "pip install 'uiautomator2>=3.3,<3.8'"
     return "handrail bug-report"
-
-
-def has_http_helper(folder: Path | None) -> bool:
-    """Whether the folder contains the helper's APKs, which are not published."""
-    apks = folder.glob("*.apk") if folder is not None and folder.is_dir() else ()
-    return any(read_manifest(apk) is not None for apk in apks)

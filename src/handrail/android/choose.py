@@ -12,11 +12,12 @@ from contextlib import suppress
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.server import Listed
-from handrail.android.discovery import DiscoveredDevice, discover, server_of
+from handrail.android.discovery import discover, merge, server_of
 from handrail.android.wireless import RememberedPhones, reach, reconnect_remembered
 from handrail.clock import Clock
 from handrail.config import Config, canonical, host_port
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline, HandrailError, InvalidAction
+from handrail.surface.listing import DiscoveredDevice
 
 NOTHING_HINT = (
     "Plug in a phone with USB debugging on, or run `handrail sim` and name its address with --device; "
@@ -103,14 +104,20 @@ def _not_ready(candidates: Sequence[DiscoveredDevice]) -> HandrailError:
     )
 
 
-async def pick(wanted: str | None, config: Config, clock: Clock, env: Mapping[str, str]) -> DiscoveredDevice:
-    """An address is taken without asking for other devices."""
+async def pick(
+    wanted: str | None,
+    config: Config,
+    clock: Clock,
+    env: Mapping[str, str],
+    beside: Sequence[DiscoveredDevice] = (),
+) -> DiscoveredDevice:
+    """An address is taken without asking for other devices. `beside` are devices that adb does not know."""
     named = wanted or config.device
     if named and host_port(named):
         return DiscoveredDevice(named, via="direct")
     listing = await discover(config, clock, env)
     try:
-        return choose(listing.devices, wanted, config.device)
+        return choose(merge((*listing.devices, *beside)), wanted, config.device)
     except (AdbConnectionError, DeviceOffline) as error:
         if (serial := await reconnect_remembered(named, config, clock, env)) is not None:
             return DiscoveredDevice(serial)

@@ -46,12 +46,6 @@ GRPC_FRAMES_PER_SEC = 60
 """Touches of a gesture are sent at the rate at which Android reads them."""
 GRPC_PRESSURE = 100
 """A finger that is down; 0 lifts it."""
-HELPER_PORT = 8_765
-"""Where seed 003's helper listens on the device."""
-HELPER_STARTUP_TIMEOUT_MS = 30_000
-"""Instrumentation starts a process and an HTTP server; slow phones take most of it."""
-HELPER_PROTOCOL_VERSION = 1
-"""What the helper's /status must say."""
 U2_PORT = 9_008
 """Where the u2 server listens on the device."""
 U2_STARTUP_TIMEOUT_MS = 30_000

@@ -289,6 +289,7 @@ _SECTIONS = {
     "policy": "dumpsys window policy | grep -E '(^| )(showing|mIsShowing|m[A-Za-z]*Lockscreen)='",
     "keyboard": "dumpsys input_method | grep -oE 'mInputShown=[a-z]+'",
     "power": "dumpsys power | grep -oE 'mWakefulness=[A-Za-z]+'",
+    "boot": "getprop sys.boot_completed 0",
     "battery": "dumpsys battery | grep -E '^ *(level|scale|status):'",
     "audio": "dumpsys audio | grep -E '^- STREAM_|^ *(Max|streamVolume|Current|Devices):|mode .internal. ='",
     "call": "dumpsys telephony.registry | grep -oE 'mCallState=[0-9]'",
@@ -318,7 +319,7 @@ _GENERIC = re.compile("android|apps?|mobile|client|main|ui|activity|beta|debug|r
 
 
 def sections(text: str) -> dict[str, str]:
-    """Missing sections are empty."""
+    """The output by its headings; a heading that is missing has an empty text."""
     pieces = _MARKED.split(text.replace("\r\n", "\n"))
     return dict.fromkeys(_SECTIONS, "") | dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
@@ -360,7 +361,7 @@ def _number(text: str) -> float | None:
 
 
 def flag(text: str, name: str) -> bool | None:
-    """Any `name=true` counts."""
+    """Whether `name=true` stands anywhere in the text; None where the name does not occur."""
     values = re.findall(rf"\b{name}=(true|false)", text)
     return "true" in values if values else None
 
@@ -424,6 +425,11 @@ def call(text: str) -> Literal["idle", "ringing", "active"] | None:
     states = [int(number) for number in re.findall(r"mCallState=(\d)", text)]
     words: dict[int, Literal["idle", "ringing", "active"]] = {0: "idle", 1: "ringing", 2: "active"}
     return words.get(max(states)) if states else None
+
+
+def home_apps(activities: str) -> set[str]:
+    """Apps whose task was started as the home screen, from `dumpsys activity activities`."""
+    return set(re.findall(r"cat=\[android\.intent\.category\.HOME\].*?cmp=([\w.]+)/", activities))
 
 
 def app_name_from_package(package: str) -> str:
@@ -506,7 +512,7 @@ def parse_state(text: str, clipboard: str | None = None) -> DeviceStateFacts:
 
 
 def paragraph(facts: DeviceStateFacts) -> str:
-    """Unknown parts are left out."""
+    """The device's state in sentences. Unknown facts are left out."""
     state = SimpleNamespace(**(dict.fromkeys(DeviceStateFacts.__annotations__) | facts))
     shape = " in ".join(word for word in (state.form or "device", state.orientation) if word)
     sound = _join(

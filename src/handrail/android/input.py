@@ -26,7 +26,7 @@ from handrail.errors import (
     InvalidAction,
     TreeParseError,
 )
-from handrail.protocol.keys import CODES, KEYS, NAMES, code_of
+from handrail.protocol.keys import CODES, KEYS, NAMES, number_of_key
 from handrail.surface.gesture import Gesture
 
 PATH_STEP_MS = 1_000
@@ -60,7 +60,7 @@ def command_of(gesture: Gesture) -> Command:
             return ("input", "swipe", *_numbers(*ends, gesture.duration_ms))
         case "drag":  # `input` wants the time of the hold and of the move together
             return ("input", "draganddrop", *_numbers(*ends, gesture.duration_ms + LONG_PRESS_TIMEOUT_MS))
-        case "path":
+        case _ if len(gesture.strokes) == 1:
             # Down, through every point, up; `motionevent` exists since Android 11. `input` starts for
             # each point, so a path takes longer than requested. After a failure the finger is lifted,
             # because a finger that stays down would disturb later gestures.
@@ -81,7 +81,9 @@ def command_of(gesture: Gesture) -> Command:
 
 def lasts_ms(gesture: Gesture) -> float:
     """Time that `input` may take besides its start-up; a path starts `input` once for each point."""
-    return gesture.duration_ms + (PATH_STEP_MS * len(gesture.strokes[0]) if gesture.kind == "path" else 0)
+    points = gesture.strokes[0]
+    is_played = gesture.kind == "path" or len(points) > 2
+    return gesture.duration_ms + (PATH_STEP_MS * len(points) if is_played else 0)
 
 
 def _numbers(*numbers: float) -> list[str]:
@@ -173,7 +175,7 @@ _FROM_W3C = {name: constant for constant, name in W3C.items()} | {"Space": "KEYC
 def key_code(key: str | int) -> int:
     """Accepts any spelling; raises `InvalidAction` for an unknown key."""
     text = str(key)
-    code = code_of(_FROM_W3C.get(text, text))
+    code = number_of_key(_FROM_W3C.get(text, text))
     if code is None:
         near = get_close_matches(text, [*KEYS, *CODES, *_FROM_W3C], n=3)
         hint = f"Did you mean {' or '.join(near)}?" if near else "Use a name such as back, or a key code."

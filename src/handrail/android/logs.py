@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, timedelta, timezone
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Literal, NamedTuple
+from weakref import WeakSet
 
 from handrail.adb.shell import DeviceShell
 from handrail.android.constants import LOGCAT_LINES
@@ -40,24 +42,54 @@ async def read(
 ) -> list[LogLine]:
     """The newest lines, oldest first. `since` is an age, a time, or ms since 1970 by the device's clock."""
     wanted = await _wanted(shell, package)
-    start: list[str] = []
-    if since is not None:
-        start_ms = since if isinstance(since, int) else moment(since, await device_now(shell))
-        start = ["-T", logcat_time(start_ms)]
+    start_ms = moment(since, await device_now(shell)) if isinstance(since, str) else since
     unfiltered = package is None and level is None and since is None
     tail = ["-t", str(max_lines)] if unfiltered else []
     if level is not None and level not in LETTERS:
         raise InvalidAction(f"{level!r} is not a log level", path="level")
     threshold = [] if level is None else [f"*:{LETTERS[level]}"]
-    command = ["logcat", "-d", *FORMAT, *tail, *start, *threshold]
-    answer = await shell.run(command, limit=_LIMIT)
+    lines = await _log_lines(shell, [*tail, *threshold], start_ms)
+    return list(deque(filter(wanted, lines), max(1, max_lines)))
+
+
+_UNKNOWN_FORMAT = "Invalid parameter"
+_OLD_LOGS: WeakSet[DeviceShell] = WeakSet()
+"""Phones before Android 7, whose logcat knows neither `epoch` nor `uid`."""
+
+
+async def _log_lines(
+    shell: DeviceShell, options: Sequence[str], since_ms: int | None, buffers: Sequence[str] = ()
+) -> Iterable[LogLine]:
+    """An old logcat has no buffer of crashes and prints local times; it is asked for everything."""
+    if shell not in _OLD_LOGS:
+        start = [] if since_ms is None else ["-T", logcat_time(since_ms)]
+        named = [word for buffer in buffers for word in ("-b", buffer)]
+        output = await _run_logcat(shell, [*named, *FORMAT, *start, *options])
+        if output is not None:
+            return read_lines(output)
+        _OLD_LOGS.add(shell)
+    named = [word for buffer in buffers if buffer != "crash" for word in ("-b", buffer)]
+    now = await device_now(shell)
+    output = await _run_logcat(shell, [*named, "-v", "threadtime", *options])
+    return (line for line in read_lines(output or b"", now) if since_ms is None or line.time_ms >= since_ms)
+
+
+async def _run_logcat(shell: DeviceShell, options: Sequence[str]) -> bytes | None:
+    """None if this logcat does not know the format."""
+    command = ["logcat", "-d", *options]
+    try:
+        answer = await shell.run(command, limit=_LIMIT)
+    except AdbCommandError as error:
+        if _UNKNOWN_FORMAT in error.message:
+            return None
+        raise
     if answer.dropped:
         raise AdbCommandError(
             f"the log is {(_LIMIT + answer.dropped) >> 20} MiB long",
             hint="Ask for less of it with `since`.",
             command=command,
         )
-    return list(deque(filter(wanted, read_lines(answer.stdout)), max(1, max_lines)))
+    return None if _UNKNOWN_FORMAT.encode() in answer.stdout[:200] else answer.stdout
 
 
 async def _wanted(shell: DeviceShell, package: str | None) -> Wanted:
@@ -90,6 +122,11 @@ _LINE = re.compile(
     r" *(?P<seconds>\d+)\.(?P<part>\d{3})\d* +(?:(?P<uid>\w+) +)?(?P<pid>\d+) +(?P<tid>\d+) "
     r"(?P<level>[VDIWEFA]) (?P<tag>.*?) *: ?(?P<text>.*)"
 )
+_LOCAL_LINE = re.compile(
+    r"(?P<when>\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) +(?P<pid>\d+) +(?P<tid>\d+) "
+    r"(?P<level>[VDIWEFA]) (?P<tag>.*?) *: ?(?P<text>.*)"
+)
+_AHEAD_MS = 7 * 86_400_000
 _AGE = re.compile(r"(\d{1,9})(ms|s|m|h)")
 _UNIT_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _NOW = re.compile(r"(\d+)\.(\d{3})?\S* ([+-])(\d\d)(\d\d)")
@@ -112,14 +149,18 @@ class LogLine(NamedTuple):
         return f"{iso_time(self.time_ms)} {self.pid} {self.tid} {self.level} {self.tag}: {self.text}"
 
 
-def read_line(line: str) -> LogLine | None:
-    """None for other output, such as `--------- beginning of main`."""
-    match = _LINE.fullmatch(line)
+def read_line(line: str, now: DeviceTime | None = None) -> LogLine | None:
+    """None for other output, such as `--------- beginning of main`. Local times need the device's clock."""
+    match = _LINE.fullmatch(line) if now is None else _LOCAL_LINE.fullmatch(line)
     if match is None:
         return None
-    uid = match["uid"] or ""
+    uid = "" if now is not None else match["uid"] or ""
+    if now is not None:
+        time_ms = _local_ms(match["when"], now)
+    else:
+        time_ms = int(match["seconds"]) * 1000 + int(match["part"])
     return LogLine(
-        int(match["seconds"]) * 1000 + int(match["part"]),
+        time_ms,
         int(match["pid"]),
         int(match["tid"]),
         match["level"].replace("A", "F"),
@@ -129,8 +170,20 @@ def read_line(line: str) -> LogLine | None:
     )
 
 
-def read_lines(output: bytes) -> Iterator[LogLine]:
-    lines = (read_line(raw.decode("utf-8", "replace").rstrip("\r")) for raw in output.split(b"\n"))
+def _local_ms(when: str, now: DeviceTime) -> int:
+    """`11-18 03:47:19.969`, in the last twelve months; a few days ahead count as a clock that was set."""
+    year = datetime.fromtimestamp(now.epoch_ms / 1000, UTC).year
+    zone = timezone(timedelta(minutes=now.offset_minutes))
+    times = []
+    for each in (year, year - 1):
+        with suppress(ValueError):  # the 29th of February
+            parsed = datetime.strptime(f"{each}-{when}", "%Y-%m-%d %H:%M:%S.%f").replace(tzinfo=zone)
+            times.append(int(parsed.timestamp() * 1000))
+    return next((time for time in times if time <= now.epoch_ms + _AHEAD_MS), times[-1] if times else 0)
+
+
+def read_lines(output: bytes, now: DeviceTime | None = None) -> Iterator[LogLine]:
+    lines = (read_line(raw.decode("utf-8", "replace").rstrip("\r"), now) for raw in output.split(b"\n"))
     return (line for line in lines if line is not None)
 
 
@@ -198,10 +251,8 @@ class Crash(NamedTuple):
 async def crash_lines(shell: DeviceShell, package: str, since_ms: int | None = None) -> Crash | None:
     """The latest crash, native crash or ANR of a package since a time of the device's clock."""
     check_package(package)
-    start = ["-T", logcat_time(since_ms)] if since_ms is not None else []
-    buffers = ["-b", "main", "-b", "system", "-b", "crash"]
-    answer = await shell.run(["logcat", "-d", *buffers, *FORMAT, *start, *_TAGS])
-    return find_crash(read_lines(answer.stdout), package)
+    lines = await _log_lines(shell, _TAGS, since_ms, ("main", "system", "crash"))
+    return find_crash(lines, package)
 
 
 def find_crash(lines: Iterable[LogLine], package: str) -> Crash | None:

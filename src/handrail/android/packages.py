@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
+from weakref import WeakSet
 
 from handrail.adb.shell import DeviceShell
 from handrail.android.dumpsys import note_fallback
@@ -46,7 +47,7 @@ async def current_user(shell: DeviceShell, package: str = "android") -> int:
     names its user.
     """
     check_package(package)
-    answer = await shell.run(["am", "get-current-user"], check=False)
+    answer = await shell.run(["am", "get-current-user"], check=False)  # since Android 5
     user = answer.text.strip()
     if answer.ok and user.isascii() and user.isdigit():
         return int(user)
@@ -65,13 +66,24 @@ def read_packages(text: str, user: int = 0) -> list[Package]:
 
 
 async def _list(shell: DeviceShell, user: int, *part: str) -> list[Package]:
-    """Those whose names contain `part`, else all."""
-    command = ["cmd", "package", "list", "packages", "-U", "--user", str(user), *part]
-    answer = await shell.run(command, check=False)
-    output = answer.complaint + answer.text
-    if not answer.ok or _REFUSED.search(output):
-        raise _refused(user, read_reason(output))
-    return read_packages(answer.text, user)
+    """Those whose names contain `part`, else all. Uids are told since Android 8, `cmd` is there since 7."""
+    words = ["--user", str(user), *part]
+    commands = (["cmd", "package", "list", "packages", "-U", *words], ["pm", "list", "packages", *words])
+    for command in commands[shell in _OLD_LISTS :]:
+        answer = await shell.run(command, check=False)
+        output = answer.complaint + answer.text
+        if _TOO_OLD.search(output):
+            _OLD_LISTS.add(shell)
+        elif answer.ok and not _REFUSED.search(output):
+            return read_packages(answer.text, user)
+        else:
+            break
+    raise _refused(user, read_reason(output))
+
+
+_TOO_OLD = re.compile(r"\bcmd: .*not found|Unknown option:? -U")
+_OLD_LISTS: WeakSet[DeviceShell] = WeakSet()
+"""Phones whose Android has no `cmd`, or lists no uids."""
 
 
 def _refused(user: int, reason: str) -> AdbCommandError:
@@ -101,7 +113,7 @@ async def _find(shell: DeviceShell, name: str, user: int | None) -> tuple[Packag
 
 
 async def is_installed(shell: DeviceShell, name: str) -> bool:
-    """For the current user."""
+    """Whether the phone's current user has the app."""
     return (await _find(shell, name, None))[0] is not None
 
 
@@ -135,8 +147,10 @@ def read_processes(text: str, package: str, user: int | None = None) -> dict[int
 
     With `user`, the same app in another user's profile is left out: its processes belong to `u10_a187`.
     """
-    rows = (line.split() for line in text.splitlines())
-    processes = [(int(row[0]), row[1], row[-1]) for row in rows if len(row) > 1 and row[0].isdigit()]
+    rows = [row for line in text.splitlines() if len(row := line.split()) > 1]
+    processes = [(int(row[0]), row[1], row[-1]) for row in rows if row[0].isdigit()]
+    # Before Android 8: USER PID PPID VSIZE RSS WCHAN PC S NAME.
+    processes += [(int(row[1]), row[0], row[-1]) for row in rows if row[1].isdigit() and len(row) == 9]
     foreign = re.compile(r"u(?!%s_)\d+_.*" % ("\\d+" if user is None else user))
     return {
         pid: name
@@ -148,7 +162,10 @@ def read_processes(text: str, package: str, user: int | None = None) -> dict[int
 async def processes_of(shell: DeviceShell, package: str, user: int | None = None) -> dict[int, str]:
     """Process names by pid; of all users without `user`."""
     check_package(package)
-    return read_processes((await shell.run(["ps", "-A", "-o", "PID,USER,NAME"])).text, package, user)
+    text = (await shell.run(["ps", "-A", "-o", "PID,USER,NAME"], check=False)).text
+    if not re.search(r"(?m)^ *\d", text):  # before Android 8 these words are names to filter by
+        text = (await shell.run(["ps"])).text
+    return read_processes(text, package, user)
 
 
 async def pid_of(shell: DeviceShell, package: str, user: int | None = None) -> int | None:

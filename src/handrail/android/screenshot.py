@@ -168,6 +168,7 @@ def find_secure(text: str) -> list[SecureWindow]:
 
 
 OFF_HINT = "Press the key `wakeup` to wake it, then look again."
+BOOTING_HINT = "Wait until its lock screen is there, then try again."
 LOCKED_HINT = "A person has to unlock it; a locked screen neither shows apps nor accepts input."
 T = TypeVar("T")
 
@@ -175,11 +176,14 @@ T = TypeVar("T")
 async def why_dark(shell: DeviceShell) -> tuple[str, str] | None:
     """Reason and remedy; None if the screen is on and unlocked, or if that is unknown."""
     try:
-        output = await shell.run(sections_script("power", "policy"), timeout_ms=TIDY_TIMEOUT_MS, check=False)
+        script = sections_script("boot", "power", "policy")
+        output = await shell.run(script, timeout_ms=TIDY_TIMEOUT_MS, check=False)
     except (DeviceError, Timeout):
         return None
     dumps = sections(output.text)
     is_locked = locked(dumps["policy"])
+    if dumps["boot"].strip() == "0":
+        return "The phone is still booting", BOOTING_HINT
     if screen_on(dumps["power"]) is False:
         return "The screen is off" + (" and the phone is locked" if is_locked else ""), OFF_HINT
     return ("The phone is locked", LOCKED_HINT) if is_locked else None

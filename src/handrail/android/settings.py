@@ -18,7 +18,7 @@ from handrail.android.emulator_console import console_port, open_console, read_s
 from handrail.android.input import VENDOR_SWITCHES
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported, VerificationFailed
-from handrail.protocol.target import in_words
+from handrail.protocol.target import value_in_words
 from handrail.surface.values import Display, NetworkChange
 
 Table = Literal["system", "secure", "global"]
@@ -43,7 +43,9 @@ async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -
     await _run_checked(shell, command, f"{table}/{name} was not set", hint=VENDOR_SWITCHES)
     current = await get_setting(shell, table, name)
     if current != value:
-        raise VerificationFailed(f"{table}/{name} is {in_words(current)}", expected=value, observed=current)
+        raise VerificationFailed(
+            f"{table}/{name} is {value_in_words(current)}", expected=value, observed=current
+        )
 
 
 Orientation = Literal["portrait", "landscape", "auto"]
@@ -162,7 +164,7 @@ def _compare(what: str, wanted: str | None, unit: int, actual: tuple[int, int], 
     first, colon, second = wanted.partition(":")
     is_named = (actual == (0, 0)) == (wanted in UNLIMITED)
     if not (actual == (int(first) * unit, int(second) * unit) if colon else is_named):
-        reason = f"the emulator's {what} is {in_words(actual)}"
+        reason = f"the emulator's {what} is {value_in_words(actual)}"
         raise VerificationFailed(reason, expected=wanted, observed=list(actual))
     done.applied[what] = wanted
 

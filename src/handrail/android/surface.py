@@ -15,7 +15,7 @@ from handrail.adb.shell import Command, Script
 from handrail.android import app_data, apps, logs, settings
 from handrail.android.app_labels import LabelMemory, installed_apps
 from handrail.android.driver import Driver
-from handrail.android.dumpsys import paragraph, read_state
+from handrail.android.dumpsys import home_apps, paragraph, read_state
 from handrail.android.packages import (
     cleared_by,
     grant,
@@ -39,18 +39,21 @@ from handrail.surface.capabilities import (
     ControlValues,
     DeskWindows,
     KeyPresses,
+    Mouse,
     ScreenReader,
+    Scrolling,
     Touch,
+    TypingWay,
     Video,
 )
 from handrail.surface.values import (
     CommandOutput,
+    DeviceReport,
     Facts,
     InstalledApp,
     LastWords,
     NetworkChange,
     Synced,
-    Told,
     Typed,
 )
 
@@ -60,6 +63,11 @@ _ONE_COMMAND = re.compile(r"[\w. \t-]*")
 """A script that consists of one plain command."""
 _HOME = ["-a", "android.intent.action.MAIN", "-c", "android.intent.category.HOME"]
 T = TypeVar("T")
+_NOT_HERE: dict[type, str] = {
+    ControlValues: "A phone's controls are set by fingers",
+    Mouse: "A finger can't hover, has one button and holds no keys",
+    Scrolling: "An app scrolls for a finger only",
+}
 
 
 class AndroidSurface:
@@ -88,8 +96,8 @@ class AndroidSurface:
         self._filled[DeskWindows] = windows
 
     def need(self, kind: type[C]) -> C:
-        if kind is ControlValues:
-            raise Unsupported("A phone's controls are set by fingers")
+        if kind in _NOT_HERE:
+            raise Unsupported(_NOT_HERE[kind], hint="Send this action to a browser.")
         if self._filled[kind] is None:
             raise Unsupported("This session has no desk", hint="Start `handrail serve` to get one.")
         return cast("C", self._filled[kind])
@@ -153,6 +161,8 @@ def _bound(function: Callable[..., Awaitable[T]], driver: Driver) -> Callable[..
 class _PhoneCapabilities:
     """All other capabilities: text, settings, data, logs, health, idle detection and shell."""
 
+    ways: frozenset[TypingWay] = frozenset()
+
     def __init__(self, device: AdbDevice, driver: Driver, clock: Clock) -> None:
         self._device = device
         self._driver = driver
@@ -164,8 +174,16 @@ class _PhoneCapabilities:
         self.set_appearance = _bound(settings.set_appearance, driver)
         self.set_location = _bound(settings.set_location, driver)
         self.wait_idle = driver.wait_idle
+        self.is_rested = driver.is_rested
 
-    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
+    async def type_text(
+        self,
+        text: str,
+        *,
+        blind: bool = False,
+        into: str | None = None,
+        how: TypingWay | None = None,  # noqa: ARG002
+    ) -> Typed:
         if into is not None and "://" in into:  # only pages report whose field it is
             if self._driver.webs is None:
                 raise Unsupported(
@@ -176,21 +194,21 @@ class _PhoneCapabilities:
 
     # settings
 
-    async def state(self) -> Told:
+    async def state(self) -> DeviceReport:
         clipboard = None
         with suppress(HandrailError):
             clipboard = await self._driver.text.get_clipboard()
         state = await read_state(self._shell, clipboard=clipboard)
-        return Told(paragraph(state), dict(state))
+        return DeviceReport(paragraph(state), dict(state))
 
     @tells_delivery
     async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
         return await settings.set_orientation(self._shell, orientation, self._clock)
 
     @tells_delivery
-    async def set_network(self, change: NetworkChange) -> Told:
+    async def set_network(self, change: NetworkChange) -> DeviceReport:
         applied = await settings.set_network(self._shell, self._driver.serial, change, self._clock)
-        return Told(applied.message, applied.to_dict())
+        return DeviceReport(applied.message, applied.to_dict())
 
     @tells_delivery
     async def add_media(self, path: Path) -> str:
@@ -230,7 +248,10 @@ class _PhoneCapabilities:
 
     async def _is_launcher(self, app: str) -> bool:
         home = await self._shell.run(["cmd", "package", "resolve-activity", "--brief", *_HOME], check=False)
-        return f"{app}/" in home.text
+        if home.ok and "not found" not in home.complaint + home.text:
+            return f"{app}/" in home.text
+        tasks = await self._shell.run(["dumpsys", "activity", "activities"], check=False)
+        return app in home_apps(tasks.text)
 
     async def last_words(self, app: str, within_ms: float | None) -> LastWords | None:
         since = None

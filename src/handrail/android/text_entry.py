@@ -152,7 +152,7 @@ class Paste(TextMethod):
 
 
 def clipboards(shell: DeviceShell, channels: Sequence[Channel]) -> list[Clipboard]:
-    """The fastest first."""
+    """Channels that can set and read the clipboard, the fastest first."""
     able = [channel for channel in channels if {"get_clipboard", "set_clipboard"} <= channel.can]
     return [*able, ShellClipboard(shell)]
 

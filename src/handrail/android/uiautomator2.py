@@ -6,9 +6,10 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Callable
+import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -160,18 +161,23 @@ ANYTHING = {"mask": _INSTANCE, **_NO_CHILDREN, "instance": 0}
 """The first node: a two-finger gesture needs an object, but uses our points."""
 
 
-async def open_u2(device: AdbDevice, *, clock: Clock, say: Callable[[str], None]) -> U2Channel | None:
-    """None, with a reported reason, if no server answers."""
+FIRST_WITH_MULTIDEX = 21
+"""The API level from which a runtime reads more than the first dex file of a jar."""
+
+
+async def open_u2(device: AdbDevice, clock: Clock, *, sdk: int = 0, android: str = "") -> U2Channel:
+    """Uses a server that runs already, whoever started it. `sdk` is 0 where it is unknown."""
     jar = find_jar()
     if jar is None:
-        say("no u2: its server comes with the Python package uiautomator2, which is not installed")
-        return None
+        reason = "its server comes with the Python package uiautomator2, which is not installed"
+        raise Unsupported(reason, passing=True)
     server = U2Server(device, jar, clock)
     try:
+        if 0 < sdk < FIRST_WITH_MULTIDEX and (count := dex_files(jar)) > 1:
+            raise Unsupported(f"Android {android} reads one dex file of a jar, and u2's server has {count}")
         await server.start()
-    except (HandrailError, OSError) as error:
-        say(f"no u2: {error}")
-        return None
+    except OSError as error:
+        raise AdbCommandError(f"{jar} can't be read: {error.strerror}", command=MAIN) from None
     return U2Channel(server, clock)
 
 
@@ -187,6 +193,18 @@ KNOWN_JARS = {
     "87c8ac9505970d42aa5922baa90114808fda6f47f9e5fbd4caa0f621c2c8d30d": "0.4.1",
 }
 """SHA-256 of the jars that are pushed. A jar can do everything on the phone, so no other is."""
+
+
+def dex_files(jar: Path) -> int:
+    with zipfile.ZipFile(jar) as archive:
+        return sum(name.endswith(".dex") for name in archive.namelist())
+
+
+def jar_version() -> str:
+    """Of the package that brings the jar; "" where it is not installed."""
+    with suppress(PackageNotFoundError):
+        return version("uiautomator2")
+    return ""
 
 
 def find_jar() -> Path | None:

@@ -45,35 +45,6 @@ def test_this_side_speaks_first_and_says_what_it_can() -> None:
     with_connection(story, welcome=None)
 
 
-def test_the_welcome_says_what_the_device_can() -> None:
-    async def story(lone: Lone) -> None:
-        connection = lone.connection
-        await now(connection.welcome)
-        assert (connection.online, connection.usable) == (True, True)
-        assert connection.banner == ("device", {"ro.product.name": "old"}, ("cmd", "shell_v2"))
-
-    with_connection(story)
-
-
-@each(("offered", "agreed"), [(0, 4096), (4097, 4097), (1 << 20, 1 << 20), (1 << 24, 1 << 20)])
-def test_packets_are_as_long_as_both_sides_take(offered: int, agreed: int) -> None:
-    async def story(lone: Lone) -> None:
-        assert lone.connection.max_payload == agreed
-
-    with_connection(story, welcome=Packet(Command.CNXN, VERSION, offered, BANNER))
-
-
-@each(("version", "summed"), [(VERSION, False), (VERSION - 1, True), (VERSION + 1, False)])
-def test_only_an_old_device_gets_and_owes_checksums(version: int, summed: bool) -> None:
-    async def story(lone: Lone) -> None:
-        lone.connection.send(Command.CLSE, 1, 2, b"payload")
-        assert lone.transport.took() == encode(Packet(Command.CLSE, 1, 2, b"payload"), summed=summed)
-        lone.comes(Packet(Command.OKAY, 1, 2, b"payload"))
-        assert lone.connection.usable is not summed
-
-    with_connection(story, welcome=Packet(Command.CNXN, version, MAX_PAYLOAD, BANNER))
-
-
 # keys
 
 
@@ -172,28 +143,6 @@ def test_a_program_that_ends_while_keys_are_read_is_no_complaint() -> None:
 # the end
 
 
-def test_a_device_that_wants_tls_is_for_the_adb_server() -> None:
-    async def story(lone: Lone) -> None:
-        lone.comes(Packet(Command.STLS, 0x01000000, 0))
-        error = await failure(lone)
-        assert error.message == f"{NAME} requires TLS (wireless debugging)"
-        assert error.hint == "Use the adb server for this phone."
-        assert (error.retryable, error.details) == (False, {"delivery": "not_delivered"})
-        assert lone.transport.aborted
-
-    with_connection(story, welcome=None)
-
-
-def test_bytes_that_are_no_adb_end_the_connection() -> None:
-    async def story(lone: Lone) -> None:
-        lone.connection.data_received(b"HTTP/1.1 400 Bad Request\r\n")
-        error = await failure(lone)
-        assert error.message.startswith(f"{NAME} does not speak ADB: magic ")
-        assert (error.retryable, lone.transport.aborted) == (False, True)
-
-    with_connection(story, welcome=None)
-
-
 def test_more_than_was_agreed_ends_the_connection() -> None:
     async def story(lone: Lone) -> None:
         lone.comes(Packet(Command.WRTE, 1, 2, bytes(1 << 20)))
@@ -220,18 +169,6 @@ def test_a_connection_that_is_dropped_may_be_tried_again(why: Exception | None, 
     with_connection(story, welcome=None)
 
 
-def test_a_connection_that_this_side_ends_is_not_tried_again() -> None:
-    async def story(lone: Lone) -> None:
-        lone.connection.abort()
-        error = await failure(lone)
-        assert error.message == f"the connection to {NAME} was closed"
-        assert (error.retryable, lone.transport.aborted) == (False, True)
-        lone.connection.connection_lost(None)
-        assert await failure(lone) is error
-
-    with_connection(story, welcome=None)
-
-
 def test_a_connection_that_was_never_made_can_be_ended() -> None:
     async def story() -> None:
         connection = AdbdConnection(NAME, list)
@@ -242,18 +179,3 @@ def test_a_connection_that_was_never_made_can_be_ended() -> None:
             await now(connection.welcome)
 
     run_without_complaints(story)
-
-
-def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:
-    async def story(lone: Lone) -> None:
-        lone.connection.abort()
-
-    with_connection(story, welcome=None)
-
-
-def test_a_connection_that_is_closing_is_not_used() -> None:
-    async def story(lone: Lone) -> None:
-        lone.transport.close()
-        assert (lone.connection.online, lone.connection.usable) == (True, False)
-
-    with_connection(story)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -46,15 +45,6 @@ def test_the_phone_verifies_what_we_sign(key: PrivateKey) -> None:
     )
 
 
-def test_a_key_is_made_where_there_is_none_and_found_again(tmp_path: Path) -> None:
-    env = {"ANDROID_USER_HOME": str(tmp_path / "android"), "HOME": str(tmp_path)}
-    made = load_or_make_keys(env)
-    file = tmp_path / "android" / "adbkey"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert [key.public() for key in load_or_make_keys(env)] == [key.public() for key in made]
-    assert (tmp_path / "android" / "adbkey.pub").read_bytes() == made[0].public().rstrip(b"\0")
-
-
 def test_handrails_own_folder_serves_where_adbs_can_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     blocked = str(tmp_path / "file")
@@ -82,16 +72,6 @@ def test_the_stock_adbs_key_is_read_and_ours_is_read_by_it(tmp_path: Path) -> No
     ours = load_or_make_keys({"ANDROID_USER_HOME": str(tmp_path), "HOME": str(tmp_path)})[0]
     printed = subprocess.run([adb, "pubkey", tmp_path / "adbkey"], check=True, capture_output=True).stdout
     assert printed.split(b" ")[0].strip() == ours.public().split(b" ")[0]
-
-
-@pytest.mark.parametrize("damage", ["", "-----BEGIN PRIVATE KEY-----\nMIIE\n", "héllo", "cut"])
-def test_a_damaged_key_is_named_with_what_to_do(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "adbkey"
-    load_or_make_keys({"ANDROID_USER_HOME": str(tmp_path), "HOME": str(tmp_path)})
-    path.write_text("\n".join(path.read_text().splitlines()[:9]) if damage == "cut" else damage)
-    with pytest.raises(AdbConnectionError, match="adbkey can't be used") as caught:
-        read_key(path)
-    assert "Move the file away" in caught.value.hint
 
 
 def pem(key: PrivateKeyTypes, form: PrivateFormat = PrivateFormat.PKCS8, password: bytes = b"") -> bytes:
@@ -156,13 +136,6 @@ def test_links_that_find_no_key_at_the_same_time_use_the_same_one(tmp_path: Path
         found = [keys[0] for keys in threads.map(lambda _: load_or_make_keys(env), range(4))]
     assert len({key.rsa.public_key().public_numbers().n for key in found}) == 1
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["adbkey", "adbkey.pub", "android"]
-
-
-def test_a_folder_in_the_keys_place_is_gone_round(tmp_path: Path) -> None:
-    (tmp_path / "android" / "adbkey").mkdir(parents=True)
-    env = {"ANDROID_USER_HOME": str(tmp_path / "android"), "HOME": str(tmp_path)}
-    assert load_or_make_keys(env)
-    assert (tmp_path / ".android" / "adbkey").is_file()
 
 
 def test_a_token_of_another_size_is_not_signed(key: PrivateKey) -> None:

@@ -37,29 +37,6 @@ def states(devices: list[Listed], address: str) -> list[str]:
     return [device.state for device in devices if device.serial == address]
 
 
-def test_a_server_is_started_once_and_stays(server_env: dict[str, str]) -> None:
-    async def story(server: Server, _: Served) -> None:
-        assert await server.running()
-        await server.start()
-        assert await server.version() >= 32
-
-    play(server_env, story)
-
-
-def test_a_device_is_added_listed_and_forgotten(server_env: dict[str, str]) -> None:
-    async def story(server: Server, served: Served) -> None:
-        await server.connect(served.address)
-        await server.connect(served.address)
-        (found,) = [one for one in await server.devices() if one.serial == served.address]
-        assert found.state == "device"
-        assert found.props["model"] == "Simulated_Phone"
-        await server.disconnect(served.address)
-        await server.disconnect(served.address)
-        assert states(await server.devices(), served.address) == []
-
-    play(server_env, story)
-
-
 def test_changes_are_told(server_env: dict[str, str]) -> None:
     async def story(server: Server, served: Served) -> None:
         changes = server.track()
@@ -114,24 +91,6 @@ def test_what_nobody_serves_is_refused(server_env: dict[str, str]) -> None:
             await server.link(served.address).open("tcp:9")
 
     play(server_env, story)
-
-
-async def test_without_a_server_and_without_adb_the_error_says_how_to_get_one() -> None:
-    server = Server(port=free_port(), env={"HANDRAIL_ADB": "/nowhere/adb"})
-    with pytest.raises(AdbConnectionError, match="no adb program") as caught:
-        await server.start()
-    assert "pip install adbutils" in caught.value.hint
-    with pytest.raises(AdbConnectionError, match="Connection refused"):
-        await server.devices()
-
-
-async def test_a_binary_that_fails_is_named(tmp_path: Path) -> None:
-    broken = tmp_path / "adb"
-    broken.write_text("#!/bin/sh\nexit 3\n")
-    broken.chmod(0o755)
-    server = Server(port=free_port(), env={"HANDRAIL_ADB": str(broken)})
-    with pytest.raises(AdbConnectionError, match="ended with 3"):
-        await server.start()
 
 
 @each("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"FAILFAIL", b"OKAYwhat", b"FAIL00"])

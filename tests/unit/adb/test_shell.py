@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.adb.device import AdbDevice, KeptOutput
+from handrail.adb.device import AdbDevice, FirstBytes
 from handrail.adb.shell import Script, quote
 from handrail.errors import AdbCommandError, DeviceOffline, InvalidAction, Timeout
 from handrail_sim.adbd.server import Served
@@ -48,53 +48,9 @@ def test_a_failing_command_raises_with_its_own_words(play: Play) -> None:
     play(story)
 
 
-def test_arguments_arrive_as_they_are(play: Play) -> None:
-    nasty = [
-        "a b",
-        "$HOME",
-        "`id`",
-        "it's",
-        '"',
-        "\\",
-        "*",
-        "~",
-        ";reboot",
-        "\n",
-        "",
-        "-n",
-        "é漢🙂",
-        "a=b",
-        "#x",
-    ]
-
-    async def story(device: AdbDevice, _: Served) -> None:
-        done = await device.shell.run(["printf", "<%s>", *nasty])
-        assert done.text == "".join(f"<{word}>" for word in nasty)
-
-    play(story)
-
-
-def test_input_is_given_whole_and_ends(play: Play) -> None:
-    data = bytes(range(256)) * 8192
-
-    async def story(device: AdbDevice, _: Served) -> None:
-        assert (await device.shell.run(["cat"], stdin=data)).stdout == data
-        assert (await device.shell.run(["cat"])).stdout == b""
-
-    play(story)
-
-
 def test_a_command_that_does_not_read_its_input_is_no_failure(play: Play) -> None:
     async def story(device: AdbDevice, _: Served) -> None:
         assert (await device.shell.run(["echo", "hi"], stdin=bytes(1 << 20))).stdout == b"hi\n"
-
-    play(story)
-
-
-def test_output_beyond_the_limit_is_counted_not_kept(play: Play) -> None:
-    async def story(device: AdbDevice, _: Served) -> None:
-        done = await device.shell.run(Script("yes | head -c 3000000"), limit=1000)
-        assert (len(done.stdout), done.dropped) == (1000, 2_999_000)
 
     play(story)
 
@@ -109,29 +65,6 @@ def test_an_endless_command_ends_at_its_deadline(play: Play) -> None:
     play(story)
 
 
-SLEEPERS = [
-    ["sleep", "30"],
-    Script("sleep 30; echo late"),
-    Script("sleep 30 | cat"),
-    Script("(sleep 30; echo late) & wait"),
-    Script("sh -c 'sleep 30; echo late'; echo later"),
-]
-
-
-@pytest.mark.parametrize("command", SLEEPERS, ids=str)
-def test_a_cancelled_command_is_gone_from_the_phone(play: Play, command: list[str] | Script) -> None:
-    async def story(device: AdbDevice, served: Served) -> None:
-        work = asyncio.ensure_future(device.shell.run(command))
-        await until(lambda: "sleep" in running(served.phone))
-        work.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await work
-        await until(lambda: "sleep" not in running(served.phone))
-        assert "sleep" not in (await device.shell.run(["ps", "-A", "-o", "NAME"])).text
-
-    play(story)
-
-
 def test_leaving_the_block_ends_the_command(play: Play) -> None:
     async def story(device: AdbDevice, served: Served) -> None:
         async with device.shell.start(Script("echo ready; sleep 30; echo late")) as process:
@@ -140,52 +73,6 @@ def test_leaving_the_block_ends_the_command(play: Play) -> None:
                 break
             await until(lambda: "sleep" in running(served.phone))
         await until(lambda: not running(served.phone))
-
-    play(story)
-
-
-def test_a_running_command_can_be_talked_to(play: Play) -> None:
-    async def story(device: AdbDevice, _: Served) -> None:
-        async with device.shell.start(
-            Script("while read x; do echo got $x; done; echo bye >&2; exit 5")
-        ) as it:
-            pieces = aiter(it)
-            for word in (b"one", b"two"):
-                await it.write(word + b"\n")
-                assert await anext(pieces) == b"got " + word + b"\n"
-            await it.end_input()
-            done = await it.wait()
-        assert (done.stdout, done.stderr, done.exit_code) == (b"", b"bye\n", 5)
-
-    play(story)
-
-
-def test_what_was_not_iterated_over_is_in_the_output(play: Play) -> None:
-    async def story(device: AdbDevice, _: Served) -> None:
-        async with device.shell.start(Script("echo one; echo two >&2; sleep 0.01; echo three")) as it:
-            first = await anext(aiter(it))
-            assert first.startswith(b"one\n")
-            done = await it.wait()
-        assert first + done.stdout == b"one\nthree\n"
-        assert done.stderr == b"two\n"
-
-    play(story)
-
-
-def test_many_commands_at_once_do_not_mix(play: Play) -> None:
-    async def story(device: AdbDevice, _: Served) -> None:
-        commands = [["sh", "-c", f"echo {n}; sleep 0.0{n % 10}; echo {n}"] for n in range(200)]
-        done = await asyncio.gather(*(device.shell.run(command) for command in commands))
-        assert [one.text for one in done] == [f"{n}\n{n}\n" for n in range(200)]
-
-    play(story)
-
-
-def test_a_slow_reader_does_not_hold_up_others(play: Play) -> None:
-    async def story(device: AdbDevice, _: Served) -> None:
-        async with device.shell.start(["yes"]) as endless:
-            assert (await anext(aiter(endless))).startswith(b"y\n")
-            assert (await device.shell.run(["echo", "meanwhile"])).text == "meanwhile\n"
 
     play(story)
 
@@ -240,7 +127,7 @@ def test_plain_words_stay_readable() -> None:
 
 
 def test_the_head_of_the_output_is_kept_and_the_rest_counted() -> None:
-    kept = KeptOutput(5)
+    kept = FirstBytes(5)
     for piece in (b"abc", b"def", b"ghi"):
         kept.add(piece)
     assert (kept.value(), kept.size, kept.dropped) == (b"abcde", 5, 4)

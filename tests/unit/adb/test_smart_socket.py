@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket as sockets
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -45,47 +44,6 @@ async def failure(work: Awaitable[object]) -> DeviceError:
 # requests
 
 
-def test_a_request_goes_with_its_length_and_is_answered() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        assert transport.socket.options == [(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)]
-        assert (transport.took(), socket.sent_count) == (b"000chost:version", 1)
-        assert not socket.granted.done()
-        socket.data_received(b"OKAY0004")
-        await now(socket.granted)
-        socket.data_received(b"0029000bhello \xff you!")
-        answers = [await now(socket.text()), await now(socket.text())]
-        assert answers == ["0029", "hello \N{REPLACEMENT CHARACTER} you"]
-        assert transport.took() == b""
-
-    play(story, "host:version")
-
-
-def test_a_service_is_asked_for_once_the_device_was_granted() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        assert (transport.took(), socket.sent_count) == (b"0010host:transport:x", 1)
-        for byte in b"OKA":
-            socket.data_received(bytes([byte]))
-        assert transport.took() == b""
-        socket.data_received(b"Y")
-        assert (transport.took(), socket.sent_count) == (b"0006exec:\xff", 2)
-        assert not socket.granted.done()
-        socket.data_received(b"OKAYOKAY")
-        await now(socket.granted)
-        assert await now(socket.read()) == b"OKAY"
-
-    play(story, "host:transport:x", "exec:\udcff")
-
-
-def test_both_grants_may_come_at_once() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.data_received(b"OKAYOKAYhello")
-        await now(socket.granted)
-        assert transport.writes == [b"0010host:transport:x", b"0005tcp:9"]
-        assert await now(socket.read()) == b"hello"
-
-    play(story, *TWO)
-
-
 def test_the_longest_request_has_four_digits() -> None:
     async def story(_: SmartSocket, transport: Transport) -> None:
         assert transport.took().startswith(b"ffffxxx")
@@ -105,15 +63,6 @@ def test_a_refusal_names_what_was_refused() -> None:
     play(story, *TWO)
 
 
-def test_a_refusal_ends_where_its_length_says() -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        socket.data_received(b"FAIL0010no \xff such device and more")
-        error = await failure(socket.granted)
-        assert error.message == "x refused 'tcp:9': no \N{REPLACEMENT CHARACTER} such device"
-
-    play(story, "tcp:9")
-
-
 @each("said", [b"HTTP", b"FAIL00zz", b"okay", b"\0\0\0\0"])
 def test_something_else_at_the_port_is_told_apart(said: bytes) -> None:
     async def story(socket: SmartSocket, _: Transport) -> None:
@@ -127,30 +76,6 @@ def test_something_else_at_the_port_is_told_apart(said: bytes) -> None:
     play(story, "host:version")
 
 
-def test_a_text_of_no_length_is_no_answer() -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        socket.data_received(b"what")
-        assert (await failure(socket.text())).message.endswith("it answered b'what'")
-
-    play(story)
-
-
-@each(("grants", "delivery"), [(b"", "not_delivered"), (b"OKAY", "unknown")])
-@each("lost", [True, False])
-def test_before_the_last_request_nothing_was_delivered(grants: bytes, delivery: str, lost: bool) -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        socket.data_received(grants)
-        if lost:
-            socket.connection_lost(OSError("reset"))
-        else:
-            assert socket.eof_received() is False
-        error = await failure(socket.granted)
-        assert error.message == ("the adb server hung up: reset" if lost else CUT)
-        assert (error.hint, error.details) == (HINT, {"delivery": delivery})
-
-    play(story, *TWO)
-
-
 def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:
     async def story(socket: SmartSocket, _: Transport) -> None:
         socket.eof_received()
@@ -159,32 +84,7 @@ def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:
     play(story, *TWO)
 
 
-def test_answers_that_come_after_a_cancellation_are_no_complaint() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.granted.cancel()
-        transport.took()
-        socket.data_received(b"OKAY")
-        socket.eof_received()
-        assert transport.took() == b""
-
-    play(story, *TWO)
-
-
 # reading
-
-
-def test_the_socket_is_read_on_only_while_little_lies_unread() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.data_received(bytes(KEPT))
-        assert transport.reading
-        socket.data_received(b"a")
-        assert not transport.reading
-        socket.data_received(b"b")
-        await now(socket.read())
-        assert transport.reading
-        assert [await now(socket.read()), await now(socket.read())] == [b"a", b"b"]
-
-    play(story)
 
 
 def test_the_socket_stays_paused_while_too_much_lies_unread() -> None:
@@ -195,28 +95,6 @@ def test_the_socket_stays_paused_while_too_much_lies_unread() -> None:
         assert not transport.reading
         await now(socket.read())
         assert transport.reading
-
-    play(story)
-
-
-def test_a_service_that_ends_is_read_to_its_end() -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        socket.data_received(b"last words")
-        socket.eof_received()
-        socket.connection_lost(None)
-        assert [await now(socket.read()), await now(socket.read())] == [b"last words", b""]
-
-    play(story)
-
-
-def test_a_reader_learns_that_the_server_hung_up() -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        reading = asyncio.ensure_future(socket.read())
-        await turns()
-        socket.connection_lost(OSError("reset"))
-        error = await failure(reading)
-        assert (error.message, error.details["delivery"]) == ("the adb server hung up: reset", "unknown")
-        assert (await failure(socket.read())) is error
 
     play(story)
 
@@ -293,39 +171,6 @@ def test_writers_wait_again_when_the_first_of_them_filled_the_socket() -> None:
         socket.resume_writing()
         await now(asyncio.gather(*writing))
         assert transport.took() == b"second"
-
-    play(story)
-
-
-@each("end", ["lost", "closed by it", "closed by us"])
-def test_writers_learn_that_the_socket_is_gone(end: str) -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.pause_writing()
-        waiting = asyncio.ensure_future(socket.write(b"x"))
-        await turns()
-        if end == "lost":
-            socket.connection_lost(None)
-        else:
-            await now(socket.close()) if end == "closed by us" else socket.eof_received()
-            socket.resume_writing()
-        for writing in (waiting, socket.write(b"y")):
-            error = await failure(writing)
-            assert error.message == "the device or the adb server closed the stream and accepts no more input"
-            assert (error.hint, error.details) == (HINT, {"delivery": "unknown"})
-        assert transport.took() == b""
-
-    play(story)
-
-
-def test_closing_drops_what_nobody_read() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.data_received(b"unread")
-        await now(socket.close())
-        assert transport.closed
-        socket.data_received(b"late")
-        assert await now(socket.read()) == b""
-        socket.connection_lost(None)
-        await now(socket.close())
 
     play(story)
 

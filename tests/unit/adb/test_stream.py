@@ -8,9 +8,9 @@ import pytest
 
 from handrail.adb.direct import DirectStream
 from handrail.adb.wire import Command
-from handrail.errors import AdbCommandError, DeviceOffline
+from handrail.errors import DeviceOffline
 from tests.cases import each
-from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, REMOTE, Recorder, deliver, with_stream
+from tests.unit.adb.lone_stream import KEPT, LOCAL, REMOTE, Recorder, with_stream
 from tests.unit.adb.wires import now, turns
 
 # being taken
@@ -27,21 +27,6 @@ def test_the_first_okay_takes_the_stream_and_gives_the_devices_id() -> None:
         assert stream.remote == REMOTE
 
     with_stream(story, taken=False)
-
-
-def test_a_service_that_is_closed_before_it_was_taken_was_refused() -> None:
-    async def story(_: DirectStream, line: Recorder) -> None:
-        stream = DirectStream(line, LOCAL, "tcp:1" + "x" * 90)
-        stream.hang_up()
-        with pytest.raises(AdbCommandError) as caught:
-            await now(stream.taken)
-        shown = "tcp:1" + "x" * 75
-        assert caught.value.message == f"the device refused to open '{shown}'"
-        assert caught.value.hint.startswith("Nothing on the phone serves it: check")
-        assert caught.value.details == {"command": shown, "delivery": "not_delivered"}
-        assert line.forgotten == [stream]
-
-    with_stream(story)
 
 
 def test_a_line_that_breaks_before_the_service_was_taken_says_so_itself() -> None:
@@ -176,77 +161,4 @@ def test_a_writer_that_gives_up_leaves_its_turn_to_the_next() -> None:
     with_stream(story, taken=False)
 
 
-def test_all_writers_learn_that_the_device_closed() -> None:
-    async def story(_: DirectStream, line: Recorder) -> None:
-        stream = DirectStream(line, LOCAL, "tcp:1" + "x" * 90)
-        waiting = [asyncio.ensure_future(stream.write(b"x")) for _ in range(3)]
-        await turns()
-        stream.acknowledge(REMOTE)
-        stream.hang_up()
-        shown = "tcp:1" + "x" * 75
-        for writing in (*waiting, stream.write(b"later"), stream.write(b"later")):
-            with pytest.raises(AdbCommandError) as caught:
-                await now(writing)
-            assert caught.value.message == f"the device closed '{shown}' and accepts no more input"
-            assert caught.value.hint == "Read its output from before it closed."
-            assert caught.value.details == {"command": shown, "delivery": "unknown"}
-        assert line.took() == []
-
-    with_stream(story)
-
-
-def test_writers_learn_why_the_line_broke() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        await now(stream.write(b"x"))
-        waiting = asyncio.ensure_future(stream.write(b"y"))
-        await turns()
-        broken = DeviceOffline("gone")
-        stream.hang_up(broken)
-        for writing in (waiting, stream.write(b"z")):
-            with pytest.raises(DeviceOffline) as caught:
-                await now(writing)
-            assert caught.value is broken
-        assert [packet[3] for packet in line.took()] == [b"x"]
-
-    with_stream(story)
-
-
 # closing
-
-
-def test_closing_tells_the_device_once_and_drops_what_nobody_read() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        deliver(stream, line, bytes(KEPT + 1))
-        await now(stream.close())
-        assert (line.took(), line.forgotten) == ([CLSE], [stream])
-        await now(stream.close())
-        assert line.took() == []
-        assert await now(stream.read()) == b""
-        assert line.took() == []
-        with pytest.raises(AdbCommandError, match="accepts no more input"):
-            await now(stream.write(b"x"))
-
-    with_stream(story)
-
-
-def test_closing_ends_a_reader_that_waits() -> None:
-    async def story(stream: DirectStream, _: Recorder) -> None:
-        reading = asyncio.ensure_future(stream.read())
-        await turns()
-        await now(stream.close())
-        assert await now(reading) == b""
-
-    with_stream(story)
-
-
-def test_a_stream_that_the_device_closed_is_closed_without_a_word() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        deliver(stream, line, b"last words")
-        stream.hang_up()
-        line.took()
-        assert line.forgotten == [stream]
-        await now(stream.close())
-        assert line.took() == []
-        assert await now(stream.read()) == b""
-
-    with_stream(story)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from handrail.adb.direct import ByteQueue, DirectStream
-from handrail.errors import AdbConnectionError, DeviceOffline
+from handrail.errors import AdbConnectionError
 from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, OKAY, REMOTE, Recorder, deliver, with_stream
 from tests.unit.adb.wires import now, turns
 
@@ -25,19 +25,6 @@ def test_what_came_is_read_in_order_and_answered_at_once() -> None:
 def test_nothing_is_answered_before_something_came() -> None:
     async def story(stream: DirectStream, line: Recorder) -> None:
         stream.answer()
-        assert line.took() == []
-
-    with_stream(story)
-
-
-def test_the_answer_waits_until_the_connection_has_handled_all_that_came() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        stream.deliver(b"last words")
-        assert (line.took(), line.unanswered) == ([], [stream])
-        stream.hang_up()
-        line.answer()
-        assert line.took() == []
-        assert [await now(stream.read()), await now(stream.read())] == [b"last words", b""]
         assert line.took() == []
 
     with_stream(story)
@@ -128,31 +115,6 @@ def test_a_reader_waits_for_what_comes() -> None:
         assert not reading.done()
         deliver(stream, line, b"x")
         assert await now(reading) == b"x"
-
-    with_stream(story)
-
-
-def test_of_two_readers_both_get_something() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        readers = [asyncio.ensure_future(stream.read()) for _ in range(3)]
-        await turns()
-        readers[0].cancel()
-        deliver(stream, line, b"a")
-        await turns()
-        deliver(stream, line, b"b")
-        assert await now(asyncio.gather(*readers[1:])) == [b"a", b"b"]
-
-    with_stream(story)
-
-
-def test_a_reader_learns_why_the_line_broke_after_what_came_before() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        deliver(stream, line, b"before")
-        stream.hang_up(DeviceOffline("gone"))
-        assert await now(stream.read()) == b"before"
-        for _ in range(2):
-            with pytest.raises(DeviceOffline, match="gone"):
-                await now(stream.read())
 
     with_stream(story)
 

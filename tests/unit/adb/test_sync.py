@@ -103,15 +103,6 @@ def test_a_missing_file_says_so_and_leaves_nothing(play: Play, tmp_path: Path, v
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_push_that_the_phone_refuses_gives_the_phones_words(play: Play) -> None:
-    async def story(device: AdbDevice, _: Served) -> None:
-        with pytest.raises(AdbCommandError, match=r"/system/x: .*[Rr]ead-only|/system/x: .*denied"):
-            await device.files.push(bytes(1_000_000), "/system/x")
-        assert (await device.shell.run(["echo", "on"])).text == "on\n"
-
-    play(story)
-
-
 def test_a_local_file_that_is_not_there_is_named(play: Play, tmp_path: Path) -> None:
     async def story(device: AdbDevice, _: Served) -> None:
         with pytest.raises(InvalidAction, match="missing can't be used: No such file"):

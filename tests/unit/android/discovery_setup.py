@@ -8,9 +8,10 @@ from contextlib import aclosing
 from pathlib import Path
 
 from handrail.adb.server import Server
-from handrail.android.discovery import DiscoveredDevice, discover, watch
+from handrail.android.discovery import discover, watch
 from handrail.clock import SystemClock
 from handrail.config import Config
+from handrail.surface.listing import DiscoveredDevice
 from handrail_sim.phone import Phone
 from tests.unit.android.private_adb import private_env
 

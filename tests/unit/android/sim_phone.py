@@ -21,7 +21,6 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 
 CONTACTS = "com.google.android.contacts"
-HELPER = "com.agentest.helper"
 
 
 class CountedStream:
@@ -118,10 +117,3 @@ def put_apk(folder: Path, package: str, code: int = 1, *, padding: int = 0) -> P
     path = folder / f"{package.replace('.', '-')}.apk"
     path.write_bytes(made.getvalue())
     return path
-
-
-def helper_env(folder: Path, code: int = 1) -> dict[str, str]:
-    """An environment in which both helper APKs are found."""
-    for package in (HELPER, f"{HELPER}.test"):
-        put_apk(folder, package, code)
-    return {"HANDRAIL_HELPER_DIR": str(folder)}

@@ -23,40 +23,6 @@ def front(bench: Bench) -> str:
     return top.component if top else ""
 
 
-def test_an_app_starts_as_its_icon_does() -> None:
-    async def story(bench: Bench) -> None:
-        started = await apps.start(bench.device.shell, CONTACTS)
-        assert started.startswith(f"{CONTACTS}/")
-        assert front(bench).startswith(CONTACTS)
-
-    play(story)
-
-
-def test_a_running_app_comes_to_the_front() -> None:
-    async def story(bench: Bench) -> None:
-        shell = bench.device.shell
-        await apps.start(shell, CONTACTS)
-        await apps.start(shell, NOTES)
-        await apps.start(shell, CONTACTS)
-        assert front(bench).startswith(CONTACTS)
-
-    play(story)
-
-
-def test_an_activity_is_started_by_any_spelling_of_its_name() -> None:
-    assert apps.component("a.b", "Main") == "a.b/.Main"
-    assert apps.component("a.b", ".Main") == "a.b/.Main"
-    assert apps.component("a.b", "a.b.Main$Inner") == "a.b/a.b.Main$Inner"
-
-    async def story(bench: Bench) -> None:
-        started = await apps.start(
-            bench.device.shell, CONTACTS, "com.android.contacts.activities.PeopleActivity"
-        )
-        assert started == f"{CONTACTS}/com.android.contacts.activities.PeopleActivity"
-
-    play(story)
-
-
 def test_a_wrong_activity_of_an_installed_app_is_named() -> None:
     async def story(bench: Bench) -> None:
         with pytest.raises(AdbCommandError) as caught:
@@ -133,15 +99,6 @@ def test_restarting_gives_a_new_process() -> None:
     play(story)
 
 
-def test_resetting_empties_the_apps_folder() -> None:
-    async def story(bench: Bench) -> None:
-        bench.phone.files.write(f"/data/data/{NOTES}/files/a", b"x")
-        await apps.reset(bench.device.shell, NOTES)
-        assert not bench.phone.files.exists(f"/data/data/{NOTES}/files/a")
-
-    play(story)
-
-
 def test_a_reset_that_the_device_refuses_is_a_failure() -> None:
     said = ScriptedShell("0", "package:a.b uid:10100", Output(b"Failed\n", b"", 0))
     with pytest.raises(AdbCommandError, match="Failed"):
@@ -167,15 +124,6 @@ def test_what_is_no_activity_never_reaches_the_device(activity: str) -> None:
 
 
 # lists of packages and processes
-
-
-def test_packages_are_found_by_their_whole_name() -> None:
-    async def story(bench: Bench) -> None:
-        shell = bench.device.shell
-        assert await packages.is_installed(shell, CONTACTS)
-        assert not await packages.is_installed(shell, "com.android.contac")
-
-    play(story)
 
 
 def test_package_lines_of_every_android_are_read() -> None:
@@ -205,15 +153,6 @@ def test_a_refused_list_never_means_that_an_app_is_not_installed(answers: list[s
     with pytest.raises(AdbCommandError, match="did not list the packages of user 0") as caught:
         asyncio.run(packages.is_installed(ScriptedShell("0", *answers), "a.b"))
     assert "unknown" in caught.value.hint
-
-
-def test_every_question_about_packages_names_the_present_user() -> None:
-    said = ScriptedShell("10\n", "package:a.b uid:1010100", "Success")
-    asyncio.run(apps.reset(said, "a.b"))
-    assert [" --user 10 " in asked for asked in said.asked] == [False, True, True]
-    said = ScriptedShell("10\n", "priority=0\na.b/.Main\n", "Status: ok\nActivity: a.b/.Main\n")
-    asyncio.run(apps.start(said, "a.b"))
-    assert [" --user 10 " in asked for asked in said.asked] == [False, True, True]
 
 
 def test_a_phone_that_tells_no_user_is_asked_about_user_0_and_says_so() -> None:
@@ -252,23 +191,6 @@ def test_an_error_counts_whatever_the_exit_code() -> None:
 
 
 # addresses
-
-
-def test_an_address_opens_in_its_app() -> None:
-    async def story(bench: Bench) -> None:
-        await apps.open_url(bench.device.shell, "https://example.org/help?a=1&b=2")
-        assert front(bench).startswith("com.handrail.browser")
-
-    play(story)
-
-
-def test_an_address_that_nobody_handles_says_so() -> None:
-    async def story(bench: Bench) -> None:
-        with pytest.raises(AdbCommandError) as caught:
-            await apps.open_url(bench.device.shell, "strange:thing")
-        assert "strange:" in caught.value.hint
-
-    play(story)
 
 
 @each("url", ["", "example.org", "https://a b", "-a:", "a\nb:c"])

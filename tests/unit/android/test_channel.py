@@ -6,10 +6,10 @@ import inspect
 import pytest
 
 from handrail.android.channel import OFFERS, Channel
-from handrail.android.emulator_grpc import EmulatorChannel
-from handrail.android.http_helper import HelperChannel
+from handrail.android.helper_channel import HelperChannel
 from handrail.android.uiautomator2 import U2Channel
 from handrail.errors import Unsupported
+from handrail_emulator import EmulatorChannel
 
 FINGERS = {"tap", "double_tap", "long_press", "swipe"}
 
@@ -31,7 +31,10 @@ def test_what_each_channel_offers() -> None:
     assert U2Channel.can == FINGERS | {
         "look", "drag", "pinch", "key", "get_clipboard", "set_clipboard", "paste", "set_text", "clear_field"
     }  # fmt: skip
-    assert HelperChannel.can == FINGERS | {"look", "wait_idle", "screenshot", "key", "type_ascii"}
+    assert HelperChannel.can == FINGERS | {
+        "drag", "path", "pinch", "rotate", "look", "wait_idle", "screenshot", "key", "type_ascii", "set_text",
+        "clear_field", "get_clipboard", "set_clipboard",
+    }  # fmt: skip
     assert EmulatorChannel.can == FINGERS | {
         "drag", "pinch", "rotate", "key", "type_ascii", "get_clipboard", "set_clipboard", "screenshot"
     }  # fmt: skip

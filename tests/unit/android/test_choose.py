@@ -7,16 +7,15 @@ from pathlib import Path
 import pytest
 
 from handrail.android.choose import choose
-from handrail.android.discovery import STATES, DiscoveredDevice, state_of
+from handrail.android.discovery import state_of
 from handrail.config import canonical, transport
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError, InvalidAction
+from handrail.surface.listing import STATES, DiscoveredDevice
 from tests.cases import each
 
 PIXEL = DiscoveredDevice("R58M12ABC", model="Pixel_8")
 OTHER_PIXEL = DiscoveredDevice("R58M99XYZ", model="Pixel_8")
 TABLET = DiscoveredDevice("HA1TABLET", model="Lenovo TB-X606F")
-SIM = DiscoveredDevice("127.0.0.1:6555", via="direct", model="handrail sim")
-EMULATOR = DiscoveredDevice("emulator-5554", model="sdk_gphone64_x86_64")
 OFFLINE = DiscoveredDevice("GHOST1", "offline", model="Nexus 5")
 LOCKED = DiscoveredDevice("LOCKED1", "unauthorized")
 
@@ -72,29 +71,6 @@ def test_without_any_device_the_error_says_how_to_get_one() -> None:
     assert isinstance(error, AdbConnectionError)
     for way in ("Plug in", "`handrail sim`", "--sim"):
         assert way in error.hint
-
-
-@each(
-    ("wanted", "meant"),
-    [
-        ("R58M12ABC", PIXEL),
-        ("R58M1", PIXEL),
-        ("r58m1", PIXEL),
-        ("ABC", PIXEL),
-        ("pixel 8", PIXEL),
-        ("Pixel_8", PIXEL),
-        ("lenovo", TABLET),
-        ("127.0.0.1:6555", SIM),
-        ("localhost:6555", SIM),
-        (":6555", SIM),
-        ("127.0.0.1:5555", EMULATOR),
-        ("emulator", EMULATOR),
-    ],
-)
-def test_a_name_is_a_serial_or_its_start_or_end_or_a_model(wanted: str, meant: DiscoveredDevice) -> None:
-    devices = [PIXEL, TABLET, SIM, EMULATOR, OFFLINE]
-    assert choose(devices, wanted) is meant
-    assert choose(devices, default=wanted) is meant
 
 
 def test_a_whole_serial_beats_the_start_of_another() -> None:

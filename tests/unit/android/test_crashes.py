@@ -73,16 +73,3 @@ def test_an_app_that_does_not_answer_is_found_with_its_reason() -> None:
 def test_an_app_that_only_talks_about_crashes_has_none() -> None:
     assert find_crash(lines("AndroidRuntime", "FATAL EXCEPTION: main", "no process line"), "a.b") is None
     assert find_crash(lines("ActivityManager", "Killing 7:a.b/u0a1 (adj 0): stop a.b"), "a.b") is None
-
-
-def test_a_hang_of_the_phone_is_found() -> None:
-    async def story(bench: Bench) -> None:
-        shell = bench.device.shell
-        await apps.start(shell, TROUBLE)
-        bench.phone.logcat("E", "ActivityManager", f"ANR in {TROUBLE}")
-        bench.phone.logcat("E", "ActivityManager", "Reason: Input dispatching timed out")
-        crash = await crash_lines(shell, TROUBLE)
-        assert crash is not None
-        assert crash.kind == "anr"
-
-    play(story)

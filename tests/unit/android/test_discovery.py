@@ -9,40 +9,17 @@ from pathlib import Path
 import pytest
 
 from handrail.adb.server import Listed
-from handrail.android.choose import open_chosen, open_device, pick
-from handrail.android.discovery import PROBE_MS, DiscoveredDevice, discover, from_server, merge, probe
+from handrail.android.choose import open_chosen, open_device
+from handrail.android.discovery import PROBE_MS, from_server, merge, probe
 from handrail.config import Config
 from handrail.errors import AdbConnectionError, DeviceOffline, InvalidAction
+from handrail.surface.listing import DiscoveredDevice
 from handrail_sim.adbd.server import serve
 from handrail_sim.clock import ManualClock
 from tests.unit.android.discovery_setup import CLOCK, a_phone, find, no_adb, run, seen, server_of
-from tests.unit.android.private_adb import adb_env, free_port, private_env
+from tests.unit.android.private_adb import adb_env, private_env
 
 __all__ = ["adb_env"]
-
-
-def test_a_phone_at_a_configured_address_is_found_without_any_adb(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with serve([a_phone()], port=0) as [served]:
-            env = no_adb(tmp_path, HANDRAIL_DEVICES=served.address)
-            listing = await discover(Config.from_env(env), CLOCK, env)
-            [one] = listing.devices
-            assert (one.serial, one.state) == (served.address, "device")
-            assert (one.via, one.transport) == ("direct", "tcp")
-            assert one.model == "Simulated Phone"
-            [note] = listing.notes
-            assert "there is no adb program" in note
-
-    run(story)
-
-
-def test_an_address_where_nobody_listens_is_listed_with_what_to_do(tmp_path: Path) -> None:
-    port = free_port()
-    env = no_adb(tmp_path, HANDRAIL_DEVICES=f"127.0.0.1:{port}")
-    one = asyncio.run(find(env))[f"127.0.0.1:{port}"]
-    assert (one.state, one.usable) == ("offline", False)
-    assert f"nothing answers at 127.0.0.1:{port}" in one.problem
-    assert f"`handrail sim --port {port}`" in one.what_to_do
 
 
 def test_a_phone_that_has_not_accepted_our_key_is_listed_as_unauthorised(
@@ -94,17 +71,6 @@ def test_only_addresses_can_be_asked_directly() -> None:
         asyncio.run(probe("R58M", CLOCK))
 
 
-def test_the_servers_phones_are_found_and_a_server_is_started_for_it(adb_env: dict[str, str]) -> None:
-    async def story() -> None:
-        async with serve([a_phone()], port=0) as [served]:
-            assert served.address not in await find(adb_env)
-            await server_of(adb_env).connect(served.address)
-            one = (await find(adb_env))[served.address]
-            assert (one.state, one.via, one.model) == ("device", "server", "Simulated_Phone")
-
-    run(story)
-
-
 @pytest.mark.slow
 def test_a_phone_that_is_seen_directly_and_by_the_server_is_listed_once(adb_env: dict[str, str]) -> None:
     async def story() -> None:
@@ -146,51 +112,6 @@ def test_a_line_of_the_server_becomes_a_device() -> None:
 
 
 # choosing and opening
-
-
-def test_an_address_is_opened_without_looking_for_others(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with serve([a_phone()], port=0) as [served]:
-            env = no_adb(tmp_path)
-            config = Config.from_env(env)
-            assert await pick(served.address, config, CLOCK, env) == DiscoveredDevice(
-                served.address, via="direct"
-            )
-            device = await open_chosen(served.address, config, CLOCK, env)
-            assert (await device.shell.run(["echo", "hello"])).text == "hello\n"
-            await device.close()
-
-    run(story)
-
-
-def test_the_default_device_may_be_an_address_and_an_option_beats_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with serve([a_phone(), a_phone()], port=0) as [first, second]:
-            env = no_adb(tmp_path, HANDRAIL_DEVICE=first.address)
-            config = Config.from_env(env)
-            assert (await pick(None, config, CLOCK, env)).serial == first.address
-            assert (await pick(second.address, config, CLOCK, env)).serial == second.address
-
-    run(story)
-
-
-def test_the_only_phone_is_opened_without_a_name(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with serve([a_phone()], port=0) as [served]:
-            env = no_adb(tmp_path, HANDRAIL_DEVICES=f"{served.address},127.0.0.1:{free_port()}")
-            device = await open_chosen(None, Config.from_env(env), CLOCK, env)
-            assert device.serial == served.address
-            await device.close()
-
-    run(story)
-
-
-def test_no_device_is_also_explained_by_what_could_not_be_asked(tmp_path: Path) -> None:
-    env = no_adb(tmp_path)
-    with pytest.raises(AdbConnectionError) as caught:
-        asyncio.run(pick(None, Config.from_env(env), CLOCK, env))
-    assert "no device is connected; no adb server answers" in caught.value.message
-    assert "`handrail sim`" in caught.value.hint
 
 
 def test_of_two_phones_none_is_chosen_silently(tmp_path: Path) -> None:

@@ -12,23 +12,6 @@ from tests.unit.android.scripted_shell import ScriptedShell
 SETTINGS = Foreground("com.android.settings", "com.android.settings.Settings")
 
 
-@each(
-    "text",
-    [
-        "    mResumedActivity: ActivityRecord{3f9e1a8 u0 com.android.settings/.Settings t12}",
-        "    topResumedActivity=ActivityRecord{3f9e1a8 u0 com.android.settings/.Settings t12}",
-        "  ResumedActivity: ActivityRecord{3f9e1a8 u0 com.android.settings/.Settings t12 f}",
-        "  mFocusedActivity: ActivityRecord{3f9e1a8 u10 com.android.settings/.Settings t12}",
-        "mFocusedApp=AppWindowToken{a token=Token{b ActivityRecord{c u0 com.android.settings/.Settings t1}}}",
-        "  mFocusedApp=ActivityRecord{3f9e1a8 u0 com.android.settings/.Settings t12}",
-        "  mCurrentFocus=Window{9c1 u0 com.android.settings/com.android.settings.Settings}",
-        "  ResumedActivity: ActivityRecord{164258531 u0 com.android.settings/.Settings} t12}",
-    ],
-)
-def test_every_androids_way_to_name_it_is_understood(text: str) -> None:
-    assert parse_foreground(text) == SETTINGS
-
-
 def test_with_two_apps_side_by_side_the_one_on_top_counts() -> None:
     text = """
     topResumedActivity=ActivityRecord{1 u0 com.example.one/.Main t1}
@@ -41,11 +24,6 @@ def test_an_inner_class_keeps_its_dollar() -> None:
     text = "topResumedActivity=ActivityRecord{1 u0 com.android.settings/.Settings$WifiSettingsActivity t1}"
     found = parse_foreground(text)
     assert found == Foreground("com.android.settings", "com.android.settings.Settings$WifiSettingsActivity")
-
-
-@each("text", ["", "  mResumedActivity: null", "mCurrentFocus=Window{1 u0 StatusBar}"])
-def test_nothing_in_front_is_no_name(text: str) -> None:
-    assert parse_foreground(text) is None
 
 
 def test_windows_are_asked_only_where_activities_name_nobody() -> None:

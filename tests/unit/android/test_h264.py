@@ -38,13 +38,6 @@ def test_a_key_picture_that_comes_later_has_its_parameters_with_it() -> None:
     assert first.data == later.data == stream(SPS, PPS, KEY)
 
 
-def test_nothing_comes_before_the_first_key_picture() -> None:
-    assert [unit.data for unit in in_pieces(stream(NEXT, OTHER, SPS, PPS, KEY), 64)] == [
-        stream(SPS, PPS, KEY)
-    ]
-    assert in_pieces(stream(KEY, NEXT), 64) == []  # no parameters, so nobody could read it
-
-
 def test_a_sender_who_is_silent_has_ended_its_picture() -> None:
     cutter = AnnexB()
     assert cutter.feed(stream(SPS, PPS, KEY)) == []

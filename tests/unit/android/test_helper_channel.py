@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import re
 import shutil
 import subprocess
 import zipfile
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -18,18 +20,30 @@ from handrail.android.helper_channel import (
     MAIN,
     PROTOCOL_VERSION,
     QUIET_MS,
-    HandrailChannel,
+    REMOTE,
+    HelperChannel,
+    HelperConnection,
+    HelperHandle,
+    ensure_helper,
     jar_bytes,
-    open_handrail,
+    open_helper,
     timed_strokes,
 )
+from handrail.engine.conditions import toast_texts
 from handrail.errors import AdbCommandError, HandrailError
+from handrail.screen.fingerprint import screen_fingerprint
 from handrail.screen.node import ScreenPoint
 from handrail.screen.parse import parse
 from handrail.surface import gesture
 from handrail_sim.channels import attach, own_helper
+from handrail_sim.channels.http import Request, Response
+from handrail_sim.channels.own_helper import MESSAGE_MS
+from handrail_sim.stream import pair
 from tests import fingers
+from tests.cases import each
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
+
+NOTES = "com.handrail.notes"
 
 ROOT = Path(__file__).parents[3]
 JAVA = ROOT / "helper" / "src" / "main" / "java" / "dev" / "handrail" / "helper"
@@ -67,7 +81,7 @@ def test_the_sources_make_the_same_bytes_again(tmp_path: Path) -> None:
 def test_client_and_simulator_agree_with_the_java_sources() -> None:
     java = constants()
     assert java["PROTOCOL_VERSION"] == PROTOCOL_VERSION == own_helper.PROTOCOL_VERSION
-    assert java["QUIET_MS"] == QUIET_MS
+    assert (java["QUIET_MS"], java["MESSAGE_MS"]) == (QUIET_MS, MESSAGE_MS)
     assert (java["NAME"], java["VERSION"], java["SOCKET_PREFIX"], java["MASK"]) == (
         own_helper.NAME,
         own_helper.VERSION,
@@ -78,20 +92,13 @@ def test_client_and_simulator_agree_with_the_java_sources() -> None:
     spoken = set(java.values())
     source = Path(own_helper.__file__).read_text()
     assert set(re.findall(r'"(/[a-z-]+)"', source)) <= spoken
-    assert set(re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', source)) <= spoken
+    assert set(re.findall(r'"(?!TYPE_)([A-Z]+(?:_[A-Z]+)+)"', source)) <= spoken
     written = set(re.findall(r'"(\w+)"', (JAVA / "NodeWriter.java").read_text()))
     assert {*own_helper.TEXTS, *own_helper.FLAGS} <= written
 
 
-async def opened(bench: Bench) -> HandrailChannel:
-    channel = await open_handrail(bench.device, clock=bench.clock, say=bench.said.append)
-    assert channel is not None, bench.said
-    return channel
-
-
-async def point(channel: HandrailChannel, words: str) -> tuple[int, int]:
-    screen = await channel.look()
-    return next(node.center for node in screen.nodes if words in (node.text, node.description))
+async def opened(bench: Bench) -> HelperChannel:
+    return HelperChannel(await open_helper(bench.device, bench.clock))
 
 
 def test_a_look_has_every_window_by_its_layer_and_the_drawing_order() -> None:
@@ -145,6 +152,23 @@ def test_taps_text_keys_and_the_clipboard_arrive() -> None:
     play(story)
 
 
+def test_a_toast_is_in_looks_for_as_long_as_it_is_shown() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        before = await channel.look()
+        bench.phone.toast("Note saved", NOTES)
+        screen = await channel.look()
+        assert toast_texts(screen) == ["Note saved"]
+        assert len(screen.windows) == len(before.windows) + 1
+        assert screen_fingerprint(screen) == screen_fingerprint(before)
+        assert not screen.windows[-1].clickable
+        await bench.clock.sleep_ms(MESSAGE_MS + 1)
+        assert toast_texts(await channel.look()) == []
+        await channel.close()
+
+    play(story)
+
+
 def test_two_fingers_go_down_before_either_lifts() -> None:
     async def story(bench: Bench) -> None:
         channel = await opened(bench)
@@ -172,9 +196,9 @@ def test_a_helper_that_died_says_so_and_nothing_was_delivered_twice() -> None:
 
 def test_a_helper_that_does_not_start_is_told_in_its_own_words() -> None:
     async def story(bench: Bench) -> None:
-        bench.phone.faults.add("helper_refused", why="Error: UiAutomationService already registered!")
-        assert await open_handrail(bench.device, clock=bench.clock, say=bench.said.append) is None
-        assert "already registered" in bench.said[-1]
+        bench.phone.faults.add("helper_refused", why="Error: no such class")
+        with pytest.raises(AdbCommandError, match="the helper ended: Error: no such class"):
+            await opened(bench)
 
     play(story)
 
@@ -195,3 +219,182 @@ def test_a_look_that_is_damaged_or_cyclic_is_read_as_far_as_it_goes() -> None:
     screen = parse(json.dumps(look))
     assert [node.package_name for node in screen.nodes] == ["p", "p"]
     assert screen.warnings == ["nodes left out, in a cycle: 2"]
+
+
+# seed 003's HelperClient and ensureHelper
+
+
+async def ensured(bench: Bench, **env: str) -> HelperHandle | None:
+    return await ensure_helper(bench.device, env=env, clock=bench.clock, say=bench.said.append)
+
+
+def test_the_seeds_calls_are_answered_by_our_helper() -> None:
+    async def story(bench: Bench) -> None:
+        handle = await ensured(bench)
+        assert handle is not None
+        client, status = handle.client, handle.status
+        assert (status.ok, status.name, status.protocol_version, status.sdk_int) == (
+            True,
+            "handrail-helper",
+            PROTOCOL_VERSION,
+            34,
+        )
+        assert await client.status() == status
+        bench.phone.start_activity(package="com.handrail.composelab")
+        framework = await client.framework()
+        assert (framework.package_name, framework.primary) == ("com.handrail.composelab", "compose")
+        idle = await client.wait_idle(5_000)
+        assert (idle.idle, idle.reason) == (True, "events_quiet")
+        whole, compact = await client.tree(), await client.tree(compact=True)
+        assert whole["packageName"] == "com.handrail.composelab"
+        assert len(json.dumps(compact)) < len(json.dumps(whole))
+        await client.tap(540, 900)
+        await client.swipe(540, 1500, 540, 900, 100)
+        await client.long_press(540, 900, 600)
+        await client.key(4)
+        assert (await client.screenshot()).startswith(b"\x89PNG")
+        await client.shutdown()
+        await bench.until(lambda: not bench.phone.ports)
+        assert await client.status() is None
+        await handle.shutdown(uninstall=True)
+        assert (await bench.device.shell.run(["ls", REMOTE], check=False)).exit_code
+
+    play(story)
+
+
+@each("name", ["HANDRAIL_DISABLE_HELPER", "AGENTEST_DISABLE_HELPER"])
+def test_a_helper_that_is_switched_off_is_not_started(name: str) -> None:
+    async def story(bench: Bench) -> None:
+        assert await ensured(bench, **{name: "1"}) is None
+        assert bench.said == [f"the helper is switched off by {name}=1"]
+        assert bench.link.opened == []
+
+    play(story)
+
+
+def test_ensure_helper_says_in_one_line_why_there_is_none() -> None:
+    async def story(bench: Bench) -> None:
+        with bench.phone.held_ui_automation("somebody"):
+            assert await ensured(bench) is None
+        del bench.phone.helper_mains[MAIN]
+        assert await ensured(bench) is None
+        await bench.link.close()
+        assert await ensured(bench) is None
+        assert ["holds UiAutomation" in bench.said[0], "Didn't find class" in bench.said[1]] == [True, True]
+        assert len(bench.said) == 3
+
+    play(story)
+
+
+def test_a_helper_of_another_protocol_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handrail_sim.channels.helper.PROTOCOL_VERSION", 7)
+
+    async def story(bench: Bench) -> None:
+        assert await ensured(bench) is None
+        assert bench.said == ["no helper: the helper 1.0.0 speaks protocol 7, not 1"]
+        await bench.until(lambda: not bench.phone.ui_automation)
+
+    play(story)
+
+
+def test_another_app_on_the_phone_gets_no_answer_and_ends_nothing() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        [name] = [name for name in bench.phone.ports if name.startswith("localabstract:handrail-")]
+        token = channel._handle.connection._token
+        for uid, answers in ((10_123, False), (1_000, False), (2_000, True), (0, True)):
+            app, served = pair(uid)
+            serving = asyncio.create_task(bench.phone.ports[name](served))
+            with suppress(BrokenPipeError):
+                await app.write(f"GET /look HTTP/1.1\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+            assert (b"200 OK" in await app.read()) == answers
+            app.close()
+            await serving
+        for token in ("x", "guessed" * 8):
+            stranger = HelperConnection(await bench.device.open(name), token, bench.clock)
+            with pytest.raises(AdbCommandError, match="BAD_TOKEN") as refused:
+                await stranger.ask("GET", "/look")
+            assert refused.value.details["delivery"] == "not_delivered"
+            await stranger.close()
+        assert (await channel.look()).package
+        await channel.close()
+
+    play(story)
+
+
+def test_the_helper_lets_go_before_its_channel_is_closed() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        assert (await bench.device.shell.run(["uiautomator", "dump"], check=False)).exit_code
+        await channel.close()
+        assert not bench.phone.ui_automation
+        await bench.device.shell.run(["uiautomator", "dump"])
+
+    play(story)
+
+
+def test_the_helper_ends_with_its_callers_connection() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        await bench.link.close()
+        await bench.until(lambda: not bench.phone.ui_automation)
+        await channel.close()
+
+    play(story)
+
+
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Paths that the helper is asked for from now on."""
+    asked: list[str] = []
+    answer = own_helper.OwnHelper.answer
+
+    async def noted(self: own_helper.OwnHelper, request: Request) -> Response:
+        asked.append(request.path)
+        return await answer(self, request)
+
+    monkeypatch.setattr(own_helper.OwnHelper, "answer", noted)
+    return asked
+
+
+def test_a_tap_and_the_look_that_proves_it_are_one_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        before = await channel.look()
+        notes = next(node for node in before.nodes if node.text == "Notes")
+        del asked[:]
+        await channel.perform(fingers.tap(*notes.center))
+        rests = channel.is_rested()
+        after = await channel.look()
+        assert rests == (asked == ["/gesture"])
+        assert after.package != before.package
+        del asked[:]
+        assert not channel.is_rested()
+        await channel.look()
+        assert asked == ["/look"]
+        await channel.close()
+
+    asked = requests(monkeypatch)
+    play(story)
+
+
+def test_a_look_that_came_with_a_gesture_is_for_the_one_who_waits_for_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        for clear in (lambda: None, lambda: bench.clock.sleep_ms(150)):
+            await channel.perform(fingers.tap(5, 1200))
+            if (pause := clear()) is not None:
+                await pause
+                assert not channel.is_rested()
+            del asked[:]
+            await channel.look()
+            assert asked == ["/look"]
+        await channel.close()
+
+    asked = requests(monkeypatch)
+    play(story)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,24 +11,6 @@ from handrail.android.packages import is_installed
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 from tests.cases import each
 from tests.unit.android.sim_phone import CONTACTS, Bench, play, put_apk
-
-
-def large_apk(folder: Path) -> Path:
-    """More than one piece of a stream."""
-    path = put_apk(folder, "com.example.large")
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("assets/noise", bytes(3 << 20))
-    return path
-
-
-def test_a_large_apk_is_streamed(tmp_path: Path) -> None:
-    path = large_apk(tmp_path)
-
-    async def story(bench: Bench) -> None:
-        await install(bench.device, path)
-        assert await is_installed(bench.device.shell, "com.example.large")
-
-    play(story)
 
 
 def test_what_is_no_apk_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
@@ -42,29 +23,6 @@ def test_what_is_no_apk_is_refused_before_anything_is_sent(tmp_path: Path) -> No
         with pytest.raises(InvalidAction, match="can't be read"):
             await install(bench.device, tmp_path / "missing.apk")
         assert bench.link.opened == []
-
-    play(story)
-
-
-def test_a_downgrade_is_refused_with_its_code(tmp_path: Path) -> None:
-    async def story(bench: Bench) -> None:
-        await install(bench.device, put_apk(tmp_path, "com.example.old", code=7))
-        older = put_apk(tmp_path, "com.example.old", code=3)
-        with pytest.raises(AdbCommandError) as caught:
-            await install(bench.device, older)
-        assert caught.value.details["install_code"] == "INSTALL_FAILED_VERSION_DOWNGRADE"
-        assert "newer" in caught.value.hint
-
-    play(story)
-
-
-def test_a_damaged_apk_gives_the_installers_own_words(tmp_path: Path) -> None:
-    path = tmp_path / "cut.apk"
-    path.write_bytes(b"PK\x03\x04" + bytes(100))
-
-    async def story(bench: Bench) -> None:
-        with pytest.raises(AdbCommandError, match=r"cut\.apk: INSTALL_"):
-            await install(bench.device, path)
 
     play(story)
 

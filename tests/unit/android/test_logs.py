@@ -20,7 +20,7 @@ from handrail.android.logs import (
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
-from tests.unit.android.sim_phone import CONTACTS, Bench, play
+from tests.unit.android.sim_phone import Bench, play
 
 NOTES = "com.handrail.notes"
 NOON = DeviceTime(1_776_945_600_000, 120)
@@ -34,22 +34,6 @@ def say(bench: Bench, level: str, text: str, package: str = NOTES) -> None:
 def told(lines: list[LogLine]) -> list[LogLine]:
     """What the test said; an app writes lines of its own when it starts."""
     return [line for line in lines if line.tag == "Notes"]
-
-
-def test_an_apps_lines_are_its_own_also_after_its_death() -> None:
-    async def story(bench: Bench) -> None:
-        shell = bench.device.shell
-        await apps.start(shell, NOTES)
-        await apps.start(shell, CONTACTS)
-        say(bench, "I", "first life")
-        await apps.restart(shell, NOTES)
-        say(bench, "I", "second life")
-        say(bench, "I", "somebody else", CONTACTS)
-        lines = told(await logs.read(shell, NOTES))
-        assert [line.text for line in lines] == ["first life", "second life"]
-        assert lines[0].pid != lines[1].pid
-
-    play(story)
 
 
 def test_a_package_with_a_shared_user_is_found_by_its_processes() -> None:
@@ -77,21 +61,6 @@ def test_levels_are_a_threshold_up_to_fatal() -> None:
             assert "".join(line.text for line in lines) == kept
         with pytest.raises(InvalidAction):
             await logs.read(shell, NOTES, "loud")  # type: ignore[arg-type]
-
-    play(story)
-
-
-def test_the_newest_lines_are_kept_after_filtering() -> None:
-    async def story(bench: Bench) -> None:
-        shell = bench.device.shell
-        await apps.start(shell, NOTES)
-        await apps.start(shell, CONTACTS)
-        for number in range(30):
-            say(bench, "W", f"mine {number}")
-            say(bench, "W", f"theirs {number}", CONTACTS)
-        lines = await logs.read(shell, NOTES, "warn", max_lines=3)
-        assert [line.text for line in lines] == ["mine 27", "mine 28", "mine 29"]
-        assert [line.text for line in await logs.read(shell, max_lines=1)] == ["theirs 29"]
 
     play(story)
 

@@ -29,16 +29,6 @@ from tests.unit.android.sim_phone import Bench, play
 PHONE = "R58M123456"
 
 
-def test_radios_are_switched_and_read_back() -> None:
-    async def story(bench: Bench) -> None:
-        change = Change(wifi=False, data=False)
-        done = await set_network(bench.device.shell, PHONE, change, bench.clock)
-        assert done.to_dict() == {"applied": {"wifi": False, "data": False}, "message": "wifi off, data off"}
-        assert bench.phone.settings["global"]["wifi_on"] == "0"
-
-    play(story)
-
-
 def test_offline_and_full_work_on_a_phone() -> None:
     async def story(bench: Bench) -> None:
         shell, settings = bench.device.shell, bench.phone.settings["global"]
@@ -191,13 +181,6 @@ async def talk(console: Guarded) -> None:
                 await one.say("network status")
         finally:
             await console.left.wait()
-
-
-def test_the_token_of_the_home_folder_is_given(tmp_path: Path) -> None:
-    (tmp_path / ".emulator_console_auth_token").write_text("a1b2\n")
-    console = Guarded("Android Console: type 'help'\r\nOK\r\n", "OK\r\n")
-    asyncio.run(talk(console))
-    assert console.heard == ["auth a1b2", "network status"]
 
 
 def test_a_refused_token_is_an_error_with_the_consoles_words() -> None:

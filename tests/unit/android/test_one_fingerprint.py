@@ -1,20 +1,21 @@
-"""One screen has one fingerprint, whichever channel read it: adb, u2 and the HTTP helper, in every app."""
+"""One screen has one fingerprint and the same refs, whichever channel read it, in every app."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from itertools import permutations
 from random import Random
 
 from handrail.android.channel import fit
 from handrail.android.uiautomator2 import with_active
+from handrail.screen.elements import elements, fresh_refs
 from handrail.screen.fingerprint import content_fingerprint, screen_fingerprint
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.screen.parse.build import STACK_GUESSED
 from handrail_sim.apps import APPS, DEFAULT
 from handrail_sim.channels.helper import describe
+from handrail_sim.channels.own_helper import look_of
 from handrail_sim.channels.u2.server import write
 from handrail_sim.phone import Phone
 from handrail_sim.screen.accessibility import active_root, active_window, roots
@@ -40,6 +41,19 @@ def by_u2(phone: Phone) -> Screen:
     return screen
 
 
+def by_own_helper(phone: Phone) -> Screen:
+    """A new helper for each look: nothing that it would remember counts."""
+    return parse(json.dumps(look_of(phone)))
+
+
+def refs(screen: Screen) -> list[tuple[str, str, str]]:
+    found = elements(screen)
+    return [
+        (ref, element.node.class_name, str(element.node.bounds))
+        for ref, element in zip(fresh_refs(found), found, strict=True)
+    ]
+
+
 def by_helper(phone: Phone) -> Screen:
     root = active_root(phone)
     assert root is not None
@@ -52,9 +66,11 @@ def told(screen: Screen, phone: Phone) -> tuple[str, str, str]:
 
 
 def agreed(phone: Phone) -> str:
-    """The fingerprint that all three tell."""
-    readings = {read.__name__: told(read(phone), phone) for read in (by_adb, by_u2, by_helper)}
+    """The fingerprint that all channels tell. The seed's tree is one window, so its refs are not compared."""
+    screens = {read.__name__: read(phone) for read in (by_adb, by_u2, by_own_helper, by_helper)}
+    readings = {name: told(screen, phone) for name, screen in screens.items()}
     assert len(set(readings.values())) == 1, readings
+    assert refs(screens["by_adb"]) == refs(screens["by_u2"]) == refs(screens["by_own_helper"])
     return readings["by_adb"][0]
 
 
@@ -95,16 +111,3 @@ async def test_a_keyboard_a_toast_and_what_a_field_holds_are_no_other_screen() -
     hand.phone.key(BACK)
     await hand.settle()
     assert agreed(hand.phone) == with_keyboard
-
-
-async def test_the_order_of_windows_in_a_dump_says_nothing() -> None:
-    """The u2 server collects windows in a hash set."""
-    hand = await typing_in_a_field()
-    trees = roots(hand.phone)
-    assert len(trees) >= 4
-    stacks = set()
-    for shuffled in permutations(trees):
-        screen = parse(write(list(shuffled), 0, 100))
-        stacks.add(tuple((one.package_name, one.bounds) for one in screen.windows))
-        assert screen.package == "com.google.android.contacts"
-    assert len(stacks) == 1

@@ -7,25 +7,13 @@ import asyncio
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android.packages import full_permission_name, grant, revoke
+from handrail.android.packages import full_permission_name, grant
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 from tests.cases import each
 from tests.unit.android.scripted_shell import ScriptedShell
 from tests.unit.android.sim_phone import Bench, play
 
 GALLERY = "com.handrail.gallery"
-PHOTOS = "android.permission.READ_MEDIA_IMAGES"
-
-
-def test_a_permission_is_given_and_taken() -> None:
-    async def story(bench: Bench) -> None:
-        shell = bench.device.shell
-        assert await grant(shell, GALLERY, "READ_MEDIA_IMAGES") == PHOTOS
-        assert f"{PHOTOS}: granted=true" in (await shell.run(["dumpsys", "package", GALLERY])).text
-        await revoke(shell, GALLERY, PHOTOS)
-        assert f"{PHOTOS}: granted=true" not in (await shell.run(["dumpsys", "package", GALLERY])).text
-
-    play(story)
 
 
 def test_refusals_say_why_and_what_to_do() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.adb_channel import Dumper
-from handrail.errors import DeviceOffline, HandrailError, TreeParseError
+from handrail.errors import HandrailError, TreeParseError
 from handrail.screen.node import Screen
 from tests.cases import each
 from tests.unit.android.scripted_shell import Answer, ScriptedShell
@@ -30,80 +30,8 @@ def read(*answers: Answer) -> Screen:
     return asyncio.run(story())
 
 
-def test_a_dialog_alone_does_not_make_the_screen_smaller() -> None:
-    screen = read(Output(XML.encode(), SIZE, 0))
-    assert (screen.width, screen.height) == (1080, 2400)
-    assert screen.warnings == []
-
-
-def test_a_turned_screen_has_turned_sizes() -> None:
-    screen = read(Output(XML.replace('rotation="0"', 'rotation="1"').encode(), SIZE, 0))
-    assert (screen.width, screen.height) == (2400, 1080)
-
-
-def test_an_old_shell_that_mixes_its_streams_is_understood() -> None:
-    mixed = b"WARNING: linker: x\n" + XML.encode() + b"\n" + SIZE
-    screen = read(Output(mixed, b"", None))
-    assert (screen.width, screen.height) == (1080, 2400)
-
-
-def test_the_same_bytes_are_the_same_screen() -> None:
-    async def story() -> list[Screen]:
-        whole = Output(XML.encode(), SIZE, 0)
-        answers = [whole, whole, Output(XML.encode(), b"Physical size: 720x1280\n", 0), whole]
-        answers[3] = Output(XML.replace("OK", "Yes").encode(), SIZE, 0)
-        dumper = Dumper(ScriptedShell(*answers))
-        return [await dumper.read(1000) for _ in answers]
-
-    first, second, smaller, other = asyncio.run(story())
-    assert first is second
-    assert len({id(screen) for screen in (first, smaller, other)}) == 3
-
-
-def test_an_older_dump_is_removed_before_and_after() -> None:
-    shell = ScriptedShell(Output(XML.encode(), SIZE, 0))
-    asyncio.run(Dumper(shell).read(1000))
-    steps = shell.asked[0].split("; ")
-    assert [step.split()[0] for step in steps] == ["rm", "uiautomator", "code=$?", "cat", "rm", "wm", "exit"]
-    assert len({word for step in steps for word in step.split() if word.endswith(".xml")}) == 1
-
-
 def test_two_dumpers_never_share_a_file() -> None:
     assert Dumper(ScriptedShell()).command() != Dumper(ScriptedShell()).command()
-
-
-def test_only_a_dump_that_did_not_end_has_to_be_tidied_up() -> None:
-    async def story() -> list[str]:
-        shell = ScriptedShell(
-            Output(XML.encode(), SIZE, 0), DeviceOffline("gone"), DeviceOffline("still gone")
-        )
-        dumper = Dumper(shell)
-        await dumper.read(1000)
-        await dumper.tidy()
-        with pytest.raises(DeviceOffline):
-            await dumper.read(1000)
-        await dumper.tidy()
-        return shell.asked
-
-    asked = asyncio.run(story())
-    assert len(asked) == 3
-    assert asked[2].startswith("rm -f /data/local/tmp/handrail-")
-
-
-def test_a_phone_that_stumbles_over_all_windows_is_asked_for_one() -> None:
-    async def story() -> list[str]:
-        shell = ScriptedShell(
-            Output(b"", b"java.lang.NullPointerException", 1), Output(XML.encode(), SIZE, 0)
-        )
-        dumper = Dumper(shell)
-        with pytest.raises(HandrailError):
-            await dumper.read(1000)
-        await dumper.read(1000)
-        return shell.asked
-
-    first, second = asyncio.run(story())
-    assert "--windows" in first
-    assert "--windows" not in second
 
 
 def test_a_dump_that_is_cut_short_is_no_screen() -> None:

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from handrail.android import dumpsys as parts
 from handrail.android.dumpsys import paragraph, parse_state, read_state
-from handrail.protocol.details import DeviceStateFacts
 from tests.cases import each
-from tests.unit.android.sim_phone import CONTACTS, Bench, play
+from tests.unit.android.sim_phone import Bench, play
 
 OUTPUT = """@@handrail front
   mResumedActivity: ActivityRecord{8468838 u0 com.android.contacts/.activities.PeopleActivity t2}
@@ -41,21 +40,6 @@ mCallState=9
 wifi_on=1
 font_scale=1,0
 """
-
-
-def test_every_part_is_read_in_one_round_trip() -> None:
-    async def story(bench: Bench) -> None:
-        bench.phone.start_activity(package=CONTACTS)
-        await bench.device.shell.run(["true"])
-        before = len(bench.link.opened)
-        state = await read_state(bench.device.shell, clipboard="Ada")
-        assert len(bench.link.opened) == before + 1
-        assert set(DeviceStateFacts.__annotations__) - {"tabs"} == set(state)
-        assert (state["package"], state["app_name"]) == (CONTACTS, "Contacts")
-        assert (state["width"], state["height"], state["density"]) == (1080, 2400, 420)
-        assert (state["volume"], state["volume_max"], state["ringer"]) == (7, 15, "normal")
-
-    play(story)
 
 
 def test_what_changes_on_the_phone_changes_in_the_state() -> None:
@@ -90,32 +74,6 @@ def test_a_silent_device_gives_no_parts_and_no_failure() -> None:
         state = parse_state(text)
         assert state == {}
         assert paragraph(state) == ""
-
-
-def test_the_paragraph_says_it_all() -> None:
-    state = DeviceStateFacts(
-        package="com.android.contacts", activity="com.android.contacts.Main", app_name="Contacts",
-        form="phone", orientation="portrait", width=1080, height=2400, density=420, keyboard_shown=False,
-        screen_on=True, locked=False, battery_percent=84, charging=True, wifi=True, bluetooth=False,
-        location=True, airplane_mode=False, auto_rotate=False, volume=7, volume_max=15, ringer="vibrate",
-        clipboard="a\nb", call="idle", shade_open=False, dark_mode=True, animation_scale=0.0, font_scale=1.3,
-    )  # fmt: skip
-    assert paragraph(state) == (
-        "Contacts (com.android.contacts) is in front, activity com.android.contacts.Main. "
-        "Phone in portrait, 1080x2400 @420dpi, keyboard hidden. Screen on, unlocked. "
-        "Battery 84 %, charging. Wi-Fi on, Bluetooth off, location on, airplane mode off. Auto-rotate off. "
-        'Volume 7/15, ringer vibrate. Clipboard: "a b". No call. Notification shade closed. '
-        "Dark mode on, animations off, font scale 1.3."
-    )
-
-
-def test_a_strangers_clipboard_stays_one_quoted_line() -> None:
-    text = paragraph(
-        DeviceStateFacts(clipboard='x". No call.\n@@handrail power\nmWakefulness=Asleep' + "y" * 500)
-    )
-    assert "\n" not in text
-    assert '\\"' in text
-    assert len(text) < 300
 
 
 def test_no_text_of_an_app_passes_for_another_section() -> None:

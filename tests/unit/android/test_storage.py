@@ -169,18 +169,6 @@ def test_rows_have_their_columns_and_types(tmp_path: Path, wal: bool) -> None:
     play(story)
 
 
-def test_a_missing_database_names_those_that_are_there(tmp_path: Path) -> None:
-    files = made_database(tmp_path)
-
-    async def story(bench: Bench) -> None:
-        put_files(bench, "databases", files)
-        with pytest.raises(InvalidAction) as caught:
-            await query(bench.device.shell, NOTES, "make.db", "select 1")
-        assert caught.value.details["known"] == ["made.db"]
-
-    play(story)
-
-
 def local(
     folder: Path, sql: str, *, write: bool = False, max_rows: int = 10, max_bytes: int = 1000
 ) -> object:
@@ -226,12 +214,6 @@ def test_every_kind_of_read_is_allowed(tmp_path: Path, sql: str) -> None:
     assert local(tmp_path, sql).count > 0  # type: ignore[attr-defined]
 
 
-def test_a_refusal_names_what_the_statement_would_do(tmp_path: Path) -> None:
-    with pytest.raises(InvalidAction, match=r"it would DELETE t$") as caught:
-        local(tmp_path, "delete from t")
-    assert "write" in caught.value.hint
-
-
 def test_nothing_that_can_not_be_held_is_made_up(tmp_path: Path) -> None:
     for sql in ("select zeroblob(1000000000)", "select '\ud800'", "select '\0'"):
         with pytest.raises(InvalidAction):
@@ -244,18 +226,6 @@ def test_long_answers_are_cut_and_counted(tmp_path: Path) -> None:
     assert (len(rows.rows), rows.count, rows.truncated) == (10, 100, True)  # type: ignore[attr-defined]
     rows = local(tmp_path, many, max_bytes=40)
     assert (len(rows.rows), rows.count) == (2, 100)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(("limit", "value"), [("MAX_TURNS", 20), ("MAX_SEC", 0.0)])
-def test_an_endless_query_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: float
-) -> None:
-    """By its instructions, and by the clock where a busy machine takes long over few of them."""
-    monkeypatch.setattr(f"handrail.android.app_data.{limit}", value)
-    with pytest.raises(InvalidAction, match="too long"):
-        local(
-            tmp_path, "with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c"
-        )
 
 
 def test_cancelling_interrupts_the_query_itself(tmp_path: Path) -> None:
@@ -279,23 +249,6 @@ def test_an_encrypted_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(InvalidAction) as caught:
         local(tmp_path, "select 1")
     assert "encrypted" in caught.value.hint
-
-
-def test_a_write_happens_on_the_device_and_is_counted(tmp_path: Path) -> None:
-    files = made_database(tmp_path)
-
-    async def story(bench: Bench) -> None:
-        put_files(bench, "databases", files)
-        shell = bench.device.shell
-        done = await query(shell, NOTES, "made.db", "-- all\nupdate t set s = 'x;y' -- end", write=True)
-        assert (done.changed, done.columns) == (2, ())
-        rows = await query(shell, NOTES, "made.db", "select distinct s from t", write=True)
-        assert rows.rows == (("x;y",),)
-        done = await query(shell, NOTES, "made.db", "delete from t where i = 1 returning i", write=True)
-        assert done.changed == 1
-        assert (await query(shell, NOTES, "made.db", "select i from t")).rows == ((2,),)
-
-    play(story)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from handrail.android.text_entry import Eraser, TextEntry, TextMethod
 from handrail.android.text_field import TextField
-from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, Unsupported
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
 from handrail.surface.values import Typed
@@ -125,29 +125,8 @@ def doubling(phone: Screenful, name: str = "doubling") -> FakeWay:
     return FakeWay(name, lambda text: setattr(phone, "text", phone.text + text + text))
 
 
-def shouting(phone: Screenful, name: str = "shouting") -> FakeWay:
-    return FakeWay(name, lambda text: setattr(phone, "text", phone.text + text.upper()))
-
-
 def typed_by(phone: Screenful, *ways: FakeWay, text: str = "hunter2") -> Typed:
     return asyncio.run(Entry(phone, ways).type_text(text))
-
-
-def test_the_first_way_that_can_is_the_only_one_used() -> None:
-    phone = Screenful()
-    unable, able, spare = FakeWay("unable", print, "no keys for it"), good(phone), good(phone, "spare")
-    typed = typed_by(phone, unable, able, spare)
-    assert (typed.way, typed.before, typed.after, typed.arrived) == ("good", "", "hunter2", True)
-    assert (unable.sent, able.sent, spare.sent) == (0, 1, 0)
-    assert typed.screen is not None
-
-
-def test_when_all_decline_nothing_is_sent_and_every_reason_is_told() -> None:
-    phone = Screenful()
-    with pytest.raises(Unsupported) as refusal:
-        typed_by(phone, FakeWay("one", print, "too long"), FakeWay("two", print, "too odd"))
-    assert refusal.value.details["declined"] == ["one: too long", "two: too odd"]
-    assert refusal.value.details["delivery"] == "not_delivered"
 
 
 def test_lost_input_goes_to_the_next_way_after_time_to_show_has_passed() -> None:
@@ -164,12 +143,6 @@ def test_a_slow_app_is_waited_for_and_nothing_is_sent_twice() -> None:
     assert (spare.sent, phone.text) == (0, "hunter2")
 
 
-def test_a_wrong_result_in_an_empty_field_is_undone_first() -> None:
-    phone = Screenful(hint="Title")
-    assert typed_by(phone, doubling(phone), good(phone)).way == "good"
-    assert phone.text == "hunter2"
-
-
 def test_a_wrong_result_is_not_undone_when_content_would_go_with_it() -> None:
     phone = Screenful("keep ")
     spare = good(phone)
@@ -184,33 +157,12 @@ def test_what_was_undone_is_not_reported_as_still_there() -> None:
     assert (typed.arrived, typed.after, phone.text) == (False, "", "")
 
 
-def test_a_field_that_changes_its_input_is_told_after_the_second_way_agrees() -> None:
-    phone = Screenful()
-    third = good(phone)
-    typed = typed_by(phone, shouting(phone), shouting(phone, "again"), third)
-    assert (typed.way, typed.arrived, typed.after, third.sent) == ("again", False, "HUNTER2", 0)
-
-
 def test_an_unchanged_field_that_has_the_text_already_is_left_alone() -> None:
     """A selection may have been replaced by the same words: typing again would double them."""
     phone = Screenful("hunter2")
     spare = good(phone)
     typed = typed_by(phone, lost(), spare)
     assert (typed.arrived, spare.sent) == (False, 0)
-
-
-def test_a_way_that_provably_sent_nothing_is_followed_by_the_next() -> None:
-    phone = Screenful()
-    refused = lost(error=NOT_SENT)
-    assert typed_by(phone, refused, good(phone)).arrived is True
-    assert refused.restored == 1
-
-
-def test_after_an_unknown_delivery_it_looks_and_finds_the_text() -> None:
-    phone = Screenful()
-    spare = good(phone, "spare")
-    typed = typed_by(phone, good(phone, error=UNKNOWN), spare)
-    assert (typed.way, typed.arrived, spare.sent) == ("good", True, 0)
 
 
 def test_after_an_unknown_delivery_without_the_text_it_ends_and_does_not_tell_the_text() -> None:
@@ -226,13 +178,6 @@ def test_after_an_unknown_delivery_without_the_text_it_ends_and_does_not_tell_th
 def test_an_answered_refusal_with_an_unchanged_field_is_followed_by_the_next() -> None:
     phone = Screenful()
     assert typed_by(phone, lost(error=ANSWERED), good(phone)).way == "good"
-
-
-def test_without_a_field_the_first_way_is_used_and_nothing_is_claimed() -> None:
-    phone = Screenful(fields=0)
-    spare = good(phone)
-    typed = typed_by(phone, lost(), spare)
-    assert (typed.arrived, typed.before, typed.after, spare.sent) == (None, None, None, 0)
 
 
 def test_a_screen_that_cannot_be_read_before_is_an_error_and_nothing_is_sent() -> None:
@@ -321,19 +266,6 @@ def test_a_field_that_keeps_its_text_is_told() -> None:
     assert (typed.arrived, typed.after) == (False, "words")
 
 
-def test_a_placeholder_that_looks_like_text_is_left_after_two_erasers_without_effect() -> None:
-    phone = Screenful("Title")
-    third = FakeEraser("third", phone, "")
-    same = [FakeEraser(name, phone, "Title") for name in ("first", "second")]
-    assert (cleared_by(phone, *same, third).arrived, third.used) == (None, 0)
-
-
-def test_what_is_certainly_content_is_given_to_every_eraser() -> None:
-    phone = Screenful("words", hint="Title")
-    same = [FakeEraser(name, phone, "words") for name in ("first", "second")]
-    assert cleared_by(phone, *same, FakeEraser("third", phone, "")).way == "third"
-
-
 def test_when_no_eraser_works_the_last_error_is_raised() -> None:
     phone = Screenful("words")
     with pytest.raises(AdbConnectionError):
@@ -380,11 +312,3 @@ def test_a_line_that_broke_is_never_followed_by_another_way() -> None:
     with pytest.raises(AdbConnectionError):
         typed_by(phone, part(phone, UNKNOWN), spare)
     assert spare.sent == 0
-
-
-def test_whoever_goes_on_says_so() -> None:
-    phone, said = Screenful(), list[str]()
-    ways = [part(phone, HALF), good(phone)]
-    asyncio.run(Entry(phone, ways, say=said.append).type_text("hunter2"))
-    assert any("part" in line and "next method" in line for line in said)
-    assert not any("hunter2" in line for line in said)

@@ -111,20 +111,6 @@ def edit(
 hint="{hint}" focused="{focused}" password="{password}" enabled="true" bounds="[0,0][500,100]" />'
 
 
-def test_the_focused_field_is_found_and_its_placeholder_is_no_text() -> None:
-    found = focused_field(parse(dump(edit("x", focused="false", name="other"), edit("Title", hint="Title"))))
-    assert found is not None
-    assert (found.text, found.vacant, found.identity[2]) == ("", True, "app:id/f")
-    assert focused_field(parse(dump(edit("x", focused="false")))) is None
-
-
-def test_a_passwords_placeholder_is_known_by_not_being_dots() -> None:
-    for text, expected in (("Password", ""), ("•••", "•••"), ("••x", "•••"), ("", "")):
-        found = focused_field(parse(dump(edit(text, password="true"))))
-        assert found is not None
-        assert found.text == expected
-
-
 def test_a_field_that_lost_the_focus_is_still_read() -> None:
     before = focused_field(parse(dump(edit("1", name="code1"), edit("", name="code2", focused="false"))))
     assert before is not None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.android import uiautomator2 as server
-from handrail.android.uiautomator2 import U2Channel, U2Server, find_jar, open_u2
+from handrail.android.uiautomator2 import U2Channel, U2Server, dex_files, find_jar, open_u2
 from handrail.errors import AdbCommandError, HandrailError, Timeout, TreeParseError, Unsupported
 from handrail_sim.channels.u2.server import METHODS, JavaError, Overload, Server
 from handrail_sim.shell.processes import Process, processes_of
@@ -15,9 +15,7 @@ from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 
 async def opened(bench: Bench) -> U2Channel:
-    channel = await open_u2(bench.device, clock=bench.clock, say=bench.said.append)
-    assert channel is not None, bench.said
-    return channel
+    return await open_u2(bench.device, bench.clock)
 
 
 async def point(channel: U2Channel, words: str) -> tuple[int, int]:
@@ -51,42 +49,6 @@ def starts(bench: Bench) -> int:
     return sum("uia2.Main" in service for service in bench.link.opened)
 
 
-def test_the_server_is_pushed_and_started_once_and_found_by_whoever_comes_next(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    async def story(bench: Bench) -> None:
-        for _ in range(3):
-            channel = await opened(bench)
-            assert "tcp:9008" in bench.phone.ports
-            assert (await channel.look()).width == 1080
-            await channel.close()
-            await channel.close()
-            assert "tcp:9008" in bench.phone.ports
-        assert bench.link.opened.count("sync:") == 1
-        assert starts(bench) == 1
-        assert bench.said == []
-        said = f"starting the u2 helper on {bench.device.serial}; later sessions find it running"
-        assert [record.getMessage() for record in caplog.records if record.name == "handrail.progress"] == [
-            said
-        ]
-
-    caplog.set_level("INFO", "handrail.progress")
-    play(story)
-
-
-def test_a_server_that_is_stopped_is_gone_and_the_next_one_needs_no_jar() -> None:
-    async def story(bench: Bench) -> None:
-        for started in (1, 2):
-            channel = await opened(bench)
-            assert starts(bench) == started
-            await channel.stop()
-            await bench.until(lambda: not bench.phone.ports)
-            assert not bench.phone.files.exists(server.PID)
-        assert bench.link.opened.count("sync:") == 1
-
-    play(story)
-
-
 def test_a_jar_that_nobody_knows_never_reaches_the_phone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -97,22 +59,10 @@ def test_a_jar_that_nobody_knows_never_reaches_the_phone(
 
     async def story(bench: Bench) -> None:
         monkeypatch.setattr("handrail.android.uiautomator2.find_jar", lambda: forged)
-        assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
-        assert "none that Handrail knows" in bench.said[-1]
+        with pytest.raises(Unsupported, match="none that Handrail knows"):
+            await opened(bench)
         assert not bench.phone.files.exists(server.REMOTE)
         assert not bench.phone.ports
-
-    play(story)
-
-
-def test_a_changed_jar_on_the_phone_is_replaced() -> None:
-    async def story(bench: Bench) -> None:
-        await bench.device.files.push(b"something older", server.REMOTE)
-        channel = await opened(bench)
-        own = server.find_jar()
-        assert own is not None
-        assert bench.phone.files.read(server.REMOTE) == own.read_bytes()
-        await channel.close()
 
     play(story)
 
@@ -120,20 +70,22 @@ def test_a_changed_jar_on_the_phone_is_replaced() -> None:
 def test_without_the_package_there_is_one_line_and_no_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(bench: Bench) -> None:
         monkeypatch.setattr(server, "find_spec", lambda name: None)
-        assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
-        assert bench.said == [
-            "no u2: its server comes with the Python package uiautomator2, which is not installed"
-        ]
+        with pytest.raises(Unsupported, match="the Python package uiautomator2, which is not installed"):
+            await opened(bench)
 
     play(story)
 
 
-def test_a_server_that_ends_at_once_is_named_with_its_last_words() -> None:
+def test_a_runtime_that_reads_one_dex_file_is_not_given_the_servers_seven() -> None:
     async def story(bench: Bench) -> None:
-        bench.phone.helper_mains.clear()
-        assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
-        assert bench.said[-1].startswith("no u2: the u2 server ended: ")
-        assert len(bench.said) == 1
+        with pytest.raises(Unsupported) as refused:
+            await open_u2(bench.device, bench.clock, sdk=19, android="4.4.4")
+        jar = find_jar()
+        assert jar is not None
+        assert refused.value.message == (
+            f"Android 4.4.4 reads one dex file of a jar, and u2's server has {dex_files(jar)}"
+        )
+        assert bench.link.opened == []
 
     play(story)
 
@@ -150,50 +102,6 @@ def test_a_server_that_never_answers_is_given_up_and_ended() -> None:
         with pytest.raises(Timeout, match="the u2 server did not answer within 150 ms"):
             await U2Server(bench.device, jar, bench.clock).start(150)
         await bench.until(lambda: not any(one.name == "app_process" for one in running(bench)))
-
-    play(story)
-
-
-def test_a_server_that_somebody_else_runs_is_used_and_left_alone() -> None:
-    async def story(bench: Bench) -> None:
-        theirs = await opened(bench)
-        ours = await opened(bench)
-        await ours.look()
-        await ours.close()
-        assert "tcp:9008" in bench.phone.ports
-        await theirs.close()
-
-    play(story)
-
-
-def test_a_look_sees_every_window_the_topmost_last() -> None:
-    async def story(bench: Bench) -> None:
-        channel = await in_the_name_field(bench)
-        screen = await channel.look()
-        assert screen.package == CONTACTS
-        assert (screen.width, screen.height) == (1080, 2400)
-        packages = [window.package_name for window in screen.windows]
-        assert packages[0] == CONTACTS
-        assert any("inputmethod" in package for package in packages[1:])
-        assert await channel.look() is screen
-        await channel.close()
-
-    play(story)
-
-
-def test_fingers_and_keys_arrive() -> None:
-    async def story(bench: Bench) -> None:
-        channel = await opened(bench)
-        bench.phone.start_activity(package=CONTACTS)
-        before = await channel.look()
-        await channel.perform(fingers.swipe(540, 1800, 540, 700, 200))
-        assert await channel.look() is not before
-        await channel.perform(fingers.drag(540, 900, 540, 1500, 100))
-        await channel.perform(fingers.tap(*await point(channel, "Create new contact")))
-        assert any(node.class_name.endswith("EditText") for node in (await channel.look()).nodes)
-        await channel.key(3)
-        assert (await channel.look()).package == "com.android.launcher3"
-        await channel.close()
 
     play(story)
 
@@ -264,21 +172,6 @@ def test_a_read_brings_a_dead_server_back_unless_it_dies_each_time() -> None:
         with pytest.raises(HandrailError):
             await channel.look()
         bench.phone.faults.clear()
-        await channel.close()
-
-    play(story)
-
-
-def test_input_to_a_dying_server_is_unknown_and_to_a_dead_one_not_delivered() -> None:
-    async def story(bench: Bench) -> None:
-        channel = await opened(bench)
-        bench.phone.faults.add("helper_dies", times=1)
-        for delivery in ("unknown", "not_delivered"):
-            with pytest.raises(HandrailError) as caught:
-                await channel.perform(fingers.tap(500, 500))
-            assert caught.value.details["delivery"] == delivery
-            await bench.until(lambda: not bench.phone.ports)
-        assert (await channel.look()).package == "com.android.launcher3"
         await channel.close()
 
     play(story)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from handrail.android.driver import connect
 from handrail.android.web_views import (
     NOT_SHOWN,
     ListedPage,
@@ -21,7 +20,6 @@ from handrail.android.web_views import (
 )
 from handrail.errors import ElementNotInteractable
 from handrail.page.reading import PageLook
-from handrail.screen.match import match
 from handrail.screen.node import FOCUSED, Bounds, Node, Screen
 from handrail.screen.reach import element_at, tap_point
 from tests.unit.android.sim_phone import Bench, play
@@ -96,14 +94,6 @@ def test_a_page_has_the_focus_only_where_its_view_has_it() -> None:
     assert any(one.focused for one in page_nodes(shown(phone(focused="true"), look(field))))
 
 
-def test_refs_of_the_phones_own_elements_are_kept_beside_named_ones() -> None:
-    before, after = shown(phone(), look(SAVE)), shown(phone(), look(SAVE, row(3, 0, "New", (8, 80, 88, 120))))
-    pairs = {(old.text, new.text) for old, new in match(before, after).pairs() if old.text}
-    assert pairs == {("Help", "Help"), ("Save", "Save")}
-    other = shown(phone(), look(SAVE, token="x"))
-    assert {old.text for old, _ in match(before, other).pairs() if old.text} == {"Help"}
-
-
 def test_handrails_own_page_is_shown_neither_by_itself_nor_by_accessibility() -> None:
     seen = phone(words="Approve")
     [root] = web_roots(seen)
@@ -171,15 +161,5 @@ def test_a_screen_without_a_webview_asks_nobody_and_says_nothing() -> None:
         assert await webs.fill(seen) is seen
         assert await webs.fill(seen) is seen
         assert (bench.link.opened, said) == ([], [])
-
-    play(story)
-
-
-def test_the_environment_switches_it_off() -> None:
-    async def story(bench: Bench) -> None:
-        driver = await connect(
-            bench.device, clock=bench.clock, helper="none", env={"HANDRAIL_DISABLE_WEB": "1"}
-        )
-        assert driver.webs is None
 
     play(story)

@@ -63,6 +63,9 @@ final class AndroidPhone implements Phone {
     /** Every view, ids and windows. Setting it also empties the platform's cache of nodes. */
     private void configure() {
         AccessibilityServiceInfo info = automation.getServiceInfo();
+        if (info == null) {
+            throw new UnsupportedOperationException("UiAutomation tells no service");
+        }
         info.eventTypes = AccessibilityEvent.TYPES_ALL_MASK;
         info.notificationTimeout = 0;
         info.flags |= AccessibilityServiceInfo.FLAG_INCLUDE_NOT_IMPORTANT_VIEWS
@@ -71,6 +74,20 @@ final class AndroidPhone implements Phone {
             info.flags |= AccessibilityServiceInfo.FLAG_RETRIEVE_INTERACTIVE_WINDOWS;
         }
         automation.setServiceInfo(info);
+    }
+
+    /** Empties this process' cache, so that nodes and windows are read anew. */
+    private void forget() {
+        if (sdk() >= Build.VERSION_CODES.UPSIDE_DOWN_CAKE) {
+            Api34.forget(automation);
+            return;
+        }
+        try {
+            Class<?> client = Hidden.type("android.view.accessibility.AccessibilityInteractionClient");
+            Hidden.call(client, Hidden.call(client, null, "getInstance"), "clearCache");
+        } catch (UnsupportedOperationException differs) { // API 33
+            configure();
+        }
     }
 
     void disconnect() {
@@ -109,22 +126,21 @@ final class AndroidPhone implements Phone {
 
     private static float rate(Object info) {
         try {
-            Object rate = Hidden.call(info.getClass(), info, "getRefreshRate");
-            return (Float) rate;
-        } catch (RuntimeException differs) {
-            try {
-                return (Float) Hidden.field(info, "refreshRate"); // before Android 6
-            } catch (RuntimeException differsToo) {
-                return DEFAULT_RATE;
+            if (Build.VERSION.SDK_INT < Build.VERSION_CODES.M) {
+                return (Float) Hidden.field(info, "refreshRate");
             }
+            Object of = Build.VERSION.SDK_INT < Build.VERSION_CODES.S ? Hidden.call(info.getClass(), info, "getMode") : info;
+            return (Float) Hidden.call(of.getClass(), of, "getRefreshRate");
+        } catch (RuntimeException differs) {
+            return DEFAULT_RATE;
         }
     }
 
     @Override
     public List<Window> windows() {
-        configure();
+        forget();
         if (sdk() >= Build.VERSION_CODES.LOLLIPOP) {
-            List<Window> windows = Api21.windows(automation);
+            List<Window> windows = Api21.windows(automation, true);
             if (!windows.isEmpty()) {
                 return windows;
             }
@@ -142,13 +158,22 @@ final class AndroidPhone implements Phone {
     }
 
     @Override
+    public List<Window> frames() {
+        if (sdk() < Build.VERSION_CODES.LOLLIPOP) {
+            return Collections.emptyList();
+        }
+        forget();
+        return Api21.windows(automation, false);
+    }
+
+    @Override
     public AccessibilityNodeInfo child(AccessibilityNodeInfo node, int index) {
         return node.getChild(index);
     }
 
     @Override
     public AccessibilityNodeInfo focusedField() {
-        configure();
+        forget();
         if (sdk() >= Build.VERSION_CODES.LOLLIPOP) {
             return Api21.focused(automation);
         }
@@ -261,10 +286,12 @@ final class AndroidPhone implements Phone {
     }
 
     private static final class Api21 {
-        static List<Window> windows(UiAutomation automation) {
+        static List<Window> windows(UiAutomation automation, boolean withRoots) {
             List<Window> windows = new ArrayList<Window>();
             for (AccessibilityWindowInfo info : automation.getWindows()) {
-                windows.add(window(info));
+                Window window = window(info);
+                window.root = withRoots ? info.getRoot() : null;
+                windows.add(window);
             }
             return windows;
         }
@@ -277,7 +304,6 @@ final class AndroidPhone implements Phone {
             info.getBoundsInScreen(window.bounds);
             window.focused = info.isFocused();
             window.active = info.isActive();
-            window.root = info.getRoot();
             if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.N) {
                 window.title = Api24.title(info);
             }
@@ -295,6 +321,12 @@ final class AndroidPhone implements Phone {
     private static final class Api24 {
         static CharSequence title(AccessibilityWindowInfo info) {
             return info.getTitle();
+        }
+    }
+
+    private static final class Api34 {
+        static void forget(UiAutomation automation) {
+            automation.clearCache();
         }
     }
 

@@ -55,6 +55,11 @@ final class EventLog {
                     && className.startsWith("android.widget.Toast");
         }
 
+        /** A toast, or a notification with words. */
+        boolean isMessage() {
+            return type == AccessibilityEvent.TYPE_NOTIFICATION_STATE_CHANGED && !texts.isEmpty();
+        }
+
         String name() {
             return AccessibilityEvent.eventTypeToString(type);
         }

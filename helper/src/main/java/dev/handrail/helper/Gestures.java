@@ -11,6 +11,9 @@ import java.util.TreeSet;
 
 /** Strokes with times as motion events, injected when their time has come. */
 final class Gestures {
+    /** A refusal comes at once; whoever was heard of so late may have got the event. */
+    static final int IN_DOUBT_MS = 4000;
+
     /** One finger's way: places, and milliseconds since the gesture began at which it is there. */
     static final class Stroke {
         final float[] x;
@@ -158,22 +161,39 @@ final class Gestures {
                     downAt = began + step.ms;
                 }
                 boolean wait = step.action != MotionEvent.ACTION_MOVE;
-                if (!inject(phone, step, downAt, began + step.ms, step.action, wait)) {
-                    throw new Refusal(Protocol.NOT_INJECTED, "the platform refused a motion event", 200,
-                            injected > 0);
-                }
+                send(phone, event(step, downAt, began + step.ms, step.action), wait, injected > 0);
                 injected++;
             }
             ended = true;
+        } catch (Refusal refusal) {
+            injected = Math.max(injected, refusal.delivered ? 1 : 0);
+            throw refusal;
         } finally {
             if (!ended && injected > 0) {
-                inject(phone, steps.get(injected - 1), downAt, phone.uptimeMs(), MotionEvent.ACTION_CANCEL, false);
+                Step last = steps.get(injected - 1);
+                phone.inject(event(last, downAt, phone.uptimeMs(), MotionEvent.ACTION_CANCEL), false);
             }
         }
         return injected;
     }
 
-    private static boolean inject(Phone phone, Step step, long downAt, long at, int action, boolean wait) {
+    /** Throws where the platform takes no input, or where the app did not handle it in time. */
+    static void send(Phone phone, InputEvent event, boolean wait, boolean hasBegun) throws Refusal {
+        long askedMs = phone.uptimeMs();
+        String words = "the platform refused an input event";
+        try {
+            if (phone.inject(event, wait)) {
+                return;
+            }
+        } catch (SecurityException forbidden) {
+            words = "the phone lets adb inject no input: " + forbidden.getMessage();
+        }
+        boolean mayHaveArrived = phone.uptimeMs() - askedMs >= IN_DOUBT_MS;
+        throw new Refusal(Protocol.NOT_INJECTED, mayHaveArrived ? "the app did not handle it in time" : words, 200,
+                hasBegun || mayHaveArrived);
+    }
+
+    private static InputEvent event(Step step, long downAt, long at, int action) {
         int count = step.fingers.length;
         MotionEvent.PointerProperties[] properties = new MotionEvent.PointerProperties[count];
         MotionEvent.PointerCoords[] places = new MotionEvent.PointerCoords[count];
@@ -187,9 +207,8 @@ final class Gestures {
             places[i].pressure = 1;
             places[i].size = 1;
         }
-        InputEvent event = MotionEvent.obtain(downAt, at, action, count, properties, places, 0, 0, 1, 1, 0, 0,
+        return MotionEvent.obtain(downAt, at, action, count, properties, places, 0, 0, 1, 1, 0, 0,
                 InputDevice.SOURCE_TOUCHSCREEN, 0);
-        return phone.inject(event, wait);
     }
 
     /** `[{"points": [[x, y, ms], …]}, …]`. Throws a refusal for anything else. */

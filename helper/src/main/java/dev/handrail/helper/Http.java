@@ -12,10 +12,13 @@ import java.security.MessageDigest;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.zip.Deflater;
+import java.util.zip.GZIPOutputStream;
 
 /** HTTP/1.1 on one connection: requests with a token, answers in chunks, kept alive. Knows no path. */
 final class Http {
     static final Charset UTF_8 = Charset.forName("UTF-8");
+    private static final int CHUNK = 16384;
 
     /** A byte stream with its peer's user id; -1 if the platform does not tell it. */
     interface Connection extends Closeable {
@@ -35,17 +38,30 @@ final class Http {
         byte[] body = new byte[0];
     }
 
-    /** Where an answer goes. The head leaves with the first byte of the body. */
+    /**
+     * Where an answer goes. It leaves in chunks of CHUNK bytes, the last one with its end: adbd waits for an
+     * acknowledgement after each write, so a small answer is one. JSON is zipped for a caller who reads that.
+     */
     final class Answer extends OutputStream {
+        private static final String JSON = "application/json";
+
+        private final boolean mayZip;
+        private final ByteArrayOutputStream pending = new ByteArrayOutputStream();
+        private GZIPOutputStream zipped;
         private int status = 200;
-        private String type = "application/json";
+        private String type = JSON;
         private boolean begun;
+
+        Answer(boolean mayZip) {
+            this.mayZip = mayZip;
+        }
 
         void head(int newStatus, String newType) {
             status = newStatus;
             type = newType;
         }
 
+        /** Whether bytes have left. */
         boolean begun() {
             return begun;
         }
@@ -55,38 +71,67 @@ final class Http {
             write(new byte[] {(byte) octet}, 0, 1);
         }
 
-        /** Head and first chunk leave in one write: two would wait for a delayed acknowledgement. */
         @Override
         public void write(byte[] bytes, int from, int count) throws IOException {
-            if (count == 0) {
-                return;
+            if (mayZip && type.equals(JSON)) {
+                if (zipped == null) {
+                    zipped = new Zip(pending);
+                }
+                zipped.write(bytes, from, count);
+            } else {
+                pending.write(bytes, from, count);
             }
-            ByteArrayOutputStream packet = new ByteArrayOutputStream(count + 256);
-            if (!begun) {
-                begun = true;
-                packet.write(("HTTP/1.1 " + status + (status == 200 ? " OK" : " Refused") + "\r\nContent-Type: "
-                        + type + "\r\nX-Helper-Version: " + Protocol.VERSION
-                        + "\r\nTransfer-Encoding: chunked\r\nConnection: " + (closing ? "close" : "keep-alive")
-                        + "\r\n\r\n").getBytes(UTF_8));
+            if (pending.size() >= CHUNK) {
+                leave("");
             }
-            packet.write((Integer.toHexString(count) + "\r\n").getBytes(UTF_8));
-            packet.write(bytes, from, count);
-            packet.write('\r');
-            packet.write('\n');
-            out.write(packet.toByteArray());
         }
 
+        /** Only a stream's lines leave before their chunk is full. */
         @Override
         public void flush() throws IOException {
-            out.flush();
+            if (!type.equals(JSON)) {
+                leave("");
+            }
         }
 
         void end() throws IOException {
-            if (!begun) {
-                write(new byte[] {'{', '}'}, 0, 2);
+            if (zipped != null) {
+                zipped.finish();
             }
-            out.write("0\r\n\r\n".getBytes(UTF_8));
+            leave("0\r\n\r\n");
+        }
+
+        /** Forgets what has not left. */
+        void reset() {
+            pending.reset();
+            zipped = null;
+        }
+
+        private void leave(String end) throws IOException {
+            ByteArrayOutputStream packet = new ByteArrayOutputStream(pending.size() + 256);
+            if (!begun) {
+                begun = true;
+                packet.write(("HTTP/1.1 " + status + (status == 200 ? " OK" : " Refused") + "\r\nContent-Type: "
+                        + type + (zipped == null ? "" : "\r\nContent-Encoding: gzip") + "\r\nX-Helper-Version: "
+                        + Protocol.VERSION + "\r\nTransfer-Encoding: chunked\r\nConnection: "
+                        + (closing ? "close" : "keep-alive") + "\r\n\r\n").getBytes(UTF_8));
+            }
+            if (pending.size() > 0) {
+                packet.write((Integer.toHexString(pending.size()) + "\r\n").getBytes(UTF_8));
+                pending.writeTo(packet);
+                packet.write("\r\n".getBytes(UTF_8));
+                pending.reset();
+            }
+            packet.write(end.getBytes(UTF_8));
+            packet.writeTo(out);
             out.flush();
+        }
+    }
+
+    private static final class Zip extends GZIPOutputStream {
+        Zip(OutputStream out) throws IOException {
+            super(out, CHUNK);
+            def.setLevel(Deflater.BEST_SPEED);
         }
     }
 
@@ -122,7 +167,7 @@ final class Http {
             out = connection.output();
             while (!closing) {
                 Request request;
-                Answer answer = new Answer();
+                Answer answer = new Answer(false);
                 try {
                     request = read();
                     if (request == null) {
@@ -137,7 +182,8 @@ final class Http {
                     return;
                 }
                 closing = "close".equalsIgnoreCase(request.headers.get("connection"));
-                answer(request, answer);
+                String encodings = request.headers.get("accept-encoding");
+                answer(request, new Answer(encodings != null && encodings.contains("gzip")));
             }
         } finally {
             connection.close();
@@ -174,7 +220,8 @@ final class Http {
     }
 
     private void refuse(Answer answer, Refusal refusal) throws IOException {
-        answer.head(refusal.status, "application/json");
+        answer.reset();
+        answer.head(refusal.status, Answer.JSON);
         JsonWriter json = new JsonWriter(answer);
         json.object().field("ok", false).field("error", refusal.getMessage()).field("code", refusal.code)
                 .field("delivered", refusal.delivered).endObject().flush();

@@ -59,13 +59,12 @@ public final class Main {
         String name = Protocol.SOCKET_PREFIX + random();
         final LocalServerSocket socket = new LocalServerSocket(name);
         final Server[] server = new Server[1];
-        Operations operations = new Operations(phone, events, KeyCharacterMap.load(KeyCharacterMap.VIRTUAL_KEYBOARD),
-                new Runnable() {
-                    @Override
-                    public void run() {
-                        server[0].stop();
-                    }
-                });
+        Operations operations = new Operations(phone, events, keys(), new Runnable() {
+            @Override
+            public void run() {
+                server[0].stop();
+            }
+        });
         server[0] = new Server(listener(socket), token, operations);
         server[0].start();
         Thread watching = new Thread("standard input") {
@@ -80,6 +79,15 @@ public final class Main {
         announce(output, true, "socket", name, "version", Protocol.VERSION);
         server[0].awaitEnd(Protocol.FIRST_CONNECTION_MS, Protocol.ORPHAN_MS, Protocol.IDLE_MS);
         return 0;
+    }
+
+    /** Null on a phone without a virtual keyboard. */
+    private static KeyCharacterMap keys() {
+        try {
+            return KeyCharacterMap.load(KeyCharacterMap.VIRTUAL_KEYBOARD);
+        } catch (RuntimeException unavailable) {
+            return null;
+        }
     }
 
     private static Server.Listener listener(final LocalServerSocket socket) {

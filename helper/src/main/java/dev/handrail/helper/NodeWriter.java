@@ -253,13 +253,14 @@ final class NodeWriter {
         return extras == null ? null : extras.getCharSequence(COMPAT + key);
     }
 
-    /** A password leaves as a mask, whatever the platform shows of it. */
-    static CharSequence text(AccessibilityNodeInfo node) {
+    /** A password leaves as a mask, whatever the platform shows of it; the hint of an empty field does not. */
+    private CharSequence text(AccessibilityNodeInfo node) {
         CharSequence text = node.getText();
         if (text == null || text.length() == 0) {
             return "";
         }
-        return node.isPassword() ? Protocol.MASK : text;
+        boolean isHint = sdk >= Build.VERSION_CODES.O && node.isPassword() && Api26.showsHint(node);
+        return node.isPassword() && !isHint ? Protocol.MASK : text;
     }
 
     private void unlessZero(String name, int number) throws IOException {
@@ -324,6 +325,10 @@ final class NodeWriter {
     private static final class Api26 {
         static CharSequence hint(AccessibilityNodeInfo node) {
             return node.getHintText();
+        }
+
+        static boolean showsHint(AccessibilityNodeInfo node) {
+            return node.isShowingHintText();
         }
 
         static void write(JsonWriter json, AccessibilityNodeInfo node) throws IOException {

@@ -194,9 +194,7 @@ final class Operations implements Http.Handler {
         for (int action = KeyEvent.ACTION_DOWN; action <= KeyEvent.ACTION_UP; action++) {
             KeyEvent event = new KeyEvent(now, now, action, code, 0, meta, KeyCharacterMap.VIRTUAL_KEYBOARD, 0,
                     0, InputDevice.SOURCE_KEYBOARD);
-            if (!phone.inject(event, true)) {
-                throw new Refusal(Protocol.NOT_INJECTED, "the platform refused a key event", 200, action > 0);
-            }
+            Gestures.send(phone, event, true, action > 0);
         }
     }
 
@@ -238,13 +236,27 @@ final class Operations implements Http.Handler {
         for (Phone.Window window : windows) {
             window(json, window, nodes);
         }
-        json.endArray().field("nodes", nodes.nodes);
+        json.endArray();
+        messages(json);
+        json.field("nodes", nodes.nodes);
         for (Object[] count : new Object[][] {{"cycles", nodes.cycles}, {"missing", nodes.missing},
             {"unreadable", nodes.unreadable}}) {
             if ((Integer) count[1] > 0) {
                 json.field((String) count[0], (Integer) count[1]);
             }
         }
+    }
+
+    /** Toasts and notifications that were heard of a moment ago: no tree has them. */
+    private void messages(JsonWriter json) throws IOException {
+        json.array("toasts");
+        for (EventLog.Entry entry : events.since(0)) {
+            if (entry.isMessage() && phone.uptimeMs() - entry.atMs <= Protocol.MESSAGE_MS) {
+                json.object().field("className", entry.className).field("packageName", entry.packageName)
+                        .field("text", entry.texts.get(0)).endObject();
+            }
+        }
+        json.endArray();
     }
 
     private static void window(JsonWriter json, Phone.Window window, NodeWriter nodes) throws IOException {
@@ -317,7 +329,7 @@ final class Operations implements Http.Handler {
 
     private List<String> places() {
         List<String> places = new ArrayList<String>();
-        for (Phone.Window window : phone.windows()) {
+        for (Phone.Window window : phone.frames()) {
             places.add(window.id + " " + window.layer + " " + window.bounds.flattenToString());
         }
         return places;

@@ -19,12 +19,18 @@ interface Phone {
     /** The topmost first. Where the platform tells no windows (API 20 and older), the active one alone. */
     List<Window> windows();
 
+    /** The same windows without their roots, which apps would have to answer for; empty before API 21. */
+    List<Window> frames();
+
     AccessibilityNodeInfo child(AccessibilityNodeInfo node, int index);
 
     /** The field that has the input focus, read anew; null without one. */
     AccessibilityNodeInfo focusedField();
 
-    /** With `wait` it returns when the app has handled the event. False if the platform refused it. */
+    /**
+     * With `wait` it returns when the app has handled the event. False if the platform refused it, or if the
+     * app did not handle it in time. Throws SecurityException where the phone lets adb inject nothing.
+     */
     boolean inject(InputEvent event, boolean wait);
 
     /** Null if the platform takes none. */

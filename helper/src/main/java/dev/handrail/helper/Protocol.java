@@ -57,6 +57,8 @@ final class Protocol {
     static final int MAX_GESTURE_MS = 120000;
     static final int QUIET_MS = 150;
     static final int REST_TIMEOUT_MS = 10000;
+    /** So long a toast stands in looks: as long as Android shows a long one. */
+    static final int MESSAGE_MS = 3500;
     /** How long the helper stays after its last connection ended. */
     static final int ORPHAN_MS = 3000;
     /** How long it waits for the first connection. */

@@ -128,9 +128,7 @@ final class TextEntry {
             long now = phone.uptimeMs();
             KeyEvent event = KeyEvent.changeTimeRepeat(events[i], now, 0);
             event.setSource(InputDevice.SOURCE_KEYBOARD);
-            if (!phone.inject(event, true)) {
-                throw new Refusal(Protocol.NOT_INJECTED, "the platform refused a key event", 200, i > 0);
-            }
+            Gestures.send(phone, event, true, i > 0);
         }
     }
 

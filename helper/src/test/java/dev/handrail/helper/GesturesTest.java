@@ -115,6 +115,25 @@ public class GesturesTest {
     }
 
     @Test
+    public void anAppThatDidNotHandleATouchInTimeMayHaveGotIt() throws Exception {
+        phone.refusesFrom = 0;
+        phone.refusesAfterMs = 5_000;
+        Refusal refusal = assertThrows(Refusal.class, () -> play("[{\"points\":[[7,8,0]]}]"));
+        assertTrue(refusal.delivered);
+        assertTrue(told().toString(), told().get(0).startsWith("CANCEL") && told().get(0).endsWith("7,8"));
+    }
+
+    @Test
+    public void aPhoneThatLetsAdbInjectNothingIsQuoted() throws Exception {
+        phone.refusesFrom = 0;
+        phone.forbids = "needs INJECT_EVENTS";
+        Refusal refusal = assertThrows(Refusal.class, () -> play("[{\"points\":[[7,8,0]]}]"));
+        assertEquals(Protocol.NOT_INJECTED, refusal.code);
+        assertTrue(refusal.getMessage(), refusal.getMessage().contains("needs INJECT_EVENTS"));
+        assertEquals(false, refusal.delivered);
+    }
+
+    @Test
     public void strokesThatAreNoneAreRefusedBeforeAnythingHappens() {
         String eleven = String.join(",", Collections.nCopies(11, "{\"points\":[[0,0,0]]}"));
         for (String bad : new String[] {"null", "[]", "[" + eleven + "]", "[1]", "[{\"points\":[]}]",

@@ -16,6 +16,7 @@ import android.widget.FrameLayout;
 import android.widget.TextView;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.After;
@@ -227,6 +228,18 @@ public class OperationsTest {
             chunk = new String(client.chunk(), Http.UTF_8);
         }
         assertTrue(chunk, chunk.contains("streamed"));
+    }
+
+    @Test
+    public void aLookHasTheToastsOfTheLastMoment() throws Exception {
+        happens(AccessibilityEvent.TYPE_NOTIFICATION_STATE_CHANGED, "android.widget.Toast$TN", "Saved");
+        happens(AccessibilityEvent.TYPE_NOTIFICATION_STATE_CHANGED, "android.app.Notification", "");
+        happens(AccessibilityEvent.TYPE_VIEW_CLICKED, "android.widget.Button", "OK");
+        List<?> toasts = (List<?>) client.get(Protocol.LOOK).get("toasts");
+        assertEquals(1, toasts.size());
+        assertEquals("Saved", ((Map<?, ?>) toasts.get(0)).get("text"));
+        phone.uptimeMs += Protocol.MESSAGE_MS + 1;
+        assertEquals(Collections.emptyList(), client.get(Protocol.LOOK).get("toasts"));
     }
 
     @Test

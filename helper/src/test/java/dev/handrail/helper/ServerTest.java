@@ -4,10 +4,12 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
+import java.util.zip.GZIPInputStream;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Test;
@@ -28,7 +30,7 @@ public class ServerTest {
                     case "/refuse":
                         throw new Refusal("NO", "because \"no\"");
                     case "/break":
-                        answer.write("half".getBytes(Http.UTF_8));
+                        answer.write(new byte[20_000]);
                         throw new IllegalStateException("after the first byte");
                     case "/throw":
                         throw new IllegalStateException("a fault");
@@ -155,8 +157,26 @@ public class ServerTest {
             for (String line = client.line(); !line.isEmpty(); line = client.line()) {
                 assertTrue(line, !line.startsWith("HTTP") || line.contains("200"));
             }
-            assertEquals("half", new String(client.chunk(), Http.UTF_8));
+            assertEquals(20_000, client.chunk().length);
             assertEquals(-1, client.in.read());
+        }
+    }
+
+    @Test
+    public void anAnswerIsZippedForWhoReadsThatAlone() throws Exception {
+        String large = String.join("", Collections.nCopies(50_000, "0123456789"));
+        try (SocketSeam.Client client = seam.client()) {
+            assertEquals(large, client.post("/x", large).get("body"));
+            assertTrue(client.head, !client.head.contains("gzip"));
+            client.send(SocketSeam.Client.request("POST", "/x", large).replace("Host:", "Accept-Encoding: gzip\r\nHost:"));
+            byte[] zipped = client.body();
+            assertTrue(client.head, client.head.contains("Content-Encoding: gzip"));
+            assertTrue(String.valueOf(zipped.length), zipped.length < large.length() / 50);
+            String answer = new String(new GZIPInputStream(new ByteArrayInputStream(zipped)).readAllBytes(), Http.UTF_8);
+            assertEquals(large, ((Map<?, ?>) JsonReader.read(answer)).get("body"));
+            client.send(SocketSeam.Client.request("GET", "/refuse", "").replace("Host:", "Accept-Encoding: gzip\r\nHost:"));
+            answer = new String(new GZIPInputStream(new ByteArrayInputStream(client.body())).readAllBytes(), Http.UTF_8);
+            assertEquals("NO", ((Map<?, ?>) JsonReader.read(answer)).get("code"));
         }
     }
 

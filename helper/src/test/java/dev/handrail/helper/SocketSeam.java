@@ -92,6 +92,11 @@ final class SocketSeam implements Server.Listener {
 
         /** Null if the server hung up instead. */
         String answer() throws IOException {
+            byte[] body = body();
+            return body == null ? null : new String(body, StandardCharsets.UTF_8);
+        }
+
+        byte[] body() throws IOException {
             String line = line();
             if (line == null) {
                 return null;
@@ -107,7 +112,7 @@ final class SocketSeam implements Server.Listener {
                 chunk = chunk();
                 body.write(chunk);
             } while (chunk.length > 0);
-            return body.toString("UTF-8");
+            return body.toByteArray();
         }
 
         byte[] chunk() throws IOException {

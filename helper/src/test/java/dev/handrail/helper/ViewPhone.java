@@ -31,6 +31,8 @@ class ViewPhone implements Phone {
     /** Children by node where no views stand behind them. */
     final Map<AccessibilityNodeInfo, List<AccessibilityNodeInfo>> children = new HashMap<>();
     int refusesFrom = Integer.MAX_VALUE;
+    long refusesAfterMs;
+    String forbids;
     long uptimeMs = 1000;
     String clipboard = "kept";
     String top = "com.example/com.example.Main";
@@ -181,6 +183,11 @@ class ViewPhone implements Phone {
     }
 
     @Override
+    public List<Window> frames() {
+        return windows();
+    }
+
+    @Override
     public AccessibilityNodeInfo focusedField() {
         return focused;
     }
@@ -189,6 +196,10 @@ class ViewPhone implements Phone {
     public boolean inject(InputEvent event, boolean wait) {
         if (injected.size() >= refusesFrom
                 && !(event instanceof MotionEvent && ((MotionEvent) event).getAction() == MotionEvent.ACTION_CANCEL)) {
+            uptimeMs += refusesAfterMs;
+            if (forbids != null) {
+                throw new SecurityException(forbids);
+            }
             return false;
         }
         injected.add(event);

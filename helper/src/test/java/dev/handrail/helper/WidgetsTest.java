@@ -133,7 +133,8 @@ public class WidgetsTest {
         for (Map.Entry<String, String> each : TEXTS.entrySet()) {
             Object value = getter(node, each.getValue());
             String text = value == null ? "" : value.toString();
-            boolean masked = each.getKey().equals("text") && node.isPassword() && !text.isEmpty();
+            boolean showsHint = Build.VERSION.SDK_INT >= 26 && node.isShowingHintText();
+            boolean masked = each.getKey().equals("text") && node.isPassword() && !text.isEmpty() && !showsHint;
             assertEquals(what + " " + each.getKey(), masked ? Protocol.MASK : text, or(json.get(each.getKey()), ""));
         }
         for (Map.Entry<String, String> each : FLAGS.entrySet()) {
@@ -204,6 +205,18 @@ public class WidgetsTest {
 
     private static Object or(Object value, Object otherwise) {
         return value == null ? otherwise : value;
+    }
+
+    @Test
+    public void theHintOfAnEmptyPasswordFieldIsNoPassword() throws Exception {
+        AccessibilityNodeInfo node = AccessibilityNodeInfo.obtain();
+        node.setPassword(true);
+        node.setText("Password");
+        if (Build.VERSION.SDK_INT >= 26) {
+            node.setShowingHintText(true);
+        }
+        assertEquals(Build.VERSION.SDK_INT >= 26 ? "Password" : Protocol.MASK,
+                new ViewPhone().with(node).read().get("text"));
     }
 
     @Test
