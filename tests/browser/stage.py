@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -51,6 +52,8 @@ class Site:
     """What forms have sent: path and body."""
     redirects: dict[str, str] = field(default_factory=dict)
     """Paths that lead elsewhere."""
+    folder: Path | None = None
+    """Of files, for paths that are no pages."""
 
     @property
     def origin(self) -> str:
@@ -67,6 +70,15 @@ class Site:
         """A page with this body; its address."""
         self.pages[path] = f"<!doctype html><meta charset=utf-8><title>Test</title>{body}"
         return self.url(path)
+
+    def read(self, path: str) -> tuple[str, bytes | None]:
+        """What is at a path, and of which kind."""
+        if path in self.pages:
+            return "text/html", self.pages[path].encode()
+        file = self.folder / path.lstrip("/") if self.folder is not None else None
+        if file is None or not file.is_file():
+            return "text/html", None
+        return mimetypes.guess_type(file.name)[0] or "text/plain", file.read_bytes()
 
     def hold(self, path: str, body: str = "") -> threading.Event:
         """Nothing is answered there until the event is set."""
@@ -90,11 +102,11 @@ def served() -> Iterator[Site]:
                 self.send_header("location", site.redirects[path])
                 self.end_headers()
                 return
-            body = site.pages.get(path)
+            kind, body = site.read(path)
             self.send_response(200 if body is not None else 404)
-            self.send_header("content-type", "text/html; charset=utf-8")
+            self.send_header("content-type", f"{kind}; charset=utf-8")
             self.end_headers()
-            self.wfile.write((body or "nothing here").encode())
+            self.wfile.write(body or b"nothing here")
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))

@@ -12,6 +12,7 @@ from tests.browser.activation_shapes import SHAPES, attempt
 from tests.browser.activations import POLICY, Tally, run, run_in_phone
 from tests.browser.phone_stage import phone_staged
 from tests.browser.stage import Loop, Stage, served, staged
+from tests.browser.stranger_shapes import GUARDED, PLAIN, STRANGERS, attempts
 
 SAMPLE, PAGES = 60, 600
 
@@ -41,6 +42,33 @@ def test_no_invented_page_gets_something_guarded_pressed(guarded: tuple[Loop, St
     loop, stage = guarded
     pressed = {shape.name: loop.run(attempt(stage, shape)) for shape in SHAPES}
     assert pressed == {shape.name: [] for shape in SHAPES}
+
+
+FOUND = (  # by a stranger; each of them was pressed once
+    "a slot in a closed button", "the pointer brings it, and it hears only the finger's end",
+    "hovering brings it, and it hears the pointer", "a cover that opens as the finger comes",
+    "an OK under its question in a style", "an OK under its question in a shadow", "drawn: words below it",
+    "drawn: an image's words", "drawn: words of a described element", "drawn: a description",
+)  # fmt: skip
+
+
+def test_no_page_of_a_stranger_gets_something_guarded_pressed(guarded: tuple[Loop, Stage]) -> None:
+    loop, stage = guarded
+    found = tuple(shape for shape in STRANGERS if shape.name in FOUND)
+    assert len(found) == len(FOUND)
+    for label in GUARDED:
+        assert loop.run(attempts(stage, found, label)) == {}
+
+
+@pytest.mark.slow
+def test_none_of_all_pages_of_a_stranger_gets_something_guarded_pressed(guarded: tuple[Loop, Stage]) -> None:
+    loop, stage = guarded
+    heard = {}
+    for label in (*GUARDED, PLAIN):
+        work = attempts(stage, STRANGERS, label)
+        heard[label] = asyncio.run_coroutine_threadsafe(work, loop.loop).result(900)
+    assert len(heard.pop(PLAIN)) >= 0.6 * len(STRANGERS)
+    assert heard == {label: {} for label in GUARDED}
 
 
 @pytest.mark.slow

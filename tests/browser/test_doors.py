@@ -19,12 +19,12 @@ from urllib.parse import unquote
 import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
+from packages.agent.tests.hosted.makers import MAKERS, Maker, click
+from packages.agent.tests.hosted.server import Answer, Got, serving
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 from rs_bpe.bpe import openai
 
 from handrail.browser.process import find_browser
-from tests.agent_http.makers import MAKERS, Maker, click
-from tests.agent_http.server import Answer, Got, serving
 from tests.browser.stage import PATIENCE_S, Site, served
 from tests.browser.test_kept import end
 from tests.mcp_conformance.door import MODERN, text_of

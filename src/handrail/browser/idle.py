@@ -14,6 +14,10 @@ from handrail.surface.values import IdleResult, Synced
 
 QUIET_MS = 200.0
 POLL_MS = 40.0
+POLLS_MS = 1_000.0
+"""A request of a page that has loaded no longer counts after this time: it waits for news."""
+HOVER_MS = 450.0
+"""Menus that open under a pointer, and lists that filter what is offered, wait for more at first."""
 LOAD_CAP_MS = 3_000.0
 """A document that is still loading this long after it became readable is taken as it is."""
 
@@ -26,10 +30,15 @@ class PageIdle:
         self._clock = clock
         self._acted_ms = 0.0
         self._vouched_ms = -1.0
+        self._quiet_ms = QUIET_MS
 
-    def acted(self) -> None:
+    def acted(self, quiet_ms: float = QUIET_MS) -> None:
         """Marks the start of an action: what already runs does not count."""
+        self._quiet_ms = quiet_ms
         self._acted_ms = self._clock.monotonic_ms()
+
+    def is_rested(self) -> bool:
+        return False
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
         if self._vouched_ms == self._acted_ms:
@@ -60,20 +69,21 @@ class PageIdle:
         try:
             reply = await unless_dialog(page, page.evaluate("handrail.rest()", timeout_ms=1_000.0))
         except HandrailError:
-            return ["a busy page"], QUIET_MS
+            return ["a busy page"], self._quiet_ms
         if reply is None:
             return [], 0.0
         state, changed_ms, moving, _ = reply
         now = self._clock.monotonic_ms()
         began = self._acted_ms
+        stale_ms = POLLS_MS if page.loaded_ms >= began and state == "complete" else STALE_MS
         reasons = {
-            "network": any(at >= began and now - at < STALE_MS for at in page.requests.values()),
+            "network": any(at >= began and now - at < stale_ms for at in page.requests.values()),
             "loading": state != "complete" and now - max(page.loaded_ms, began) < LOAD_CAP_MS,
             "animation": bool(moving),
         }
         held = [name for name, holds in reasons.items() if holds]
         quiet_ms = min(float(changed_ms), now - page.last_request_ms, now - began)
-        return held, QUIET_MS - quiet_ms
+        return held, self._quiet_ms - quiet_ms
 
     def notice(self, screen: Screen) -> None:
         """A page needs no preparation."""

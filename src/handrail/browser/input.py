@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Any, NamedTuple, assert_never
 
 from handrail.browser.files import NO_FILES, WebFiles, give, listed
-from handrail.browser.idle import PageIdle
+from handrail.browser.idle import HOVER_MS, QUIET_MS, PageIdle
 from handrail.browser.page import WebPage
 from handrail.browser.request_filter import refusal
 from handrail.browser.screen_reader import CANCEL, FIELD, OK, RELOAD_PAGE, PageScreenReader, unless_dialog
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
 from handrail.errors import ActionRejected, BrowserCommandError, ElementNotInteractable, Unsupported
-from handrail.page.activation import PageActivation
+from handrail.page.activation import PageActivation, changed
 from handrail.page.reading import Place
-from handrail.protocol.keys import NAMES, code_of, name_of_key
+from handrail.protocol.keys import NAMES, name_of_key, number_of_key
 from handrail.screen.node import ScreenPoint
+from handrail.surface.capabilities import ControlValue, TypingWay
 from handrail.surface.gesture import Gesture, Stroke
 from handrail.surface.values import Activated, SetControl, Typed
 
@@ -31,7 +32,9 @@ FRAME_MS = 16.0
 
 
 class PageInput:
-    """`Touch` and `KeyPresses` of a browser."""
+    """`Touch`, `Mouse` and `KeyPresses` of a browser."""
+
+    touched_keys = frozenset[str]()
 
     def __init__(self, tabs: Tabs, screen_reader: PageScreenReader, idle: PageIdle, clock: Clock) -> None:
         self._tabs = tabs
@@ -44,16 +47,32 @@ class PageInput:
     # the mouse
 
     async def perform(self, gesture: Gesture) -> None:
-        async with nullcontext() if gesture.kind in ("swipe", "pinch") else self._guard(gesture.ends):
+        is_free = gesture.kind in ("swipe", "pinch", "hover")
+        async with nullcontext() if is_free else self._guard(gesture.ends):
             await self._perform(gesture)
+
+    async def hover(self, point: ScreenPoint) -> None:
+        """A page that has changed does not hear of it; what is pressed is judged afterwards."""
+        with suppress(ActionRejected):
+            await self._hover(point)
+
+    async def _hover(self, point: ScreenPoint) -> None:
+        page, judged = self._page(), self._judged
+        if page.dialog is None and not page.crashed and not self._screen_reader.tab_at(*point):
+            if judged is not None and judged[:2] == ((point,), page):
+                await judged[2].guard_hover()
+            await self._call(page, *_mouse("mouseMoved", *point))
 
     async def _perform(self, gesture: Gesture) -> None:
         x, y = gesture.start
         match gesture.kind:
             case "tap" | "double_tap":
                 if not await self._pressed_drawn_dialog(x, y):
-                    for count in (1, 2) if gesture.kind == "double_tap" else (1,):
-                        await self._click(x, y, count)
+                    for count in (1, 2) if gesture.kind == "double_tap" else (gesture.count,):
+                        await self._click(x, y, count, gesture)
+            case "hover":
+                self._idle.acted(HOVER_MS)
+                await self._hover(gesture.start)
             case "long_press":
                 await self._long_press(x, y, gesture.duration_ms)
             case "swipe":
@@ -122,14 +141,15 @@ class PageInput:
         zoom = {"x": x, "y": y, "scaleFactor": scale, "relativeSpeed": speed}
         await self._send(page, [("Input.synthesizePinchGesture", zoom)])
 
-    async def _click(self, x: int, y: int, count: int) -> None:
+    async def _click(self, x: int, y: int, count: int, gesture: Gesture) -> None:
         page = await self._begin()
+        modifiers = sum(MODIFIERS[key.upper()] for key in gesture.modifiers)
+        kinds = {"mouseMoved": 0, "mousePressed": count, "mouseReleased": count}
         await self._send(
             page,
             [
-                _mouse("mouseMoved", x, y),
-                _mouse("mousePressed", x, y, count=count),
-                _mouse("mouseReleased", x, y, count=count),
+                _mouse(kind, x, y, count=clicks, button=gesture.button, modifiers=modifiers)
+                for kind, clicks in kinds.items()
             ],
         )
 
@@ -220,14 +240,16 @@ class PageInput:
 
     # what an input would activate
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated:
+    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         """`Activation`."""
         self._judged = None
         page, (modifiers, struck) = self._page(), chord_of(keys)
-        if struck and (struck[-1] in (RELOAD, "F5") or (struck[-1] == "R" and modifiers)):
+        is_reload = bool(struck) and (struck[-1] in (RELOAD, "F5") or (struck[-1] == "R" and bool(modifiers)))
+        if is_reload and (page.came_by_post or struck[-1] == RELOAD):
             return Activated(asks="Send the form of this page again" if page.came_by_post else "")
-        if page.dialog is not None or page.crashed:
-            return Activated(is_unknown=True)  # all that can be pressed is drawn in place of the page
+        if page.dialog is not None or page.crashed:  # its buttons are drawn in place of the page
+            is_prompt = page.dialog is not None and page.dialog.kind == "prompt"
+            return Activated(is_unknown=True) if is_prompt else None
         if not struck or struck[-1] in HISTORY:
             return Activated()
         question = _question(page)
@@ -242,14 +264,12 @@ class PageInput:
         page = self._page()
         if page.dialog is not None or page.crashed or any(self._screen_reader.tab_at(*at) for at in points):
             return None
-        if len(points) == 1:  # what hovering brings up is there before the press
-            await self._call(page, *_mouse("mouseMoved", *points[0]))
         question = _question(page)
         activated = await question.by_points(points)
         self._judged = tuple(points), page, question
         return activated
 
-    async def by_value(self, native_id: str, value: str) -> Activated:
+    async def by_value(self, native_id: str, value: ControlValue) -> Activated:
         """`Activation`."""
         page = self._page()
         return Activated() if page.dialog is not None else await _question(page).by_value(native_id, value)
@@ -260,6 +280,13 @@ class PageInput:
         if judged is None or judged[:2] != (judged_input, self._page()):
             return nullcontext()
         return judged[2].guard()
+
+    def judged_enter(self) -> Activated | None:
+        """What policy has judged of the Enter in a text that is about to be typed."""
+        judged = self._judged
+        return (
+            judged[2].activated if judged is not None and judged[:2] == (("enter",), self._page()) else None
+        )
 
     async def _history(self, page: WebPage, step: int) -> None:
         history = await page.session.call("Page.getNavigationHistory")
@@ -316,12 +343,19 @@ def key_events(key: Any, modifiers: int = 0) -> list[tuple[str, Mapping[str, Any
 
 
 def _mouse(
-    kind: str, x: float, y: float, *, count: int = 0, held: bool = False
+    kind: str,
+    x: float,
+    y: float,
+    *,
+    count: int = 0,
+    held: bool = False,
+    button: str = "left",
+    modifiers: int = 0,
 ) -> tuple[str, Mapping[str, Any]]:
     """In the middle of a pixel, which is where the look tested."""
-    event: dict[str, Any] = {"type": kind, "x": x + 0.5, "y": y + 0.5}
+    event: dict[str, Any] = {"type": kind, "x": x + 0.5, "y": y + 0.5, "modifiers": modifiers}
     if count:
-        event |= {"button": "left", "clickCount": count}
+        event |= {"button": button, "clickCount": count}
     if held:
         event |= {"button": "left", "buttons": 1}
     return "Input.dispatchMouseEvent", event
@@ -399,14 +433,14 @@ RELOAD = "REFRESH"
 
 def constant_of(key: str | int) -> str:
     """A key's name without Android's prefix; raises `Unsupported` for keys that browsers do not have."""
-    code = code_of(key)
+    code = number_of_key(key)
     name = NAMES.get(code, "") if code is not None else ""
     constant = name.removeprefix("KEYCODE_")
     if constant in _NAMED or constant in COMMANDS or constant in HISTORY or constant == RELOAD:
         return constant
     raise Unsupported(
         f"A browser has no key {key!r}",
-        hint="It has back, KEYCODE_FORWARD, KEYCODE_REFRESH, and the keys of a keyboard.",
+        hint="It has back, KEYCODE_FORWARD, KEYCODE_REFRESH, and the keys of a keyboard; Home is move_home.",
         delivery="not_delivered",
     )
 
@@ -419,7 +453,7 @@ EDITING = {"A": "selectAll", "C": "copy", "X": "cut", "V": "paste", "Z": "undo",
 
 def chord_of(keys: Sequence[str]) -> tuple[int, list[str]]:
     """Bits of the held keys, and the keys that are pressed meanwhile."""
-    names = [NAMES.get(code_of(key) or -1, "").removeprefix("KEYCODE_") for key in keys]
+    names = [NAMES.get(number_of_key(key) or -1, "").removeprefix("KEYCODE_") for key in keys]
     held = {MODIFIERS.get(name.partition("_")[0], 0) for name in names}
     struck = [key for key, name in zip(keys, names, strict=True) if name.partition("_")[0] not in MODIFIERS]
     return sum(held), [constant_of(key) for key in struck]
@@ -442,6 +476,8 @@ def typed_key(character: str) -> WebKey:
 _BY_TEXT = {key.text: name for name, key in _NAMED.items() if len(key.text) == 1 and "NUMPAD" not in name}
 
 
+MOST_KEYS = 1_000
+"""Characters that are typed key by key; a longer text is inserted."""
 SET_KINDS = frozenset({"date", "time", "month", "week", "datetime-local", "color"})
 """Fields with parts of the browser's own, whose value is set as a whole."""
 
@@ -450,9 +486,15 @@ class PageTextInput:
     """`TextInput` and `ControlValues` of a browser."""
 
     def __init__(
-        self, tabs: Tabs, screen_reader: PageScreenReader, idle: PageIdle, files: WebFiles = NO_FILES
+        self,
+        tabs: Tabs,
+        screen_reader: PageScreenReader,
+        idle: PageIdle,
+        judged_enter: Callable[[], Activated | None],
+        files: WebFiles = NO_FILES,
     ) -> None:
         self._files = files
+        self._judged_enter = judged_enter
         self._tabs = tabs
         self._screen_reader = screen_reader
         self._idle = idle
@@ -460,42 +502,74 @@ class PageTextInput:
     def reads_back_as(self, text: str) -> str:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
+    ways: frozenset[TypingWay] = frozenset({"keys", "value", "paste"})
+
     async def require_way(self, text: str) -> None:
         """A browser's field accepts every character."""
 
-    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
+    async def type_text(
+        self, text: str, *, blind: bool = False, into: str | None = None, how: TypingWay | None = None
+    ) -> Typed:
         page = self._tabs.front
         if page.dialog is not None:
             return self._into_prompt(page, text, keep=True)
-        place, field = await self._aim(page)
         text = self.reads_back_as(text)
+        try:
+            place, field = await self._aim(page)
+        except ElementNotInteractable:
+            if how != "keys":
+                raise
+            self._idle.acted()
+            await page.mark()
+            await self._type_keys(page, text)
+            return Typed("keys", None, None, None)
         if into is None:
-            way = await self._insert(page, place, field, text)
+            way = await self._insert(page, place, field, text, how)
         else:
             way = await self._insert_into(page, place, text, into)
         if blind:
             return Typed(way, None, None, None, is_hidden=True)
         return await self._read_back(page, place, field, text, way)
 
-    async def _insert(self, page: WebPage, place: Place, field: Mapping[str, Any], text: str) -> str:
-        self._idle.acted()
+    async def _insert(
+        self, page: WebPage, place: Place, field: Mapping[str, Any], text: str, how: TypingWay | None
+    ) -> str:
+        """By keys into a line, whose page may listen to them; into an editor as a whole, because editors
+        complete brackets and indent lines while somebody types."""
+        self._idle.acted(HOVER_MS if field["offers"] else QUIET_MS)  # lists filter a little later
         await page.mark()
-        if field["kind"] in SET_KINDS:
-            await self._eval(page, place, f"handrail.putField({json.dumps(text)})")
-            return "value"
-        many = field["kind"] in ("area", "editable")
-        lines = [text] if many else text.split("\n")
-        for at, line in enumerate(lines):
-            if at:
-                await self._keys(page, key_events(web_key("ENTER")))
-            if line:
-                await self._send(page, "Input.insertText", {"text": line})
+        is_set, is_line = field["kind"] in SET_KINDS, field["kind"] not in ("area", "editable")
+        if how in ("value", "paste") or (how is None and is_set):
+            put = "putField" if is_set else f"{how}Into"
+            await self._eval(page, place, f"handrail.{put}({json.dumps(text)})")
+            return "value" if is_set else str(how)
+        if how == "keys" or (is_line and len(text) <= MOST_KEYS):
+            await self._type_keys(page, text)
+            return "keys"
+        await self._send(page, "Input.insertText", {"text": text})
         typed = await self._eval(page, place, f"handrail.typed({json.dumps(text)})")
-        if typed is not None and not typed["changed"] and text and text.isprintable():
-            for character in text:  # the page handles only key events
-                await self._keys(page, key_events(typed_key(character)))
+        if typed is not None and not typed["changed"] and text:
+            await self._type_keys(page, text)
             return "keys"
         return "insert"
+
+    async def _type_keys(self, page: WebPage, text: str) -> None:
+        """What no key types is inserted."""
+        events: list[tuple[str, Mapping[str, Any]]] = []
+        for character in text:
+            if character == "\n":
+                events += key_events(web_key("ENTER"))
+            elif character.isascii() and character.isprintable():
+                events += key_events(typed_key(character))
+            else:
+                events.append(("Input.insertText", {"text": character}))
+        question, judged = _question(page), self._judged_enter()
+        now = await question.by_keys(("enter",) if "\n" in text else ("a",))
+        if "\n" in text and judged is not None and not judged.includes(now):
+            raise changed("unknown")
+        async with question.guard(of_a_text=True):
+            calls = [page.session.call(method, params, timeout_ms=INPUT_MS) for method, params in events]
+            await unless_dialog(page, _all([page.mark(), *calls]))
 
     async def _insert_into(self, page: WebPage, place: Place, text: str, origin: str) -> str:
         """Compares and inserts in one task of the page, so that the focus can't move in between."""
@@ -521,7 +595,7 @@ class PageTextInput:
             return Typed(way, None, text if arrived else None, arrived)
         return Typed(way, field["value"], str(typed["value"]), arrived)
 
-    async def set_value(self, native_id: str, value: str) -> SetControl | None:
+    async def set_value(self, native_id: str, value: ControlValue) -> SetControl | None:
         """`ControlValues`."""
         page, (token, _, number) = self._tabs.front, native_id.partition(".")
         place = self._screen_reader.places.get(token)
@@ -535,7 +609,7 @@ class PageTextInput:
             if control is None and not page.wanted_files:
                 return None
         if control is None:
-            path = listed(value, self._files)
+            path = listed(value if isinstance(value, str) else ", ".join(value), self._files)
             self._idle.acted()
             return await give(page, *place[1:], int(number), path)
         return SetControl(str(control["value"]), bool(control["ok"]), tuple(map(str, control["offers"])))
@@ -553,7 +627,8 @@ class PageTextInput:
             await self._eval(page, place, "handrail.putField('')")
         else:
             await self._eval(page, place, "handrail.selectAll()")
-            await self._keys(page, key_events(web_key("DEL")))
+            for method, params in key_events(web_key("DEL")):
+                await self._send(page, method, params)
         after = await self._eval(page, place, "handrail.aim()")
         if after is None:
             return Typed("delete", field["value"], None, None)
@@ -590,10 +665,6 @@ class PageTextInput:
 
     async def _eval(self, page: WebPage, place: Place, expression: str) -> Any:
         return await unless_dialog(page, page.evaluate(expression, *place, timeout_ms=INPUT_MS))
-
-    async def _keys(self, page: WebPage, events: Any) -> None:
-        for method, params in events:
-            await self._send(page, method, params)
 
     async def _send(self, page: WebPage, method: str, params: Mapping[str, Any]) -> None:
         await unless_dialog(page, page.session.call(method, params, timeout_ms=INPUT_MS))

@@ -19,8 +19,8 @@ QUIET_KINDS = frozenset({"WebSocket", "EventSource", "Ping", "Media", "Prefetch"
 ANSWER_MS = 2_000.0
 """Time for a page to prove that its script is not in an endless loop."""
 FRAMES_TOO = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True}
-STALE_MS = 10_000.0
-"""A longer request no longer counts."""
+STALE_MS = 3_000.0
+"""A longer request no longer counts: it waits for news."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from handrail.errors import HandrailError
 from handrail.page.reading import (
     MOST_WORLDS,
     OWN_PAGE,
+    FramePlacement,
     OwnPage,
     PageLook,
     PagePart,
@@ -23,7 +24,7 @@ from handrail.page.reading import (
     nodes_of,
     screen_of,
 )
-from handrail.screen.node import CLICKABLE, ENABLED, FOCUSABLE, FOCUSED, Bounds, Node, Screen
+from handrail.screen.node import CLICKABLE, ENABLED, FOCUSABLE, FOCUSED, SCROLLABLE, Bounds, Node, Screen
 from handrail.surface.values import Display, Foreground
 from handrail.waiting import first
 
@@ -88,8 +89,8 @@ class PageScreenReader:
             self._last = (key, drawn.screen)
         return self._last[1]
 
-    async def _read(self, page: WebPage) -> list[tuple[str, PageLook]]:
-        looks = await page.read()
+    async def _read(self, page: WebPage, ask: str = "look") -> list[tuple[str, PageLook]]:
+        looks = await page.read(ask)
         for _, look in looks:
             self.places.pop(look.token, None)
             self.places[look.token] = (page, *page.looked[look.token])
@@ -114,6 +115,29 @@ class PageScreenReader:
             screen = with_tab_strip(screen, tabs)
         self._last = (key, screen)
         return screen
+
+    async def everything(self) -> Screen | None:
+        """`Scrolling`."""
+        page = self._tabs.front
+        looks = None if page.crashed else await unless_dialog(page, self._read(page, "everything"))
+        if looks is None:
+            return None
+        main, inner = looks[0][1], dict(looks[1:])
+        left, top = (min(node.bounds[side] for node in nodes_of(main, inner)) for side in (0, 1))
+        nodes = nodes_of(main, inner, FramePlacement(-left, -top, 1.0, 0.0, 0.0))
+        for node in nodes:
+            node.flags &= ~SCROLLABLE  # nothing is clipped
+        width, height = (max(node.bounds[side] for node in nodes) for side in (2, 3))
+        return screen_of(nodes, PageViewport(width, height), main.origin)
+
+    async def bring_into_view(self, native_id: str) -> bool:
+        """`Scrolling`."""
+        token, _, number = native_id.partition(".")
+        place = self.places.get(token)
+        if place is None or place[0] is not self._tabs.front or not number.isdigit():
+            return False
+        page = place[0]
+        return bool(await unless_dialog(page, page.evaluate(f"handrail.reveal({number})", *place[1:])))
 
     def tab_at(self, x: int, y: int) -> TabPress | None:
         """The part of the tab strip at a point of the last look."""
@@ -243,7 +267,8 @@ def _drawn(
     for at, (name, label) in enumerate(buttons):
         x = inner.left + at * (wide + _PAD)
         parts[name] = Bounds(x, y, x + wide, y + _LINE)
-        node = Node("button", name, label, "", origin, parts[name], ENABLED | CLICKABLE, "button", 0)
+        flags = ENABLED | CLICKABLE | (FOCUSED if name == OK and typed is None else 0)  # Enter presses it
+        node = Node("button", name, label, "", origin, parts[name], flags, "button", 0)
         node.tooltip_text = message if name == OK else ""  # what it says yes to
         _under(root, node)
     nodes = [root, *root.children]

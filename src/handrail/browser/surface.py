@@ -32,7 +32,7 @@ from handrail.errors import (
 from handrail.screen.node import Screen
 from handrail.surface import capabilities as can
 from handrail.surface.capabilities import C, DeskWindows
-from handrail.surface.values import Facts, InstalledApp, LastWords, NetworkChange, Told
+from handrail.surface.values import DeviceReport, Facts, InstalledApp, LastWords, NetworkChange
 
 _NOT_HERE: Mapping[type, str] = {
     can.Video: "A browser is shown by pictures",
@@ -73,11 +73,15 @@ class BrowserSurface:
         touch = PageInput(self.tabs, self.screen_reader, self.idle, clock)
         folder = files.folder if is_ours else None
         self._downloads = Downloads(connection.root, files, folder) if folder is not None else None
-        text = PageTextInput(self.tabs, self.screen_reader, self.idle, files if is_ours else NO_FILES)
+        text = PageTextInput(
+            self.tabs, self.screen_reader, self.idle, touch.judged_enter, files if is_ours else NO_FILES
+        )
         parts = _BrowserCapabilities(self.tabs, self.idle)
         self._filled: dict[type, object] = {
             can.ScreenReader: self.screen_reader,
+            can.Scrolling: self.screen_reader,
             can.Touch: touch,
+            can.Mouse: touch,
             can.KeyPresses: touch,
             can.Activation: touch,
             can.TextInput: text,
@@ -281,7 +285,7 @@ class _BrowserCapabilities:
 
     # state
 
-    async def state(self) -> Told:
+    async def state(self) -> DeviceReport:
         tabs = [
             {"title": page.title, "url": page.url, "front": page is self._tabs.front}
             for page in self._tabs.pages.values()
@@ -289,12 +293,12 @@ class _BrowserCapabilities:
         lines = [
             f"{'* ' if tab['front'] else '  '}{tab['title'] or tab['url']} ({tab['url']})" for tab in tabs
         ]
-        return Told("Tabs, the one in front with a star:\n" + "\n".join(lines), {"tabs": tabs})
+        return DeviceReport("Tabs, the one in front with a star:\n" + "\n".join(lines), {"tabs": tabs})
 
     async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
         raise Unsupported(f"A browser's window is not turned {orientation}", delivery="not_delivered")
 
-    async def set_network(self, change: NetworkChange) -> Told:
+    async def set_network(self, change: NetworkChange) -> DeviceReport:
         raise Unsupported(f"The network is this machine's own: no {change.preset}", delivery="not_delivered")
 
     async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:

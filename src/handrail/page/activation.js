@@ -1,12 +1,14 @@
 // What an input would activate, told in the task in which it is asked: `elements` that the browser itself would press
 // or choose, from the focused one `at`, and how many elements listen on the way (`listenerAt`): their handlers may do
-// more, up to the window if `top`, unless it is `sure` that the focused element is what they are about.
+// more, up to the window if `top`, unless it is `sure` that the focused element is what they are about. `breaks`: Enter
+// writes a new line.
 
 const NATIVE = /^(?:A|AREA|BUTTON|INPUT|SELECT|TEXTAREA|SUMMARY|OPTION)$/;
 const ROVING = /^(?:radio|tab|option|menuitem|menuitemradio|menuitemcheckbox|treeitem|gridcell|row)$/;
 const EMBEDDED = /^(?:I?FRAME|OBJECT|EMBED|FENCEDFRAME)$/;
 const PRESSABLE = 'a[href],area[href],button,input,summary,option,[role=button],[role=link],[role=menuitem],[role=option],[role=tab],[role=checkbox],[role=radio],[role=switch],[onclick],[tabindex]';
 const MOST_UNSEEN = 3000;
+const STEPPED = /^(?:range|number|date|time|month|week|datetime-local)$/;
 const isSubmit = (el) => (el[$.tagName] === 'BUTTON' && el[$.type] === 'submit') || (el[$.tagName] === 'INPUT' && /^(?:submit|image)$/.test(el[$.type]));
 // The default button; a disabled one may be passed over. A form without one is submitted by itself.
 const implicit = (form) => {
@@ -54,12 +56,15 @@ const activated = (el, kind, key) => {
   if (kind === 'press' && tag === 'INPUT' && !/^(?:button|submit|reset|image)$/.test(el[$.type])) {
     return [...told, ...isField(el) ? [] : [el], ...submitted(el)];
   }
+  if (kind === 'press' && isField(el)) return [...told, el[$.closest]('button,summary')].filter(Boolean);  // a key in it presses what is around it
   if (isField(el) || (kind !== 'press' && NATIVE.test(tag) && el[$.type] !== 'range')) return told;
   return [...told, el];
 };
 // Elements from the focused one up to its form, whose handlers may do more than the browser does by itself.
 const listeners = (el, kind, key, held) => {
-  const isChoice = el[$.tagName] === 'SELECT' || (el[$.tagName] === 'INPUT' && el[$.type] === 'radio');
+  const isDated = STEPPED.test(el[$.type]) && !/^(?:range|number)$/.test(el[$.type]);  // a text is set there as a value
+  const isStepped = kind === 'move' ? STEPPED.test(el[$.type]) && (el[$.type] === 'range' || !/^(?:left|right|tab)$/.test(key)) : kind === 'type' && isDated;
+  const isChoice = el[$.tagName] === 'SELECT' || (el[$.tagName] === 'INPUT' && (el[$.type] === 'radio' || isStepped));
   if (key === 'tab' && (!isChoice || isClosed(el))) return [];
   if (kind !== 'press' && isChoice) return [el, ...el[$.form] ? [el[$.form]] : []];
   const isNative = NATIVE.test(el[$.tagName]), isWhole = held || (kind === 'type' && !isField(el));  // a letter outside a field is a shortcut
@@ -72,8 +77,18 @@ const listeners = (el, kind, key, held) => {
   return upwards;
 };
 let listening = [];
+// Words of a style that belong to something around it and may be drawn over it.
+const overlaid = (el) => {
+  const words = [];
+  for (let at = up(el), depth = 0; at && depth < 6; at = up(at), depth++) for (const which of ['::before', '::after']) {
+    if (/^(?:absolute|fixed)$/.test(getComputedStyle(at, which).position)) words.push(drawn(at, which));
+  }
+  return words.filter((one) => /[\p{L}\p{N}]/u.test(one)).join(' ');
+};
+const described = (el) => `${referred(el, 'aria-describedby')} · ${attr(el, 'aria-description')}`.replace(/^ · | · $/g, '');
 const textsOf = (el) => el[$.tagName] === 'FORM' ? [attr(el, 'aria-label'), saidIn(el), attr(el, 'action').replace(/[^A-Za-z]+/g, ' ')]
-  : [nameOf(el, roleOf(el)), shownIn(el).join(' '), attr(el, 'title'), isShown(el) || /^(?:SELECT|TEXTAREA|INPUT)$/.test(el[$.tagName]) ? '' : el[$.textContent]];
+  : [nameOf(el, roleOf(el)), shownIn(el).join(' · '), ...el[$.tagName] === 'OPTION' ? [attr(el[$.closest]('optgroup') ?? el, 'label')]
+    : isShown(el) ? [[readByPlace(el), overlaid(el)].filter(Boolean).join(' · ')] : /^(?:SELECT|TEXTAREA|INPUT)$/.test(el[$.tagName]) ? [] : [el[$.textContent]], attr(el, 'title'), described(el)];
 // An option is told as a part of its list. What has a name is judged by it, wherever it is.
 const describe = (els) => [...new Set(els)].map((el) => {
   const texts = [...new Set(textsOf(el).map(squeeze))].filter(Boolean), shown = el[$.tagName] === 'OPTION' ? el[$.closest]('select') ?? el : el;
@@ -91,7 +106,7 @@ const byKey = (kind, key, held, id) => {
   listening = listeners(el, kind, key, held);
   const told = activated(el, kind, key);
   const sure = !held && kind !== 'type' && (ACTS.has(roleOf(el)) && !isField(el) || told.some((one) => one !== el && !isSubmit(one) && one[$.tagName] !== 'FORM'));
-  const isTop = kind === 'press' ? held || !el[$.form] : kind === 'type' && !isField(el) && el[$.tagName] !== 'SELECT';
+  const isTop = kind === 'press' ? held || !el[$.form] || !implicit(el[$.form]).some(isSubmit) : kind === 'type' && !isField(el) && el[$.tagName] !== 'SELECT';
   return { el, told, top: !!listening.length && isTop, sure };
 };
 const activatedByKey = (kind, key, held, id) => {
@@ -99,16 +114,18 @@ const activatedByKey = (kind, key, held, id) => {
   if (!answer) return null;
   const { el, told, top, sure, unread } = answer;
   if (unread) return { unread };
-  return { at: el ? idOf(el) : 0, elements: describe(told), listens: listening.length, top, sure };
+  const breaks = isField(el) && el[$.tagName] !== 'INPUT';  // Enter writes a line there
+  return { at: el ? idOf(el) : 0, elements: describe(told), listens: listening.length, top, sure, breaks, host: mayHost(el) };
 };
 // What choosing a value in a control chooses.
 const activatedByValue = (id, wanted) => {
-  const el = elementOf(id), isList = el?.[$.tagName] === 'SELECT';
+  const el = controlOf(id), isList = el?.[$.tagName] === 'SELECT';
   listening = el ? [el, ...el[$.form] ? [el[$.form]] : []] : [];
-  return { at: id, elements: isList ? describe([chosen(el, wanted)].filter(Boolean)) : [], listens: listening.length, top: false, sure: true };
+  return { at: id, elements: isList ? describe([wanted].flat().map((label) => chosen(el, label)).filter(Boolean)) : [], listens: listening.length, top: false, sure: true, breaks: false, host: false };
 };
-const listenerAt = (index) => listening[index];
-const formOf = (id) => describe(submitted(elementOf(id)));
+// To be asked about its listeners, an element is described with its attributes: one of them may hold a password.
+const listenerAt = (index) => { const el = listening[index]; return el && isSecret(el) && el[$.hasAttribute]('value') ? null : el; };
+const formOf = (id) => { const el = elementOf(id); listening = [el]; return describe(submitted(el)); };
 
 // What a handler could press and no look tells, because it is hidden or elsewhere on the page.
 const unseen = () => {
@@ -122,6 +139,15 @@ const unseen = () => {
   return describe(told).filter((one) => one.texts.length);
 };
 
+// Whether controls inside it take presses of their own: its words are not all about itself then.
+const takesApart = (el) => hasControls(el) && [...(rootOf(el) || el)[$.querySelectorAll](CONTROLS)].some((one) => getComputedStyle(one).pointerEvents !== 'none');
+
+// Whether it is pressed where a person sees what lies behind it.
+const isLucid = (el) => {
+  for (let at = el; at; at = up(at)) if (parseFloat(getComputedStyle(at).opacity) < 0.3) return true;
+  return !isField(el) && !isOpaque(el, el[$.parentElement]) && !readByPlace(el);
+};
+
 // What a click at a point activates: each element that acts by itself or is told to, up to the first that the browser presses.
 const pressedAt = (x, y) => {
   const hit = hitAt(x, y), told = [];
@@ -131,55 +157,95 @@ const pressedAt = (x, y) => {
   for (let at = hit; at && at[$.ownerDocument] === hit[$.ownerDocument]; at = up(at)) {
     const tag = at[$.tagName], isNative = NATIVE.test(tag) && !(tag === 'A' && !at[$.hasAttribute]('href'));
     if (tag === 'LABEL' && at[$.control] && !isField(at[$.control])) told.push(at[$.control]);
-    if (isNative || ((rowOf?.get(at)?.acts || at[$.hasAttribute]('onclick')) && !hasControls(at))) told.push(at);
-    if (isNative) break;
+    if (isNative || ((rowOf?.get(at)?.acts || at[$.hasAttribute]('onclick')) && !takesApart(at))) told.push(at);
+    if (isNative && !isField(at) && tag !== 'SELECT') break;  // a link or a button around a field is pressed with it
   }
-  // Words that lie over it and let presses through are what a person reads there.
-  const boxes = told.map((one) => rowOf?.get(one)?.box).filter(Boolean);
+  // Words that lie over it and let presses through, or that show through it, are what a person reads there.
+  const boxes = told.map((one) => rowOf?.get(one)?.box).filter(Boolean), lucid = told.filter(isLucid);
   const isOver = (row) => [{ x, y, w: 0, h: 0 }, ...boxes].some((box) => row.x < box.x + (box.w || 1) && box.x < row.x + row.w && row.y < box.y + (box.h || 1) && box.y < row.y + row.h);
-  for (const row of told.length && rowOf ? rowOf.values() : []) if (row.through && row.text && isOver(row.box)) told.push(row.el);
-  return { hit, told: told.filter((one) => !isField(one)) };
+  let unread = false;
+  for (const row of told.length && rowOf ? rowOf.values() : []) {
+    if (row.text && (row.through || lucid.some((el) => !isWithin(row.el, el) && !isWithin(el, row.el))) && isOver(row.box)) told.push(row.el);
+    unread ||= row.foreign && isOver(row.box) && getComputedStyle(row.el).pointerEvents === 'none';  // its words are another document's
+  }
+  return { hit, told: told.filter((one) => !isField(one)), unread };
 };
 const activatedAt = (points) => points.map(([x, y]) => {
   const { hit, told, unread } = pressedAt(x, y), row = hit && rowOf?.get(hit);
   if (row?.foreign) return { frame: row.id, x: (x - row.inner.x) / row.inner.k, y: (y - row.inner.y) / row.inner.k };
-  return { unread: !!unread, elements: describe(told) };
+  return { unread: !!unread, elements: describe(told), host: mayHost(hit), choices: told.filter(isChosen).map(idOf), reached: hit ? idOf(hit) : 0 };
 });
+const isChosen = (el) => el[$.tagName] === 'INPUT' && /^(?:checkbox|radio|range)$/.test(el[$.type]);
+// What may have a closed root that no look knew of: whoever can ask the browser asks before it is pressed.
+const mayHost = (el) => !!el && !rootOf(el) && (HOSTS.test(el[$.tagName]) || el[$.localName].includes('-'));
+const hosts = (points) => { suspects = (points ? points.map(([x, y]) => hitAt(x, y)) : [focused()]).filter(mayHost); return suspects.length; };
 
 // The answer that was judged is compared in the very events that act, before the page gets them.
-const ACTING = ['keydown', 'keypress', 'keyup', 'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'submit'];
+const ARRIVING = ['pointerover', 'pointerenter', 'pointermove', 'mouseover', 'mouseenter', 'mousemove'];
+const ACTING = ['keydown', 'keypress', 'keyup', 'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'contextmenu', 'submit', ...ARRIVING];
 const ARMED_MS = 20_000;  // whoever has armed it is gone; a person's own input passes
+const HOVER_MS = 300;
 let armed = null;
-const ask = ({ kind, key, held, points }) => {
+// Keys of a text go to fields; its Enter may press what was judged, and nothing else.
+const isTextJudged = (event) => {
+  const at = focused(), fresh = event.key === 'Enter' ? ask(armed) : null;
+  if (!fresh) return at === armed.view || isField(at);
+  const judged = new Set((JSON.parse(armed.answer)?.elements ?? []).map((one) => JSON.stringify(one)));
+  if (armed.els) armed.els = fresh.els;
+  return !armed.els || (JSON.parse(fresh.answer)?.elements ?? []).every((one) => judged.has(JSON.stringify(one)));
+};
+const ask = ({ kind, key, held, points, form }) => {
+  const judged = (els) => form ? els.flatMap((el) => el ? [el, ...submitted(el)] : []) : els;
   if (points) {
     const asked = points.map(([x, y]) => pressedAt(x, y));
-    return { answer: JSON.stringify(activatedAt(points)), els: asked.flatMap(({ hit, told }) => [hit, ...told]), view: asked[0].hit };
+    return { answer: JSON.stringify(activatedAt(points)), els: judged(asked.flatMap(({ hit, told }) => [hit, ...told])), view: asked[0].hit };
   }
   const answer = byKey(kind, key, held);
-  return { answer: JSON.stringify(activatedByKey(kind, key, held)), els: answer?.el ? [answer.el, ...answer.told] : [], view: answer?.el };
+  return { answer: JSON.stringify(activatedByKey(kind, key, held)), els: judged(answer?.el ? [answer.el, ...answer.told] : []), view: answer?.el };
 };
+const ups = /^(?:pointerup|mouseup)$/, presses = /^(?:pointerdown|mousedown|click|auxclick|contextmenu)$/;
+// What appears under a resting pointer is not what was judged: it gets nothing, also where it acts when the pointer lifts.
+const isElsewhere = (event) => armed.points?.length === 1 && ups.test(event.type) && !isMineToPress(event.composedPath()[0]);
+const isInside = (target) => armed.els.some((el) => el && isWithin(target, el));
+// What is around it hears of it too, unless something else is at the point by now, whose click it would be.
+const isMineToPress = (target) => !armed.els || !target || isField(target) || isInside(target)
+  || (armed.els.some((el) => el && isWithin(el, target)) && (armed.points?.length !== 1 || [hitAt(...armed.points[0])].every((hit) => !hit || isInside(hit))));
 const isJudged = (event) => {
+  if (armed.isBarred) return false;
+  if (armed.text && event.type === 'keydown') return isTextJudged(event);
   if (!armed.isCompared && /^(?:keydown|pointerdown)$/.test(event.type)) {
     armed.isCompared = true;
     if (ask(armed).answer !== armed.answer) return false;
   }
-  const target = event.type === 'submit' ? event.submitter : event.type === 'click' ? event.composedPath()[0] : null;
-  return !armed.els || !target || isField(target) || armed.els.some((el) => el && (isWithin(target, el) || isWithin(el, target)));
+  const target = event.type === 'submit' ? event.submitter : presses.test(event.type) ? event.composedPath()[0] : null;
+  return isMineToPress(target);
 };
 const check = (event) => {
   if (!armed || !event.isTrusted || performance.now() > armed.until) return;
-  armed.isRefused ||= !isJudged(event);
-  if (!armed.isRefused) return;
+  if (ARRIVING.includes(event.type)) {
+    if (armed.points?.length !== 1 || (!armed.isRefused && isMineToPress(event.composedPath()[0]))) return;
+  } else {
+    if (armed.hovers) return;
+    armed.isRefused ||= !isJudged(event);
+    if (!armed.isRefused && !isElsewhere(event)) return;
+  }
   event.preventDefault();
   event.stopImmediatePropagation();
 };
 // `isOpen`: everything counted as pressed, so whatever is pressed was judged.
-const arm = (question, answer, isOpen) => {
+// `hovers`: the pointer only comes and stays, and something else may come up under it a moment later.
+const arm = (question, answer, isOpen, hovers = false) => {
   disarm();
   const { els, view, answer: fresh } = ask(question), views = new Set([globalThis, view?.[$.ownerDocument][$.defaultView] ?? globalThis]);
-  armed = { ...question, answer, els: isOpen ? null : els, views, isRefused: fresh !== answer, isCompared: false, until: performance.now() + ARMED_MS };
+  if (question.points) for (const each of frameViews(document)) views.add(each);  // one may appear under the pointer
+  armed = { ...question, answer, els: isOpen ? null : els, view: focused(), views, isRefused: fresh !== answer, isCompared: false, hovers, until: performance.now() + (hovers ? HOVER_MS : ARMED_MS) };
   for (const each of views) listen(each);
+  return armed.isRefused;
 };
+const frameViews = (doc) => [...doc[$.querySelectorAll]('iframe,frame')].map(frameDocument).filter((one) => one?.[$.defaultView])
+  .flatMap((one) => [one[$.defaultView], ...frameViews(one)]);
+// A document that nothing was judged of gets nothing.
+const bar = () => { disarm(); armed = { views: new Set([globalThis]), isRefused: false, isBarred: true, until: performance.now() + ARMED_MS }; };
 const disarm = () => {
   const was = armed;
   armed = null;
@@ -189,4 +255,4 @@ const disarm = () => {
 const listen = (view) => { for (const type of ACTING) view[$.addEventListener](type, check, true); };
 listen(globalThis);  // where this runs before the page, nothing of the page hears an event sooner
 
-Object.assign(api, { activatedByKey, activatedByValue, activatedAt, unseen, listenerAt, formOf, arm, disarm });
+Object.assign(api, { activatedByKey, activatedByValue, activatedAt, unseen, listenerAt, formOf, hosts, arm, bar, disarm });

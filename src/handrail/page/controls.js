@@ -9,9 +9,9 @@ const focused = () => {
     el = inner;
   }
 };
-const isField = (el) => !!el && (el[$.isContentEditable] || el[$.tagName] === 'TEXTAREA'
+const isField = (el) => !!el && (el[$.isContentEditable] || !!el[$.editContext] || el[$.tagName] === 'TEXTAREA'
   || (el[$.tagName] === 'INPUT' && !(el[$.type] in TYPES)));
-const rawValue = (el) => el[$.isContentEditable] ? el[$.innerText].replace(/\n$/, '') : String(el[$.value]);
+const rawValue = (el) => el[$.editContext] ? el[$.editContext].text : el[$.isContentEditable] ? el[$.innerText].replace(/\n$/, '') : String(el[$.value]);
 let field = null;
 // What is focused, kept for `typed`; what a secret field holds never leaves the page.
 const aim = () => {
@@ -20,18 +20,26 @@ const aim = () => {
   const value = rawValue(el);
   let start = null, end = null;
   try { start = el[$.selectionStart]; end = el[$.selectionEnd]; } catch { /* has no selection */ }
-  if (start === null || start === undefined) { start = value.length; end = value.length; }
+  if (start === null || start === undefined) {
+    const picked = squeeze(String(el[$.ownerDocument][$.defaultView].getSelection()));
+    start = picked && picked === squeeze(value) ? 0 : value.length;
+    end = value.length;
+  }
   field = { el, value, start, end };
-  const kind = el[$.isContentEditable] ? 'editable' : el[$.tagName] === 'TEXTAREA' ? 'area' : el[$.type];
-  return { kind, secret: isSecret(el), value: isSecret(el) ? null : value, empty: value === '', readOnly: !!el[$.readOnly], origin: el[$.ownerDocument][$.defaultView].location.origin };
+  const kind = el[$.isContentEditable] || el[$.editContext] ? 'editable' : el[$.tagName] === 'TEXTAREA' ? 'area' : el[$.type];
+  return { kind, secret: isSecret(el), value: isSecret(el) ? null : value, empty: value === '', readOnly: !!el[$.readOnly], offers: ['aria-autocomplete', 'aria-controls', 'list'].some((name) => el[$.hasAttribute](name)) || roleOf(el) === 'combobox', origin: el[$.ownerDocument][$.defaultView].location.origin };
 };
 const typed = (text) => {
   if (!field) return null;
   const { el, value, start, end } = field;
   const now = rawValue(el), secret = isSecret(el);
+  if (el[$.editContext] && !now.includes(text)) return null;  // the page itself draws what it holds
   const wanted = [value.slice(0, start) + text + value.slice(end), value + text];
-  const same = (one) => now === one || (el[$.isContentEditable] && squeeze(now) === squeeze(one));
-  return { arrived: wanted.some(same), changed: now !== value, value: secret ? null : now };
+  // A page may complete what is typed, with the rest selected.
+  const isCompleted = (one) => { try { return el[$.selectionStart] === one.length && el[$.selectionEnd] === now.length && now.toLowerCase().startsWith(one.toLowerCase()); } catch { return false; } };
+  const digits = (one) => /^[+\d\s().\/-]*$/.test(one) ? one.replace(/\D/g, '') : '';  // a number may be written in groups
+  const same = (one) => now === one || (digits(one) !== '' && digits(one) === digits(now)) || isCompleted(one) || (el[$.isContentEditable] && squeeze(now) === squeeze(one));
+  return { arrived: !!el[$.editContext] || wanted.some(same), changed: now !== value, value: secret ? null : now };
 };
 const selectAll = () => {
   if (!field) return;
@@ -56,6 +64,21 @@ const insertInto = (text, origin) => {
   if (!document[$.hasFocus]() || !field || el !== field.el || !isField(el) || placeOf(el[$.ownerDocument]) !== origin) return false;
   return el[$.ownerDocument][$.execCommand]('insertText', false, text);
 };
+// At the cursor, as one change of the value.
+const valueInto = (text) => {
+  if (!field) return;
+  const { el, value, start, end } = field;
+  if (el[$.isContentEditable]) el[$.ownerDocument][$.execCommand]('insertText', false, text);
+  else put(el, value.slice(0, start) + text + value.slice(end));
+};
+// The page is told of a paste with this text; nobody's clipboard is touched.
+const pasteInto = (text) => {
+  if (!field) return;
+  const view = field.el[$.ownerDocument][$.defaultView], clipboardData = new view.DataTransfer();
+  clipboardData.setData('text/plain', text);
+  const event = new view.ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true, clipboardData });
+  if (field.el[$.dispatchEvent](event)) field.el[$.ownerDocument][$.execCommand]('insertText', false, text);
+};
 const putField = (text) => { if (field) put(field.el, text); };
 
 // The field for files that an element is, or stands for.
@@ -72,20 +95,22 @@ const chosen = (el, wanted) => {
 };
 
 // Controls that have a value of their own: lists to choose from, sliders, dates. Null for others.
+const controlOf = (id) => { const el = elementOf(id); return el?.[$.tagName] === 'OPTION' ? el[$.closest]('select') ?? el : el; };
 const setValue = (id, wanted) => {
-  const el = elementOf(id);
+  const el = controlOf(id);
   if (!el || !el[$.isConnected]) return null;
   if (el[$.tagName] === 'SELECT') {
     const options = [...el[$.options]], offers = options.filter((one) => !one[$.disabled]).map((one) => squeeze(one[$.label]));
-    const found = chosen(el, wanted);
-    if (!found || found[$.disabled]) return { value: valueOf(el), ok: false, offers };
+    const labels = [wanted].flat(), picked = labels.map((label) => chosen(el, label));
+    if (picked.some((option) => !option || option[$.disabled]) || (labels.length !== 1 && !el[$.multiple])) return { value: valueOf(el), ok: false, offers };
     el[$.focus]();
-    for (const one of options) one[$.selected] = one === found;
+    for (const option of options) option[$.selected] = picked.includes(option);
     el[$.dispatchEvent](new Event('input', { bubbles: true, composed: true }));
     el[$.dispatchEvent](new Event('change', { bubbles: true }));
-    return { value: valueOf(el), ok: found[$.selected], offers };
+    return { value: valueOf(el), ok: picked.every((option) => option[$.selected]), offers };
   }
   if (el[$.tagName] !== 'INPUT' || !/^(?:range|number|date|time|month|week|datetime-local|color)$/.test(el[$.type])) return null;
+  if (Array.isArray(wanted)) return null;
   let value = String(wanted).trim();
   if (el[$.type] === 'range') {
     const low = Number(el[$.min] || 0), high = Number(el[$.max] || 100);
@@ -107,4 +132,4 @@ const drags = (x, y) => {
   return false;
 };
 
-Object.assign(api, { aim, typed, selectAll, putField, insertInto, setValue, fileField, drags });
+Object.assign(api, { aim, typed, selectAll, putField, valueInto, pasteInto, insertInto, setValue, fileField, drags });

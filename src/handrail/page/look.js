@@ -8,11 +8,11 @@ if (Object.hasOwn(globalThis, 'handrail')) return globalThis.handrail.token;
 // therefore read under symbols, `el[$.children]`, which no page can name. Frames have prototypes of their own.
 const NAMES = `activeElement addEventListener adoptedStyleSheets alt assignedNodes autocomplete body caption checkVisibility checked childNodes children
   classList clientHeight clientLeft clientTop clientWidth closest contains contentDocument control createRange data
-  defaultView disabled dispatchEvent documentElement draggable elementFromPoint execCommand firstChild firstElementChild
+  defaultView disabled dispatchEvent documentElement draggable editContext elementFromPoint execCommand firstChild firstElementChild
   focus form getAnimations getAttribute getBoundingClientRect getElementById getRootNode hasAttribute hasFocus host id
-  indeterminate innerText isConnected isContentEditable label labels localName matches max min multiple nodeType
-  offsetWidth open options ownerDocument parentElement parentNode position querySelector querySelectorAll readOnly
-  readyState removeEventListener scrollHeight scrollLeft scrollTop scrollWidth scrollingElement select selected
+  indeterminate innerText isConnected isContentEditable label labels localName matches max min multiple nextSibling nodeType
+  offsetWidth open options ownerDocument parentElement parentNode position previousSibling querySelector querySelectorAll readOnly
+  readyState removeEventListener scrollHeight scrollIntoView scrollLeft scrollTop scrollWidth scrollingElement select selected
   selectedOptions selectionEnd selectionStart shadowRoot size styleSheets tabIndex tagName textContent title type value willValidate`.split(/\s+/);
 const READ = /^(?:EventTarget|Node|CharacterData|Text|Document|DocumentFragment|ShadowRoot|(?:HTML\w*|SVG|MathML)?Element)$/;
 const $ = Object.fromEntries(NAMES.map((name) => [name, Symbol(name)]));
@@ -37,11 +37,11 @@ const frameDocument = (el) => {
 };
 
 const MARGIN = 200;      // px around the viewport that are told, so that one knows what comes next
-const MOST_ROWS = 3000;
+const MOST_ROWS = 3000, MOST_FAR_ROWS = 12_000;
 const HIT_MS = 800;      // for all hit tests of a look; a page of thousands of specks would take minutes
 const DEEPEST = 300;     // elements inside each other: what is deeper is left out, not read at the stack's cost
 const MOST_TEXT = 2000;  // characters of one text
-const MOST_LETTERS = 200;  // that stand apart and are read by their places
+const MOST_LETTERS = 400;  // of one element that are read by their places
 const DEEP_WORDS = 20;   // elements inside each other whose words are told as they are drawn; deeper ones are told as they are
 const NOISE_MS = 1500, NOISE = 2, RESTLESS = 20;
 
@@ -85,13 +85,21 @@ const suspect = (el, rect) => {
 
 // text
 
-const squeeze = (text) => text.replace(/\s+/g, ' ').trim().slice(0, MOST_TEXT);
+const squeeze = (text) => {
+  const plain = text.replace(/\s+/g, ' ').trim();
+  return plain.length > MOST_TEXT ? `${plain.slice(0, MOST_TEXT - 1)}…` : plain;  // exactly as long as a text that was cut
+};
 const attr = (el, name) => squeeze(el[$.getAttribute](name) || '');
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'META', 'LINK', 'HEAD', 'TITLE', 'BR',
   'HR', 'WBR', 'COL', 'COLGROUP', 'DATALIST', 'SOURCE', 'TRACK', 'PARAM', 'BASE']);
 
 const isShown = (el) => el[$.checkVisibility]({ contentVisibilityAuto: true, visibilityProperty: true });
 
+// A style may turn letters round.
+const written = (el, node) => {
+  const { unicodeBidi, direction } = getComputedStyle(el);
+  return direction === 'rtl' && unicodeBidi.includes('override') ? [...node[$.data]].reverse().join('') : node[$.data];
+};
 // What an element says, as a reader would read it: texts and the names of pictures inside it.
 const saidIn = (el, depth = 0) => {
   if (depth > DEEP_WORDS) return el[$.textContent];
@@ -99,7 +107,7 @@ const saidIn = (el, depth = 0) => {
   const nodes = el[$.tagName] === 'SLOT' && el[$.assignedNodes]().length ? el[$.assignedNodes]() : (rootOf(el) || el)[$.childNodes];
   for (const node of nodes) {
     if (said.length > MOST_TEXT) break;
-    if (node[$.nodeType] === 3) said += node[$.data];
+    if (node[$.nodeType] === 3) said += written(el, node);
     else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName])) {
       if (node[$.getAttribute]('aria-hidden') === 'true' || !isPossible(node)) continue;
       const label = attr(node, 'aria-label');
@@ -126,8 +134,9 @@ const symbolsOf = (name, doc) => {
 };
 const countedBy = (css, doc) => [...css.matchAll(/counters?\(.*?([\w-]+)\)/g)].map((one) => symbolsOf(one[1], doc)).join(' ');
 const drawn = (el, which) => {
-  const { content } = getComputedStyle(el, which);
-  return quoted(content) + (content.includes('counter') ? countedBy(content, el[$.ownerDocument]) : '');
+  const { content, quotes } = getComputedStyle(el, which);
+  const marks = /(?:open|close)-quote/.test(content) && /[\p{L}\p{N}]/u.test(quotes) ? quoted(quotes.replaceAll('" "', '  ')) : '';
+  return quoted(content) + marks + (content.includes('counter') ? countedBy(content, el[$.ownerDocument]) : '');
 };
 const marked = (el) => {
   const { display, listStyleType } = getComputedStyle(el);
@@ -135,33 +144,67 @@ const marked = (el) => {
   const isPlain = /^(?:none|disc|circle|square|decimal)$/.test(listStyleType);
   return drawn(el, '::marker') || (isPlain ? '' : quoted(listStyleType) || symbolsOf(listStyleType, el[$.ownerDocument]));
 };
-// Letters that stand apart may be drawn in another order than they are written in.
-const spelled = (el) => {
-  const letters = [...el[$.children]].filter((one) => one[$.textContent].trim().length === 1);
-  if (letters.length < 3 || letters.length > MOST_LETTERS) return '';
-  const places = letters.map((one) => [one[$.getBoundingClientRect](), one[$.textContent].trim()]);
-  return ` ${places.sort(([a], [b]) => (Math.abs(a.y - b.y) > a.height / 2 ? a.y - b.y : a.x - b.x)).map(([, letter]) => letter).join('')}`;
-};
-const isTurned = (el) => { const { unicodeBidi, direction } = getComputedStyle(el); return unicodeBidi.includes('override') && direction === 'rtl'; };
 const shownWords = (el, depth = 0) => {
   if (depth > DEEP_WORDS) return el[$.textContent];
   if (!isPossible(el)) return '';
   const tag = el[$.tagName];
   let words = marked(el) + drawn(el, '::before');
-  if (tag === 'INPUT' && !/^(?:button|submit|reset)$/.test(el[$.type])) words += attr(el, 'alt') || (depth ? valueOf(el) || attr(el, 'placeholder') : '');
+  if (tag === 'INPUT' && !/^(?:button|submit|reset)$/.test(el[$.type])) words += attr(el, 'alt') || (depth && isField(el) ? ` ${valueOf(el) || attr(el, 'placeholder')} ` : '');
   else if (tag === 'INPUT') words += el[$.value];
-  else if (tag === 'IMG') words += attr(el, 'alt');
+  else if (tag === 'IMG') words += attr(el, 'alt') || attr(el, 'title');
   else if (tag === 'use') words += el[$.getRootNode]()[$.getElementById]?.((attr(el, 'href') || attr(el, 'xlink:href')).replace(/^#/, ''))?.[$.textContent] ?? '';
   else if (depth && (tag === 'SELECT' || tag === 'TEXTAREA')) words += valueOf(el);
   else if (tag !== 'SELECT' && tag !== 'TEXTAREA') for (const node of childrenOf(el)) {
     if (words.length > MOST_TEXT) break;
-    if (node[$.nodeType] === 3) words += isTurned(el) ? [...node[$.data]].reverse().join('') : node[$.data];
+    if (node[$.nodeType] === 3) words += written(el, node);
     else if (node[$.nodeType] === 1 && node[$.tagName] === 'BR') words += ' ';
     else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName]) && node[$.tagName] !== 'title') {
+      suspect(node, node[$.getBoundingClientRect]());
       words += /^inline/.test(getComputedStyle(node).display) ? shownWords(node, depth + 1) : ` ${shownWords(node, depth + 1)} `;
     }
   }
-  return words + drawn(el, '::after') + spelled(el);
+  return words + drawn(el, '::after');
+};
+// The same by the places of the letters, which may be drawn in another order than they are written in, or not at all:
+// rows from above, each from the left.
+const letters = (el, clip, put) => {
+  if (!isPossible(el)) return;
+  const style = getComputedStyle(el), box = el[$.getBoundingClientRect]();
+  if (parseFloat(style.opacity) < 0.05 || /inset\((?:100|[5-9]\d)%|circle\(0/.test(style.clipPath)) return;
+  const inner = style.overflowX === 'visible' || style.display === 'contents' ? clip : shared(clip, box);
+  const isDrawn = parseFloat(style.fontSize) >= 3 && !/^(?:transparent|rgba\(.*[,/] ?0\))$/.test(style.webkitTextFillColor);
+  if (isField(el) && /^(?:INPUT|TEXTAREA)$/.test(el[$.tagName])) { put(valueOf(el) || attr(el, 'placeholder'), box, inner); return; }
+  if (el[$.tagName] === 'SELECT') { put(valueOf(el), box, inner); return; }
+  put(drawn(el, '::before'), { left: box.left, right: box.left, top: box.top, bottom: box.bottom }, null);
+  for (const node of childrenOf(el)) {
+    if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName])) letters(node, inner, put);
+    if (node[$.nodeType] !== 3 || !isDrawn) continue;
+    const range = node[$.ownerDocument][$.createRange](), text = node[$.data];
+    for (let at = 0; at < text.length; at++) {
+      if (!text[at].trim()) continue;
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      if (put(text[at], range.getBoundingClientRect(), inner)) return;
+    }
+  }
+  put(drawn(el, '::after'), { left: box.right, right: box.right, top: box.top, bottom: box.bottom }, null);
+};
+const shared = (one, other) => one ? { left: Math.max(one.left, other.left), top: Math.max(one.top, other.top), right: Math.min(one.right, other.right), bottom: Math.min(one.bottom, other.bottom) } : other;
+const readByPlace = (el) => {
+  const all = [], around = el[$.getBoundingClientRect](), reach = 400;
+  const wide = { left: around.left - reach, top: around.top - reach, right: around.right + reach, bottom: around.bottom + reach };
+  letters(el, wide, (text, box, clip) => {
+    const { left, top, right, bottom } = clip ? shared(clip, box) : box;
+    if (text && (!clip || (right - left > 1 && bottom - top > 2))) all.push({ text, left: box.left, right: box.right, at: (box.top + box.bottom) / 2, high: box.bottom - box.top });
+    return all.length > MOST_LETTERS;
+  });
+  const rows = [];
+  for (const one of all.sort((a, b) => a.at - b.at)) {
+    const row = rows.at(-1);
+    if (row && one.at - row[0].at < Math.max(row[0].high, one.high) / 2) row.push(one); else rows.push([one]);
+  }
+  const lines = rows.map((row) => row.sort((a, b) => a.left - b.left).map((one, at) => (at && one.left - row[at - 1].right > one.high * 0.12 ? ' ' : '') + one.text).join(''));
+  return lines.length > 1 ? [...lines, lines.join(' ')].join(' · ') : lines.join('');
 };
 const shownIn = (el) => [shownWords(el), ...[...el[$.labels] || []].map((label) => shownWords(label))].map(squeeze).filter(Boolean);
 
@@ -173,10 +216,17 @@ const referred = (el, name) => {
   return squeeze(said.join(' '));
 };
 
-const labelled = (el) => {
-  if (!el[$.labels] || !el[$.labels].length) return '';
-  return squeeze([...el[$.labels]].map((label) => attr(label, 'aria-label') || saidIn(label)).join(' '));
+// A field inside a component is called by the component's label.
+const labelsOf = (el) => {
+  const host = el[$.getRootNode]()[$.host];
+  if (el[$.labels]?.length || !host) return [...el[$.labels] || []];
+  const around = host[$.closest]('label'), root = host[$.getRootNode]();
+  return [around, ...host[$.id] && root[$.querySelectorAll] ? root[$.querySelectorAll](`label[for="${CSS.escape(host[$.id])}"]`) : []].filter(Boolean);
 };
+const labelled = (el) => squeeze(labelsOf(el).map((label) => attr(label, 'aria-label') || saidIn(label)).join(' ')) || wordsBeside(el);
+// A check box without a label is called by the words right after it.
+const isBare = (el) => el?.[$.tagName] === 'INPUT' && /^(?:checkbox|radio)$/.test(el[$.type]) && !labelsOf(el).length && !el[$.closest]('button,a');
+const wordsBeside = (el) => isBare(el) && el[$.nextSibling]?.[$.nodeType] === 3 ? squeeze(el[$.nextSibling][$.data]) : '';
 
 // roles
 
@@ -208,7 +258,7 @@ const roleOf = (el) => {
     const type = el[$.type];
     if (given && given !== 'presentation' && given !== 'none' && !(given === 'combobox' && type !== 'button')) return given;
     if (type in TYPES) return TYPES[type];
-    return /^(?:date|time|month|week|datetime-local)$/.test(type) ? 'date' : type === 'number' ? 'spinbutton' : 'textbox';
+    return /^(?:date|time|month|week|datetime-local)$/.test(type) ? 'date' : type === 'number' ? 'spinbutton' : type === 'search' ? 'searchbox' : 'textbox';
   }
   if (tag === 'SELECT') return el[$.multiple] || el[$.size] > 1 ? 'listbox' : 'select';
   if (given && given !== 'presentation' && given !== 'none') return given;
@@ -217,6 +267,7 @@ const roleOf = (el) => {
   if (tag === 'svg') return el[$.hasAttribute]('aria-label') || el[$.querySelector](':scope > title') ? 'img' : '';
   if (el[$.isContentEditable] && !el[$.parentElement]?.[$.isContentEditable]) return 'textbox';
   if (given) return '';
+  if (tag === 'TD' && el[$.closest]('table')?.[$.matches]('[role=grid],[role=treegrid]')) return 'gridcell';
   if (tag === 'SECTION') return el[$.hasAttribute]('aria-label') || el[$.hasAttribute]('aria-labelledby') ? 'region' : '';
   return IMPLICIT[tag] || '';
 };
@@ -248,6 +299,7 @@ const nameOf = (el, role) => {
 const valueOf = (el) => {
   if (el[$.tagName] === 'SELECT') return squeeze([...el[$.selectedOptions]].map((one) => one[$.label]).join(', '));
   if (el[$.tagName] === 'INPUT' && el[$.type] === 'password') return masked(el[$.value]);
+  if (el[$.editContext]) return el[$.editContext].text.slice(0, MOST_TEXT);
   if (el[$.isContentEditable]) return el[$.innerText].slice(0, MOST_TEXT).replace(/\n$/, '');
   return String(el[$.value] ?? '').slice(0, MOST_TEXT);
 };
@@ -257,7 +309,7 @@ const isSecret = (el) => el[$.tagName] === 'INPUT' && (el[$.type] === 'password'
 
 // the walk
 
-let rows, docs, view, truncated, cuts, rowOf, active, layered;
+let rows, docs, view, truncated, cuts, rowOf, active, layered, margin = MARGIN;
 
 const deepActive = () => {
   const found = new Set();
@@ -284,8 +336,8 @@ const keyAt = () => {
   return null;
 };
 
-const near = (box) => box.x < view.width + MARGIN && box.x + box.w > -MARGIN
-  && box.y < view.height + MARGIN && box.y + box.h > -MARGIN;
+const near = (box) => box.x < view.width + margin && box.x + box.w > -margin
+  && box.y < view.height + margin && box.y + box.h > -margin;
 
 const boxOf = (el, at) => {
   const r = el[$.getBoundingClientRect]();
@@ -361,13 +413,26 @@ const stateOf = (el, role) => {
 
 const isTiny = (box) => box.w < 4 || box.h < 4;
 
-// A control that is drawn by its label: the label's box is where it is pressed.
+const isClippedAway = (el) => { const { clip, clipPath } = getComputedStyle(el); return /^rect\((?:0px|1px)/.test(clip) || /inset\((?:50|100)%/.test(clipPath); };
+// Around what has no size of its own: pictures that float in a link.
+const around = (el, at) => {
+  const boxes = [...el[$.children]].filter(isShown).map((kid) => boxOf(kid, at)).filter((box) => !isTiny(box));
+  const x = Math.min(...boxes.map((box) => box.x)), y = Math.min(...boxes.map((box) => box.y));
+  return boxes.length ? { x, y, w: Math.max(...boxes.map((box) => box.x + box.w)) - x, h: Math.max(...boxes.map((box) => box.y + box.h)) - y } : null;
+};
+// A control that is drawn by its label, or by what is around it: there it is pressed.
 const drawnBy = (el, box, at) => {
-  if (!(el[$.tagName] === 'INPUT' && (el[$.type] === 'checkbox' || el[$.type] === 'radio' || el[$.type] === 'file'))) return box;
-  if (!isTiny(box)) return box;
+  if (!isTiny(box) && !isClippedAway(el)) return box;
+  const isChoice = el[$.tagName] === 'INPUT' && /^(?:checkbox|radio|file)$/.test(el[$.type]);
+  if (!isChoice && el[$.tagName] !== 'INPUT' && !isField(el) && roleOf(el) !== 'textbox') return (el[$.tagName] === 'A' && around(el, at)) || box;
   for (const label of el[$.labels] || []) {
     const other = boxOf(label, at);
     if (!isTiny(other) && isShown(label)) return { ...other, label };
+  }
+  if (isChoice && !isClippedAway(el)) return box;
+  for (let label = up(el), depth = 0; label && depth < 4 && label[$.ownerDocument] === el[$.ownerDocument]; label = up(label), depth++) {
+    const other = boxOf(label, at);
+    if (other.w >= 12 && other.h >= 12 && isShown(label)) return { ...other, label };
   }
   return box;
 };
@@ -388,15 +453,14 @@ const control = (el, role, at, doc, known) => {
     row.text = name;
   } else if (role === 'textbox' || role === 'searchbox' || role === 'spinbutton' || role === 'date'
              || (role === 'combobox' && (tag === 'INPUT' || el[$.isContentEditable]))) {
-    const isField = tag === 'INPUT' || tag === 'TEXTAREA' || el[$.isContentEditable];
-    row.text = isField ? (isSecret(el) ? masked(el[$.value]) : valueOf(el)) : squeeze(el[$.textContent] || '');
+    row.text = isField(el) ? (isSecret(el) ? masked(el[$.value]) : valueOf(el)) : squeeze(el[$.textContent] || '');
     row.desc = name;
     row.hint = attr(el, 'placeholder') || attr(el, 'aria-placeholder');
     if (isSecret(el)) flags |= F.PASSWORD;
     if (el[$.readOnly]) row.state = [row.state, 'read-only'].filter(Boolean).join(', ');
     if (role === 'date' && el[$.type]) row.hint = row.hint || { date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', 'datetime-local': 'YYYY-MM-DDTHH:MM' }[el[$.type]];
   } else if (role === 'select' || role === 'combobox') {
-    const value = tag === 'SELECT' ? valueOf(el) : squeeze(saidIn(el));
+    const value = (tag === 'SELECT' ? valueOf(el) : squeeze(saidIn(el))).replace(/^\u200b+$/, '');
     if (name && name !== value) { row.text = name; row.state = [value, row.state].filter(Boolean).join(', '); } else row.text = value;
     row.value = value;
   } else if (role === 'slider') {
@@ -416,19 +480,29 @@ const control = (el, role, at, doc, known) => {
   return row;
 };
 
+// With what its style draws: a price may be drawn by that alone.
+const withStyle = (el, said) => {
+  const isWord = (one) => /[\p{L}\p{N}]/u.test(one);
+  return squeeze([marked(el) + drawn(el, '::before'), said, drawn(el, '::after')].filter((one) => one === said || isWord(one)).join(' '));
+};
 const directText = (el) => {
   let said = '';
-  for (const node of childrenOf(el)) if (node[$.nodeType] === 3) said += node[$.data];
-  return squeeze(said);
+  for (const node of childrenOf(el)) {
+    if (node[$.nodeType] === 3 && !isBare(node[$.previousSibling])) said += written(el, node);
+    else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName]) && !isShown(node) && getComputedStyle(node).display === 'contents') said += ` ${directText(node)} `;
+  }
+  return withStyle(el, said);
 };
 
 // Only words and marks of writing inside: told as one text.
 const PHRASING = new Set(['B', 'I', 'EM', 'STRONG', 'SPAN', 'SMALL', 'SUB', 'SUP', 'CODE', 'MARK', 'U', 'S', 'Q', 'ABBR',
   'CITE', 'TIME', 'DEL', 'INS', 'KBD', 'SAMP', 'VAR', 'FONT', 'BR', 'WBR', 'TT', 'BIG', 'STRIKE', 'LABEL', 'DFN', 'DATA', 'BDI', 'BDO']);
+const HANDLERS = ['onclick', 'ondblclick', 'oncontextmenu', 'onmousedown', 'onpointerdown'];
+const isHandled = (el) => HANDLERS.some((name) => el[$.hasAttribute](name)) || el[$.getAttribute]('draggable') === 'true';
 const isWriting = (el, depth = 0) => {
   if (rootOf(el) || depth > 6) return false;
-  for (const kid of el[$.children]) {
-    if (!PHRASING.has(kid[$.tagName]) || kid[$.hasAttribute]('role') || kid[$.hasAttribute]('onclick') || kid[$.hasAttribute]('tabindex')
+  for (const kid of childrenOf(el)) if (kid[$.nodeType] === 1) {
+    if (!PHRASING.has(kid[$.tagName]) || kid[$.hasAttribute]('role') || isHandled(kid) || kid[$.hasAttribute]('tabindex')
         || (kid[$.tagName] === 'LABEL' && kid[$.control]) || !isWriting(kid, depth + 1)) return false;
     if (kid[$.tagName] !== 'BR' && kid[$.tagName] !== 'WBR' && getComputedStyle(kid).cursor === 'pointer'
         && getComputedStyle(el).cursor !== 'pointer') return false;
@@ -489,7 +563,7 @@ const visit = (el, parent, at, doc, inside) => {
   const box = boxOf(el, at);
   const isNear = near(box);
   if (!isNear && ENDS.has(tag) && (box.w || box.h)) { truncated++; return; }
-  if (rows >= MOST_ROWS || inside.depth > DEEPEST) { truncated++; cuts++; return; }
+  if (rows >= (margin === MARGIN ? MOST_ROWS : MOST_FAR_ROWS) || inside.depth > DEEPEST) { truncated++; cuts++; return; }
   const shown = isShown(el);
   if (!shown) {
     const style = getComputedStyle(el);
@@ -510,8 +584,8 @@ const visit = (el, parent, at, doc, inside) => {
   if (!rootOf(el)) suspect(el, box);
   const style = getComputedStyle(el);
   const role = roleOf(el);
-  if (tag === 'LABEL' && el[$.control] && isTold(el[$.control])) {  // its control says it
-    if (el[$.contains](el[$.control])) visitAll(el, parent, at, doc, { ...inside, label: true, depth: inside.depth + 1 });
+  if (tag === 'LABEL' && el[$.control] && isTold(el[$.control]) && nameOf(el[$.control], roleOf(el[$.control])).includes(attr(el, 'aria-label') || squeeze(saidIn(el)))) {  // its control says it
+    if (el[$.contains](el[$.control]) || hasControls(el)) visitAll(el, parent, at, doc, { ...inside, label: true, pointer: true, depth: inside.depth + 1 });
     return;
   }
   const row = control(el, role, at, doc, box);
@@ -521,8 +595,8 @@ const visit = (el, parent, at, doc, inside) => {
     row.scroll = scrollOf(el);
     row.keep = true;
   }
-  if (!row.acts && (el[$.hasAttribute]('onclick') || (tag === 'A' && isForScripts(el)) || isIcon(el, style) || (style.cursor === 'pointer' && !inside.pointer && tag !== 'LABEL' && tag !== 'BODY' && tag !== 'HTML')
-      || (el[$.tabIndex] >= 0 && el[$.hasAttribute]('tabindex') && !(row.flags & F.SCROLLABLE)))) {
+  if (!row.acts && (isHandled(el) || (tag === 'A' && isForScripts(el)) || isIcon(el, style) || (style.cursor === 'pointer' && !inside.pointer && tag !== 'LABEL' && tag !== 'BODY' && tag !== 'HTML')
+      || ((el[$.tabIndex] >= 0 || role === 'gridcell' || (!role && (el[$.localName].includes('-') || (row.text && !el[$.firstElementChild])))) && el[$.hasAttribute]('tabindex') && !(row.flags & F.SCROLLABLE)))) {
     row.flags |= F.CLICKABLE;
     row.acts = true;
     row.tip ||= squeeze(`${drawn(el, '::before')} ${drawn(el, '::after')}`);
@@ -530,13 +604,15 @@ const visit = (el, parent, at, doc, inside) => {
   if (style.pointerEvents === 'none' || at.through) row.through = true;
   if (style.position !== 'static' && style.position !== 'relative') layered = true;
   add(row, parent);
-  const isLeaf = row.acts && !['treeitem', 'listitem', 'row', 'cell', ''].includes(role) && !hasControls(el);
+  const isComponent = row.acts && !role && el[$.localName].includes('-');
+  if (isComponent) row.text ||= squeeze(saidIn(el));
+  const isLeaf = row.acts && (isComponent || !['treeitem', 'listitem', 'row', 'cell', ''].includes(role)) && !hasControls(el);
   row.clip = style.position === 'fixed' ? null : inside.clip;
   const clip = style.overflowX === 'visible' && style.overflowY === 'visible' ? row.clip : cut(row.clip, box);
-  const deeper = { label: inside.label, depth: inside.depth + 1, clip, pointer: inside.pointer || style.cursor === 'pointer' };
+  const deeper = { label: inside.label, depth: inside.depth + 1, clip, pointer: inside.pointer || style.cursor === 'pointer' || ACTS.has(role) };
   if (role === 'listbox' && tag === 'SELECT') {
     for (const option of el[$.options]) if (near(boxOf(option, at))) add(control(option, 'option', at, doc), row);
-  } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || (tag === 'svg' && (row.acts || row.text || !el[$.querySelector]('text')))) {
+  } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || (tag === 'svg' && !hasControls(el) && (row.acts || row.text || !el[$.querySelector]('text')))) {
     // one element, whatever the browser draws in it
     if (tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS') { row.keep = true; row.acts ||= tag !== 'CANVAS'; row.text = row.text || attr(el, 'aria-label'); }
     if (tag === 'VIDEO' || tag === 'AUDIO') row.flags |= F.CLICKABLE;
@@ -545,7 +621,7 @@ const visit = (el, parent, at, doc, inside) => {
   } else if (isLeaf) {
     // its words are its name
   } else if (isWriting(el)) {
-    row.text = squeeze(saidIn(el)) || row.text;
+    row.text = (row.acts && row.text) || withStyle(el, saidIn(el));
   } else {
     if (!FROM_CONTENT.has(role) || row.kids) row.text = row.acts && role ? row.text : directText(el);
     visitAll(el, row, at, doc, deeper);
@@ -565,7 +641,11 @@ const trimSaid = (row) => {
   }
 };
 
-const hasControls = (el) => !!(el[$.firstElementChild] || rootOf(el)) && !!(rootOf(el) || el)[$.querySelector]?.('a[href],button,input,select,textarea,iframe,[role=button],[role=checkbox],[role=link],[role=menuitem],[tabindex],[contenteditable]');
+const CONTROLS = `a[href],button,input,select,textarea,iframe,summary,[tabindex],[contenteditable],[draggable=true],${[...ACTS, 'gridcell', 'row'].map((role) => `[role=${role}]`)}`;
+// Also in what is put into a slot, and in components.
+const hasControls = (el) => (el[$.tagName] === 'SLOT' ? [...el[$.assignedNodes]()] : [el, rootOf(el)]).some((part) => part?.[$.querySelector]
+  && ((part !== el && part[$.matches]?.(CONTROLS)) || !!part[$.querySelector](CONTROLS)
+  || [...part[$.querySelectorAll]('*'), ...part === el ? [] : [part]].some((one) => one[$.localName]?.includes('-') && rootOf(one) && hasControls(one))));
 const isTold = (el) => { const box = el[$.getBoundingClientRect](); return isShown(el) || (box.width === 0 && !!el[$.labels]?.length); };
 
 const hiddenControl = (el, parent, at, doc) => {
@@ -584,11 +664,15 @@ const tellDrawn = (row, role) => {
   if (words && !squeeze(saidBy(row)).includes(words)) row.hint = words;
 };
 
+// What has nothing but one control in it, as large as itself, is that control.
+const isShell = ({ kids: [kid, more], box, role, text, state, desc, hint, tip, el }) => kid?.acts && !more && (text ? text === kid.text : !ACTS.has(role)) && !state && !desc && !hint && !tip && !el[$.hasAttribute]('onclick')
+  && kid.box.w * kid.box.h * 2 > box.w * box.h;
 const finish = (row, role, inside) => {
   tellDrawn(row, role);
   const name = !row.acts && PANES.has(role) ? nameOf(row.el, role) : '';
   if (name) { row.pane = name; row.keep = true; if (row.text === name) row.text = ''; }
   if (role === 'dialog' || role === 'alertdialog' || row.el[$.matches]?.(':popover-open')) row.keep = true;
+  if (row.acts && isShell(row)) row.acts = false;
   if (row.keep || row.acts || (!inside.label && (row.text || row.desc || row.state))) return;
   if (row.kids.length >= 2 || (row.flags & F.FOCUSED && row.el[$.tagName] !== 'BODY')) return;
   drop(row);
@@ -658,13 +742,15 @@ const pointsIn = (box, clip) => {
   return [at(.5, .5), at(.25, .5), at(.75, .5), at(.5, .2), at(.5, .8), at(.1, .15), at(.9, .85), at(.9, .15), at(.1, .85)];
 };
 
+// A group of a drawing is hit where its parts are painted, not in the middle of them all.
+const paintedIn = ({ el, at, clip }) => el[$.tagName] === 'g' ? [...el[$.querySelectorAll]('*')].slice(0, 12).flatMap((part) => pointsIn(boxOf(part, at), clip).slice(0, 3)) : [];
 const reach = (row) => {
   const points = pointsIn(row.box, row.clip);
   if (!points.length) return;
   if (row.at.bent) { row.cover = 'clipped'; return; }
   if (row.through && !row.acts) { reachThrough(row, points[0]); return; }
   let first = null, inner = null;
-  for (const [x, y] of row.acts ? points : points.slice(0, 1)) {
+  for (const [x, y] of row.acts ? [...points, ...paintedIn(row)] : points.slice(0, 1)) {
     const hit = hitAt(x + .5, y + .5);
     if (hit && isMine(hit, row)) {
       const taker = row.acts ? takerOf(hit) : row;
@@ -694,7 +780,7 @@ const isMine = (hit, row) => {
   // what a frame takes is not told to what is around it
   if (hit[$.ownerDocument] !== row.el[$.ownerDocument] || (hit !== row.el && /^I?FRAME$/.test(hit[$.tagName]))) return false;
   if (isWithin(hit, row.el)) return true;
-  for (const label of row.el[$.labels] || []) if (isWithin(hit, label)) return true;
+  for (const label of [...row.el[$.labels] || [], row.box.label]) if (label && isWithin(hit, label)) return true;
   return false;
 };
 
@@ -770,7 +856,7 @@ const look = (withDots = false) => {
     page.scroll = scrollOf(scroller);
   }
   if (root) walk(document, page, at);
-  const told = [...rowOf.values()].filter((row) => row !== page);
+  const told = margin === MARGIN ? [...rowOf.values()].filter((row) => row !== page) : [];
   const end = performance.now() + HIT_MS;
   let unasked = 0;
   for (const row of told) if (row.acts || row.foreign || row.through) {
@@ -786,6 +872,18 @@ const look = (withDots = false) => {
   for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
   return JSON.stringify({ token: api.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0, visual?.width ?? view.width],
     docs, rows: flatten(page), truncated, unasked, cut: cuts, suspects: suspects.length, state: document[$.readyState] });
+};
+
+// Everything on the page, also what is scrolled out of sight; where a touch would land is not asked. The last look stays.
+const everything = (withDots) => {
+  const kept = [rowOf, layered, suspects, docs];
+  margin = Infinity;
+  try { return look(withDots); } finally { margin = MARGIN; [rowOf, layered, suspects, docs] = kept; }
+};
+const reveal = (id) => {
+  const el = elementOf(id), drawn = el?.[$.isConnected] ? drawnBy(el, boxOf(el, { x: 0, y: 0, k: 1 }), { x: 0, y: 0, k: 1 }).label ?? el : null;
+  drawn?.[$.scrollIntoView]({ block: 'center', inline: 'nearest', behavior: 'instant' });
+  return !!drawn;
 };
 
 // Handrail's own desk tells a program nothing: who drives a browser must not answer its questions.
@@ -829,7 +927,7 @@ const rest = () => {
 watch(document);
 const api = {
   token: Math.random().toString(36).slice(2, 10),
-  look, mark, rest, hitAt, idOf, elementOf, isMine, over, isOwn, F,
+  look, everything, reveal, mark, rest, hitAt, idOf, elementOf, isMine, over, isOwn, F,
   take: (host, root) => { closed.set(host, root); watch(root); },
   suspects: () => suspects,
 };

@@ -71,13 +71,13 @@ class PageReader:
         part.session.on("Page.frameNavigated", forget)
         part.session.on("Page.frameDetached", lambda event: part.worlds.pop(str(event.get("frameId")), None))
 
-    async def read(self) -> list[tuple[str, PageLook]]:
+    async def read(self, ask: str = "look") -> list[tuple[str, PageLook]]:
         """The page's own look first, then those of frames that it can't see into, by their frame's id."""
-        main = await self._look_at_frame(self.main, self.main.frame)
+        main = await self._look_at_frame(self.main, self.main.frame, ask)
         looks = [("", main)]
         pending = [(self.main, main)]
         for _ in range(DEEPEST):
-            inner = [await self._foreign(part, look) for part, look in pending if look.foreign_frames()]
+            inner = [await self._foreign(part, look, ask) for part, look in pending if look.foreign_frames()]
             pending = []
             for part, native_id, look in (entry for some in inner for entry in some):
                 looks.append((native_id, look))
@@ -86,8 +86,8 @@ class PageReader:
                 break
         return looks
 
-    async def _look_at_frame(self, part: PagePart, frame: str) -> PageLook:
-        look = await self.look(part, frame)
+    async def _look_at_frame(self, part: PagePart, frame: str, ask: str) -> PageLook:
+        look = await self.look(part, frame, ask)
         self.looked.pop(look.token, None)
         self.looked[look.token] = (part, frame)
         for token in list(self.looked)[:-MOST_WORLDS]:
@@ -95,7 +95,9 @@ class PageReader:
             self._owners = {key: owner for key, owner in self._owners.items() if key[0] != token}
         return look
 
-    async def _foreign(self, part: PagePart, look: PageLook) -> list[tuple[PagePart, str, PageLook]]:
+    async def _foreign(
+        self, part: PagePart, look: PageLook, ask: str
+    ) -> list[tuple[PagePart, str, PageLook]]:
         """Looks at the frames that this document can't see into."""
         wanted = look.foreign_frames()
         looks = []
@@ -103,7 +105,7 @@ class PageReader:
             owner = await self._owner(part, look, frame)
             if owner in wanted:
                 try:
-                    inner = await self._look_at_frame(inner_part, frame)
+                    inner = await self._look_at_frame(inner_part, frame, ask)
                     number = int(owner.rpartition(".")[2])
                     script = f"handrail.over({number}, {json.dumps(inner.points(wanted[owner]))})"
                     covers = await self.evaluate(script, *self.looked[look.token])
@@ -208,7 +210,7 @@ class PageReader:
         call, group = part.session.call, {"objectGroup": WORLD}
         evaluated = await call("Runtime.evaluate", {"expression": node, "contextId": world.context, **group})
         if "objectId" not in evaluated["result"]:
-            return set()
+            return {"keydown", "change"}  # it may not be described, so nobody can tell
         described = (await call("DOM.describeNode", {"objectId": evaluated["result"]["objectId"]}))["node"]
         theirs = await call("DOM.resolveNode", {"backendNodeId": described["backendNodeId"], **group})
         objects = [theirs["object"]["objectId"]]
@@ -233,15 +235,27 @@ class PageReader:
         world = part.worlds[frame] = FrameWorld(context, str(value_of(evaluated)))
         return world
 
-    async def look(self, part: PagePart, frame: str) -> PageLook:
+    async def look(self, part: PagePart, frame: str, ask: str = "look") -> PageLook:
         """One document and what it can reach, including closed shadow roots."""
-        look = await self._look(part, frame)
+        look = await self._look(part, frame, ask)
         if look.suspects and await self._hand_in_roots(part, frame):
-            look = await self._look(part, frame)
+            look = await self._look(part, frame, ask)
         return look
 
-    async def _look(self, part: PagePart, frame: str) -> PageLook:
-        return PageLook.read(await self.evaluate(f"handrail.look({json.dumps(self.dots)})", part, frame))
+    async def _look(self, part: PagePart, frame: str, ask: str) -> PageLook:
+        return PageLook.read(await self.evaluate(f"handrail.{ask}({json.dumps(self.dots)})", part, frame))
+
+    async def open_roots(self, place: Place, points: str) -> bool:
+        """True if there is a closed root that no look knew of at these points, or with the focus ("").
+
+        It is known from now on.
+        """
+        if not await self.evaluate(f"handrail.hosts({points})", *place) or not await self._hand_in_roots(
+            *place
+        ):
+            return False
+        await self.look(*place)
+        return True
 
     async def _hand_in_roots(self, part: PagePart, frame: str) -> bool:
         """Only the browser knows closed shadow roots; the script receives those of its suspects."""
@@ -291,7 +305,7 @@ SCRIPT = "\n".join(
     ("(() => {", *(part.read_text(encoding="utf-8") for part in _BODY), "return api.token; })()")
 )
 """Defines `handrail` in its world; running it again changes nothing."""
-MOST_ROWS = 4_000
+MOST_ROWS = 16_000
 
 _ROLES = {
     "page": "web_view", "frame": "web_view", "button": "button", "link": "text_view", "checkbox": "check_box",
