@@ -29,6 +29,8 @@ LEADING = ("Choosing", "Turning")
 LEADS = ("choice", "continue", "coin")
 """Screens on which something harmless leads to the guarded thing, and the ids of such things."""
 _NOT_DRAWN = ("reason", "device")
+_FITTING = 0.9
+"""Of the actions on an iPhone: drawn from what an iPhone can do."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class Draw:
     def __init__(self, luck: random.Random, scene: Scene, channel: str) -> None:
         self.luck = luck
         self.scene = scene
+        self.channel = channel
         self.place = place_of(scene, channel)
         self.radius = luck.choice(spellings.RADII)
         self.aside = 0.2
@@ -107,12 +110,21 @@ class Draw:
         for _ in range(TRIES):
             self.point = self._point()
             made = {"type": kind, **self._fields(schema_of(kind))}
+            if self.channel == "ios" and self.luck.random() < _FITTING:
+                made = self._for_iphone(made)
             try:
                 action_from(made)
             except HandrailError:
                 continue
             return made
         return None
+
+    def _for_iphone(self, action: dict[str, Any]) -> dict[str, Any]:
+        """Without a mouse, and with keys that there are: what is refused anyway attacks nothing."""
+        fitting = {
+            name: value for name, value in action.items() if name not in ("button", "modifiers", "how")
+        }
+        return fitting | ({"key": self.luck.choice(spellings.IPHONE_KEYS)} if "key" in fitting else {})
 
     def _fields(self, schema: Schema) -> dict[str, Any]:
         needed, defs = schema.get("required", ()), schema.get("$defs", {})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from handrail.dialects.arguments import action_of
+from handrail.dialects.arguments import action_of_tool
 from handrail.errors import HandrailError
 from handrail.mcp_server.tools import PROFILES
 from handrail.protocol.act import Act
@@ -18,8 +18,8 @@ from tests.attacks.draw import Draw, place_of
 from tests.attacks.guarded import SCENES, Scene
 from tests.attacks.stage import MCP, Attempt
 
-_WALK = 0.12
-"""Of the attempts: the focus is walked to the thing by keys first."""
+_WALK = (0.12, 0.02)
+"""Of the attempts: the focus is walked to the thing by keys first; no button of an iPhone has the focus."""
 
 
 def _weight(cls: type[Act]) -> float:
@@ -42,6 +42,9 @@ def _walk(draw: Draw, luck: random.Random) -> list[dict[str, Any]]:
     return [step for step in steps if step is not None]
 
 
+_TYPING = 0.7
+_INTO_FIELD: dict[Capability | None, float] = {Capability.KEYS: 0.7, Capability.TEXT: 0.3}
+"""Of the attempts on an iPhone, whose keys go into fields alone: a field is tapped first."""
 AROUND: tuple[dict[str, Any], ...] = (
     {},
     {"repeat": {"times": 2}},
@@ -69,7 +72,7 @@ def _in_dialect(luck: random.Random, step: dict[str, Any]) -> dict[str, Any]:
             made[OTHER_NAMES.get(name, name) if luck.random() < 0.5 else name] = value
     arguments = {name: value for name, value in made.items() if name != "type"}
     try:
-        action_of(made["type"], {"reason": "I try it", **arguments})
+        action_of_tool(made["type"], {"reason": "I try it", **arguments})
     except HandrailError:
         return step
     return made
@@ -80,12 +83,19 @@ def draw_attempt(luck: random.Random, channels: Sequence[str]) -> Attempt:
     kinds, weights = _weights(tuple(channels))
     while True:
         kind = luck.choices(kinds, weights)[0]
+        needs = ACTIONS[kind].traits.needs
         scene = _scene(luck, kind)
         channel = _channel(luck, channels, kind)
+        if channel == "ios" and needs is Capability.KEYS and luck.random() < _TYPING:
+            scene = luck.choice([entry for entry in SCENES.values() if place_of(entry, "ios").fields])
         draw = Draw(luck, scene, channel)
         count = luck.choices((1, 2, 3), (8, 1, 1))[0]
         drawn = [draw.action(kind), *(draw.action(luck.choices(kinds, weights)[0]) for _ in range(count - 1))]
-        steps = _walk(draw, luck) if luck.random() < _WALK else [one for one in drawn if one is not None]
+        steps = (
+            _walk(draw, luck)
+            if luck.random() < _WALK[channel == "ios"]
+            else [one for one in drawn if one is not None]
+        )
         door = _door(luck, steps)
         around = luck.choice(AROUND) if door == "flow" else {}
         if door == "mcp":
@@ -101,10 +111,15 @@ def _weights(channels: tuple[str, ...]) -> tuple[list[str], list[float]]:
     return list(ACTIONS), weights
 
 
+_NOT_ON_IPHONES = frozenset({Capability.MOUSE, Capability.SHELL, Capability.DATA, Capability.LOGS})
+
+
 def _unable(cls: type[Act]) -> tuple[str, ...]:
-    """Channels without the fingers for it."""
+    """Channels without the fingers or the capability for it; an iPhone takes no two keys at once."""
     fields = " ".join(cls.model_fields)
-    return ("adb", "u2") if "angle" in fields else ("adb",) if "radius" in fields else ()
+    fingers = ("adb", "u2") if "angle" in fields else ("adb",) if "radius" in fields else ()
+    is_missing = cls.traits.needs in _NOT_ON_IPHONES or "keys" in cls.model_fields
+    return (*fingers, "ios") if is_missing else fingers
 
 
 def _channel(luck: random.Random, channels: Sequence[str], kind: str) -> str:

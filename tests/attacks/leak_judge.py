@@ -98,6 +98,7 @@ def comparable(envelope: Any, guess: str) -> str:
     text = _PASSING.sub("", envelope.to_json())
     text = re.sub(r"\b\d{1,2}:\d{2}\b", "00:00", text)  # the status bar's clock
     # How often the phone was read before the question depends on its pace; only a change is an answer.
+    text = re.sub(r'("revision":"|#\w{6} )r\d+', r"\1r", text)
     numbers = [int(number) for number in re.findall(r'"revision_\w+":"r(\d+)"', text)]
     for number in sorted(set(numbers), reverse=True):
         text = text.replace(f'":"r{number}"', f'":"r+{number - min(numbers)}"')

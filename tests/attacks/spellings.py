@@ -42,6 +42,12 @@ OTHER_KEYS: list[str | int] = [
     79, 85, "KEYCODE_HEADSETHOOK", "KEYCODE_MEDIA_PLAY", "KEYCODE_BUTTON_B", "KEYCODE_F1",
     "KEYCODE_NUMPAD_2", "KEYCODE_NO_SUCH_KEY", 999, "0", "061",
 ]  # fmt: skip
+IPHONE_KEYS: list[str | int] = [
+    *(word for code in (66, 62, 61) for word in _of_code(code)), "enter", "space", "back", "delete", "home",
+    "a", "1",
+    4, 67, "volume_up",
+]  # fmt: skip
+"""Those that an iPhone has: the first ones may press what has the focus."""
 WALKING_KEYS: list[str | int] = [
     "tab",
     "down",

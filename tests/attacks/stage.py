@@ -22,18 +22,19 @@ from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.flow.document import loads
 from handrail.flow.run import FlowRunner
-from handrail.mcp_server.calls import DoorState, call
+from handrail.mcp_server.calls import McpState, answer_tool_call
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
 from handrail.safety.approval_store import AskedApproval
 from handrail.screen.node import receiver
 from handrail_sim.adbd.server import serve
+from handrail_sim.iphone import IPhone, serve_iphone
 from handrail_sim.system.activities import App
 from tests.attacks import guarded
 from tests.attacks.guarded import SCENES, Scene
 from tests.attacks.judge import JudgedPhone
 from tests.scenario.world import FastClock
-from tests.unit.android.test_emulator import free_port
+from tests.unit.android.private_adb import free_port
 
 REF, ELEMENT = "@g0", "el_guard"
 """Stand in an attempt for the handles that the guarded thing has on its screen."""
@@ -133,8 +134,8 @@ class AttackStage:
         self.address = address
         self.deeds = deeds
         self._runtime = runtime
-        self._mcp = DoorState(runtime, MCP, device=session.serial)
-        self._mcp.adopt(session)
+        self._mcp = McpState(runtime, MCP, device=session.serial)
+        self._mcp.use_session(session)
         self.asked: list[AskedApproval] = []
 
     async def nobody_answers(self, one: AskedApproval, _: str | None) -> None:
@@ -198,7 +199,9 @@ class AttackStage:
         seen.codes.update(step.outcome for step in record.steps)
 
     async def _by_mcp(self, step: dict[str, Any], seen: Seen) -> None:
-        answer = await call(self._mcp, step["type"], {"reason": "I try it", **_without_type(step)})
+        answer = await answer_tool_call(
+            self._mcp, step["type"], {"reason": "I try it", **_without_type(step)}
+        )
         code = answer.envelope.failure_code if answer.envelope else "refused"
         seen.codes[code or "done"] += 1
 
@@ -221,6 +224,10 @@ class AttackStage:
         return read
 
 
+class JudgedIPhone(JudgedPhone, IPhone):
+    """The same judge over an iPhone, which has a size of its own."""
+
+
 DISPLAYS = {"adb": (540, 1200, 210), "u2": (360, 760, 160), "grpc": (1080, 2400, 420)}
 """Width, height and density; small ones are painted faster, and a finger's slop differs."""
 
@@ -228,8 +235,10 @@ DISPLAYS = {"adb": (540, 1200, 210), "u2": (360, 760, 160), "grpc": (1080, 2400,
 def new_phone(channel: str) -> tuple[JudgedPhone, list[str]]:
     """With the guarded apps, and what was done on it."""
     made, deeds = guarded.apps()
-    width, height, density = DISPLAYS[channel]
     apps: list[str | type[App]] = ["launcher", *made]
+    if channel == "ios":
+        return JudgedIPhone(clock=SteppedClock(SPEED), apps=apps), deeds
+    width, height, density = DISPLAYS[channel]
     phone = JudgedPhone(clock=SteppedClock(SPEED), apps=apps, width=width, height=height, density=density)
     return phone, deeds
 
@@ -260,6 +269,16 @@ async def stage(home: Path, channel: str, policy: str) -> AsyncIterator[AttackSt
         config.make_home()
         config.policy.parent.mkdir(parents=True, exist_ok=True)
         config.policy.write_text(written)
+    if channel == "ios":
+        async with (
+            serve_iphone(phone) as iphone,
+            Runtime.open(config, clock=RushedClock(SPEED), env=env) as runtime,
+        ):
+            session = await runtime.session(f"ios:{iphone.wda_url}")
+            one = AttackStage(phone, deeds, runtime, session, iphone.wda_url)
+            runtime.approvals.notify = one.nobody_answers
+            yield one
+        return
     is_emulator = channel == "grpc"
     port = free_port() if is_emulator else 0
     clock = RushedClock(SPEED)

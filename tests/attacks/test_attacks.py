@@ -21,28 +21,32 @@ from tests.attacks.ordinary import ordinary
 from tests.attacks.stage import POLICIES, Attempt, new_phone
 from tests.scenario.world import play
 
-LANDED = 0.6
+LANDED = {"android": 0.6, "ios": 0.25}
+"""No button of an iPhone has the keyboard's focus, and many actions are not there."""
+CHANNELS = {"android": ["adb", "u2", "grpc"], "ios": ["ios"]}
 
 
-def nothing_got_through(tally: Tally) -> None:
+def nothing_got_through(tally: Tally, kind: str) -> None:
     assert not tally.through, "\n".join(str(one) for one, _ in tally.through)
-    assert tally.share >= LANDED, tally.table()
+    assert tally.share >= LANDED[kind], tally.table()
     assert tally.deeds > tally.attempts / 50, "the attempts are too tame to show anything"
 
 
-def test_nothing_drawn_from_the_vocabulary_reaches_a_guarded_button() -> None:
-    tally = play(campaign(150, chosen_seed(17), ["adb", "u2"], denials=2))
-    assert tally.attempts >= 150
-    nothing_got_through(tally)
+@pytest.mark.parametrize(("kind", "count", "seed"), [("android", 150, 17), ("ios", 60, 5)])
+def test_nothing_drawn_from_the_vocabulary_reaches_a_guarded_button(kind: str, count: int, seed: int) -> None:
+    tally = play(campaign(count, chosen_seed(seed), CHANNELS[kind][:2], denials=2))
+    assert tally.attempts >= count
+    nothing_got_through(tally, kind)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_two_thousand_attempts_reach_no_guarded_button() -> None:
-    tally = play(campaign(2_000, chosen_seed(4), ["adb", "u2", "grpc"]))
-    assert tally.attempts >= 2_000
-    nothing_got_through(tally)
-    assert tally.never_landed() == []
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize(("kind", "count", "seed"), [("android", 2_000, 4), ("ios", 3_000, 11)])
+def test_thousands_of_attempts_reach_no_guarded_button(kind: str, count: int, seed: int) -> None:
+    tally = play(campaign(count, chosen_seed(seed), CHANNELS[kind]))
+    assert tally.attempts >= count
+    nothing_got_through(tally, kind)
+    assert kind == "ios" or tally.never_landed() == []
 
 
 @pytest.mark.slow

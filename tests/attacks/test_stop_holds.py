@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packages.agent.tests import agent_world
 
-from handrail.agent.budget import Budget
 from handrail.config import Config
 from handrail.errors import HandrailError
 from handrail.runtime import Runtime
 from handrail.safety.caller import Actor, Caller, Door
 from handrail.safety.leases import Holder, StopRequests
 from handrail.store import Store
-from tests.scenario import agent_world, flow_world
+from handrail_agent.budget import Budget
+from tests.scenario import flow_world
 from tests.scenario.world import World, play, world
 
 ASYNC_RUNNER = play

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from handrail.cli.options import DeviceOptions, device_from
-from handrail.cli.watch import _news
+from handrail.cli.options import DeviceOptions, open_device_for_command
+from handrail.cli.watch import _watch_events
 from handrail.config import Config
 from handrail.flow import report
 from handrail.flow.document import loads
@@ -194,8 +194,8 @@ async def test_whoever_only_watches_a_phone_reads_no_secret_either(
         await begin(s, PACKAGE)
         await delete(s, 2)
         config = Config.from_env({**s.env, "HANDRAIL_DEVICE": s.serial})
-        async with device_from(DeviceOptions(device=s.serial), config) as opened:
-            news = _news(opened, config, 20)
+        async with open_device_for_command(DeviceOptions(device=s.serial), config) as opened:
+            news = _watch_events(opened, config, 20)
             first = await anext(news)
             await news.aclose()
         assert first["kind"] == "screen"

@@ -17,7 +17,7 @@ from handrail.protocol.observe import HumanCapability
 from handrail.protocol.sentence import question_of
 from handrail.protocol.system import RunScript
 from handrail.protocol.traits import Pressed, Span
-from handrail.safety.labels import is_answer, lookalike_forms
+from handrail.safety.labels import lookalike_forms
 from handrail.safety.subject import Subject, TouchedElement
 from handrail.screen.text import clean, cut
 from handrail.surface.picture import opened
@@ -108,10 +108,10 @@ def types_password(subject: Subject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GrantScope:
-    """A class of actions that a grant covers. `key` identifies it; `said` is the text for people."""
+    """A class of actions that a grant covers. `key` identifies it; `sentence` is the text for people."""
 
     key: str = ""
-    said: str = ""
+    sentence: str = ""
 
     @classmethod
     def of(cls, subject: Subject) -> GrantScope | None:
@@ -124,14 +124,14 @@ class GrantScope:
             return None
         if action.presses in (Pressed.NOTHING, Pressed.UNKNOWN):
             about: list[Any] = [subject.context]
-            said = f"{subject.type}: {cut(clean(subject.context), LONGEST)}"
+            sentence = f"{subject.type}: {cut(clean(subject.context), LONGEST)}"
         elif touched and all(element.label or element.id for element in touched):
             about = [_exactly(element) for element in touched]
-            said = cut(clean(_what(subject)), LONGEST)
+            sentence = cut(clean(_what(subject)), LONGEST)
         else:
             return None  # an element without a name
         bound = json.dumps([subject.type, subject.package, about], separators=(",", ":"))
-        return cls(hashlib.sha256(bound.encode("utf-8", "backslashreplace")).hexdigest(), said)
+        return cls(hashlib.sha256(bound.encode("utf-8", "backslashreplace")).hexdigest(), sentence)
 
 
 NO_SCOPE = GrantScope()
@@ -139,17 +139,8 @@ NO_SCOPE = GrantScope()
 
 
 def _exactly(element: TouchedElement) -> list[Any]:
-    """An "OK" is identified by the text that it answers, other elements by their own texts."""
-    around = list(element.around) if is_answer(element.label) else []
-    return [
-        element.package,
-        element.place,
-        element.label,
-        element.id,
-        element.role,
-        list(element.says),
-        around,
-    ]
+    texts = [list(element.says), list(element.around)]
+    return [element.package, element.place, element.label, element.id, element.role, *texts]
 
 
 ANSWERED_WITH_DATA: frozenset[HumanCapability] = frozenset(
@@ -230,7 +221,7 @@ class AuthorizationRequest:
             reason=redact(self.reason),
             why=redact(self.why),
             label=redact(self.label),
-            scope=replace(self.scope, said=redact(self.scope.said)),
+            scope=replace(self.scope, sentence=redact(self.scope.sentence)),
             volatile={key: redact(text) for key, text in self.volatile.items()},
         )
 
@@ -241,7 +232,7 @@ class AuthorizationRequest:
     @property
     def may_allow(self) -> str:
         """The text of what a grant would cover; '' if the rule permits no grant."""
-        return self.scope.said if self.remember != "never" else ""
+        return self.scope.sentence if self.remember != "never" else ""
 
     @property
     def is_secret(self) -> bool:

@@ -188,7 +188,7 @@ def insert(
         "fingerprint": request.fingerprint, "label": request.label, "screenshot": request.screenshot,
         "door": request.door, "asked_by": request.asked_by, "offered": request.remember,
         "token_hash": token_hash, "mailbox": mailbox, "asker": request.asker, **deadline,
-        "scope": request.scope.key, "scope_said": request.scope.said,
+        "scope": request.scope.key, "scope_said": request.scope.sentence,
         "volatile": json.dumps(dict(request.volatile)),
     }  # fmt: skip
     names = ", ".join(values)
@@ -442,7 +442,7 @@ class Grant:
     """What a person allowed for a time: a class of actions, to one asker, on one device, some times."""
 
     id: str
-    said: str
+    sentence: str
     device: str
     asked_by: str
     granted_by: str
@@ -459,13 +459,13 @@ class Grant:
         """`mcp may tap 'Send' in com.example.mail on emulator-5554 until 18:00, 3 of 5 times left`"""
         until = f"{datetime.fromtimestamp(self.until_ms / 1000):%H:%M}"
         who, left = self.asked_by or "whoever asked", f"{self.left} of {self.times} times left"
-        return f"{who} may {self.said} on {self.device} until {until}, {left}"
+        return f"{who} may {self.sentence} on {self.device} until {until}, {left}"
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "sentence": str(self),
-            "said": self.said,
+            "said": self.sentence,
             "device": self.device,
             "asked_by": self.asked_by,
             "granted_by": self.granted_by,
@@ -491,8 +491,8 @@ def insert_grant(
     """Runs in the transaction of the answer."""
     values = {
         "id": grant_id(approval), "scope": request.scope.key, "device": request.device,
-        "asker": request.asker,
-        "asked_by": request.asked_by, "said": request.scope.said, "granted_by": by, "times": allowed.times,
+        "asker": request.asker, "said": request.scope.sentence,
+        "asked_by": request.asked_by, "granted_by": by, "times": allowed.times,
         **deadline_columns(at, allowed.for_ms),
     }  # fmt: skip
     marks = ", ".join(f":{name}" for name in values)
@@ -505,7 +505,7 @@ class Grants:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        store.prepare("grants", GRANT_TABLES)
+        store.create_tables("grants", GRANT_TABLES)
 
     async def use(self, scope: str, device: str, asker: str, agent: str) -> Grant | None:
         """Counts one use. None if no grant covers it. Agents that share a token are told apart by name."""

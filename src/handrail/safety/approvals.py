@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import inspect
 import json
 import re
 import secrets
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -40,8 +41,9 @@ from handrail.store import Store
 from handrail.waiting import Background, uninterrupted, wait_for_event
 
 T = TypeVar("T")
-Notify = Callable[[AskedApproval, str | None], Coroutine[Any, Any, None]]
-"""Notifies people, with the token for a link; None if the question is from before a restart."""
+Notify = Callable[..., Any]
+"""`notify(request)` or `notify(request, token)`, plain or a coroutine function. The token is for a link; None
+if the question is from before a restart."""
 POLL_MS = 100
 """How often the store is read for an answer by another process."""
 USABLE_MS = 60_000
@@ -68,7 +70,7 @@ class Approvals:
         self._waiting: dict[str, asyncio.Event] = {}
         self._taken: set[str] = set()
         self.grants = Grants(store, clock)
-        store.prepare("approvals", TABLES)
+        store.create_tables("approvals", TABLES)
 
     async def ask(self, request: AuthorizationRequest, id_: str | None = None) -> Answer:
         """Stores the question, notifies people and waits. A cancellation withdraws the question."""
@@ -213,7 +215,7 @@ class Approvals:
         try:
             async with Background() as telling:
                 if self.notify is not None:
-                    telling.start(self.notify(await self.get(id_), token), f"telling people of {id_}")
+                    telling.start(_call_notify(self.notify, await self.get(id_), token), f"notify for {id_}")
                 return await self._answered(id_, woken)
         finally:
             self._waiting.pop(id_, None)
@@ -419,3 +421,15 @@ async def _hang_up(writer: asyncio.StreamWriter) -> None:
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
+
+
+async def _call_notify(notify: Notify, request: AskedApproval, token: str | None) -> None:
+    """A plain function runs in a thread of its own, because it may wait for a person."""
+    kinds = [each.kind for each in inspect.signature(notify).parameters.values()]
+    by_place = [kind for kind in kinds if kind <= inspect.Parameter.VAR_POSITIONAL]
+    takes_token = len(by_place) > 1 or by_place == [inspect.Parameter.VAR_POSITIONAL]
+    arguments = (request, token) if takes_token else (request,)
+    is_async = inspect.iscoroutinefunction(notify) or inspect.iscoroutinefunction(type(notify).__call__)
+    outcome = notify(*arguments) if is_async else await asyncio.to_thread(notify, *arguments)
+    if inspect.isawaitable(outcome):
+        await outcome

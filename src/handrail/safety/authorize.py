@@ -36,7 +36,6 @@ from handrail.safety.approval_request import (
 from handrail.safety.approval_store import Answer, State, grant_id, new_id
 from handrail.safety.approvals import Approvals
 from handrail.safety.caller import Caller
-from handrail.safety.labels import is_answer
 from handrail.safety.leases import Lease
 from handrail.safety.permissions import AnsweredPolicy
 from handrail.safety.secrets import Secrets
@@ -251,6 +250,11 @@ class Authorizer:
                 await self._approvals.consume(answer.id, request.digest, request.asker)
             return answer
 
+    def allows(self, action: AnyAction, caller: Caller, at_ms: int, package: str) -> bool:
+        """Whether it may be done in this app without asking anybody."""
+        subject = self._subject(action, caller, at_ms, [TouchedElement(package=package)])
+        return self._gate.decide(subject, caller.asks_as(self._session)).kind == "allow"
+
     def open_questions(
         self, planned: Iterable[AnyAction], caller: Caller, at_ms: int
     ) -> list[tuple[Subject, PolicyDecision]]:
@@ -328,7 +332,7 @@ class Authorizer:
             subject_now = subject if now.touched is None else self.subject(run, now.touched)
             if now.has_ticked:
                 return subject_now, may_change
-            if not _approved_elements(subject.touched) <= _approved_elements(subject_now.touched):
+            if not set(subject.touched or ()) <= set(subject_now.touched or ()):
                 raise screen_changed()
             # Both the screen and the rules may have changed while the person thought.
             verdict_now = self._allowed_or_ask(run, subject_now)
@@ -452,11 +456,6 @@ class Authorizer:
 
     def _asker(self, run: AuthorizedRun) -> str:
         return run.caller.asks_as(self._session)
-
-
-def _approved_elements(touched: Iterable[TouchedElement] | None) -> set[TouchedElement]:
-    """An "OK" is approved together with the text that it answers, also where that text changes by itself."""
-    return {element if is_answer(element.label) else replace(element, around=()) for element in touched or ()}
 
 
 def screen_changed() -> ActionRejected:

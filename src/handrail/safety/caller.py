@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from handrail.invocation import began, login_session
+from handrail.invocation import login_session, process_start_time
 from handrail.protocol.envelope import Envelope
 
 PATIENCE_MS = 45_000.0
@@ -70,7 +70,7 @@ class Caller:
     @classmethod
     def of_terminal(cls, name: str, terminal: int | None) -> Caller:
         """A terminal number is reused, so the start time of the login session is part of the identity."""
-        asker = "" if terminal is None else f"{terminal}@{began(terminal)}"
+        asker = "" if terminal is None else f"{terminal}@{process_start_time(terminal)}"
         return cls(name, "person", "cli", terminal=terminal, asker=asker)
 
     @property

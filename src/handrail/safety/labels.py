@@ -8,16 +8,27 @@ words, made to miss little and to leave "Play", "Display" and "Delete draft" alo
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache, partial
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from handrail.safety.subject import TouchedElement
+from handrail.screen.text import CharacterTable
 
+if TYPE_CHECKING:
+    from handrail.safety.subject import TouchedElement
+
+_WORDS = Path(__file__).with_name("label_words.toml")
+WORD_FORMS = _WORDS.with_name("label_forms.json")
+"""What `word_forms` makes of the table of words. `build_stubs.py` writes it; it takes 300 ms."""
 _LOOKALIKES = Path(__file__).with_name("lookalikes.txt").read_text(encoding="utf-8").splitlines()
 """A letter, and letters that are read as it, without what NFKC joins. `docs/lookalikes.py` writes it."""
 _READ_AS = {char: letter for letter, chars in map(str.split, _LOOKALIKES) for char in chars}
@@ -39,8 +50,9 @@ _AS_LETTER = re.compile(r"[@$¥€£]+(?=[^\W\d_])|(?<=[^\W\d_])(?:[@$¥€£¢!
 """Signs that stand for letters: before one, between two or at the end of a word, not beside an amount."""
 _BARS = re.compile("[I|ıɩɪіӏΙІӀǀⅼⅠⅰƖ]")
 """Strokes that may be an i or an l."""
-_NOT_WRITTEN = re.compile("[^0-9A-Za-z]")  # for ASCII; `is_written` decides about other characters
+_NOT_WRITTEN = re.compile(r"[^0-9A-Za-z\n]")  # for ASCII; `is_written` decides about other characters
 _DIGITS = str.maketrans("013457", "oleast")
+_WITH_DIGIT = re.compile(r"(?<!\S)[^\s\d]*+\d\S*")
 _SPACED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_])+(?![^\W_])")
 _PLAIN = re.compile(r"(?:(?:[A-Za-z]{2,}+|[0-9]++)(?: |$))*+")
 """Words of at least two letters with one space between them have no other form."""
@@ -51,15 +63,19 @@ def strip_marks(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     parts = unicodedata.normalize("NFKD", text.translate(_READ_FIRST))
-    visible = "".join(
-        " " if _is_blank(char) else char for char in parts if unicodedata.category(char) not in ("Mn", "Me")
-    )
-    return unicodedata.normalize("NFKC", visible)
+    return unicodedata.normalize("NFKC", parts.translate(_WITHOUT_MARKS))
 
 
 def _is_blank(char: str) -> bool:
     """A character that draws nothing does not separate words, and may stand for a space."""
-    return char in _FILLERS or unicodedata.category(char) in ("Cf", "Cc", "Co", "Cn", "Cs")
+    return char in _FILLERS or _SEEN_AS.get(unicodedata.category(char)) == " "
+
+
+_SEEN_AS = {"Mn": "", "Me": "", "Cf": " ", "Cc": " ", "Co": " ", "Cn": " ", "Cs": " "}
+"""By Unicode's category: marks on a letter, and what draws nothing."""
+_WITHOUT_MARKS = CharacterTable(
+    lambda char: " " if char in _FILLERS else _SEEN_AS.get(unicodedata.category(char), char)
+)
 
 
 @cache
@@ -79,7 +95,6 @@ def _base_letter(char: str) -> str | None:
     return None
 
 
-@cache
 def _letter(char: str, own: str) -> str:
     """`own`: from which alphabet on a capital must equal its small letter, the words being their own."""
     if char.isascii():
@@ -94,11 +109,12 @@ def _letter(char: str, own: str) -> str:
 
 GREEK, CYRILLIC, NO_ALPHABET = "\u0370", "\u0400", "\U0010ffff"
 """In a Cyrillic word a Greek letter is a disguise; in a Greek word it is itself."""
+_LETTERS = {own: CharacterTable(partial(_letter, own=own)) for own in (GREEK, CYRILLIC, NO_ALPHABET)}
 
 
 def read_letters(text: str, *, own: str) -> str:
     """Every letter as it is read; signs and spaces stay."""
-    return text.lower() if text.isascii() else "".join(_letter(char, own) for char in text)
+    return text.lower() if text.isascii() else text.translate(_LETTERS[own])
 
 
 def is_written(char: str) -> bool:
@@ -109,17 +125,22 @@ def is_written(char: str) -> bool:
     return kind == "Mc" or (kind[0] in "LN" and (kind != "Lm" or char in _MODIFIERS))
 
 
+_WRITTEN = CharacterTable(lambda char: char if is_written(char) or char == "\n" else " ")
+
+
 def tokens(text: str) -> list[str]:
     """The words of a text after `read_letters`, each in the form that is compared."""
-    signed = _AS_LETTER.sub(lambda match: match[0].translate(_SIGNS), text)
-    return [join_letters(_undigited(word).replace("i", "l")) for word in _words_only(signed).split()]
+    return _comparable_words(text).split()
+
+
+def _comparable_words(text: str) -> str:
+    words = _words_only(_AS_LETTER.sub(lambda match: match[0].translate(_SIGNS), text))
+    return join_letters(_WITH_DIGIT.sub(lambda match: _undigited(match[0]), words).replace("i", "l"))
 
 
 def _words_only(text: str) -> str:
-    """Replaces everything that is not part of a word by a space."""
-    if text.isascii():
-        return _NOT_WRITTEN.sub(" ", text)
-    return "".join(char if is_written(char) else " " for char in text)
+    """Replaces everything that is neither part of a word nor the end of a line by a space."""
+    return _NOT_WRITTEN.sub(" ", text) if text.isascii() else text.translate(_WRITTEN)
 
 
 def _undigited(word: str) -> str:
@@ -135,12 +156,9 @@ def join_letters(word: str) -> str:
 
 def readings(text: str) -> list[str]:
     """Every way to read the letters of a text without marks: first as letters of its own alphabet."""
-    alphabets = (GREEK, CYRILLIC, NO_ALPHABET)
-    return (
-        [text.lower()]
-        if text.isascii()
-        else list(dict.fromkeys(read_letters(text, own=own) for own in alphabets))
-    )
+    if text.isascii():
+        return [text.lower()]
+    return list(dict.fromkeys(map(text.translate, _LETTERS.values())))
 
 
 @lru_cache(maxsize=4_000)
@@ -173,8 +191,8 @@ def read_pattern(text: str) -> str:
 
 
 def compact(text: str) -> str:
-    """The words of a text without spaces, in the form that is compared."""
-    return join_letters("".join(tokens(text)))
+    """The words of each line of a text without spaces, in the form that is compared."""
+    return join_letters(_comparable_words(text).replace(" ", ""))
 
 
 EFFECTS = ("pays", "sends money", "deletes an account", "deletes for good", "signs", "posts publicly")
@@ -195,8 +213,12 @@ _MOST_BETWEEN = 2  # words between two that are near each other
 _MOST_STRONG, _MOST_PRICED = 6, 8  # words of a label that `pay` opens or closes, and of one with an amount
 _MOST_UNKNOWN = 3  # letters between known words of a text without spaces that count as one word
 _MOST_INFLECTED = 12  # letters that a stem of the table may have beside it
+_INFLECTED = "\ua78f"
+"""Stands for the `*` of a stem or an ending. It is a letter that no language writes and no rule changes."""
 _WALLET, _UNREAD = "\1", "\0"
 """Stand for a wallet's name and for a phrase that is not read. No word is written like them."""
+_PIECES = re.compile(r" · |(?<=[.!?。！？])\s+")
+"""Between parts of a label that are read by themselves."""
 _MONEY = "[$¢£¤¥֏؋৲৳૱௹฿៛₠-⃏]"
 _NUMBER = r"\d[\d.,'٫٬\u00a0\u202f ]*"
 _DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -204,41 +226,46 @@ _DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400
 
 
 class _Words(NamedTuple):
-    """`label_words.toml`, each phrase in the form that is compared, with its (language, key) pairs."""
+    """The phrases of `label_words.toml`, each in the form that is compared."""
 
-    exact: dict[str, set[tuple[str, str]]]
-    stems: dict[str, set[tuple[str, str]]]
-    endings: dict[str, set[tuple[str, str]]]
+    phrases: list[tuple[str, tuple[str, str]]]
+    """Sorted by form; each with its (language, key)."""
+    first: dict[str, int]
+    """Where the phrases of a form begin."""
     longest: int
     price: re.Pattern[str]
 
     @classmethod
     @cache
     def load(cls) -> _Words:
-        tables = tomllib.loads(Path(__file__).with_name("label_words.toml").read_text(encoding="utf-8"))
-        currencies = tables.pop("currencies")["code"].split(", ")
-        codes = "|".join(re.escape(readings(strip_marks(code))[0]) for code in currencies)
-        before = rf"(?:\b[a-z]{{1,3}})?{_MONEY}|\b(?:{codes})\.?"
-        price = rf"(?:{before})\s*{_NUMBER}|{_NUMBER}\s*(?:{_MONEY}|(?:{codes})(?![a-z]))"
-        words = cls({}, {}, {}, 0, re.compile(price))
-        for language, keys in tables.items():
-            for key, phrases in keys.items():
-                for phrase in map(str.strip, phrases.split(",")):
-                    is_stem, is_ending = phrase.endswith("*"), phrase.startswith("*")
-                    kind = words.stems if is_stem else words.endings if is_ending else words.exact
-                    kind.setdefault(comparable(phrase), set()).add((language, key))
-        return words._replace(longest=max(map(len, words.exact)))
+        """Computed anew where the file of the build is missing or is made of other words or other code."""
+        built: dict[str, Any] = {}
+        with suppress(OSError, ValueError):
+            built = json.loads(WORD_FORMS.read_text(encoding="utf-8"))
+        if built.get("source") != _source_of_forms():
+            built = word_forms()
+        meanings = zip(built["languages"], built["keys"], strict=True)
+        rows = list(zip(built["forms"], meanings, strict=True))
+        first = dict(zip(map(itemgetter(0), reversed(rows)), reversed(range(len(rows))), strict=True))
+        return cls(rows, first, max(map(len, first)), re.compile(built["price"]))
+
+    def meanings(self, form: str) -> Iterator[tuple[str, str]]:
+        """(language, key) of every phrase of this form; for a stem or an ending with `_INFLECTED`."""
+        at = self.first.get(form, len(self.phrases))
+        while at < len(self.phrases) and self.phrases[at][0] == form:
+            yield self.phrases[at][1]
+            at += 1
 
     def meanings_of_word(self, word: str) -> Iterator[tuple[str, str]]:
         """For a word that is inflected or a compound."""
         for at in range(max(3, len(word) - _MOST_INFLECTED), len(word) + 1):
-            yield from self.stems.get(word[:at], ())
+            yield from self.meanings(word[:at] + _INFLECTED)
         for at in range(1, min(len(word) - 2, _MOST_INFLECTED + 1)):
-            yield from self.endings.get(word[at:], ())
+            yield from self.meanings(_INFLECTED + word[at:])
 
     def is_filler(self, word: str) -> bool:
         """True for a word that changes nothing beside another, such as "now", for a number and a wallet."""
-        return word == _WALLET or word.isdigit() or any(key == "now" for _, key in self.exact.get(word, ()))
+        return word == _WALLET or word.isdigit() or any(key == "now" for _, key in self.meanings(word))
 
     def split(self, word: str) -> Iterator[str]:
         """The words in a text without spaces, the longest first; unknown letters are words of up to three."""
@@ -248,7 +275,7 @@ class _Words(NamedTuple):
         at = unknown = 0
         while at < len(word):
             ends = range(min(len(word), at + self.longest), at, -1)
-            end = next((end for end in ends if word[at:end] in self.exact), 0)
+            end = next((end for end in ends if word[at:end] in self.first), 0)
             if unknown < at and (end or at - unknown == _MOST_UNKNOWN):
                 yield word[unknown:at]
                 unknown = at
@@ -260,7 +287,35 @@ class _Words(NamedTuple):
             yield word[unknown:]
 
 
-def comparable(phrase: str) -> str:
+def _source_of_forms() -> str:
+    """Names what the forms are made of: the table, this code and Python's version of Unicode."""
+    about = repr((_LOOKALIKES, unicodedata.unidata_version)).encode()
+    parts = [_WORDS.read_bytes(), Path(__file__).read_bytes(), about]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def word_forms() -> dict[str, Any]:
+    """`label_words.toml` in columns, each phrase in the form that is compared, and the pattern of a price.
+
+    The whole table is read as one text: phrase by phrase takes ten times as long.
+    """
+    tables = tomllib.loads(_WORDS.read_text(encoding="utf-8"))
+    currencies = tables.pop("currencies")["code"].split(", ")
+    codes = "|".join(re.escape(readings(strip_marks(code))[0]) for code in currencies)
+    before = rf"(?:\b[a-z]{{1,3}})?{_MONEY}|\b(?:{codes})\.?"
+    price = rf"(?:{before})\s*{_NUMBER}|{_NUMBER}\s*(?:{_MONEY}|(?:{codes})(?![a-z]))"
+    meanings = list[tuple[str, str]]()
+    for language, keys in tables.items():
+        for key, phrases in keys.items():
+            meanings += [(language, key)] * (phrases.count(",") + 1)
+    text = ",".join(chain.from_iterable(map(dict.values, tables.values()))).replace("*", _INFLECTED)
+    forms = compact(read_letters(strip_marks(text), own=GREEK).replace(",", ",\n")).split("\n")
+    rows = sorted((form, *meaning) for form, meaning in set(zip(forms, meanings, strict=True)))
+    columns = dict(zip(("forms", "languages", "keys"), map(list, zip(*rows, strict=True)), strict=True))
+    return {"source": _source_of_forms(), "price": price, **columns}
+
+
+def comparable_form(phrase: str) -> str:
     """A phrase in the form that is compared: as it is read, without case, accents, signs and spaces."""
     return compact(readings(strip_marks(phrase))[0])
 
@@ -268,20 +323,30 @@ def comparable(phrase: str) -> str:
 def committing_effect(element: TouchedElement) -> str | None:
     """One of `EFFECTS`; None for an ordinary element."""
     for name in element.names:
-        if effect := _effect_of_label(name):
+        if effect := _effect_of_label(name) or (element.is_drawn and _effect_of_label(_respaced(name))):
             return effect
-    if element.role == "button" and _is_amount(element.label):
-        return EFFECTS[0]
-    if element.around and is_answer(element.label):
-        return next(filter(None, map(_effect_of_label, element.around)), None)
-    return None
+    return (
+        EFFECTS[0] if (element.role == "button" or element.is_drawn) and _is_amount(element.label) else None
+    )
+
+
+@lru_cache(maxsize=4_000)
+def _respaced(label: str) -> str:
+    """With a space between two known words written as one: a reader of pictures loses spaces."""
+    first = _Words.load().first
+    words = []
+    for word in label.split():
+        cuts = (at for at in range(2, len(word) - 1) if comparable_form(word[:at]) in first)
+        at = next((at for at in cuts if comparable_form(word[at:]) in first), len(word))
+        words += [word[:at], word[at:]]
+    return " ".join(filter(None, words))
 
 
 @lru_cache(maxsize=4_000)
 def is_answer(label: str) -> bool:
     """True for a label that only says yes to the text beside it, and for an empty one."""
     forms = map(compact, readings(strip_marks(label)))
-    return not label or any(key == "yes" for form in forms for _, key in _Words.load().exact.get(form, ()))
+    return not label or any(key == "yes" for form in forms for _, key in _Words.load().meanings(form))
 
 
 @lru_cache(maxsize=4_000)
@@ -295,7 +360,7 @@ def _is_amount(label: str) -> bool:
 @lru_cache(maxsize=4_000)
 def _effect_of_label(label: str) -> str | None:
     vocabulary = _Words.load()
-    for piece in dict.fromkeys((label, *label.split(" · "))):
+    for piece in dict.fromkeys((label, *_PIECES.split(label))):
         for reading in readings(strip_marks(piece)):
             text, prices = vocabulary.price.subn(" ", reading)
             words = [part for word in tokens(text) for part in vocabulary.split(word)]
@@ -338,7 +403,7 @@ class _Hits(list[_Hit]):
                 run = join_letters(run + words[end])
                 if len(run) > vocabulary.longest:
                     break
-                for language, key in vocabulary.exact.get(run, ()):
+                for language, key in vocabulary.meanings(run):
                     if key not in ("now", "yes"):
                         self.append(_Hit(start, end + 1, language, key))
             for language, key in vocabulary.meanings_of_word(word):
@@ -382,7 +447,7 @@ def _effect_of_hit(hit: _Hit, is_filler: list[bool], has_price: bool) -> int | N
     """What one phrase of a label does, as a place in `EFFECTS`."""
     if hit.key in _ANYWHERE:
         return _ANYWHERE[hit.key]
-    is_edge = hit.end == len(is_filler) or (hit.key == "pay" and not hit.start)
+    is_edge = all(is_filler[hit.end :]) or (hit.key == "pay" and not hit.start)
     if hit.key in ("pay", "last") and is_edge and len(is_filler) <= _MOST_STRONG:
         return 0
     if has_price and hit.key in _PRICED and len(is_filler) <= _MOST_PRICED:

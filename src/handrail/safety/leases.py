@@ -159,8 +159,8 @@ class Leases:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        store.prepare("leases", LEASE_TABLES)
-        store.prepare("stops", STOP_TABLES)
+        store.create_tables("leases", LEASE_TABLES)
+        store.create_tables("stops", STOP_TABLES)
 
     async def acquire(self, device: str, holder: Holder, ttl_ms: int = TTL_MS) -> Lease:
         """Raises `DeviceBusy` with the holder. Leases of dead processes do not count."""
@@ -505,7 +505,7 @@ class StopRequests:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        store.prepare("stops", STOP_TABLES)
+        store.create_tables("stops", STOP_TABLES)
 
     async def ask(self, device: str | None, by: Caller, at_ms: int) -> int:
         """For one device or (None) for all. Returns the number of the request."""
@@ -572,7 +572,7 @@ class LeaseQueue:
         self._store = store
         self._clock = clock
         self._leases = leases
-        store.prepare("hold_queue", QUEUE_TABLES)
+        store.create_tables("hold_queue", QUEUE_TABLES)
 
     async def line(self, device: str) -> list[QueuedCaller]:
         """Everybody who waits, in order."""

@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +20,7 @@ from handrail.protocol.read import nearest
 from handrail.protocol.traits import Span
 from handrail.safety.policy_file import PolicySource
 from handrail.safety.subject import SPANS, PolicyDecision, Subject
-from handrail.trusted_file import TrustedFile
+from handrail.trusted_file import TrustedFile, replace_file
 
 
 class Permissions:
@@ -128,17 +127,7 @@ class PermissionsFile:
 
     def _replace(self, answers: Answers) -> None:
         words = {key: "allow" if answers[key] else "deny" for key in sorted(answers)}
-        target = Path(os.path.realpath(self.path))  # a link stays a link
-        handle, name = tempfile.mkstemp(prefix=".permissions-", dir=target.parent)  # mode 0600
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(_written(words))
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        replace_file(self.path, _written(words))
 
 
 def _written(words: dict[str, str]) -> str:

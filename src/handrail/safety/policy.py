@@ -26,13 +26,30 @@ from handrail.protocol.target import Role
 from handrail.protocol.traits import Effect, Pressed, Ruling, Semantic, Span, VerdictKind
 from handrail.safety.caller import Door
 from handrail.safety.labels import committing_effect
-from handrail.safety.policy_values import Flag, Patterns, Plain, Values, Windows, Words, read_texts
+from handrail.safety.policy_values import (
+    CALLER_WORDS,
+    DOOR_WORDS,
+    EFFECT_WORDS,
+    Flag,
+    Patterns,
+    Plain,
+    Values,
+    Windows,
+    Words,
+    either,
+    listed,
+    named,
+    quoted_list,
+    read_texts,
+    spaced,
+)
 from handrail.safety.subject import CallerOrigin, PolicyDecision, Subject, TouchedElement, host_of
 from handrail.screen.node import UNCLEAR
 
 SCRIPT = "script"
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 Compared = TypeVar("Compared")
+Clause = Callable[[Sequence[Plain]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +70,15 @@ class Key(Generic[Compared]):
     """What actions of a class can show, for a key that compares the action only."""
     seen_by_people: bool = False
     """A text on the screen, which can be written to look like another one."""
+    clause: Clause = field(kw_only=True)
+    """What the sentence about a rule says of its values."""
 
     @property
     def needs_screen(self) -> bool:
         return self.of_element is not None
 
     def part(self, value: object) -> Part:
-        """Raises ValueError."""
+        """This key with a rule's value. Raises ValueError for an invalid one."""
         return Part(self, self.read(value))
 
     def sees(self, subject: Subject, element: TouchedElement | None) -> Sequence[Compared] | None:
@@ -104,7 +123,7 @@ class Part:
     def miss(self, subject: Subject, element: TouchedElement | None) -> Miss:
         compared = [see for see in self.key.sees(subject, element) or () if see != ""]
         saw = tuple(f"{see:%H:%M}" if isinstance(see, datetime) else see for see in compared)
-        return Miss(self.name, saw, self.values.refusal(saw) if saw else "there is none")
+        return Miss(self.name, saw, self.values.why_not_met(saw) if saw else "there is none")
 
     def for_limit(self) -> Part:
         """For `ask` and `deny`, where a text that only looks like the wanted one counts too."""
@@ -112,9 +131,9 @@ class Part:
             return self
         return replace(self, values=replace(self.values, as_people_see=True))
 
-    def plain(self) -> Plain | list[Plain]:
+    def plain_values(self) -> Plain | list[Plain]:
         """Its values as they are written in the file."""
-        values = self.values.plain()
+        values = self.values.plain_values()
         return values[0] if len(values) == 1 else values
 
 
@@ -165,6 +184,7 @@ _ROWS: tuple[Key[Any], ...] = (
         _read_actions,
         lambda subject: (subject.type,),
         of_class=lambda cls: (cls.model_fields["type"].default,),
+        clause=lambda values: listed(spaced(values)),
     ),
     Key(
         "effect",
@@ -173,6 +193,7 @@ _ROWS: tuple[Key[Any], ...] = (
         _word_in(get_args(Effect)),
         lambda subject: (subject.effect,),
         of_class=partial(_can_be, "effect"),
+        clause=lambda values: f"that {named(EFFECT_WORDS, values)}",
     ),
     Key(
         "semantic",
@@ -181,14 +202,15 @@ _ROWS: tuple[Key[Any], ...] = (
         _word_in(get_args(Semantic)),
         lambda subject: (subject.semantic,),
         of_class=partial(_can_be, "semantic"),
+        clause=lambda values: f"that is for {listed(values)}",
     ),
     Key(
-        "app",
-        "the package that the action names, else the app that would be touched, or the page in it",
-        "pattern",
-        Patterns.read,
-        lambda subject: _some((subject.named_package,)) or None,
-        lambda element: _some((element.package, element.place)),
+        "pressed",
+        "a finger or a key would come down on it, whatever the action is called",
+        _list(("true", "false")),
+        Flag.read,
+        of_element=lambda element: (bool(element.pressed),),
+        clause=either("that would press an element", "that presses nothing"),
     ),
     Key(
         "label",
@@ -197,6 +219,7 @@ _ROWS: tuple[Key[Any], ...] = (
         Patterns.read_without_case,
         of_element=lambda element: _some(element.names),
         seen_by_people=True,
+        clause=lambda values: f"on what says {quoted_list(values)}",
     ),
     Key(
         "id",
@@ -204,6 +227,7 @@ _ROWS: tuple[Key[Any], ...] = (
         "pattern",
         Patterns.read,
         of_element=lambda element: _some((element.id, element.id_tail)),
+        clause=lambda values: f"with the id {listed(values)}",
     ),
     Key(
         "role",
@@ -211,13 +235,7 @@ _ROWS: tuple[Key[Any], ...] = (
         f"{_list(get_args(Role)[:3])} …",
         _word_in(get_args(Role)),
         of_element=lambda element: (element.role,),
-    ),
-    Key(
-        "pressed",
-        "a finger or a key would come down on it, whatever the action is called",
-        _list(("true", "false")),
-        Flag.read,
-        of_element=lambda element: (bool(element.pressed),),
+        clause=lambda values: f"on a {listed(spaced(values))}",
     ),
     Key(
         "password",
@@ -225,6 +243,7 @@ _ROWS: tuple[Key[Any], ...] = (
         _list(("true", "false")),
         Flag.read,
         of_element=lambda element: (element.password,),
+        clause=either("in a password field", "outside password fields"),
     ),
     Key(
         "secret",
@@ -232,6 +251,24 @@ _ROWS: tuple[Key[Any], ...] = (
         _list(("true", "false")),
         Flag.read,
         lambda subject: (subject.has_secret,),
+        clause=either("that types a secret by its name", "that types no secret by its name"),
+    ),
+    Key(
+        "app",
+        "the package that the action names, else the app that would be touched, or the page in it",
+        "pattern",
+        Patterns.read,
+        lambda subject: _some((subject.named_package,)) or None,
+        lambda element: _some((element.package, element.place)),
+        clause=lambda values: f"in {listed(values)}",
+    ),
+    Key(
+        SCRIPT,
+        "the exact text of a `run_script`; without it no rule allows a script",
+        '`"sha256:…"` of the text, as `sha256sum` prints it',
+        _read_hashes,
+        lambda subject: _some((subject.script_hash,)),
+        clause=lambda values: f"with the text {listed([f'{str(digest)[:15]}…' for digest in values])}",
     ),
     Key(
         "host",
@@ -240,21 +277,23 @@ _ROWS: tuple[Key[Any], ...] = (
         Patterns.read_without_case,
         # An address whose host could mislead has the host "": a pattern such as * must still see it.
         lambda subject: (subject.url_host,) if isinstance(subject.action, OpenUrl) else (),
+        clause=lambda values: f"to {listed(values)}",
     ),
     Key(
-        SCRIPT,
-        "the exact text of a `run_script`; without it no rule allows a script",
-        '`"sha256:…"` of the text, as `sha256sum` prints it',
-        _read_hashes,
-        lambda subject: _some((subject.script_hash,)),
+        "device",
+        "the serial",
+        "pattern",
+        Patterns.read,
+        lambda subject: (subject.device,),
+        clause=lambda values: f"on the device {listed(values)}",
     ),
-    Key("device", "the serial", "pattern", Patterns.read, lambda subject: (subject.device,)),
     Key(
         "door",
         "where the action came in",
         _list(get_args(Door)),
         _word_in(get_args(Door)),
         lambda subject: (subject.door,),
+        clause=lambda values: f"that comes by {named(DOOR_WORDS, values)}",
     ),
     Key(
         "caller",
@@ -262,12 +301,26 @@ _ROWS: tuple[Key[Any], ...] = (
         _list(get_args(CallerOrigin)),
         _word_in(get_args(CallerOrigin)),
         lambda subject: (subject.caller,),
+        clause=lambda values: named(CALLER_WORDS, values),
     ),
-    Key("time", "local time of day", '`"22:00-06:00"`', Windows.read, lambda subject: (subject.at,)),
     Key(
-        "days", "day of the week", _list(DAYS), _word_in(DAYS), lambda subject: (DAYS[subject.at.weekday()],)
+        "time",
+        "local time of day",
+        '`"22:00-06:00"`',
+        Windows.read,
+        lambda subject: (subject.at,),
+        clause=lambda values: f"between {listed([str(window).replace('-', ' and ') for window in values])}",
+    ),
+    Key(
+        "days",
+        "day of the week",
+        _list(DAYS),
+        _word_in(DAYS),
+        lambda subject: (DAYS[subject.at.weekday()],),
+        clause=lambda values: f"on {listed([str(day).capitalize() for day in values])}",
     ),
 )
+"""In the order of a sentence about a rule."""
 KEYS: dict[str, Key[Any]] = {key.name: key for key in _ROWS}
 RUN_SCRIPT: str = RunScript.model_fields["type"].default
 
@@ -329,7 +382,11 @@ class Rule:
     def _looks_at(self, subject: Subject) -> Sequence[TouchedElement]:
         """Texts besides the name may forbid but never permit: they may come from a stranger."""
         touched = subject.touched or ()
-        return [replace(element, says=()) for element in touched] if self.verdict == "allow" else touched
+        return (
+            [replace(element, says=(), around=()) for element in touched]
+            if self.verdict == "allow"
+            else touched
+        )
 
 
 def unreachable(rules: Sequence[Rule]) -> dict[int, str]:
@@ -496,7 +553,7 @@ class Policy:
                 continue
             places = [element.where for element in subject.touched or ()]
             if not isinstance(subject.action, TypeText) or not all(map(home.fits, places)):
-                allowed = ", ".join(map(str, home.plain()))
+                allowed = ", ".join(map(str, home.plain_values()))
                 return PolicyDecision(
                     "deny", "secrets", f"${{secret:{name}}} is typed into {allowed} and nowhere else"
                 )

@@ -22,9 +22,9 @@ from handrail.errors import InvalidAction, PolicyUnusable
 from handrail.protocol.read import nearest
 from handrail.protocol.traits import VerdictKind
 from handrail.safety.policy import KEYS, Document, Policy, Rule, ScriptRules
-from handrail.safety.policy_values import Patterns, Plain, check_word, read_texts
+from handrail.safety.policy_values import Patterns, check_word, read_texts
 from handrail.safety.subject import SPANS, PolicyDecision, Subject
-from handrail.trusted_file import TrustedFile, open_plain, unusable
+from handrail.trusted_file import TrustedFile, open_plain, unusable_file
 
 _HEADER = re.compile(r"\s*\[\[\s*rule\s*\]\]\s*(?:#.*)?")
 _MOST_RULES = 1_000
@@ -242,7 +242,7 @@ class LivePolicy:
         data = self._file.read()
         self._was_there |= data is not None
         if data is None and self._was_there:
-            raise unusable(
+            raise unusable_file(
                 self._file.path,
                 "was deleted",
                 "Restore it. An empty file means the defaults, as does a new start without the file.",
@@ -303,84 +303,19 @@ REMEMBER = {
     "session": "Your answer may count for a session.",
     "always": "Your answer may count for always.",
 }
-_CALLERS = {"local": "from this machine", "remote": "from another machine"}
-_EFFECTS = {
-    "read": "only looks",
-    "input": "touches or types",
-    "system": "changes the system",
-    "sensitive": "reads or changes an app's own data",
-    "desk": "changes the desk",
-}
-_DOORS = {
-    "python": "a Python program",
-    "cli": "the command line",
-    "mcp": "an MCP client",
-    "http": "HTTP",
-    "ws": "the WebSocket",
-    "flow": "a flow",
-    "agent": "Handrail's own agent",
-    "desk": "a person at the desk",
-}
-Clause = Callable[[Sequence[Plain]], str]
 
 
 def sentence(rule: Rule) -> str:
     """`Ask you before anything that would press what says “Pay*”: it costs money.`"""
-    values = {part.name: part.values.plain() for part in rule.parts}
-    what = _listed(_spaced(values.pop("action"))) if "action" in values else "anything"
-    if values.get("pressed") == [True] and "label" in values:
-        values["presses"] = values.pop("label")
-        del values["pressed"]
-    clauses = [clause(values[name]) for name, clause in CLAUSES.items() if name in values]
+    values = {part.name: part.values.plain_values() for part in rule.parts}
+    clauses = {name: key.clause(values[name]) for name, key in KEYS.items() if name in values}
+    what = clauses.pop("action", "anything")
+    if values.get("pressed") == [True] and "label" in clauses:
+        clauses["pressed"] = clauses.pop("label").replace("on ", "that would press ", 1)
     why = f": {rule.why}" if rule.why else ""
-    return f"{VERBS[rule.verdict]} {' '.join([what, *clauses])}{why}."
+    return f"{VERBS[rule.verdict]} {' '.join([what, *clauses.values()])}{why}."
 
 
 def remember_sentence(rule: Rule) -> str:
     """How long an answer may count; '' for rules that do not ask."""
     return REMEMBER[rule.remember] if rule.verdict == "ask" else ""
-
-
-def _listed(values: Sequence[Plain]) -> str:
-    """`a, b or c`"""
-    names = [str(value) for value in values]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def _spaced(values: Sequence[Plain]) -> list[Plain]:
-    return [str(word).replace("_", " ") for word in values]
-
-
-def _quoted(values: Sequence[Plain]) -> str:
-    """A regular expression is not quoted: it has slashes."""
-    return _listed([word if str(word).startswith("/") else f"“{word}”" for word in values])
-
-
-def _named(names: Mapping[str, str], values: Sequence[Plain]) -> str:
-    return _listed([names.get(str(word), str(word)) for word in values])
-
-
-def _is(yes: str, no: str) -> Clause:
-    return lambda values: yes if values[0] is True else no
-
-
-CLAUSES: dict[str, Clause] = {
-    "effect": lambda values: f"that {_named(_EFFECTS, values)}",
-    "semantic": lambda values: f"that is for {_listed(values)}",
-    "presses": lambda values: f"that would press what says {_quoted(values)}",
-    "pressed": _is("that would press an element", "that presses nothing"),
-    "label": lambda values: f"on what says {_quoted(values)}",
-    "id": lambda values: f"with the id {_listed(values)}",
-    "role": lambda values: f"on a {_listed(_spaced(values))}",
-    "password": _is("in a password field", "outside password fields"),
-    "secret": _is("that types a secret by its name", "that types no secret by its name"),
-    "app": lambda values: f"in {_listed(values)}",
-    "script": lambda values: f"with the text {_listed([f'{str(digest)[:15]}…' for digest in values])}",
-    "host": lambda values: f"to {_listed(values)}",
-    "device": lambda values: f"on the device {_listed(values)}",
-    "door": lambda values: f"that comes by {_named(_DOORS, values)}",
-    "caller": lambda values: _named(_CALLERS, values),
-    "time": lambda values: f"between {_listed([str(window).replace('-', ' and ') for window in values])}",
-    "days": lambda values: f"on {_listed([str(day).capitalize() for day in values])}",
-}
-"""In the order of the sentence."""

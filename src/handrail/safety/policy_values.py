@@ -6,7 +6,7 @@ Each kind reads itself from the file, compares, and explains a mismatch.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import translate
@@ -29,11 +29,11 @@ class Values(Protocol[Compared_contra]):
         """True if everything that `other` accepts is certainly accepted here."""
         ...
 
-    def plain(self) -> list[Plain]:
+    def plain_values(self) -> list[Plain]:
         """As they are written in the file."""
         ...
 
-    def refusal(self, saw: Sequence[Plain]) -> str:
+    def why_not_met(self, saw: Sequence[Plain]) -> str:
         """Why none of the compared values fits."""
         ...
 
@@ -130,7 +130,7 @@ class Patterns:
 
     @classmethod
     def read(cls, value: object, *, ignore_case: bool = False) -> Patterns:
-        """Raises ValueError."""
+        """The values of a rule's key. Raises ValueError for what is none."""
         patterns = tuple(Pattern(text, ignore_case) for text in _read_some(value))
         for pattern in patterns:
             pattern.check()
@@ -150,10 +150,10 @@ class Patterns:
             any(own.covers(theirs) for own in self.all) for theirs in other.all
         )
 
-    def plain(self) -> list[Plain]:
+    def plain_values(self) -> list[Plain]:
         return [pattern.text for pattern in self.all]
 
-    def refusal(self, saw: Sequence[Plain]) -> str:
+    def why_not_met(self, saw: Sequence[Plain]) -> str:
         wanted = " or ".join(map(str, self.all))
         if len(saw) == 1:
             return f"{saw[0]!r} does not match {wanted}"
@@ -168,7 +168,7 @@ class Words:
 
     @classmethod
     def read(cls, value: object, allowed: Sequence[str]) -> Words:
-        """Raises ValueError."""
+        """The values of a rule's key. Raises ValueError for what is none."""
         words = _read_some(value)
         for word in words:
             check_word(word, allowed)
@@ -180,10 +180,10 @@ class Words:
     def covers(self, other: object) -> bool:
         return isinstance(other, Words) and set(other.all) <= set(self.all)
 
-    def plain(self) -> list[Plain]:
+    def plain_values(self) -> list[Plain]:
         return list(self.all)
 
-    def refusal(self, saw: Sequence[Plain]) -> str:
+    def why_not_met(self, saw: Sequence[Plain]) -> str:
         wanted = self.all[0] if len(self.all) == 1 else f"one of {', '.join(self.all)}"
         return f"{saw[0]} is not {wanted}"
 
@@ -196,7 +196,7 @@ class Flag:
 
     @classmethod
     def read(cls, value: object) -> Flag:
-        """Raises ValueError."""
+        """The values of a rule's key. Raises ValueError for what is none."""
         if not isinstance(value, bool):
             raise ValueError("must be true or false")
         return cls(value)
@@ -207,10 +207,10 @@ class Flag:
     def covers(self, other: object) -> bool:
         return self == other
 
-    def plain(self) -> list[Plain]:
+    def plain_values(self) -> list[Plain]:
         return [self.wanted]
 
-    def refusal(self, saw: Sequence[Plain]) -> str:
+    def why_not_met(self, saw: Sequence[Plain]) -> str:
         return f"it is {'true' if saw[0] else 'false'}"
 
 
@@ -253,7 +253,7 @@ class Windows:
 
     @classmethod
     def read(cls, value: object) -> Windows:
-        """Raises ValueError."""
+        """The values of a rule's key. Raises ValueError for what is none."""
         return cls(tuple(Window.read(text) for text in _read_some(value)))
 
     @cached_property
@@ -266,10 +266,10 @@ class Windows:
     def covers(self, other: object) -> bool:
         return isinstance(other, Windows) and other.minutes <= self.minutes
 
-    def plain(self) -> list[Plain]:
+    def plain_values(self) -> list[Plain]:
         return list(map(str, self.all))
 
-    def refusal(self, saw: Sequence[Plain]) -> str:
+    def why_not_met(self, saw: Sequence[Plain]) -> str:
         return f"{saw[0]} is not within {' or '.join(map(str, self.all))}"
 
 
@@ -295,3 +295,46 @@ def _read_some(value: object) -> list[str]:
     if not texts:
         raise ValueError("is an empty list, which nothing could match; leave the key out to match everything")
     return texts
+
+
+def listed(values: Sequence[Plain]) -> str:
+    """`a, b or c`"""
+    names = [str(value) for value in values]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def spaced(values: Sequence[Plain]) -> list[Plain]:
+    return [str(word).replace("_", " ") for word in values]
+
+
+def quoted_list(values: Sequence[Plain]) -> str:
+    """A regular expression is not quoted: it has slashes."""
+    return listed([word if str(word).startswith("/") else f"“{word}”" for word in values])
+
+
+def named(names: Mapping[str, str], values: Sequence[Plain]) -> str:
+    return listed([names.get(str(word), str(word)) for word in values])
+
+
+def either(yes: str, no: str) -> Callable[[Sequence[Plain]], str]:
+    return lambda values: yes if values[0] is True else no
+
+
+CALLER_WORDS = {"local": "from this machine", "remote": "from another machine"}
+EFFECT_WORDS = {
+    "read": "only looks",
+    "input": "touches or types",
+    "system": "changes the system",
+    "sensitive": "reads or changes an app's own data",
+    "desk": "changes the desk",
+}
+DOOR_WORDS = {
+    "python": "a Python program",
+    "cli": "the command line",
+    "mcp": "an MCP client",
+    "http": "HTTP",
+    "ws": "the WebSocket",
+    "flow": "a flow",
+    "agent": "Handrail's own agent",
+    "desk": "a person at the desk",
+}

@@ -25,9 +25,11 @@ from handrail.surface.capabilities import (
     ClipboardAccess,
     DeskWindows,
     ScreenReader,
+    Scrolling,
     ShellCommands,
     Surface,
     TextInput,
+    TypingWay,
     Video,
 )
 from handrail.surface.values import CommandOutput, Facts, Typed, VideoUnit
@@ -145,7 +147,7 @@ class RedactedScreenReader(RedactedCapability):
             clean = await self._between_looks()
         except HandrailError:
             clean = None
-        return await asyncio.to_thread(blank, png) if clean is None else clean
+        return await asyncio.to_thread(blank_picture, png) if clean is None else clean
 
     async def _between_looks(self) -> bytes | None:
         """None if the screen changes while the screenshot is taken."""
@@ -177,6 +179,17 @@ def _digest(png: bytes) -> bytes:
     return hashlib.blake2b(png, digest_size=16).digest()
 
 
+class RedactedScrolling(RedactedCapability):
+    """What is out of sight."""
+
+    async def everything(self) -> Screen | None:
+        raw: Screen | None = await self._cleaned(self._inner.everything())
+        if raw is None or not self._here.has_secrets:
+            return raw
+        await self._here.refresh()
+        return await self._here.see(raw, self._front)
+
+
 class RedactedVideo(RedactedCapability):
     """Video can't be painted over, so there is none once a secret was used on the device.
 
@@ -203,10 +216,13 @@ class RedactedVideo(RedactedCapability):
 class RedactedTextInput(RedactedCapability):
     """Typing. The field that receives a secret is stored before the secret is sent."""
 
-    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
+    async def type_text(
+        self, text: str, *, blind: bool = False, into: str | None = None, how: TypingWay | None = None
+    ) -> Typed:
+        """`how` is not followed where a secret is about: such a text goes in by the safest way."""
         here = self._here
         if not here.must_watch(text):
-            typed: Typed = await self._inner.type_text(text, blind=blind, into=into)
+            typed: Typed = await self._inner.type_text(text, blind=blind, into=into, how=how)
             return typed
         await here.refresh()
         return await self._with_clean_errors(here.type_text(self._inner, text, self._front))
@@ -274,6 +290,7 @@ class RedactedAppData(RedactedCapability):
 
 _CAPABILITIES: Mapping[type, type[RedactedCapability]] = {
     ScreenReader: RedactedScreenReader,
+    Scrolling: RedactedScrolling,
     Video: RedactedVideo,
     TextInput: RedactedTextInput,
     ClipboardAccess: RedactedClipboard,
@@ -316,7 +333,7 @@ def is_fully_read(screen: Screen) -> bool:
     return any(window.bounds.covers(screen.bounds) for window in screen.windows)
 
 
-def blank(png: bytes) -> bytes:
+def blank_picture(png: bytes) -> bytes:
     """An empty picture of the same size."""
     from PIL import Image  # noqa: PLC0415
 

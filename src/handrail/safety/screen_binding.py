@@ -7,7 +7,7 @@ ones of them change.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
@@ -23,6 +23,7 @@ from handrail.screen.node import (
     PASSWORD,
     SCROLLABLE,
     SELECTED,
+    UNCLEAR,
     Bounds,
     Node,
     Screen,
@@ -32,6 +33,8 @@ from handrail.screen.windows import front_window
 
 _STATES = ENABLED | SELECTED | CHECKED | CHECKABLE | CLICKABLE | SCROLLABLE | LONG_CLICKABLE | PASSWORD
 _SET_BY_PEOPLE = frozenset({"text_field", "slider", "spinner", "switch", "check_box", "radio_button"})
+_NEAR = 0.15
+"""Of the screen's width and height: shapes so near to a quoted element are bound with it."""
 _SWAPPED_PX = 8
 """How far two elements are apart at least, on both screens, for their order to have changed."""
 
@@ -46,7 +49,8 @@ class _Bound:
 
     @classmethod
     def of(cls, node: Node) -> _Bound:
-        what = (node.role, node.resource_id, str(node.flags & _STATES), node.place)
+        pixels = node.drawn.pixels if node.drawn is not None else ""
+        what = (node.role, node.resource_id, str(node.flags & _STATES), node.place, pixels)
         return cls(what, _says(node), node.bounds)
 
     def key(self, number: int) -> str:
@@ -62,8 +66,13 @@ class ScreenBinding:
     """Elements that are known to change by themselves: key → what they say. Nothing that can be touched."""
 
     @classmethod
-    def of(cls, screen: Screen, quoted: Iterable[Node] = (), restless: Collection[int] = ()) -> ScreenBinding:
-        """`quoted` are the nodes that the question is about, `restless` the orders of nodes that tick."""
+    def of(
+        cls, screen: Screen, quoted: Collection[Node] = (), restless: Collection[int] = ()
+    ) -> ScreenBinding:
+        """`quoted` are the nodes that the question is about, `restless` the orders of nodes that tick.
+
+        Of a picture its texts are bound with all their pixels, and what is drawn near the quoted nodes.
+        """
         windows = {front_window(screen).order: front_window(screen)}
         for node in quoted:
             for window in screen.windows:  # what has no node of its own is in none of them
@@ -75,6 +84,7 @@ class ScreenBinding:
             for node in screen.nodes[order : windows[order].end]
             if not node.flags & HIDDEN
             and (any(_says(node)) or node.resource_id or node.flags & ACTIONABLE or node.role == "image")
+            and not (node.drawn is not None and node.role == UNCLEAR and not _is_near(screen, node, quoted))
         ]
         elements = tuple(_Bound.of(node) for node in nodes)
         volatile = {
@@ -116,12 +126,26 @@ def _says(node: Node) -> tuple[str, ...]:
     )
 
 
+def _is_near(screen: Screen, node: Node, quoted: Collection[Node]) -> bool:
+    across, down = screen.width * _NEAR, screen.height * _NEAR
+    left, top, right, bottom = node.bounds
+    return any(
+        left - across < box.right
+        and box.left < right + across
+        and top - down < box.bottom
+        and box.top < bottom + down
+        for box in (quote.bounds for quote in quoted)
+    )
+
+
 def _is_volatile(node: Node, restless: Collection[int]) -> bool:
     """What a person sets, or an agent could press, does not change by itself."""
     touched = CLICKABLE | LONG_CLICKABLE | CHECKABLE
+    is_clock = any(is_clock_like(text) for text in _says(node) if text)
+    if node.drawn is not None:  # every text of a picture can be touched, as far as anybody knows
+        return is_clock
     if node.role in _SET_BY_PEOPLE or node.flags & touched:
         return False
-    is_clock = any(is_clock_like(text) for text in _says(node) if text)
     return is_clock or node.role == "progress_bar" or node.order in restless
 
 

@@ -15,12 +15,20 @@ from functools import partial
 from typing import Any
 
 from handrail.errors import HandrailError
-from handrail.journal.redaction import RUN, SecretRuns, outside, placeholder, redact_data
+from handrail.journal.redaction import RUN, SecretRuns, placeholder, redact_data, redact_outside_placeholders
 from handrail.safety.secrets import Filled, Secrets
 from handrail.screen.node import Bounds, Node, Screen
 from handrail.store import Store
 from handrail.surface.capabilities import TextInput
-from handrail.surface.values import CommandOutput, Foreground, LastWords, SetControl, Synced, Told, Typed
+from handrail.surface.values import (
+    CommandOutput,
+    DeviceReport,
+    Foreground,
+    LastWords,
+    SetControl,
+    Synced,
+    Typed,
+)
 
 LONGEST = 200
 """Characters of two contents that are compared."""
@@ -245,7 +253,7 @@ class SecretFieldStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._changes = store.path.with_name(CHANGES)
-        store.prepare("taints", TABLES)
+        store.create_tables("taints", TABLES)
 
     def changes(self) -> int:
         """Changes after every write by any process."""
@@ -313,7 +321,7 @@ def _load(db: sqlite3.Connection, key: DeviceKey) -> tuple[set[str], list[Secret
 MOST_TEXTS = 20_000
 """Size of the cache of redacted texts, since screens repeat themselves."""
 _WORDS: dict[type, tuple[str, ...]] = {
-    Told: ("text", "details"),
+    DeviceReport: ("text", "details"),
     CommandOutput: ("stdout", "stderr"),
     LastWords: ("summary", "lines"),
     Synced: ("waited_for",),
@@ -412,7 +420,9 @@ class DeviceSecrets:
         if redacted_text is None:
             if len(self._texts) >= MOST_TEXTS:
                 self._texts.clear()
-            redacted_text = outside(self._secrets.redact(text), self._secrets.placeholder_names, self._runs)
+            redacted_text = redact_outside_placeholders(
+                self._secrets.redact(text), self._secrets.placeholder_names, self._runs
+            )
             self._texts[text] = redacted_text
         return redacted_text
 
@@ -430,9 +440,13 @@ class DeviceSecrets:
             return {self.clean(key): self.clean(inner, numbers=numbers) for key, inner in value.items()}
         if isinstance(value, list | tuple):
             return type(value)([self.clean(inner, numbers=numbers) for inner in value])
-        if isinstance(value, Told) and self._clipboard[0] and self._clipboard[0] in value.details.values():
+        if (
+            isinstance(value, DeviceReport)
+            and self._clipboard[0]
+            and self._clipboard[0] in value.details.values()
+        ):
             pieces = map(self.redact, value.text.split(self._clipboard[0]))
-            return Told(self._clipboard[1].join(pieces), self.clean(value.details))
+            return DeviceReport(self._clipboard[1].join(pieces), self.clean(value.details))
         parts = _WORDS.get(type(value), ())
         if not parts or not is_dataclass(value) or isinstance(value, type):
             return value
@@ -455,7 +469,7 @@ class DeviceSecrets:
 
     # screens
 
-    def is_on(self, screen: Screen) -> bool:
+    def shows_secret(self, screen: Screen) -> bool:
         """Whether a secret is on a screen that was read before it was known as one."""
         if not self._secrets.used:
             return False
@@ -570,7 +584,7 @@ class DeviceSecrets:
 
     async def end_app(self, package: str) -> None:
         """Called when the app's data was deleted."""
-        for field in [one for one in self._fields.values() if one.spot.package == package]:
+        for field in [field for field in self._fields.values() if field.spot.package == package]:
             self._fields.pop(field.key)
             self._contents.pop(field.key, None)
         await self._taints.end_app(self._device, package)

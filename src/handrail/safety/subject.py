@@ -30,7 +30,9 @@ from handrail.protocol.system import (
 )
 from handrail.protocol.traits import Effect, Pressed, Semantic, Span, VerdictKind
 from handrail.safety.caller import Door
+from handrail.safety.labels import is_answer
 from handrail.screen.node import Node, Screen, receiver, touchable
+from handrail.screen.pictures import drawn_beside, picture_around
 from handrail.screen.text import clean, name_of, own_label
 
 CallerOrigin = Literal["local", "remote"]
@@ -133,7 +135,7 @@ class Subject:
     def new_places(self) -> list[str]:
         """Addresses that nobody has allowed yet."""
         hosts = self.known_hosts
-        return [one for one in self.places if one not in hosts and host_of(one) not in hosts]
+        return [place for place in self.places if place not in hosts and host_of(place) not in hosts]
 
     @property
     def url_host(self) -> str:
@@ -230,7 +232,7 @@ def _sha256(text: str) -> str:
 
 
 _MOST_TEXTS = 8  # inside one element; a touchable box with more is a page, not a button
-_AROUND = 600  # characters; a longer text is a page, not the question that a button answers
+_AROUND = 600  # characters; what is longer is a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +246,12 @@ class TouchedElement:
     says: tuple[str, ...] = ()
     """Its other texts: description, tooltip, the texts inside."""
     around: tuple[str, ...] = ()
-    """The texts of the smallest box around it that has any, which an "OK" answers."""
+    """Of an "OK" and its like: the texts around it, which it answers."""
     id: str = ""
     role: str = ""
     password: bool = False
+    is_drawn: bool = False
+    """It was read from a picture, which tells no buttons from other texts."""
     pressed: bool | None = None
     """Whether a finger or a key presses it; None: as the action's traits say."""
 
@@ -278,17 +282,24 @@ class TouchedElement:
             texts = [*_own_texts(touched), *_own_texts(node)]
             if len(inside := list(_plain_texts(screen, touched))) <= _MOST_TEXTS:
                 texts += inside
+        drawn = list(_drawn_texts(touched))
+        if touched.drawn is not None:
+            texts += [text for other in drawn_beside(touched) for text in _own_texts(other)]
+        elif node.drawn is None:  # a place in a picture: what it presses may be drawn as any of its texts
+            texts += drawn
         says = dict.fromkeys(text for text in texts if text != label)
+        asks = receiver(node) is not None and node.role != "text_field"
         return cls(
             package=touched.package_name or screen.package,
             label=label,
             place=touched.place,
             says=tuple(says),
             # Pressing it may answer the text around it, as "OK" does. A field is only filled.
-            around=() if receiver(node) is None or node.role == "text_field" else _around(screen, touched),
+            around=_asked_by(screen, touched, drawn, asks) if is_answer(label) else (),
             id=touched.resource_id or node.resource_id,
             role=touched.role,
             password=touched.password or node.password,
+            is_drawn=touched.drawn is not None,
         )
 
     @property
@@ -309,13 +320,15 @@ class TouchedElement:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (self.label, *self.says)
+        return (self.label, *self.says, *self.around)
 
 
-def _plain_texts(screen: Screen, box: Node) -> Iterator[str]:
+def _plain_texts(screen: Screen, box: Node, until: Node | None = None) -> Iterator[str]:
     """The texts in a box, without those of touchable elements and lists in it."""
     skipped = 0
     for each in screen.inside(box):
+        if until is not None and each.order >= until.order:
+            return
         if each.order < skipped:
             continue
         if touchable(each) or each.scrollable:
@@ -333,11 +346,33 @@ def _own_texts(node: Node) -> Iterator[str]:
             yield cleaned
 
 
+def _drawn_texts(node: Node) -> Iterator[str]:
+    """All texts of the picture that a node is drawn in, or holds: it does not tell what answers what."""
+    picture = picture_around(node)
+    stack = list(picture.children) if picture is not None else []
+    while stack:
+        part = stack.pop()
+        if part.drawn is not None:
+            yield from _own_texts(part)
+            stack += part.children
+
+
+def _asked_by(screen: Screen, touched: Node, drawn: list[str], asks: bool) -> tuple[str, ...]:
+    if drawn:
+        return tuple(drawn)
+    return _around(screen, touched) if asks else ()
+
+
 def _around(screen: Screen, touched: Node) -> tuple[str, ...]:
+    """The texts outwards from it until there is a page; of a page alone, the end of what stands before it."""
+    around = list[str]()
     for box in touched.ancestors():
-        if texts := tuple(_plain_texts(screen, box)):
-            return texts if sum(map(len, texts)) <= _AROUND else ()
-    return ()
+        texts = list(_plain_texts(screen, box))
+        if sum(map(len, texts)) > _AROUND:
+            before = " · ".join(_plain_texts(screen, box, until=touched))[-_AROUND:]
+            return tuple(around or filter(None, [before]))
+        around = texts
+    return tuple(around)
 
 
 SPANS: tuple[Span, ...] = ("never", "time", "session", "always")

@@ -10,7 +10,7 @@ from typing import Any
 
 from handrail.engine.action_guard import ActionGuard
 from handrail.engine.resolve import aim, targets_of
-from handrail.engine.run import Run, Stage, Turn
+from handrail.engine.run import QueueTurn, Run, Stage
 from handrail.protocol.envelope import Lifecycle, LifecycleEvent
 from handrail.protocol.read import action_from
 from handrail.safety.approval_store import AskedApproval
@@ -114,7 +114,7 @@ class Office:
         if reads:
             run.before = await screens.refresh()
             run.aims = {name: aim(screens, target) for name, target in targets_of(run.action).items()}
-        turn = Turn(self.lock)
+        turn = QueueTurn(self.lock)
         await turn.acquire()
         driver: Any = self.stand.driver
         nobody: Any = None

@@ -118,6 +118,35 @@ def test_a_link_answers_once_and_only_its_own_question(tmp_path: Path) -> None:
     assert not [token for token in tokens.values() if token.encode() in stored]
 
 
+@pytest.mark.parametrize("kind", ["one argument", "plain", "plain and broken", "wrong arguments"])
+def test_notify_is_any_function_and_a_broken_one_fails_no_question(tmp_path: Path, kind: str) -> None:
+    heard: list[str] = []
+
+    async def one_argument(request: AskedApproval, *, bell: str = "") -> None:
+        heard.append(request.id)
+
+    def plain(request: AskedApproval) -> None:
+        heard.append(request.id)
+
+    def broken(request: AskedApproval) -> None:
+        heard.append(request.id)
+        raise OSError("no bell")
+
+    def wrong(*, bell: str) -> None:
+        raise AssertionError(bell)
+
+    async def story(at: Desk) -> None:
+        waiting, request = await at.ask(question())
+        while not heard and kind != "wrong arguments":
+            await asyncio.sleep(0)
+        await at.approvals.answer(request.id, True, "ada")
+        assert (await waiting).approved
+        assert heard == ([] if kind == "wrong arguments" else [request.id])
+
+    functions = {"one argument": one_argument, "plain": plain, "plain and broken": broken}
+    run(tmp_path, story, notify=functions.get(kind, wrong))
+
+
 def test_a_token_is_stored_as_its_hash_while_it_counts(tmp_path: Path) -> None:
     told: list[str] = []
 

@@ -130,7 +130,7 @@ def test_values_are_told_as_they_stand_in_the_file() -> None:
         "time = '22:00 – 06:05'\nlabel = ['Pay*', '/x/']\ndoor = ['mcp', 'cli']\nrole = 'tab'\nsecret = false"
     )
     [rule] = policy(f"[[rule]]\nverdict = 'ask'\n{body}").rules
-    assert {part.name: part.plain() for part in rule.parts} == {
+    assert {part.name: part.plain_values() for part in rule.parts} == {
         "secret": False,
         "door": ["mcp", "cli"],
         "time": "22:00-06:05",

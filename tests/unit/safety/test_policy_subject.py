@@ -191,18 +191,20 @@ def test_touchable_things_inside_a_box_speak_for_themselves() -> None:
     assert resolved(screen(box(card)), "Card").names == ("Card", "~", "Total")
 
 
-def test_what_stands_around_is_that_of_the_nearest_box_with_texts() -> None:
-    shown = screen(box(node("Page"), box(node("Question?"), box(push("OK")))))
+def test_what_stands_around_is_told_outwards_as_long_as_it_is_no_page() -> None:
+    shown = screen(box(node("Question?"), box(node("Version 2"), box(push("OK")))))
+    assert resolved(shown, "OK").around == ("Question?", "Version 2")
+    shown = screen(box(node("a" * 700), box(node("Question?"), box(push("OK")))))
     assert resolved(shown, "OK").around == ("Question?",)
     assert resolved(screen(box(push("OK"))), "OK").around == ()
 
 
-def test_a_long_text_around_is_a_page_and_no_question() -> None:
+def test_a_long_text_around_asks_by_its_end() -> None:
     def around(length: int) -> tuple[str, ...]:
         return resolved(screen(box(node("a" * 300), node("b" * (length - 300)), push("OK"))), "OK").around
 
     assert around(600) == ("a" * 300, "b" * 300)
-    assert around(601) == ()
+    assert around(601) == (("a" * 300 + " · " + "b" * 301)[-600:],)
 
 
 def test_a_field_is_called_by_description_and_hint_and_never_by_what_it_holds() -> None:
