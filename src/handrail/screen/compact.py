@@ -25,19 +25,20 @@ _NUMERIC = re.compile(r"-?\d+(?:[.,]\d+)?%?")
 
 def element_line(ref: str, element: Element, *, uncut: bool = False) -> str:
     """Such as `@f1 "First name" = "Ada" focused`; `uncut` lifts the caps."""
-    after = _after(element, uncut)
-    name = _label(element, uncut)
+    after = _words_after_name(element, uncut)
+    name = _label_words(element, uncut)
+    mark = "~" if element.node.drawn is not None else ""
     if name and name == element.value:
         name = ""
     elif name:
         name = name if not after and can_stand_unquoted(name) else quoted(name)
     else:
         name = element.stand_in
-    words = [ref, name, *after] if name else [ref, *after]
+    words = [ref, mark + name, *after] if mark + name else [ref, *after]
     return " ".join(words)
 
 
-def _label(element: Element, uncut: bool) -> str:
+def _label_words(element: Element, uncut: bool) -> str:
     pieces = element.pieces
     if uncut or not pieces:
         return JOIN.join(pieces)
@@ -49,7 +50,7 @@ def _label(element: Element, uncut: bool) -> str:
     return cut(JOIN.join([cut(piece, PIECE) for piece in pieces]), LABEL)
 
 
-def _after(element: Element, uncut: bool) -> list[str]:
+def _words_after_name(element: Element, uncut: bool) -> list[str]:
     words: list[str] = []
     limit = 0 if uncut else LABEL
     if element.kind == "f":
@@ -78,7 +79,7 @@ def can_fold(element: Element) -> bool:
     return bool(element.stand_in) and not (element.inner or element.texts or element.value or element.state)
 
 
-def are_alike(first: Element, other: Element) -> bool:
+def can_fold_together(first: Element, other: Element) -> bool:
     """Same kind, class, id and states, in the same box, and of about the same size; or both keys."""
     if first.kind != other.kind or first.is_key != other.is_key:
         return False
@@ -93,14 +94,14 @@ def are_alike(first: Element, other: Element) -> bool:
     )
 
 
-def folded(run: Sequence[Element], refs: Sequence[str]) -> str:
+def folded_line(run: Sequence[Element], refs: Sequence[str]) -> str:
     """`@g3-44 42× month_view_background 7x6`, or `@b7-40 34× keyboard`."""
     first = run[0]
     words = [ref_range(refs), f"{len(run)}×"]
     if first.is_key:
         return " ".join([*words, "keyboard"])
     name = id_name(first.node) or first.stand_in
-    return " ".join([*words, name, grid([element.node.bounds for element in run]), *first.states])
+    return " ".join([*words, name, grid_size([element.node.bounds for element in run]), *first.states])
 
 
 def ref_range(refs: Sequence[str]) -> str:
@@ -115,11 +116,12 @@ def ref_range(refs: Sequence[str]) -> str:
     return refs[0][:2] + ",".join(f"{low}-{high}" if high > low else f"{low}" for low, high in spans)
 
 
-def grid(places: Sequence[Bounds]) -> str:
-    return f"{_distinct([place.left for place in places])}x{_distinct([place.top for place in places])}"
+def grid_size(places: Sequence[Bounds]) -> str:
+    columns, rows = ([place[side] for place in places] for side in (0, 1))
+    return f"{_count_distinct(columns)}x{_count_distinct(rows)}"
 
 
-def _distinct(edges: list[int]) -> int:
+def _count_distinct(edges: list[int]) -> int:
     edges.sort()
     return 1 + sum(later - earlier > _FOLD_SLACK for earlier, later in pairwise(edges))
 
@@ -166,8 +168,10 @@ def render(
 ) -> CompactResult:
     """The compact text of a screen. `refs` runs parallel to `elements`."""
     fingerprint = screen_fingerprint(screen) if options.fingerprint is None else options.fingerprint
-    layout_lines = layout(elements, refs, within=options.within, only_interactive=options.only_interactive)
-    lines, footer = _fit(layout_lines, options)
+    layout_lines = lay_out_lines(
+        elements, refs, within=options.within, only_interactive=options.only_interactive
+    )
+    lines, footer = _fit_lines(layout_lines, options)
     body = [" " * level + text for level, text in lines]
     words = ["screen", f"{screen.width}x{screen.height}"]
     if package := safe_name(screen.package, 120):
@@ -186,7 +190,7 @@ def render(
     )
 
 
-def _fit(lines: list[Line], options: CompactOptions) -> tuple[list[Line], list[str]]:
+def _fit_lines(lines: list[Line], options: CompactOptions) -> tuple[list[Line], list[str]]:
     deep = options.max_depth
     shallow = [line for line in lines if line[0] < deep] if deep else lines
     too_deep = len(lines) - len(shallow)
@@ -194,10 +198,10 @@ def _fit(lines: list[Line], options: CompactOptions) -> tuple[list[Line], list[s
     if len(shallow) <= room - bool(too_deep):
         return shallow, [f"... +{too_deep} more (deeper than {deep}; depth=0, or within)"] if too_deep else []
     shown = shallow[: max(0, room - 1)]
-    return shown, [f"... +{len(lines) - len(shown)} more ({_advice(lines, room - 1, options)})"]
+    return shown, [f"... +{len(lines) - len(shown)} more ({_name_helpful_options(lines, room - 1, options)})"]
 
 
-def _advice(lines: list[Line], room: int, options: CompactOptions) -> str:
+def _name_helpful_options(lines: list[Line], room: int, options: CompactOptions) -> str:
     """Names the options that would show the lines left out."""
     ways = []
     fitting = sorted(level for level, _ in lines)[room] if room < len(lines) else 0
@@ -245,7 +249,7 @@ Line = tuple[int, str]
 """Level and text."""
 
 
-def layout(
+def lay_out_lines(
     elements: Elements, refs: Sequence[str], *, within: Node | None = None, only_interactive: bool = False
 ) -> list[Line]:
     """All lines of a screen; with `within`, those inside that node, with uncut labels."""
@@ -263,16 +267,16 @@ def layout(
         parts.append((text.node.order, "", text))
         text = next(texts, None)
     if within is not None:
-        return _lines([part for part in parts if within.order <= part[0] < within.end], uncut=True)
+        return _write_lines([part for part in parts if within.order <= part[0] < within.end], uncut=True)
     layers = elements.behind
     if not layers:
-        return _lines(parts, uncut=False)
+        return _write_lines(parts, uncut=False)
     hidden = [part for part in parts if any(layer.order <= part[0] < layer.end for layer in layers)]
     if len(hidden) == len(parts):
-        return _lines(parts, uncut=False)
+        return _write_lines(parts, uncut=False)
     taken = {part[0] for part in hidden}
-    below = [(level + 1, text) for level, text in _lines(hidden, uncut=False)]
-    return [*_lines([part for part in parts if part[0] not in taken], uncut=False), (0, BEHIND), *below]
+    below = [(level + 1, text) for level, text in _write_lines(hidden, uncut=False)]
+    return [*_write_lines([part for part in parts if part[0] not in taken], uncut=False), (0, BEHIND), *below]
 
 
 BEHIND = "behind:"
@@ -281,18 +285,18 @@ Part = tuple[int, str, Element | Text]
 """Where it stands in the screen, its ref, and what it is."""
 
 
-def _lines(parts: list[Part], *, uncut: bool) -> list[Line]:
-    page = _Page(uncut=uncut)
+def _write_lines(parts: list[Part], *, uncut: bool) -> list[Line]:
+    page = _LineWriter(uncut=uncut)
     for _, ref, part in parts:
         if ref:
-            page.element(ref, cast("Element", part))
+            page.add_element(ref, cast("Element", part))
         else:
-            page.text(cast("Text", part))
+            page.add_text(cast("Text", part))
     page.flush()
     return page.lines
 
 
-class _Page:
+class _LineWriter:
     """Collects lines. A row of texts and a run of similar elements stay open until something else comes."""
 
     def __init__(self, *, uncut: bool) -> None:
@@ -310,10 +314,10 @@ class _Page:
         self._level = 0
         self._last_label = ""  # the label of the last element, which a text after it need not repeat
 
-    def element(self, ref: str, element: Element) -> None:
+    def add_element(self, ref: str, element: Element) -> None:
         level = self._level_at(element.node.order)
         run = self._run
-        if self._row or (run and (level != self._level or not are_alike(run[-1][1], element))):
+        if self._row or (run and (level != self._level or not can_fold_together(run[-1][1], element))):
             self.flush()
         self._level = level
         self._last_label = element.pieces[0] if len(element.pieces) == 1 else ""
@@ -325,7 +329,7 @@ class _Page:
         if element.inner or element.texts or element.kind == "s":
             self._around.append(element.outer.end)
 
-    def text(self, text: Text) -> None:
+    def add_text(self, text: Text) -> None:
         level = self._level_at(text.node.order)
         if text.is_pane:
             self.flush()
@@ -336,7 +340,7 @@ class _Page:
             return
         bounds = text.node.bounds
         row = self._row
-        if self._run or (row and (level != self._level or self._is_new_row(text))):
+        if self._run or (row and (level != self._level or self._starts_new_row(text))):
             self.flush()
         self._level = level
         self._row_bounds, self._row_item, self._row_chosen = bounds, text.item, text.chosen
@@ -358,7 +362,7 @@ class _Page:
         self._row_length += len(text.text) + len(JOIN)
         self._last_label = ""
 
-    def _is_new_row(self, text: Text) -> bool:
+    def _starts_new_row(self, text: Text) -> bool:
         if self._row_length + len(text.text) > PLAIN or text.item is not self._row_item:
             return True
         if text.chosen is not self._row_chosen:
@@ -366,7 +370,7 @@ class _Page:
         if text.item is not None:
             return False
         are_words = len(text.text) <= _WORD and len(self._row[-1]) <= _WORD
-        return not _joined(self._row_bounds, text.node.bounds, are_words)
+        return not _continues_row(self._row_bounds, text.node.bounds, are_words)
 
     def _level_at(self, order: int) -> int:
         around = self._around
@@ -383,21 +387,21 @@ class _Page:
             self._row_at.clear()
             self._row_length = 0
         if self._run:
-            self.lines.extend((self._level, line) for line in self._run_lines())
+            self.lines.extend((self._level, line) for line in self._lines_of_run())
             self._run.clear()
 
-    def _run_lines(self) -> list[str]:
+    def _lines_of_run(self) -> list[str]:
         refs = [ref for ref, _ in self._run]
         run = [element for _, element in self._run]
         if len(run) >= SHORTEST:
-            return [folded(run, refs)]
+            return [folded_line(run, refs)]
         return [element_line(ref, element, uncut=self._uncut) for ref, element in self._run]
 
     def _cut(self, text: str, limit: int = PLAIN) -> str:
         return text if self._uncut else cut(text, limit)
 
 
-def _joined(first: Bounds, other: Bounds, are_words: bool) -> bool:
+def _continues_row(first: Bounds, other: Bounds, are_words: bool) -> bool:
     """On one line, or the next line of the same block: tight below it, with the same left edge or middle.
 
     Words of a few letters need not be so tight: a number and what it counts.

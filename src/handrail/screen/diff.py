@@ -32,6 +32,8 @@ from handrail.screen.text import cut, is_clock_like, quoted
 from handrail.screen.windows import has_keyboard, is_input_method
 
 LIMIT = 30  # changes reported unless a caller wants all
+_LONGEST = 1.1  # times the whole screen: what is longer is told as the screen
+REDRAWN = "Much changed. The screen is now:"
 _REPLACED = 3  # less than one in so many stayed: another screen
 
 Change = dict[str, Any]
@@ -76,14 +78,14 @@ def diff(
     `volatile` may name nodes of both screens.
     """
     both_elements = elements or (elements_of(old), elements_of(new))
-    comparison = _Comparison(matching or match(old, new), both_elements, ref_of, volatile)
+    comparison = _ScreenComparison(matching or match(old, new), both_elements, ref_of, volatile)
     changes = comparison.changes()
     if has_keyboard(old) != (shown := has_keyboard(new)):
         changes = [{"type": "keyboard", "shown": shown}, *changes]
     return Diff(changes)
 
 
-class _Comparison:
+class _ScreenComparison:
     def __init__(
         self,
         matching: Matching,
@@ -93,11 +95,11 @@ class _Comparison:
     ) -> None:
         self.matching = matching
         self.ref_of = ref_of
-        self.old = _still(items_of(elements[0]), volatile)
-        self.new = _still(items_of(elements[1]), volatile)
-        self.pairs: list[tuple[Item, Item]] = []
-        self.removed: list[Item] = []
-        self.added: list[Item] = []
+        self.old = _without_volatile(items_of(elements[0]), volatile)
+        self.new = _without_volatile(items_of(elements[1]), volatile)
+        self.pairs: list[tuple[ComparedItem, ComparedItem]] = []
+        self.removed: list[ComparedItem] = []
+        self.added: list[ComparedItem] = []
         # By node; by wrapper where another node of the same element stands for it now.
         to_new = self.matching.to_new
         wrapped = {item.wrapper.order: item for item in self.new.values() if item.wrapper}
@@ -114,9 +116,14 @@ class _Comparison:
         self.added = [item for order, item in self.new.items() if order not in paired]
 
     def changes(self) -> list[Change]:
-        changed = [change for old, new in self.pairs for change in self._attributes(old, new)]
+        changed = [change for old, new in self.pairs for change in self._changed_attributes(old, new)]
         if self._is_navigation():
-            return [self._navigation(), *changed, *self._moves(), *map(self._added, self.added)]
+            return [
+                self._navigation_change(),
+                *changed,
+                *self._find_moves(),
+                *map(self._addition, self.added),
+            ]
         return [
             *[
                 {
@@ -131,25 +138,25 @@ class _Comparison:
                 for scroll in self.matching.scrolls
             ],
             *changed,
-            *map(self._added, self.added),
-            *map(self._removed, self.removed),
-            *self._moves(),
+            *map(self._addition, self.added),
+            *map(self._removal, self.removed),
+            *self._find_moves(),
         ]
 
     def _is_navigation(self) -> bool:
-        if self.matching.scrolls or not _is_replaced(self.pairs, self.removed, self.added):
+        if self.matching.scrolls or not _is_mostly_replaced(self.pairs, self.removed, self.added):
             return False
         containers = [(old.node, new.node) for old, new in self.pairs if scrolls(old.node)]
-        return not any(self._is_all_in(*pair) for pair in containers)
+        return not any(self._scrolled_past_all_rows(*pair) for pair in containers)
 
-    def _is_all_in(self, old: Node, new: Node) -> bool:
+    def _scrolled_past_all_rows(self, old: Node, new: Node) -> bool:
         """True if a list scrolled so far that no old row is left: everything around it is unchanged,
         and the new rows are of the same kind.
         """
         pairs = [pair for pair in self.pairs if not pair[0].node.is_inside(old) and pair[0].node is not old]
         removed = [item for item in self.removed if not item.node.is_inside(old)]
         added = [item for item in self.added if not item.node.is_inside(new)]
-        if old.bounds != new.bounds or not pairs or _is_replaced(pairs, removed, added):
+        if old.bounds != new.bounds or not pairs or _is_mostly_replaced(pairs, removed, added):
             return False
         kinds = [
             {(item.node.class_name, item.node.resource_id) for item in items if item.node.is_inside(box)}
@@ -157,7 +164,7 @@ class _Comparison:
         ]
         return bool(kinds[0] & kinds[1]) and all(a.attributes == b.attributes for a, b in pairs)
 
-    def _navigation(self) -> Change:
+    def _navigation_change(self) -> Change:
         return {
             "type": "navigated",
             "old": self.matching.old.package,
@@ -165,51 +172,55 @@ class _Comparison:
             "kept": [old.node.id for old, _ in self.pairs],
         }
 
-    def _attributes(self, old: Item, new: Item) -> list[Change]:
+    def _changed_attributes(self, old: ComparedItem, new: ComparedItem) -> list[Change]:
         if old.attributes == new.attributes:
             return []
-        subject = {**self._subject("changed", new, old.name), "was": old.node.id}
+        subject = {**self._describe_subject("changed", new, old.name), "was": old.node.id}
         return [
             {**subject, "attribute": name, "old": a, "new": b}
             for name, a, b in zip(ATTRIBUTES, old.attributes, new.attributes, strict=True)
             if a != b
         ]
 
-    def _subject(self, kind: str, item: Item, name: str = "") -> Change:
+    def _describe_subject(self, kind: str, item: ComparedItem, name: str = "") -> Change:
         change: Change = {"type": kind, "class": item.node.short_class, "label": name or item.name}
         if ref := self.ref_of(item.node):
             change["ref"] = ref
         change["node"] = item.node.id
         return change
 
-    def _added(self, item: Item) -> Change:
-        return {**self._subject("added", item), "bounds": list(item.node.bounds), "attributes": item.by_name}
+    def _addition(self, item: ComparedItem) -> Change:
+        return {
+            **self._describe_subject("added", item),
+            "bounds": list(item.node.bounds),
+            "attributes": item.by_name,
+        }
 
-    def _removed(self, item: Item) -> Change:
-        return {**self._subject("removed", item), "bounds": list(item.node.bounds)}
+    def _removal(self, item: ComparedItem) -> Change:
+        return {**self._describe_subject("removed", item), "bounds": list(item.node.bounds)}
 
-    def _moves(self) -> list[Change]:
+    def _find_moves(self) -> list[Change]:
         """Elements that moved by the same distance are one change."""
-        together: dict[tuple[int, int], list[Item]] = {}
+        together: dict[tuple[int, int], list[ComparedItem]] = {}
         resized: list[Change] = []
         for old, new in self.pairs:
             a, b = old.node.bounds, new.node.bounds
-            if a == b or self._explained(old.node, a, b):
+            if a == b or self._is_explained_by_scroll(old.node, a, b):
                 continue
             dx, dy = b.left - a.left, b.top - a.top
             if abs(b.width - a.width) > JITTER_PX or abs(b.height - a.height) > JITTER_PX:
-                subject = {**self._subject("resized", new), "was": old.node.id}
+                subject = {**self._describe_subject("resized", new), "was": old.node.id}
                 resized.append({**subject, "old": list(a), "new": list(b)})
             elif abs(dx) > JITTER_PX or abs(dy) > JITTER_PX:
                 together.setdefault((dx, dy), []).append(old)
-        return [*[self._moved(*by, items) for by, items in together.items()], *resized]
+        return [*[self._change_for_moves(*by, items) for by, items in together.items()], *resized]
 
-    def _moved(self, dx: int, dy: int, items: list[Item]) -> Change:
+    def _change_for_moves(self, dx: int, dy: int, items: list[ComparedItem]) -> Change:
         first = items[0]
         subject = {"type": "moved", "class": first.node.short_class, "label": first.name}
         return {**subject, "dx": dx, "dy": dy, "was": [item.node.id for item in items]}
 
-    def _explained(self, node: Node, old: Bounds, new: Bounds) -> bool:
+    def _is_explained_by_scroll(self, node: Node, old: Bounds, new: Bounds) -> bool:
         """True if the scroll of a container explains the move; an edge that the container cuts off may
         stay.
         """
@@ -223,12 +234,12 @@ class _Comparison:
         return False
 
 
-def _is_replaced(pairs: Sequence[object], removed: Sequence[object], added: Sequence[object]) -> bool:
+def _is_mostly_replaced(pairs: Sequence[object], removed: Sequence[object], added: Sequence[object]) -> bool:
     needed = len(pairs) * _REPLACED
     return needed < len(pairs) + len(removed) and needed < len(pairs) + len(added)
 
 
-def _still(items: dict[int, Item], volatile: Collection[Node]) -> dict[int, Item]:
+def _without_volatile(items: dict[int, ComparedItem], volatile: Collection[Node]) -> dict[int, ComparedItem]:
     """Drops volatile nodes and everything inside them."""
     if not volatile:
         return items
@@ -246,7 +257,7 @@ ATTRIBUTES = ("label", "text", "value", "hint", "state", "enabled", "focused", "
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class ComparedItem:
     """An element or a plain text."""
 
     node: Node
@@ -261,14 +272,14 @@ class Item:
         }
 
 
-def items_of(elements: Elements) -> dict[int, Item]:
+def items_of(elements: Elements) -> dict[int, ComparedItem]:
     """By node order, in document order. The keyboard's keys are not part of the screen."""
-    items = {element.node.order: _of_element(element) for element in elements}
+    items = {element.node.order: _item_of_element(element) for element in elements}
     for text in elements.texts:
         node = text.node
         if node.order not in items:
             name = "" if is_clock_like(text.text) else text.text
-            items[node.order] = Item(node, text.text, (None, name, *_NO_STATES))
+            items[node.order] = ComparedItem(node, text.text, (None, name, *_NO_STATES))
     return {
         order: item for order, item in sorted(items.items()) if not is_input_method(item.node.package_name)
     }
@@ -277,7 +288,7 @@ def items_of(elements: Elements) -> dict[int, Item]:
 _NO_STATES = (None,) * 7
 
 
-def _of_element(element: Element) -> Item:
+def _item_of_element(element: Element) -> ComparedItem:
     node, kind = element.node, element.kind
     flags = node.flags
     name = element.label
@@ -286,7 +297,7 @@ def _of_element(element: Element) -> Item:
     elif kind == "v":
         label, text, value = name, None, element.value
     else:
-        label, text, value = None, _without_clocks(element), None
+        label, text, value = None, _label_without_clocks(element), None
     attributes = (
         label,
         text,
@@ -298,10 +309,10 @@ def _of_element(element: Element) -> Item:
         flags & CHECKED != 0 if kind == "c" or flags & CHECKABLE else None,
         flags & SELECTED != 0,
     )
-    return Item(node, name, attributes, element.wrapper)
+    return ComparedItem(node, name, attributes, element.wrapper)
 
 
-def _without_clocks(element: Element) -> str:
+def _label_without_clocks(element: Element) -> str:
     name = element.label
     if ":" not in name:
         return name
@@ -318,12 +329,13 @@ _SECTIONS = (
 )
 
 
-def diff_text(diff: Diff, *, limit: int = LIMIT, screen_text: str = "") -> str:
-    """Sections with a line per change; after a navigation, `screen_text` stands for all of them."""
+def diff_text(diff: Diff, *, limit: int = LIMIT, screen_text: str = "", shortest: bool = False) -> str:
+    """Sections with a line per change. `screen_text`, the screen as it is now, stands for all of them after a
+    navigation, and with `shortest` where it is shorter."""
     if not diff:
         return NO_CHANGE
-    changes = _few_moves(diff.changes)
-    head = [_navigated(change) for change in changes if change["type"] == "navigated"]
+    changes = _sum_up_many_moves(diff.changes)
+    head = [_navigation_line(change) for change in changes if change["type"] == "navigated"]
     if head and screen_text:
         return "\n".join([*head, screen_text])
     lines: list[str] = []
@@ -334,12 +346,14 @@ def diff_text(diff: Diff, *, limit: int = LIMIT, screen_text: str = "") -> str:
         room -= len(shown)
         left_out += len(entries) - len(shown)
         if shown:
-            lines += [title, *map(_line, shown)]
+            lines += [title, *map(_change_line, shown)]
     more = [f"... +{left_out} more"] if left_out else []
-    return "\n".join([*head, *lines, *more])
+    text = "\n".join([*head, *lines, *more])
+    is_shorter = shortest and 0 < _LONGEST * len(screen_text) < len(text)
+    return f"{REDRAWN}\n{screen_text}" if is_shorter else text
 
 
-def _few_moves(changes: list[Change]) -> list[Change]:
+def _sum_up_many_moves(changes: list[Change]) -> list[Change]:
     """A layout shift moves its parts by many distances; they are reported as one count."""
     moves = [change for change in changes if change["type"] in ("moved", "resized")]
     if len(moves) <= _MOVES:
@@ -349,33 +363,34 @@ def _few_moves(changes: list[Change]) -> list[Change]:
     return [*others, {"type": "shifted", "count": count}]
 
 
-def _navigated(change: Change) -> str:
+def _navigation_line(change: Change) -> str:
     old, new = change["old"], change["new"]
     return f"Screen changed: {old} -> {new}" if old != new else "Screen changed."
 
 
-def _line(change: Change) -> str:
+def _change_line(change: Change) -> str:
     match change["type"]:
         case "keyboard":
             return "Keyboard appeared" if change["shown"] else "Keyboard hidden"
         case "scrolled":
-            return f"{change['class']} scrolled {_way(change['dx'], change['dy'])}"
+            return f"{change['class']} scrolled {_scroll_words(change['dx'], change['dy'])}"
         case "moved":
             count = len(change["was"])
-            who = _subject(change) if count == 1 else f"{count} elements"
+            who = _subject_words(change) if count == 1 else f"{count} elements"
             return f"{who} moved by {change['dx']},{change['dy']}"
         case "shifted":
             return f"{change['count']} elements moved"
         case "resized":
-            return f"{_subject(change)} {Bounds(*change['old'])} -> {Bounds(*change['new'])}"
+            return f"{_subject_words(change)} {Bounds(*change['old'])} -> {Bounds(*change['new'])}"
         case "changed":
             name = change["attribute"]
-            return f"{_subject(change)} {name}={_value(change['old'])} -> {name}={_value(change['new'])}"
+            old, new = _value_words(change["old"]), _value_words(change["new"])
+            return f"{_subject_words(change)} {name}={old} -> {name}={new}"
         case _:
-            return f"{_subject(change)} {Bounds(*change['bounds'])}"
+            return f"{_subject_words(change)} {Bounds(*change['bounds'])}"
 
 
-def _way(dx: int, dy: int) -> str:
+def _scroll_words(dx: int, dy: int) -> str:
     """Content that moves up is a scroll down."""
     ways = []
     if dy:
@@ -385,12 +400,12 @@ def _way(dx: int, dy: int) -> str:
     return " and ".join(ways)
 
 
-def _subject(change: Change) -> str:
+def _subject_words(change: Change) -> str:
     label = change["label"]
     return f"{change['class']} {quoted(cut(label, _TEXT))}" if label else str(change["class"])
 
 
-def _value(value: Value) -> str:
+def _value_words(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return quoted(cut(value or "", _TEXT))

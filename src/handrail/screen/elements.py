@@ -32,9 +32,9 @@ from handrail.screen.node import (
     Node,
     Screen,
     Text,
-    arrows,
+    scroll_arrows,
 )
-from handrail.screen.reach import doubtful
+from handrail.screen.reach import possibly_covered
 from handrail.screen.text import (
     AGGREGATE,
     check_label,
@@ -54,22 +54,24 @@ from handrail.screen.windows import is_input_method, visible_with_layers
 def elements(screen: Screen, external_labels: Mapping[str, str] | None = None) -> Elements:
     """Everything that gets a ref, in document order. `external_labels` are a framework's names by node id."""
     shown, layers = visible_with_layers(screen)
-    candidates, texts = gather(screen, shown)
+    candidates, texts = collect_elements_and_texts(screen, shown)
     candidates = merge_wrappers(candidates)
     for element in candidates:
         name_element(element, external_labels or {}, screen)
     name_from_neighbours(candidates, texts, screen)
-    doubted = doubtful(screen)
+    doubted = possibly_covered(screen)
     for element in candidates:
         # Decides the letter of what `first_kind` left open, and the states.
         if not element.kind:
             element.kind = _tappable_kind(element)
-        element.states = _states(element, element.outer.order in doubted or element.node.order in doubted)
+        element.states = _state_words(
+            element, element.outer.order in doubted or element.node.order in doubted
+        )
         if element.node.state_description and element.kind != "v":
             state = clean(element.node.state_description)
             element.state = "" if state.casefold() in _SAID_BY_STATES or state in element.pieces else state
         if element.kind == "s" or element.node.scrolls_to is not None:
-            element.arrows = arrows(element.node)
+            element.arrows = scroll_arrows(element.node)
     add_stand_ins(candidates, texts, screen, layers)
     return Elements(candidates, [text for text in texts if not text.taken], layers)
 
@@ -87,19 +89,19 @@ def fresh_refs(elements: Sequence[Element]) -> list[str]:
 _BULLETS = "•·-– "
 
 
-def gather(screen: Screen, shown: bytearray) -> tuple[list[Element], list[Text]]:
-    walk = _Walk(screen.package)
+def collect_elements_and_texts(screen: Screen, shown: bytearray) -> tuple[list[Element], list[Text]]:
+    walk = _ElementCollector(screen.package)
     for node in screen.nodes:
         if shown[node.order]:
             kind = first_kind(node)
             if kind is not None:
-                walk.element(node, kind)
+                walk.add_element(node, kind)
             else:
-                walk.other(node)
+                walk.add_pane_or_text(node)
     return walk.elements, walk.texts
 
 
-class _Walk:
+class _ElementCollector:
     """The state of the pass: the elements, list item and labelled box around the current node."""
 
     __slots__ = ("_around", "_item", "_package", "_speaker", "elements", "texts")
@@ -112,10 +114,10 @@ class _Walk:
         self._item: Node | None = None
         self._speaker: Text | None = None  # a text whose node holds others
 
-    def element(self, node: Node, kind: str) -> None:
+    def add_element(self, node: Node, kind: str) -> None:
         if node.role == "list_item":
             self._item = node
-        parent = self._parent(node)
+        parent = self._enclosing_element(node)
         element = Element(node, kind, parent)
         if node.package_name != self._package:
             element.is_key = is_input_method(node.package_name)
@@ -124,39 +126,39 @@ class _Walk:
         self._around.append(element)
         self.elements.append(element)
 
-    def other(self, node: Node) -> None:
+    def add_pane_or_text(self, node: Node) -> None:
         """A node that cannot be acted on: a pane, a text, or only a box."""
         if node.role == "list_item":
             self._item = node
         if node.pane_title and (title := clean(node.pane_title)):
             self.texts.append(Text(node, title, is_pane=True))
-        label = _spoken(node)
-        if not label or self._is_repeated(node, label):
+        label = _spoken_label(node)
+        if not label or self._repeats_text_around(node, label):
             return
-        text = Text(node, label, chosen=_chosen(node))
+        text = Text(node, label, chosen=_selected_choice(node))
         if self._item is not None and node.order < self._item.end:
             text.item = self._item
         if node.children:
             self._speaker = text
         self.texts.append(text)
-        parent = self._parent(node)
+        parent = self._enclosing_element(node)
         if parent is not None:
             parent.texts.append(text)
 
-    def _parent(self, node: Node) -> Element | None:
+    def _enclosing_element(self, node: Node) -> Element | None:
         around = self._around
         while around and around[-1].node.end <= node.order:
             around.pop()
         return around[-1] if around else None
 
-    def _is_repeated(self, node: Node, label: str) -> bool:
+    def _repeats_text_around(self, node: Node, label: str) -> bool:
         speaker = self._speaker
         if speaker is None or node.order >= speaker.node.end:
             return False
         return contains_words(speaker.text, label.lstrip(_BULLETS) or label)
 
 
-def _spoken(node: Node) -> str:
+def _spoken_label(node: Node) -> str:
     """The label of a node that cannot be acted on, with its state description."""
     if not (node.text or node.description or node.hint_text or node.tooltip_text or node.state_description):
         return ""
@@ -166,7 +168,7 @@ def _spoken(node: Node) -> str:
     return label
 
 
-def _chosen(node: Node) -> Node | None:
+def _selected_choice(node: Node) -> Node | None:
     """The selected tab or segment that a text belongs to, or None.
 
     The current tab is often not tappable, and only the box around its text is marked as selected. Android
@@ -202,11 +204,11 @@ def merge_wrappers(candidates: list[Element]) -> list[Element]:
         # A disabled box that says nothing itself only keeps touches from what is behind it.
         elif not box.node.flags & ENABLED and own_label(box.node) == ("", ""):
             dropped.add(box.node.order)
-    return _without(candidates, dropped) if dropped else candidates
+    return _drop_elements(candidates, dropped) if dropped else candidates
 
 
-def _without(candidates: list[Element], dropped: set[int]) -> list[Element]:
-    """Parents come before their children, so one step up is enough."""
+def _drop_elements(candidates: list[Element], dropped: set[int]) -> list[Element]:
+    """Removes elements by order. Parents come before their children, so one step up is enough."""
     for element in candidates:
         if element.parent is not None and element.parent.node.order in dropped:
             element.parent = element.parent.parent
@@ -257,7 +259,7 @@ def first_kind(node: Node) -> str | None:
         return kind
     if not flags & ACTIONABLE:
         return "b" if role in _BUTTONS and not flags & ENABLED and (node.text or node.description) else None
-    if (flags & CHECKABLE and not _is_sign(node)) or role in _CHECKS:
+    if (flags & CHECKABLE and not _is_untappable_picture(node)) or role in _CHECKS:
         return "c"
     if flags & SCROLLABLE and (
         not flags & CLICKABLE or role in _SCROLLERS or not (node.text or node.description)
@@ -268,7 +270,7 @@ def first_kind(node: Node) -> str | None:
     return "l" if role == "text_view" and flags & CLICKABLE else ""
 
 
-def _is_sign(node: Node) -> bool:
+def _is_untappable_picture(node: Node) -> bool:
     """A picture that cannot be toggled although its class says so: the error mark next to a field."""
     if node.flags & CLICKABLE or node.role not in _PICTURES:
         return False
@@ -294,7 +296,7 @@ DOUBTED = "covered?"
 """The state of an element over or under which something of unknown depth takes touches."""
 
 
-def _states(element: Element, is_doubted: bool) -> tuple[str, ...]:
+def _state_words(element: Element, is_doubted: bool) -> tuple[str, ...]:
     flags, kind = element.node.flags, element.kind
     words = []
     if kind == "c" and flags & (CHECKABLE | CHECKED):
@@ -336,10 +338,10 @@ def name_element(element: Element, external_labels: Mapping[str, str], screen: S
         label, source = own_label(element.wrapper)
     aggregate = source == "description" and len(label) > AGGREGATE and bool(element.texts or element.inner)
     if label and not aggregate:
-        _call(element, label, source)
+        _add_label(element, label, source)
     if kind != "s":
         if not _is_region(element, screen):
-            _hoist(element)
+            _take_texts_inside(element)
         elif not element.pieces and _is_card(element, screen):
             # The first text of a card, if it comes before its parts.
             first = element.texts[0] if element.texts else None
@@ -348,10 +350,10 @@ def name_element(element: Element, external_labels: Mapping[str, str], screen: S
                 element.pieces.append(first.text)
                 element.source = "inside"
     if aggregate and not element.pieces:
-        _call(element, label, source)
+        _add_label(element, label, source)
 
 
-def _call(element: Element, label: str, source: str) -> None:
+def _add_label(element: Element, label: str, source: str) -> None:
     element.pieces.append(label)
     element.source = source
     if label == element.hint:
@@ -374,10 +376,10 @@ def _is_card(element: Element, screen: Screen) -> bool:
     return not is_page and not any(child.kind == "s" for child in element.inner)
 
 
-def _hoist(element: Element) -> None:
+def _take_texts_inside(element: Element) -> None:
     """Texts inside, and for a row that has none the label of a check that only the row can toggle."""
     if not element.texts and not element.pieces:
-        element.pieces.extend(_passive_check(element))
+        element.pieces.extend(_label_of_passive_check(element))
     label = element.label
     room = LABEL - len(label)  # what is more stays below the element as plain lines
     for text in element.texts:
@@ -393,7 +395,7 @@ def _hoist(element: Element) -> None:
         element.source = element.source or "inside"
 
 
-def _passive_check(element: Element) -> list[str]:
+def _label_of_passive_check(element: Element) -> list[str]:
     for check in element.inner:
         if check.kind == "c" and not check.node.flags & CLICKABLE and (label := check_label(check.node)[0]):
             element.source = "inside"
@@ -421,9 +423,13 @@ def name_from_neighbours(elements: list[Element], texts: list[Text], screen: Scr
     for at, element in enumerate(elements):
         if element.pieces or element.kind == "s":
             continue
-        taken = neighbourhood.row(element)
+        taken = neighbourhood.texts_in_row(element)
         if not taken:
-            taken = neighbourhood.beside(at) if element.kind in _CONTROLS else neighbourhood.on(element)
+            taken = (
+                neighbourhood.texts_beside(at)
+                if element.kind in _CONTROLS
+                else neighbourhood.texts_on(element)
+            )
         for text in taken:
             text.taken = True
             element.pieces.append(text.text)
@@ -443,7 +449,7 @@ class _Neighbourhood:
         self._elements_at = [element.node.order for element in elements]
         self._texts_at = [text.node.order for text in self._texts]
 
-    def row(self, element: Element) -> list[Text]:
+    def texts_in_row(self, element: Element) -> list[Text]:
         """The texts of the smallest box that has some, if the element is alone with them in one row."""
         box: Node | None = element.outer.parent
         limit = element.parent.node.order if element.parent else -1
@@ -470,7 +476,7 @@ class _Neighbourhood:
         first = bisect_left(self._texts_at, box.order)
         return self._texts[first : min(bisect_left(self._texts_at, box.end), first + _PIECES + 1)]
 
-    def beside(self, at: int) -> list[Text]:
+    def texts_beside(self, at: int) -> list[Text]:
         """The texts just before or after, with no element between, in the same line or just above."""
         element = self._elements[at]
         bounds = element.outer.bounds
@@ -480,7 +486,7 @@ class _Neighbourhood:
         texts = self._texts[max(0, index - 3) : index]
         while texts and (texts[0].taken or texts[0].node.order < floor):
             texts.pop(0)
-        before, after = [text for text in texts if not self._is_of_another(at, text)], self._after(at)
+        before, after = [text for text in texts if not self._is_of_another(at, text)], self._text_after(at)
         on_line = [text for text in before if _same_line(text.node.bounds, bounds)]
         right = after if after and _same_line(after.node.bounds, bounds) else None
         # "○ Yes ○ No" reads to the right, "Wi-Fi ◉" to the left.
@@ -489,9 +495,9 @@ class _Neighbourhood:
         if on_line or element.kind == "c":
             return on_line
         above = [text for text in before[-1:] if _just_above(text.node.bounds, bounds)]
-        return above or (self._scale(at) if element.kind == "v" else [])
+        return above or (self._texts_below_slider(at) if element.kind == "v" else [])
 
-    def _scale(self, at: int) -> list[Text]:
+    def _texts_below_slider(self, at: int) -> list[Text]:
         """The texts just below a slider, from end to end: its position and its range."""
         element = self._elements[at]
         left, top, right, bottom = element.outer.bounds
@@ -505,19 +511,23 @@ class _Neighbourhood:
             and text.node.bounds.right <= right and top <= text.node.bounds.top <= low
         ]  # fmt: skip
 
-    def on(self, element: Element) -> list[Text]:
+    def texts_on(self, element: Element) -> list[Text]:
         """Texts that lie on a tappable zone without being inside it, or the caption just below an icon."""
         zone = element.outer.bounds
         if element.inner or zone.area * _ZONE_SHARE > self._screen.bounds.area:
             return []
-        near = self._around(element)
-        texts = [text for text in near if _holds(zone, text.node.bounds) and self._is_alone(element, text)]
+        near = self._texts_around(element)
+        texts = [
+            text
+            for text in near
+            if _zone_holds(zone, text.node.bounds) and self._is_in_no_other(element, text)
+        ]
         if texts and len(texts) <= _PIECES and sum(len(text.text) for text in texts) <= LABEL:
             return texts
         below = [text for text in near if _is_caption(zone, text.node.bounds, self._screen.width)]
         return below if len(below) == 1 and self._is_only_icon(element, below[0]) else []
 
-    def _around(self, element: Element) -> list[Text]:
+    def _texts_around(self, element: Element) -> list[Text]:
         """Free texts in the boxes around that hold no more than a few."""
         box = element.outer.parent
         for _ in range(_BOXES):
@@ -532,21 +542,21 @@ class _Neighbourhood:
             box = box.parent
         return []
 
-    def _is_alone(self, element: Element, text: Text) -> bool:
+    def _is_in_no_other(self, element: Element, text: Text) -> bool:
         """No smaller zone claims the text, and it is in no other element."""
         if text in element.texts:
             return True
         place, own_area = text.node.bounds, element.outer.bounds.area
-        for other in self._nearby(element):
+        for other in self._elements_nearby(element):
             if text.node.is_inside(other.outer) and not element.node.is_inside(other.outer):
                 return False
-            if other.outer.bounds.area < own_area and _holds(other.outer.bounds, place):
+            if other.outer.bounds.area < own_area and _zone_holds(other.outer.bounds, place):
                 return False
         return True
 
     def _is_only_icon(self, element: Element, text: Text) -> bool:
         place = text.node.bounds
-        others = (other for other in self._nearby(element) if other.kind != "s")
+        others = (other for other in self._elements_nearby(element) if other.kind != "s")
         return not any(
             (text.node.is_inside(other.outer) and not element.node.is_inside(other.outer))
             or other.outer.bounds.intersect(place).area
@@ -554,7 +564,7 @@ class _Neighbourhood:
             for other in others
         )
 
-    def _nearby(self, element: Element) -> list[Element]:
+    def _elements_nearby(self, element: Element) -> list[Element]:
         at = bisect_left(self._elements_at, element.node.order)
         near = self._elements[max(0, at - _CROWDED) : at + _CROWDED]
         return [other for other in near if other is not element]
@@ -570,7 +580,7 @@ class _Neighbourhood:
         place, above, here = text.node.bounds, before.outer.bounds, element.outer.bounds
         return above.bottom - _SLACK <= place.top and place.top - above.bottom < here.top - place.bottom
 
-    def _after(self, at: int) -> Text | None:
+    def _text_after(self, at: int) -> Text | None:
         end = self._elements[at].outer.end
         index = bisect_left(self._texts_at, end)
         ceiling = self._elements_at[at + 1] if at + 1 < len(self._elements) else 1 << 60
@@ -579,7 +589,7 @@ class _Neighbourhood:
         return self._texts[index]
 
 
-def _holds(zone: Bounds, place: Bounds) -> bool:
+def _zone_holds(zone: Bounds, place: Bounds) -> bool:
     return (
         zone.left - _SLACK <= place.left
         and zone.top - _SLACK <= place.top
@@ -632,37 +642,37 @@ def add_stand_ins(
     """
     if layers:
         for is_behind in (True, False):
-            same_layer = [element for element in elements if _is_in(layers, element.node) is is_behind]
+            same_layer = [element for element in elements if _is_in_layers(layers, element.node) is is_behind]
             add_stand_ins(
-                same_layer, [text for text in texts if _is_in(layers, text.node) is is_behind], screen
+                same_layer, [text for text in texts if _is_in_layers(layers, text.node) is is_behind], screen
             )
         return
     nameless = [element for element in elements if not element.pieces and element.kind != "s"]
     if not nameless:
         return
-    anchors = _anchors(elements, texts)
+    anchors = _find_labelled_places(elements, texts)
     starts = [order for order, _, _ in anchors]
     twins: Counter[tuple[Element | None, str]] = Counter()
-    ids = Counter(_tail(element) for element in nameless)
+    ids = Counter(_id_of_element_or_wrapper(element) for element in nameless)
     for element in nameless:
         at = bisect_left(starts, element.node.order)
-        near = _near(element, anchors[max(0, at - _REACH) : at + _REACH], screen)
-        tail = _tail(element)
+        near = _describe_nearest_label(element, anchors[max(0, at - _REACH) : at + _REACH], screen)
+        tail = _id_of_element_or_wrapper(element)
         if tail:
             element.source = "id"
             beside = near if ids[tail] > 1 and near.startswith(_BESIDE) and element.kind != "f" else ""
             element.stand_in = f"#{tail} {beside}".rstrip()
         # A field is known by its value, a slider by its value inside something with a name.
         elif bool(element.value) and (element.kind == "f" or bool(element.parent and element.parent.pieces)):
-            element.stand_in = _of_its_box(element, twins)
+            element.stand_in = _name_by_box(element, twins)
         else:
             element.source = "near" if '"' in near else "place"
-            place = near or _place(element.node.bounds, screen)
+            place = near or _place_on_screen(element.node.bounds, screen)
             if _is_navigation(element, near, elements, screen):
                 element.stand_in = NAVIGATION
                 continue
             twins[element.parent, place] += 1
-            element.stand_in = _numbered(place, twins[element.parent, place])
+            element.stand_in = _number_place(place, twins[element.parent, place])
 
 
 NAVIGATION = "back or menu (top left)"
@@ -685,21 +695,21 @@ def _is_navigation(element: Element, near: str, elements: list[Element], screen:
     )
 
 
-def _tail(element: Element) -> str:
+def _id_of_element_or_wrapper(element: Element) -> str:
     return id_name(element.node) or (id_name(element.wrapper) if element.wrapper else "")
 
 
-def _is_in(layers: Sequence[Node], node: Node) -> bool:
+def _is_in_layers(layers: Sequence[Node], node: Node) -> bool:
     return any(layer.order <= node.order < layer.end for layer in layers)
 
 
-def _numbered(place: str, number: int) -> str:
+def _number_place(place: str, number: int) -> str:
     """`(top right)`, then `(top right, 2nd)`."""
     ending = {2: "nd", 3: "rd"}.get(number, "th")
     return f"{place[:-1]}, {number}{ending})" if number > 1 else place
 
 
-def _anchors(elements: list[Element], texts: list[Text]) -> list[Anchor]:
+def _find_labelled_places(elements: list[Element], texts: list[Text]) -> list[Anchor]:
     anchors = [(text.node.order, text.node.bounds, text.text) for text in texts if not text.is_pane]
     anchors.extend(
         (element.node.order, element.node.bounds, element.pieces[0])
@@ -710,7 +720,7 @@ def _anchors(elements: list[Element], texts: list[Text]) -> list[Anchor]:
     return anchors
 
 
-def _near(element: Element, anchors: list[Anchor], screen: Screen) -> str:
+def _describe_nearest_label(element: Element, anchors: list[Anchor], screen: Screen) -> str:
     """Where it is in the row that holds it, else beside which label."""
     bounds, parent = element.node.bounds, element.parent
     # In a row, or in a card of few parts; a larger box has other neighbours that are nearer.
@@ -722,20 +732,22 @@ def _near(element: Element, anchors: list[Anchor], screen: Screen) -> str:
             or (parent.kind != "s" and len(parent.inner) <= _PARTS)
         )
     ):
-        return f"{quoted(_short(parent.pieces[0], _BRIEF))} {_place_in(bounds, parent.node.bounds)}"
+        return (
+            f"{quoted(_shorten_label(parent.pieces[0], _BRIEF))} {_place_in_box(bounds, parent.node.bounds)}"
+        )
     best, words = 1 << 60, ""
     for _, its, label in anchors:
-        where, distance = _relation(bounds, its, screen)
+        where, distance = _direction_and_distance(bounds, its, screen)
         if where and distance < best:
-            best, words = distance, f"({where} {quoted(_short(label))})"
+            best, words = distance, f"({where} {quoted(_shorten_label(label))})"
     return words
 
 
-def _short(label: str, most: int = _ANCHOR) -> str:
+def _shorten_label(label: str, most: int = _ANCHOR) -> str:
     return label if len(label) <= most else f"{label[:most].rstrip()}…"
 
 
-def _relation(bounds: Bounds, its: Bounds, screen: Screen) -> tuple[str, int]:
+def _direction_and_distance(bounds: Bounds, its: Bounds, screen: Screen) -> tuple[str, int]:
     """Where `bounds` is, seen from `its`; beside is nearer than above or below."""
     if min(bounds.bottom, its.bottom) - max(bounds.top, its.top) > min(bounds.height, its.height) // 2:
         reach = int(screen.width * _BESIDE_SHARE)
@@ -752,7 +764,7 @@ def _relation(bounds: Bounds, its: Bounds, screen: Screen) -> tuple[str, int]:
     return "", 0
 
 
-def _place_in(bounds: Bounds, box: Bounds) -> str:
+def _place_in_box(bounds: Bounds, box: Bounds) -> str:
     """In a row from left to right, in a tall card from top to bottom too."""
     x, y = bounds.center
     column = ("left", "middle", "right")[min(2, max(0, 3 * (x - box.left) // max(1, box.width)))]
@@ -762,17 +774,17 @@ def _place_in(bounds: Bounds, box: Bounds) -> str:
     return f"({row})" if column == "middle" else f"({row} {column})"
 
 
-def _of_its_box(element: Element, twins: Counter[tuple[Element | None, str]]) -> str:
+def _name_by_box(element: Element, twins: Counter[tuple[Element | None, str]]) -> str:
     """A slider shows its value and the name of its box; the value of a field is enough."""
     box = element.parent
     if element.kind != "v" or box is None or not box.pieces:
         return ""
     twins[box, ""] += 1
-    number = f" {_numbered('()', twins[box, ''])}" if twins[box, ""] > 1 else ""
-    return f"{quoted(_short(box.pieces[0], _BRIEF))}{number.replace('(, ', '(')}"
+    number = f" {_number_place('()', twins[box, ''])}" if twins[box, ""] > 1 else ""
+    return f"{quoted(_shorten_label(box.pieces[0], _BRIEF))}{number.replace('(, ', '(')}"
 
 
-def _place(bounds: Bounds, screen: Screen) -> str:
+def _place_on_screen(bounds: Bounds, screen: Screen) -> str:
     if bounds.area > screen.bounds.area * _PAGE_SHARE:
         return "(whole screen)"
     x, y = bounds.center

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from handrail.screen.diff import Item, items_of
+from handrail.screen.diff import ComparedItem, items_of
 from handrail.screen.node import (
     CHECKABLE,
     CHECKED,
@@ -55,11 +55,11 @@ def full_text(screen: Screen) -> str:
     lines: list[str] = []
     for window in screen.windows:
         lines.append(f"Window: {_escaped(window.package_name or screen.package)}")
-        lines.extend(_lines(screen, window))
+        lines.extend(_window_lines(screen, window))
     return "\n".join(lines)
 
 
-def _lines(screen: Screen, window: Node) -> Iterator[str]:
+def _window_lines(screen: Screen, window: Node) -> Iterator[str]:
     open_until: list[int] = []
     for node in (window, *screen.inside(window)):
         while open_until and open_until[-1] <= node.order:
@@ -76,14 +76,16 @@ def node_line(node: Node) -> str:
     if node.text:
         words.append(_quoted(node.shown_text))
     words.append(str(node.bounds))
-    words.append(f"clickable={_word(node, CLICKABLE)}")
+    words.append(f"clickable={_flag_word(node, CLICKABLE)}")
     if node.flags & (FOCUSABLE | FOCUSED):
-        words.append(f"focused={_word(node, FOCUSED)}")
+        words.append(f"focused={_flag_word(node, FOCUSED)}")
     if node.flags & (CHECKABLE | CHECKED):
-        words.append(f"checked={_word(node, CHECKED)}")
+        words.append(f"checked={_flag_word(node, CHECKED)}")
     if not node.flags & ENABLED:
         words.append("enabled=false")
     words.extend(f"{name}=true" for name, flag in _MARKED if node.flags & flag)
+    if node.drawn is not None:
+        words.append(f"source=picture confidence={node.drawn.confidence:.2f}")
     if node.resource_id:
         words.append(f"id={_quoted(node.resource_id)}")
     words.extend(f"{name}={_quoted(text)}" for name, field in _TEXTS if (text := getattr(node, field)))
@@ -97,7 +99,7 @@ def elements_text(elements: Elements, most: int = 200) -> str:
     return "\n".join([*lines[:most], *cut_off])
 
 
-def _item_line(item: Item) -> str:
+def _item_line(item: ComparedItem) -> str:
     node = item.node
     words = [_escaped(node.short_class) or "View", *([quoted(cut(item.name, _NAME))] if item.name else [])]
     words.append(str(node.bounds))
@@ -111,7 +113,7 @@ def _item_line(item: Item) -> str:
     return " ".join(words)
 
 
-def _word(node: Node, flag: int) -> str:
+def _flag_word(node: Node, flag: int) -> str:
     return "true" if node.flags & flag else "false"
 
 
@@ -157,7 +159,7 @@ def outline(screen: Screen, *, max_depth: int = 0, only_interactive: bool = Fals
         is_idle = only_interactive and not children and not actions_of(node)
         is_seen = not (is_wrapper or is_idle) and _is_shown(screen, node, keeps_bars=keeps_bars)
         if node is screen.root or is_seen:
-            outlines[node.order] = [_describe(node) | ({"children": children} if children else {})]
+            outlines[node.order] = [_outline_of_node(node) | ({"children": children} if children else {})]
         else:
             outlines[node.order] = children
     (root,) = outlines[screen.root.order]
@@ -168,11 +170,11 @@ def outline(screen: Screen, *, max_depth: int = 0, only_interactive: bool = Fals
             if depth < max_depth:
                 stack.extend((child, depth + 1) for child in branch.get("children", ()))
             elif "children" in branch:
-                branch["cut"] = _count(branch.pop("children"))
+                branch["cut"] = _count_nodes(branch.pop("children"))
     return root
 
 
-def _count(outlines: list[Outline]) -> int:
+def _count_nodes(outlines: list[Outline]) -> int:
     stack, count = list(outlines), 0
     while stack:
         node = stack.pop()
@@ -198,7 +200,7 @@ def _is_labelled(node: Node) -> bool:
     )
 
 
-def _describe(node: Node) -> Outline:
+def _outline_of_node(node: Node) -> Outline:
     texts = {
         "id": node.resource_id,
         "role": node.role,

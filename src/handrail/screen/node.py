@@ -6,11 +6,12 @@ A parsed tree is never changed; `Node` holds what the dump said, `roles` and `pa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 ENABLED = 1 << 0
 FOCUSED = 1 << 1
@@ -69,12 +70,8 @@ class Bounds(NamedTuple):
 
     def intersect(self, other: Bounds) -> Bounds:
         """The common part; its area is 0 when there is none."""
-        return Bounds(
-            max(self.left, other.left),
-            max(self.top, other.top),
-            min(self.right, other.right),
-            min(self.bottom, other.bottom),
-        )
+        x, y, right, bottom = other
+        return Bounds(max(self.left, x), max(self.top, y), min(self.right, right), min(self.bottom, bottom))
 
     def holds(self, x: int, y: int) -> bool:
         return self.left <= x < self.right and self.top <= y < self.bottom
@@ -89,6 +86,43 @@ class Bounds(NamedTuple):
 
     def __str__(self) -> str:
         return f"[{self.left},{self.top}][{self.right},{self.bottom}]"
+
+
+class DrawnMark(NamedTuple):
+    """What marks a node that was read from the picture of the screen: no tree has it."""
+
+    confidence: float
+    """0 to 1; 0 for a shape in which nothing could be read."""
+    pixels: str
+    """A digest of the pixels in its box, every one of them; "" for a clock."""
+    look: str
+    """Another word only where a person would see a change: a cursor or a clock is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPart:
+    """Something that the reader of pictures found, in the screen's pixels."""
+
+    kind: Literal["text", "button", "shape", "code"]
+    bounds: Bounds
+    text: str = ""
+    confidence: float = 0.0
+    pixels: str = ""
+    look: str = ""
+    inside: tuple[DrawnPart, ...] = ()
+
+
+class NodeFlag:
+    """An attribute of a node that is true where `flags` has this bit."""
+
+    def __init__(self, bit: int) -> None:
+        self._bit = bit
+
+    def __get__(self, node: Node, _: type[Node]) -> bool:
+        return node.flags & self._bit != 0
+
+
+ANYWHERE = Bounds(-(1 << 30), -(1 << 30), 1 << 30, 1 << 30)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -121,6 +155,8 @@ class Node:
     """How far it can be scrolled, where the surface tells."""
     place: str = ""
     """The address of the page that it is a part of, where its app is not known by that itself."""
+    drawn: DrawnMark | None = None
+    """Set where it was read from the picture; None for a node of the tree."""
     parent: Node | None = None
     children: list[Node] = field(default_factory=list)
     position: int = 0  # among its siblings
@@ -141,41 +177,15 @@ class Node:
     def center(self) -> ScreenPoint:
         return self.bounds.center
 
-    @property
-    def enabled(self) -> bool:
-        return self.flags & ENABLED != 0
-
-    @property
-    def focused(self) -> bool:
-        return self.flags & FOCUSED != 0
-
-    @property
-    def selected(self) -> bool:
-        return self.flags & SELECTED != 0
-
-    @property
-    def checked(self) -> bool:
-        return self.flags & CHECKED != 0
-
-    @property
-    def checkable(self) -> bool:
-        return self.flags & CHECKABLE != 0
-
-    @property
-    def clickable(self) -> bool:
-        return self.flags & CLICKABLE != 0
-
-    @property
-    def scrollable(self) -> bool:
-        return self.flags & SCROLLABLE != 0
-
-    @property
-    def long_clickable(self) -> bool:
-        return self.flags & LONG_CLICKABLE != 0
-
-    @property
-    def password(self) -> bool:
-        return self.flags & PASSWORD != 0
+    enabled = NodeFlag(ENABLED)
+    focused = NodeFlag(FOCUSED)
+    selected = NodeFlag(SELECTED)
+    checked = NodeFlag(CHECKED)
+    checkable = NodeFlag(CHECKABLE)
+    clickable = NodeFlag(CLICKABLE)
+    scrollable = NodeFlag(SCROLLABLE)
+    long_clickable = NodeFlag(LONG_CLICKABLE)
+    password = NodeFlag(PASSWORD)
 
     @property
     def shown_text(self) -> str:
@@ -184,7 +194,7 @@ class Node:
 
     @property
     def short_class(self) -> str:
-        return self.class_name.rpartition(".")[2]
+        return short_class(self.class_name)
 
     @property
     def id_tail(self) -> str:
@@ -249,26 +259,28 @@ class Screen:
 
 
 Answer = TypeVar("Answer")
+More = ParamSpec("More")
 
 
-def once_per_screen(compute: Callable[[Screen], Answer]) -> Callable[[Screen], Answer]:
-    """Keeps the answer with the screen: policy, settling and rendering all ask for it. Do not change it."""
+def once_per_screen(
+    compute: Callable[Concatenate[Screen, More], Answer],
+) -> Callable[Concatenate[Screen, More], Answer]:
+    """Keeps the answer with the screen: policy, settling and rendering all ask for it. Do not change it.
+
+    Only an answer about the screen alone is kept: one for which all further arguments are empty.
+    """
 
     @wraps(compute)
-    def remembered(screen: Screen) -> Answer:
+    def remembered(screen: Screen, /, *more: More.args, **options: More.kwargs) -> Answer:
+        if options or (more and any(more)):
+            return compute(screen, *more, **options)
         if compute not in screen.memo:
-            screen.memo[compute] = compute(screen)
+            screen.memo[compute] = compute(screen, *more, **options)
         answer: Answer = screen.memo[compute]
         return answer
 
     return remembered
 
-
-ROLES = (
-    "button", "text_field", "text_view", "check_box", "switch", "radio_button", "slider", "scroll_view",
-    "image", "image_button", "container", "list", "list_item", "tab", "toolbar", "progress_bar", "spinner",
-    "web_view", "unknown",
-)  # fmt: skip
 
 # Tested in this order, so a narrower ending comes before a wider one.
 _ROLE_BY_ENDING = (
@@ -290,6 +302,32 @@ _ROLE_BY_ENDING = (
     ("image", ("ImageView", ".Image")),
     ("text_view", ("TextView", "TextClock", "Chronometer")),
 )
+_IOS_KINDS = {
+    "button": "Button ToolbarButton MenuItem MenuBarItem Link DisclosureTriangle Icon Key IncrementArrow "
+    "DecrementArrow BackButton",
+    "text_field": "TextField SecureTextField SearchField TextView ComboBox TextArea SearchBar",
+    "text_view": "StaticText HelpTag Heading",
+    "check_box": "CheckBox",
+    "switch": "Switch Toggle",
+    "radio_button": "RadioButton",
+    "slider": "Slider RatingIndicator Stepper",
+    "scroll_view": "ScrollView ScrollArea",
+    "image": "Image Map",
+    "container": "Other Group Window Application Sheet Alert Dialog Popover Drawer SegmentedControl "
+    "SplitGroup Keyboard StatusBar RadioGroup TabGroup LayoutArea LayoutItem Element ActionSheet "
+    "GenericElement",
+    "list": "Table CollectionView Outline Grid Menu TableView",
+    "list_item": "Cell TableRow OutlineRow TableCell CollectionCell",
+    "tab": "Tab TabBar",
+    "toolbar": "NavigationBar Toolbar MenuBar TouchBar",
+    "progress_bar": "ProgressIndicator ActivityIndicator LevelIndicator RelevanceIndicator ValueIndicator "
+    "PageIndicator",
+    "spinner": "Picker PickerWheel DatePicker PopUpButton MenuButton ColorWell",
+    "web_view": "WebView Browser WebArea",
+}
+_IOS_ROLES = {kind: role for role, kinds in _IOS_KINDS.items() for kind in kinds.split()}
+_IOS_CLASS = re.compile(r"(?:XCUIElementType|UIA|AX)(?=[A-Z])(\w+)")
+"""XCTest's, UIAutomation's (before Xcode 8) and the accessibility framework's names for the same kinds."""
 _CONTAINER_PARTS = ("Layout", "ViewGroup", "CardView", "ComposeView")
 ROWLIKE = frozenset({"container", "unknown"})
 
@@ -303,7 +341,16 @@ _ROLE_ACTIONS = {"text_field": ("type",), "slider": ("adjust",)}
 
 
 @lru_cache(maxsize=4096)
+def short_class(class_name: str) -> str:
+    """Without package or prefix: `Switch` of `XCUIElementTypeSwitch`, `Button` of `android.widget.Button`."""
+    apple = _IOS_CLASS.fullmatch(class_name)
+    return apple[1] if apple else class_name.rpartition(".")[2]
+
+
+@lru_cache(maxsize=4096)
 def class_role(class_name: str) -> str:
+    if apple := _IOS_CLASS.fullmatch(class_name):
+        return _IOS_ROLES.get(apple[1], "unknown")
     for role, endings in _ROLE_BY_ENDING:
         if class_name.endswith(endings):
             return role
@@ -438,7 +485,7 @@ _WRAPPERS = 6  # single boxes between a scroll container and its rows; a bound f
 _CLIPPED = 0.9  # of the usual length: a shorter first or last row is cut by the edge
 
 
-def arrows(node: Node) -> str:
+def scroll_arrows(node: Node) -> str:
     """Such as "↓", "↑↓", "←"; "↕" or "↔" where the bounds do not tell which way."""
     if node.scrolled is not None and node.scrolls_to is not None:
         marks = (
@@ -446,15 +493,15 @@ def arrows(node: Node) -> str:
             ("↑", node.scrolled.y > _SLACK), ("↓", node.scrolled.y < node.scrolls_to.y - _SLACK),
         )  # fmt: skip
         return "".join(mark for mark, more in marks if more)
-    content = _content(node)
+    content = _boxes_of_content(node)
     sideways = _is_sideways(node, content)
-    back, forward = _more(node.bounds, content, sideways)
+    back, forward = _content_beyond_edges(node.bounds, content, sideways)
     if not back and not forward:
         return "↔" if sideways else "↕"
     return ("←" if sideways else "↑") * back + ("→" if sideways else "↓") * forward
 
 
-def _content(node: Node) -> list[Bounds]:
+def _boxes_of_content(node: Node) -> list[Bounds]:
     for _ in range(_WRAPPERS):
         if len(node.children) == 1:
             node = node.children[0]
@@ -474,7 +521,7 @@ def _is_sideways(node: Node, content: list[Bounds]) -> bool:
     )
 
 
-def _more(frame: Bounds, content: list[Bounds], sideways: bool) -> tuple[bool, bool]:
+def _content_beyond_edges(frame: Bounds, content: list[Bounds], sideways: bool) -> tuple[bool, bool]:
     """Content that goes past an edge, is cut by it, or (forward) reaches it."""
     if len(content) < 2:
         return False, bool(content) and not sideways and content[0].bottom >= frame.bottom - _SLACK

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from handrail.errors import ElementNotInteractable
 from handrail.screen.node import (
+    ANYWHERE,
     CLIPPED,
     ENABLED,
     HIDDEN,
@@ -47,11 +48,20 @@ _MOST_EDGES = 24  # covering nodes whose edges are tried as borders of a free pl
 
 def visible_part(screen: Screen, node: Node) -> Bounds:
     """The bounds clipped by the screen and every scroll container around; area 0 if nothing is visible."""
-    part = node.bounds.intersect(screen.bounds) if screen.bounds.area else node.bounds
-    for around in node.ancestors():
-        if scrolls(around):
-            part = part.intersect(around.bounds)
-    return part
+    return node.bounds.intersect(_windows_around(screen)[node.order])
+
+
+@once_per_screen
+def _windows_around(screen: Screen) -> list[Bounds]:
+    """By order: what the screen and the scroll containers around a node leave of it at most."""
+    around = [screen.bounds if screen.bounds.area else ANYWHERE] * len(screen.nodes)
+    for node in screen.nodes:
+        limit = around[node.order]
+        if node.children and scrolls(node):
+            limit = limit.intersect(node.bounds)
+        for child in node.children:
+            around[child.order] = limit
+    return around
 
 
 def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoint:
@@ -77,13 +87,13 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
             node, ref_of, "covered", f"is behind {describe(modal, ref_of(modal))}, which takes every touch",
             hint="Answer or close what is in front first.",
         )  # fmt: skip
-    above = covering(screen, node, part)
+    above = nodes_covering(screen, node, part)
     if node.covered_by is not None:
-        return _uncovered(_surface_point(screen, node, part, ref_of), above, node, ref_of)
+        return _raise_if_covered_above(_surface_point(screen, node, part, ref_of), above, node, ref_of)
     centre = part.center
-    hit, inside = _over(above, centre), _touchables_inside(screen, node)
+    hit, inside = _topmost_at(above, centre), _touchables_inside(screen, node)
     for blocked in (above + inside + possible_covers(screen, node, part), above + inside, above):
-        if _over(blocked, centre) is None:
+        if _topmost_at(blocked, centre) is None:
             return centre
         if free := _free_place(part, blocked):
             return free
@@ -102,16 +112,16 @@ def _surface_point(screen: Screen, node: Node, part: Bounds, ref_of: RefOf) -> S
         raise _not_interactable(
             node, ref_of, "covered", "is cut off by what is around it", hint="scroll_to it first."
         )
-    over = by_native_id(screen, node.covered_by)
+    over = node_by_native_id(screen, node.covered_by)
     what = describe(over, ref_of(over)) if over is not None else "something that is not told"
     raise _not_interactable(
         node, ref_of, "covered", f"is covered by {what}", hint="Close what covers it, or scroll it free."
     )
 
 
-def _uncovered(point: ScreenPoint, above: list[Node], node: Node, ref_of: RefOf) -> ScreenPoint:
+def _raise_if_covered_above(point: ScreenPoint, above: list[Node], node: Node, ref_of: RefOf) -> ScreenPoint:
     """A web page knows what covers its elements inside the page, but not what the screen shows above it."""
-    hit = _over([cover for cover in above if not cover.native_id], point)
+    hit = _topmost_at([cover for cover in above if not cover.native_id], point)
     if hit is None:
         return point
     raise _not_interactable(
@@ -120,7 +130,7 @@ def _uncovered(point: ScreenPoint, above: list[Node], node: Node, ref_of: RefOf)
     )  # fmt: skip
 
 
-def by_native_id(screen: Screen, native_id: str) -> Node | None:
+def node_by_native_id(screen: Screen, native_id: str) -> Node | None:
     return next((node for node in screen.nodes if node.native_id == native_id), None)
 
 
@@ -131,7 +141,7 @@ def _not_interactable(
     return ElementNotInteractable(f"{describe(node, ref)} {says}", hint=hint, reason=reason, ref=ref)
 
 
-def covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
+def nodes_covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
     """What is known to be drawn over `part` of a node, takes touches, and is of another branch; topmost last.
 
     Over a layer that is behind another one the words of that other one count too: nobody would touch there.
@@ -145,8 +155,8 @@ def covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
     return [
         other
         for other in painted[start:]
-        if (_covers(screen, other) or (layer is not None and _says_over(layer, other)))
-        and other.bounds.intersect(part).area
+        if other.bounds.intersect(part).area
+        and (_takes_touches(screen, other) or (layer is not None and _has_words_over(layer, other)))
         and not other.is_inside(node) and visible_part(screen, other).intersect(part).area
         and is_drawn_over(screen, other, node)
     ]  # fmt: skip
@@ -159,7 +169,7 @@ def possible_covers(screen: Screen, node: Node, part: Bounds) -> list[Node]:
         other
         for other in (_overlaps(screen).get(touched, ()) if touched else filter(touchable, screen.nodes))
         if other.bounds.intersect(part).area and is_drawn_over(screen, other, node) is None
-        and _covers(screen, other) and visible_part(screen, other).intersect(part).area
+        and _takes_touches(screen, other) and visible_part(screen, other).intersect(part).area
     ]  # fmt: skip
 
 
@@ -174,7 +184,7 @@ _CLASH = 0.2  # of the smaller of two pieces; fonts and touch targets reach a li
 
 
 @once_per_screen
-def doubtful(screen: Screen) -> frozenset[int]:
+def possibly_covered(screen: Screen) -> frozenset[int]:
     """Orders of elements that may be covered: something of unknown depth lies all over or under them.
 
     A button on a field or a card is no such case. What counts is a silent layer, content of both at the same
@@ -193,7 +203,7 @@ def doubtful(screen: Screen) -> frozenset[int]:
         unknown = [
             other
             for other in overlapping
-            if is_drawn_over(screen, other, node) is None and _covers(screen, other)
+            if is_drawn_over(screen, other, node) is None and _takes_touches(screen, other)
         ]
         is_crowded = len(unknown) > 1 or any(_clashes(screen, other, node) for other in unknown)
         if is_crowded and _free_place(visible_part(screen, node), unknown) is None:
@@ -243,13 +253,13 @@ def _clashes(screen: Screen, cover: Node, node: Node) -> bool:
         return not (cover.text or cover.description) or node.bounds.area * 2 > cover.bounds.area
     if cover.parent is not None and cover.bounds.covers(cover.parent.bounds):
         return True
-    pieces, own = _pieces(screen, cover), _pieces(screen, node) or [node.bounds]
+    pieces, own = _boxes_of_content(screen, cover), _boxes_of_content(screen, node) or [node.bounds]
     return any(
         piece.intersect(box).area > _CLASH * min(piece.area, box.area) for piece in pieces for box in own
     )
 
 
-def _pieces(screen: Screen, node: Node) -> list[Bounds]:
+def _boxes_of_content(screen: Screen, node: Node) -> list[Bounds]:
     """The boxes of what can be read or touched inside a node."""
     return [
         part.bounds
@@ -258,12 +268,12 @@ def _pieces(screen: Screen, node: Node) -> list[Bounds]:
     ]
 
 
-def _says_over(layer: Node, node: Node) -> bool:
+def _has_words_over(layer: Node, node: Node) -> bool:
     is_outside = not layer.order <= node.order < layer.end
     return is_outside and not node.children and bool(node.text or node.description)
 
 
-def _covers(screen: Screen, node: Node) -> bool:
+def _takes_touches(screen: Screen, node: Node) -> bool:
     if node.flags & HIDDEN:
         return False
     if is_input_method(node.package_name):
@@ -274,7 +284,7 @@ def _covers(screen: Screen, node: Node) -> bool:
     return touchable(node) and not node.flags & SCROLLABLE and not is_web_veil(screen, node)
 
 
-def _over(nodes: list[Node], point: ScreenPoint) -> Node | None:
+def _topmost_at(nodes: list[Node], point: ScreenPoint) -> Node | None:
     return next((node for node in reversed(nodes) if node.bounds.holds(*point)), None)
 
 
@@ -289,8 +299,8 @@ def _free_place(part: Bounds, above: list[Node]) -> ScreenPoint | None:
     """The middle of the free cell between the covering edges that is roomy and nearest to the centre."""
     boxes = [node.bounds for node in above]
     largest = sorted(boxes, key=lambda box: -box.intersect(part).area)[:_MOST_EDGES]
-    columns = _cuts(part.left, part.right, [x for box in largest for x in (box.left, box.right)])
-    rows = _cuts(part.top, part.bottom, [y for box in largest for y in (box.top, box.bottom)])
+    columns = _strips_between(part.left, part.right, [x for box in largest for x in (box.left, box.right)])
+    rows = _strips_between(part.top, part.bottom, [y for box in largest for y in (box.top, box.bottom)])
     centre = part.center
     best: tuple[int, int, ScreenPoint] | None = None
     for left, right in columns:
@@ -304,7 +314,7 @@ def _free_place(part: Bounds, above: list[Node]) -> ScreenPoint | None:
     return best[2] if best else None
 
 
-def _cuts(low: int, high: int, edges: list[int]) -> list[tuple[int, int]]:
+def _strips_between(low: int, high: int, edges: list[int]) -> list[tuple[int, int]]:
     return list(pairwise(sorted({low, high, *[min(max(edge, low), high) for edge in edges]})))
 
 
@@ -338,11 +348,13 @@ def element_at(screen: Screen, x: int, y: int) -> Node | None:
 def touch_targets(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
     """What a touch there may reach, and each uncovered touchable that begins within `slop` pixels of it.
 
-    Where the dump does not tell which of several nodes lies on top, all of them count.
+    Where the dump does not tell which of several nodes lies on top, all of them count; also words beside a
+    box that takes nothing, such as the window that holds the keyboard of an iPhone.
     """
     x, y = point
     hit = element_at(screen, x, y)
     targets = [hit] if hit is not None else []
+    box = hit if hit is not None and not touchable(hit) else None
     above: list[Node] = []
     for node in reversed(paint_order(screen)):
         left, top, right, bottom = node.bounds
@@ -350,7 +362,10 @@ def touch_targets(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
             continue
         if node.flags & HIDDEN or node.covered_by:
             continue
-        if touchable(node):
+        if box is not None and (node.text or node.description) and not touchable(node):
+            is_free = is_drawn_over(screen, box, node) is None and visible_part(screen, node).holds(x, y)
+            targets += [node] if is_free else []
+        elif touchable(node):
             part = visible_part(screen, node)
             near = ScreenPoint(min(max(x, part.left), part.right - 1), min(max(y, part.top), part.bottom - 1))
             is_near = max(abs(near.x - x), abs(near.y - y)) <= slop
@@ -360,7 +375,7 @@ def touch_targets(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
                 and not any(target.is_inside(node) for target in targets)
             )
             over = [cover for cover in above if is_drawn_over(screen, cover, node)]
-            if part.area and is_near and is_beside and node is not hit and _over(over, near) is None:
+            if part.area and is_near and is_beside and node is not hit and _topmost_at(over, near) is None:
                 targets.append(node)
             if not is_web_veil(screen, node):
                 above.append(node)

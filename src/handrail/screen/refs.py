@@ -16,10 +16,10 @@ from handrail.screen.compact import CompactOptions, CompactResult, render
 from handrail.screen.elements import elements as elements_of
 from handrail.screen.fingerprint import screen_fingerprint
 from handrail.screen.match import Matching, match
-from handrail.screen.match.features import NAME, ScreenFeatures, acts, label_of
+from handrail.screen.match.features import NAME, ScreenFeatures, is_actionable, label_of
 from handrail.screen.match.rows import cut_rows
 from handrail.screen.node import JITTER_PX, Bounds, Element, Elements, Node, Screen, once_per_screen
-from handrail.screen.select import candidates, did_you_mean, nearest_nodes
+from handrail.screen.select import candidate_list, did_you_mean, nearest_nodes
 from handrail.screen.text import cut, name_of, quoted
 from handrail.screen.windows import visible
 
@@ -59,7 +59,7 @@ class RefMemory:
     def keep(self, seal: str, features: ScreenFeatures, refs: Mapping[int, str]) -> None:
         """Remembers a screen that is being left; `refs` by node order."""
         self._screens.pop(seal, None)
-        self._screens[seal] = {order: _trait(features, order, ref) for order, ref in refs.items()}
+        self._screens[seal] = {order: _remember_element(features, order, ref) for order, ref in refs.items()}
         while len(self._screens) > SCREENS:
             del self._screens[next(iter(self._screens))]
 
@@ -68,7 +68,7 @@ class RefMemory:
         trait = self._screens.get(seal, {}).get(node.order)
         if trait is None:
             return None
-        now = _trait(features, node.order, trait.ref)
+        now = _remember_element(features, node.order, trait.ref)
         if now[:5] != trait[:5]:
             return None
         if node.native_id:
@@ -99,7 +99,7 @@ class RefMemory:
 
 
 @once_per_screen
-def typed_digest(screen: Screen) -> str:
+def digest_of_typed_text(screen: Screen) -> str:
     """Distinguishes forms with different contents, which share a fingerprint; too short to reveal the
     content.
     """
@@ -107,7 +107,7 @@ def typed_digest(screen: Screen) -> str:
     return blake2b(repr(typed).encode(), digest_size=3).hexdigest()
 
 
-def _trait(features: ScreenFeatures, order: int, ref: str) -> RememberedElement:
+def _remember_element(features: ScreenFeatures, order: int, ref: str) -> RememberedElement:
     node = features.nodes[order]
     return RememberedElement(
         ref, node.class_name, node.resource_id, features.label[order], node.native_id, *node.bounds
@@ -247,7 +247,7 @@ class Registry:
 
     def clear(self) -> None:
         """Forgets all elements; the counters continue."""
-        self._bury({order: ref for ref, order in self._orders.items()})
+        self._remember_gone({order: ref for ref, order in self._orders.items()})
         self._recall.clear()
         self._forget_screen()
 
@@ -275,15 +275,15 @@ class Registry:
             self._elements_now if screen is self.screen and options.external_labels == self._labels else None
         )
         if elements is None:
-            elements = self._take(self._prepare(screen, options.external_labels), fingerprint)
+            elements = self._take_screen(self._prepare(screen, options.external_labels), fingerprint)
         refs = [self._live[element.node.order] for element in elements]
         result = render(screen, elements, refs, replace(options, fingerprint=fingerprint))
         self._text = result.text
         return result
 
-    def _take(self, new: _Prepared, fingerprint: str) -> Elements:
-        seal = fingerprint + typed_digest(new.features.screen)
-        alive = self._follow(new.matching, seal)
+    def _take_screen(self, new: _Prepared, fingerprint: str) -> Elements:
+        seal = fingerprint + digest_of_typed_text(new.features.screen)
+        alive = self._refs_that_live_on(new.matching, seal)
         # A ref for every element; enters the new ones into `alive`. What is remembered may be in use:
         # the element that had the ref there lives on elsewhere.
         taken = set(alive.values())
@@ -303,9 +303,9 @@ class Registry:
             orders |= {
                 ref: order
                 for order, ref in alive.items()
-                if order not in shown and not in_sight[order] and acts(nodes[order])
+                if order not in shown and not in_sight[order] and is_actionable(nodes[order])
             }
-        self._bury({order: ref for ref, order in self._orders.items() if ref not in orders})
+        self._remember_gone({order: ref for ref, order in self._orders.items() if ref not in orders})
         self._before = (self._features.nodes if self._features else [], self._live)
         self._features, self._live, self._orders = new.features, alive, orders
         self._elements_before, self._elements_now, self._labels = self._elements_now, new.elements, new.labels
@@ -313,7 +313,7 @@ class Registry:
         self._fingerprint, self._seal = fingerprint, seal
         return new.elements
 
-    def _follow(self, matching: Matching | None, seal: str) -> dict[int, str]:
+    def _refs_that_live_on(self, matching: Matching | None, seal: str) -> dict[int, str]:
         """The refs of the last screen by their nodes' new order."""
         if self._features is None or matching is None:
             return {}
@@ -327,7 +327,7 @@ class Registry:
         number = self._counters[kind] = self._counters.get(kind, 0) + 1
         return f"@{kind}{number}"
 
-    def _bury(self, refs: Mapping[int, str]) -> None:
+    def _remember_gone(self, refs: Mapping[int, str]) -> None:
         for order, ref in refs.items():
             if self._features is not None:
                 node = self._features.nodes[order]
@@ -343,7 +343,7 @@ class Registry:
 
     def resolve(self, ref: str) -> Node:
         """The element behind `@b1` or `el_…`. Raises `StaleReference`, also for a ref that never was."""
-        order = self._orders.get(self._short(ref))
+        order = self._orders.get(self._short_ref(ref))
         if order is None or self._features is None:
             raise self.stale(ref)
         return self._features.nodes[order]
@@ -367,14 +367,14 @@ class Registry:
         element = self._elements.get(node)
         return element.label if element else ""
 
-    def _short(self, ref: str) -> str:
+    def _short_ref(self, ref: str) -> str:
         if ref.startswith("el_"):
             return "@" + ref.removeprefix(self._prefix) if ref.startswith(self._prefix) else ref
         return ref
 
     def stale(self, ref: str) -> StaleReference:
         """An error that names what the ref was and the closest elements now."""
-        short = self._short(ref)
+        short = self._short_ref(ref)
         if self._features is None:
             return StaleReference(
                 f"{ref} is stale: no screen was read yet", ref=ref, selector={"ref": ref}, candidates=[]
@@ -395,7 +395,7 @@ class Registry:
             hint=f"{near} {StaleReference.hint}" if (near := did_you_mean(close, self)) else None,
             ref=ref,
             selector={"ref": ref},
-            candidates=candidates(close, self),
+            candidates=candidate_list(close, self),
         )
 
     def _was_issued(self, ref: str) -> bool:
@@ -433,7 +433,7 @@ class Registry:
                 registry._features = ScreenFeatures(unpack_screen(state["screen"]))
                 registry._live = {int(order): str(ref) for order, ref in state["live"]}
                 nodes = registry._features.nodes
-                registry._orders = {ref: at for at, ref in registry._live.items() if acts(nodes[at])}
+                registry._orders = {ref: at for at, ref in registry._live.items() if is_actionable(nodes[at])}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not stored refs: {error!r}") from None
         return registry

@@ -14,7 +14,7 @@ from typing import Any
 from handrail.errors import TargetError
 from handrail.protocol.target import Selector
 from handrail.screen.node import Node, Screen, once_per_screen, receiver, touchable
-from handrail.screen.select import CONTROLS, NO_HANDLES, Handles, distance, find, find_all, related
+from handrail.screen.select import NO_HANDLES, Handles, distance, find, find_all, is_related
 from handrail.screen.text import (
     cut,
     has_digits,
@@ -32,19 +32,40 @@ _MOST_TRIES = 16
 """Searches for one element; each reads the whole screen."""
 _MOST_INSIDE = 40
 """Descendants whose words may name the element around them."""
+_CAPTIONED = frozenset({"text_field", "switch", "check_box", "radio_button", "slider", "spinner"})
+"""Roles that a caption beside them names."""
 _SURE = frozenset({"exact", "label"})
 
 
 def robust_selector(screen: Screen, node: Node, handles: Handles = NO_HANDLES) -> Selector:
     """A selector for this element on this screen, in the words most likely to last."""
-    subject = _Subject(screen, node, handles)
-    for fields in subject.ladder():
-        if subject.means_only_this(fields):
+    subject = _SelectorSearch(screen, node, handles)
+    for fields in subject.candidate_fields():
+        if subject.finds_only_this(fields):
             return Selector.model_validate(fields)
-    return subject.by_number()
+    return subject.selector_by_index()
 
 
-class _Subject:
+def selector_choices(
+    screen: Screen, node: Node, handles: Handles = NO_HANDLES, most: int = 8
+) -> list[tuple[Selector, int]]:
+    """Selectors that name this element, the robust one first, each with how many elements it means."""
+    choices = [robust_selector(screen, node, handles)]
+    for fields in _SelectorSearch(screen, node, handles).candidate_fields():
+        selector = Selector.model_validate(fields)
+        if len(choices) < most and selector not in choices:
+            choices.append(selector)
+    return [(selector, _count_matches(screen, selector, handles)) for selector in choices]
+
+
+def _count_matches(screen: Screen, selector: Selector, handles: Handles) -> int:
+    try:
+        return len(find_all(screen, selector, handles))
+    except TargetError:
+        return 0
+
+
+class _SelectorSearch:
     """One element, the nodes whose words name it, and the number of searches for it."""
 
     def __init__(self, screen: Screen, node: Node, handles: Handles) -> None:
@@ -54,24 +75,24 @@ class _Subject:
         self.thing = activation_target(node)
         self.tries = 0
 
-    def ladder(self) -> Iterator[Fields]:
+    def candidate_fields(self) -> Iterator[Fields]:
         is_row = in_list(self.thing)
-        ids = list(self._ids())
+        ids = list(self._fields_by_id())
         if not is_row:  # a row's id is its template's: all rows have it, even if today there is only one
             yield from ids
-        words = list(self._words())
-        yield from (fields for fields in words if not _counts(fields))
-        yield from (fields for fields in words if _counts(fields))
-        yield from self._placed([*words, *ids, *self._kinds()])
+        words = list(self._fields_by_words())
+        yield from (fields for fields in words if not _has_number(fields))
+        yield from (fields for fields in words if _has_number(fields))
+        yield from self._fields_by_place([*words, *ids, *self._fields_by_kind()])
         if is_row:
             yield from ids
 
-    def _ids(self) -> Iterator[Fields]:
+    def _fields_by_id(self) -> Iterator[Fields]:
         for node in dict.fromkeys((self.thing, self.node)):
             if tail := lasting_id(node):
                 yield {"id": tail}
 
-    def _words(self) -> Iterator[Fields]:
+    def _fields_by_words(self) -> Iterator[Fields]:
         # The element itself, then what it says inside, a title first.
         inside = self.screen.inside(self.thing)[:_MOST_INSIDE]
         for node in dict.fromkeys(
@@ -84,22 +105,22 @@ class _Subject:
             if text := lasting_hint(node):
                 yield {"hint": text}
         label = self.handles.label_of(self.thing)
-        if self.thing.role in CONTROLS and is_name(label) and " · " not in label:
+        if self.thing.role in _CAPTIONED and is_name(label) and " · " not in label:
             yield {"text": label}  # a caption beside it
 
-    def _kinds(self) -> Iterator[Fields]:
+    def _fields_by_kind(self) -> Iterator[Fields]:
         if self.thing.role != "unknown":
             yield {"role": self.thing.role}
         if self.thing.class_name:
             yield {"class_name": self.thing.short_class or self.thing.class_name}
 
-    def _placed(self, selves: list[Fields]) -> Iterator[Fields]:
+    def _fields_by_place(self, selves: list[Fields]) -> Iterator[Fields]:
         """Words that others share, combined with a position relative to a unique text."""
-        for relation, anchor in anchors(self.screen, self.thing):
+        for relation, anchor in anchors_near(self.screen, self.thing):
             for fields in selves:
                 yield fields | {relation: anchor}
 
-    def means_only_this(self, fields: Fields) -> bool:
+    def finds_only_this(self, fields: Fields) -> bool:
         """True if an exact search for the fields finds this element and nothing else."""
         if self.tries >= _MOST_TRIES or not self._can_be_alone(fields):
             return False
@@ -118,23 +139,23 @@ class _Subject:
         ids = (node.resource_id for node in self.screen.nodes)
         return sum(resource_id == wanted or resource_id.endswith(f":id/{wanted}") for resource_id in ids) == 1
 
-    def by_number(self) -> Selector:
+    def selector_by_index(self) -> Selector:
         """Its kind and its index, inside the nearest ancestor with a unique id."""
-        kind = next(self._kinds(), {"class_name": self.thing.class_name or "View"})
+        kind = next(self._fields_by_kind(), {"class_name": self.thing.class_name or "View"})
         for around in self.thing.ancestors():
             tail = lasting_id(around)
             if tail and self._can_be_alone({"id": tail}):
-                fields = self._numbered(kind | {"within": {"id": tail}})
+                fields = self._with_index(kind | {"within": {"id": tail}})
                 if fields is not None:
                     return Selector.model_validate(fields)
-        return Selector.model_validate(self._numbered(kind) or kind)
+        return Selector.model_validate(self._with_index(kind) or kind)
 
-    def _numbered(self, fields: Fields) -> Fields | None:
+    def _with_index(self, fields: Fields) -> Fields | None:
         matches = find_all(self.screen, Selector.model_validate(fields), self.handles)
         return fields | {"index": matches.index(self.thing)} if self.thing in matches else None
 
 
-def _counts(fields: Fields) -> bool:
+def _has_number(fields: Fields) -> bool:
     return any(has_digits(words) for words in fields.values())
 
 
@@ -143,7 +164,7 @@ _PER_SIDE = 2
 _IN_ROW = 2
 
 
-def anchors(screen: Screen, node: Node) -> Iterator[tuple[str, dict[str, str]]]:
+def anchors_near(screen: Screen, node: Node) -> Iterator[tuple[str, dict[str, str]]]:
     """(field of a selector, anchor), the best first."""
     # Texts that can be seen, that nothing else says, and that do not count anything.
     texts = {other: text for other in own_nodes(screen) if (text := lasting_text(other))}
@@ -158,7 +179,7 @@ def anchors(screen: Screen, node: Node) -> Iterator[tuple[str, dict[str, str]]]:
     for anchor in inside[:_IN_ROW]:
         yield "within", {"text": texts[anchor]}
     for side in _SIDES:
-        near = [anchor for anchor in texts if related(node, side, anchor)]
+        near = [anchor for anchor in texts if is_related(node, side, anchor)]
         near.sort(key=lambda anchor: distance(anchor.bounds, node.bounds))
         for anchor in near[:_PER_SIDE]:
             yield side, {"text": texts[anchor]}
@@ -241,7 +262,7 @@ def landmark(before: Screen, after: Screen) -> dict[str, str] | None:
     new = [node for node in after.nodes if now[node.order] and now[node.order] not in old]
     only = {node for node in new if often[now[node.order]] == 1}
     steady = [node for node in _lasting(after, only) if not has_digits(now[node.order])]
-    return ({"text": now[min(steady, key=_rank).order]} if steady else None) or _by_id(before, after)
+    return ({"text": now[min(steady, key=_landmark_rank).order]} if steady else None) or _by_id(before, after)
 
 
 @once_per_screen
@@ -266,11 +287,14 @@ def _lasting(screen: Screen, nodes: set[Node]) -> list[Node]:
     return [
         node
         for node in own_nodes(screen)
-        if node in nodes and in_sight[node.order] and not in_list(node) and not _passes(screen, node)
+        if node in nodes
+        and in_sight[node.order]
+        and not in_list(node)
+        and not _is_passing_message(screen, node)
     ]
 
 
-def _passes(screen: Screen, node: Node) -> bool:
+def _is_passing_message(screen: Screen, node: Node) -> bool:
     """True for a message that disappears by itself, or plain words where such messages appear."""
     if node.bounds.top * _QUARTER > screen.height * (_QUARTER - 1) and receiver(node) is None:
         return True
@@ -281,7 +305,7 @@ def _passes(screen: Screen, node: Node) -> bool:
     return False
 
 
-def _rank(node: Node) -> tuple[bool, bool, bool, int]:
+def _landmark_rank(node: Node) -> tuple[bool, bool, bool, int]:
     """Titles first, then the upper quarter, then plain text before buttons, then document order."""
     around = [node, *node.ancestors()]
     window = around[-1] if around[-1].class_name else around[max(0, len(around) - 2)]

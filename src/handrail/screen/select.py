@@ -18,22 +18,10 @@ from typing import Any, Protocol
 
 from handrail.errors import AmbiguousTarget, ElementNotFound, StaleReference
 from handrail.protocol.target import Point, Selector
-from handrail.screen.node import (
-    ENABLED,
-    PASSWORD,
-    Bounds,
-    Node,
-    Screen,
-    ScreenPoint,
-    receiver,
-    touchable,
-)
+from handrail.screen.node import ENABLED, PASSWORD, Bounds, Node, Screen, ScreenPoint, receiver, touchable
 from handrail.screen.reach import element_at, tap_point
-from handrail.screen.text import candidate, clean, describe, name_of
-from handrail.screen.windows import (
-    is_input_method,
-    visible,
-)
+from handrail.screen.text import clean, describe, element_facts, name_of
+from handrail.screen.windows import is_input_method, visible
 
 
 class Handles(Protocol):
@@ -73,7 +61,7 @@ def ambiguous(selector: Selector, nodes: list[Node], every: list[Node], handles:
         f"{len(nodes)} elements match {selector} equally well",
         selector=selector_fields(selector),
         candidates=[
-            candidate(node, ref_near(node, handles), index=indexes[node]) for node in nodes[:_LISTED]
+            element_facts(node, ref_near(node, handles), index=indexes[node]) for node in nodes[:_LISTED]
         ],
     )
 
@@ -82,27 +70,27 @@ def no_such_index(selector: Selector, nodes: list[Node], handles: Handles) -> El
     """The selector matches, but its index is beyond the last match."""
     count = f"Only {len(nodes)} elements match" if len(nodes) > 1 else "Only one element matches"
     return ElementNotFound(
-        f"{count}, there is no index {selector.index}: {mentions(nodes, handles)}",
+        f"{count}, there is no index {selector.index}: {describe_nodes(nodes, handles)}",
         hint=f"Use an index from 0 to {len(nodes) - 1}." if len(nodes) > 1 else "Leave `index` out.",
         selector=selector_fields(selector),
-        candidates=candidates(nodes, handles),
+        candidates=candidate_list(nodes, handles),
     )
 
 
 def did_you_mean(nodes: Sequence[Node], handles: Handles) -> str | None:
     """A hint that names the nodes; None if there are none, so the error's own hint is used."""
-    return f"{DID_YOU_MEAN} {mentions(nodes, handles, ' or ')}?" if nodes else None
+    return f"{DID_YOU_MEAN} {describe_nodes(nodes, handles, ' or ')}?" if nodes else None
 
 
 def selector_fields(selector: Selector) -> dict[str, Any]:
     return selector.model_dump(exclude_none=True)
 
 
-def candidates(nodes: Sequence[Node], handles: Handles) -> list[dict[str, Any]]:
-    return [candidate(node, ref_near(node, handles)) for node in nodes[:_LISTED]]
+def candidate_list(nodes: Sequence[Node], handles: Handles) -> list[dict[str, Any]]:
+    return [element_facts(node, ref_near(node, handles)) for node in nodes[:_LISTED]]
 
 
-def mentions(nodes: Sequence[Node], handles: Handles, between: str = ", ") -> str:
+def describe_nodes(nodes: Sequence[Node], handles: Handles, between: str = ", ") -> str:
     listed = [describe(node, ref_near(node, handles)) for node in nodes[:_LISTED]]
     more = len(nodes) - len(listed)
     return between.join(listed) + (f" and {more} more" if more > 0 else "")
@@ -114,7 +102,7 @@ def ref_near(node: Node, handles: Handles) -> str | None:
     return handles.ref_of(node) or (handles.ref_of(touched) if touched else None)
 
 
-def _id(selector: Selector) -> str:
+def _wanted_id(selector: Selector) -> str:
     return (selector.id or selector.id_contains or "").rpartition("/")[2]
 
 
@@ -128,7 +116,7 @@ def nearest_nodes(screen: Screen, wanted: str, handles: Handles, *, by_id: bool 
         label = node.id_tail if by_id else node.text or node.description or handles.label_of(node)
         if shown[node.order] and label and not is_input_method(node.package_name):
             labels.append((label, node.order))
-    close = [screen.nodes[order] for order in nearest(wanted, labels, count=_MOST)]
+    close = [screen.nodes[order] for order in nearest_labels(wanted, labels, count=_MOST)]
     # A row and the text in it are one candidate.
     return list({receiver(node) or node: node for node in reversed(close)}.values())[::-1][:3]
 
@@ -140,18 +128,18 @@ _ALIKE = 1 / 3
 _WORD = re.compile(r"\w+")
 
 
-def nearest(wanted: str, labels: Iterable[tuple[str, int]], count: int = 3) -> list[int]:
+def nearest_labels(wanted: str, labels: Iterable[tuple[str, int]], count: int = 3) -> list[int]:
     """The keys of similar labels, best first."""
     goal = wanted.casefold()[:_LENGTH]
     scored = [
         (difference, key)
         for label, key in islice(labels, _MOST)
-        if (difference := _difference(goal, label.casefold()[:_LENGTH])) <= _ALIKE
+        if (difference := _label_difference(goal, label.casefold()[:_LENGTH])) <= _ALIKE
     ]
     return [key for _, key in sorted(scored)[:count]]
 
 
-def _difference(goal: str, label: str) -> float:
+def _label_difference(goal: str, label: str) -> float:
     """0 for equal, 1 for nothing in common."""
     longest = max(len(goal), len(label), 1)
     if _share_words(goal, label):
@@ -192,7 +180,6 @@ def edit_distance(first: str, other: str, limit: int) -> int:
 
 
 _DEEPEST = 8  # selectors inside selectors
-CONTROLS = frozenset({"text_field", "switch", "check_box", "radio_button", "slider", "spinner"})
 _HOW = ("exact", "label", "part", "ignoring_case")  # by grade
 
 
@@ -221,7 +208,7 @@ class FoundElement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Matches:
+class _BestMatches:
     """The nodes with the best grade, in document order, and the anchors they were measured by."""
 
     nodes: list[Node]
@@ -231,7 +218,7 @@ class _Matches:
 
 def find(screen: Screen, target: Selector | Point, handles: Handles = NO_HANDLES) -> FoundElement:
     """The only element a target means. Raises `ElementNotFound`, `StaleReference` or `AmbiguousTarget`."""
-    return _find(screen, target, handles, _DEEPEST)
+    return _find_to_depth(screen, target, handles, _DEEPEST)
 
 
 def find_all(screen: Screen, target: Selector | Point, handles: Handles = NO_HANDLES) -> list[Node]:
@@ -241,10 +228,10 @@ def find_all(screen: Screen, target: Selector | Point, handles: Handles = NO_HAN
         return [node] if node else []
     if target.handle:
         return [handles.resolve(target.handle)]
-    return _matches(screen, target, handles, _DEEPEST).nodes
+    return _find_best_matches(screen, target, handles, _DEEPEST).nodes
 
 
-def _find(screen: Screen, target: Selector | Point, handles: Handles, depth: int) -> FoundElement:
+def _find_to_depth(screen: Screen, target: Selector | Point, handles: Handles, depth: int) -> FoundElement:
     if isinstance(target, Point):
         point = ScreenPoint(target.x, target.y)
         hit = element_at(screen, *point)
@@ -257,19 +244,19 @@ def _find(screen: Screen, target: Selector | Point, handles: Handles, depth: int
         return FoundElement(screen, hit, "point", handles, place=point)
     if target.handle:
         return FoundElement(screen, handles.resolve(target.handle), "ref", handles)
-    matches = _matches(screen, target, handles, depth)
+    matches = _find_best_matches(screen, target, handles, depth)
     if not matches.nodes:
         fields = (target.text, target.text_contains, target.description, target.hint, target.state)
         words = next((field for field in fields if field), "")
-        close = nearest_nodes(screen, words or _id(target), handles, by_id=not words)
+        close = nearest_nodes(screen, words or _wanted_id(target), handles, by_id=not words)
         raise ElementNotFound(
             f"No element matches {target}",
             hint=did_you_mean(close, handles),
             selector=selector_fields(target),
-            candidates=candidates(close, handles),
+            candidates=candidate_list(close, handles),
         )
     if target.index is None:
-        node = _unambiguous(screen, target, matches, handles)
+        node = _only_match(screen, target, matches, handles)
     elif target.index < len(matches.nodes):
         node = matches.nodes[target.index]
     else:
@@ -278,44 +265,61 @@ def _find(screen: Screen, target: Selector | Point, handles: Handles, depth: int
     return FoundElement(screen, node, _HOW[matches.grade], handles, notes)
 
 
-def _matches(screen: Screen, selector: Selector, handles: Handles, depth: int) -> _Matches:
+def _find_best_matches(screen: Screen, selector: Selector, handles: Handles, depth: int) -> _BestMatches:
     nodes = screen.nodes
     if selector.within is not None:
-        nodes = screen.inside(search_scope(_anchor(screen, selector.within, handles, depth)))
+        nodes = screen.inside(search_scope(_find_anchor(screen, selector.within, handles, depth)))
     wish = SelectorMatcher.of(selector)
     graded = [(grade, node) for node in nodes if (grade := wish.grade(node, handles.label_of)) is not None]
     anchors = {
-        relation: _anchor(screen, target, handles, depth)
+        relation: _find_anchor(screen, target, handles, depth)
         for relation in RELATIONS
         if (target := getattr(selector, relation)) is not None
     }
     for relation, anchor in anchors.items():
-        graded = [(grade, node) for grade, node in graded if related(node, relation, anchor)]
-    best = _best_grade(graded)
-    return _Matches([node for grade, node in graded if grade == best], best, anchors)
+        graded = [(grade, node) for grade, node in graded if is_related(node, relation, anchor)]
+    nodes, best = _best_matches(graded, handles.label_of, wish.clean.get("text", ""))
+    return _BestMatches(nodes, best, anchors)
 
 
-def _best_grade(graded: list[tuple[int, Node]]) -> int:
-    """The lowest grade; but a caption that cannot be tapped yields to the control it names."""
+def _best_matches(graded: list[tuple[int, Node]], label_of: LabelOf, wanted: str) -> tuple[list[Node], int]:
+    """Those with the lowest grade, and that grade.
+
+    Elements that are shown by the wanted name count as much as those whose text it is: a caption that nothing
+    receives yields to them, and of two elements with one name none is taken silently. A row and what is in it
+    are one.
+    """
     best = min((grade for grade, _ in graded), default=EXACT)
-    if best == EXACT and any(grade == BY_LABEL and node.role in CONTROLS for grade, node in graded):
-        captions = [node for grade, node in graded if grade == EXACT]
-        if all(receiver(node) is None and not node.scrollable for node in captions):
-            return BY_LABEL
-    return best
+    nodes = [node for grade, node in graded if grade == best]
+    named = [
+        node for grade, node in graded if best == EXACT and grade == BY_LABEL and label_of(node) == wanted
+    ]
+    if not named:
+        return nodes, best
+    received = {
+        node: receiver(node) or node for node in nodes if receiver(node) is not None or node.scrollable
+    }
+    if not received:
+        return named, BY_LABEL
+    apart = [
+        node
+        for node in named
+        if not any(node is row or node.is_inside(row) or row.is_inside(node) for row in received.values())
+    ]
+    return sorted({*(received if apart else nodes), *apart}, key=lambda node: node.order), EXACT
 
 
-def _anchor(screen: Screen, target: Selector | Point, handles: Handles, depth: int) -> Node:
+def _find_anchor(screen: Screen, target: Selector | Point, handles: Handles, depth: int) -> Node:
     if depth <= 0:
         raise ElementNotFound("The selector is nested too deeply", hint="Use a ref instead.")
-    return _find(screen, target, handles, depth - 1).node
+    return _find_to_depth(screen, target, handles, depth - 1).node
 
 
-def _unambiguous(screen: Screen, selector: Selector, matches: _Matches, handles: Handles) -> Node:
+def _only_match(screen: Screen, selector: Selector, matches: _BestMatches, handles: Handles) -> Node:
     nodes = matches.nodes
     if len(nodes) == 1:
         return nodes[0]
-    ranks = _ranks(screen, nodes)
+    ranks = _reachability_ranks(screen, nodes)
     best = min(ranks)
     good = [node for node, rank in zip(nodes, ranks, strict=True) if rank == best]
     for anchor in matches.anchors.values():
@@ -328,13 +332,19 @@ def _unambiguous(screen: Screen, selector: Selector, matches: _Matches, handles:
         held = by_receiver.get(touched)
         if held is None or node.is_inside(held):
             by_receiver[touched] = node
-    good = _fields_in_boxes(list(by_receiver.values()))
+    good = _prefer_fields_to_boxes(list(by_receiver.values()))
+    # A touch in the middle of the outer one comes down on the inner one.
+    good = [node for node in good if not any(_takes_touch_of(other, node) for other in good)]
     if len(good) > 1:
         raise ambiguous(selector, good, nodes, handles)
     return good[0]
 
 
-def _ranks(screen: Screen, nodes: list[Node]) -> list[int]:
+def _takes_touch_of(inner: Node, outer: Node) -> bool:
+    return inner is not outer and inner.is_inside(outer) and inner.bounds.holds(*outer.bounds.center)
+
+
+def _reachability_ranks(screen: Screen, nodes: list[Node]) -> list[int]:
     """0 visible, enabled and actionable; 1 visible and enabled; 2 visible; 3 not visible."""
     shown = visible(screen)
     ranks = []
@@ -346,11 +356,12 @@ def _ranks(screen: Screen, nodes: list[Node]) -> list[int]:
         elif not enabled:
             ranks.append(2)
         else:
-            ranks.append(0 if touched is not None or node.scrollable else 1)
+            is_moved = node.scrollable or node.role == "slider"
+            ranks.append(0 if touched is not None or is_moved else 1)
     return ranks
 
 
-def _fields_in_boxes(nodes: list[Node]) -> list[Node]:
+def _prefer_fields_to_boxes(nodes: list[Node]) -> list[Node]:
     """A search bar and the field in it have the same name; the caller means the field."""
     fields = [node for node in nodes if node.role in _TYPED]
     return [
@@ -455,28 +466,6 @@ _OTHER: Mapping[str, Callable[[Node], str]] = {
 
 _SLACK_PX = 2
 
-Relation = Callable[[Bounds, Bounds], bool]
-
-
-def _left_of(bounds: Bounds, anchor: Bounds) -> bool:
-    return bounds.right <= anchor.left + _SLACK_PX and _share_rows(bounds, anchor)
-
-
-def _right_of(bounds: Bounds, anchor: Bounds) -> bool:
-    return bounds.left >= anchor.right - _SLACK_PX and _share_rows(bounds, anchor)
-
-
-def _above(bounds: Bounds, anchor: Bounds) -> bool:
-    return bounds.bottom <= anchor.top + _SLACK_PX and _share_columns(bounds, anchor)
-
-
-def _below(bounds: Bounds, anchor: Bounds) -> bool:
-    return bounds.top >= anchor.bottom - _SLACK_PX and _share_columns(bounds, anchor)
-
-
-def _any_direction(bounds: Bounds, anchor: Bounds) -> bool:
-    return bool(bounds.area or anchor.area)
-
 
 def _share_rows(first: Bounds, other: Bounds) -> bool:
     return first.top < other.bottom and other.top < first.bottom
@@ -486,17 +475,17 @@ def _share_columns(first: Bounds, other: Bounds) -> bool:
     return first.left < other.right and other.left < first.right
 
 
-RELATIONS: Mapping[str, Relation] = {
-    "left_of": _left_of,
-    "right_of": _right_of,
-    "above": _above,
-    "below": _below,
-    "near": _any_direction,
+RELATIONS: Mapping[str, Callable[[Bounds, Bounds], bool]] = {
+    "left_of": lambda box, other: box.right <= other.left + _SLACK_PX and _share_rows(box, other),
+    "right_of": lambda box, other: box.left >= other.right - _SLACK_PX and _share_rows(box, other),
+    "above": lambda box, other: box.bottom <= other.top + _SLACK_PX and _share_columns(box, other),
+    "below": lambda box, other: box.top >= other.bottom - _SLACK_PX and _share_columns(box, other),
+    "near": lambda box, other: bool(box.area or other.area),
 }
 """By the selector's field."""
 
 
-def related(node: Node, relation: str, anchor: Node) -> bool:
+def is_related(node: Node, relation: str, anchor: Node) -> bool:
     """Whether the relation holds and neither contains the other."""
     if node is anchor or node.is_inside(anchor) or anchor.is_inside(node):
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -32,23 +33,30 @@ _STATE_LIKE = re.compile(
 )
 
 
-class _Visible(dict[int, str | int | None]):
-    """A `str.translate` table: blanks and controls become a space, what can't be seen disappears."""
+class CharacterTable(dict[int, str]):
+    """A table for `str.translate` that asks `replace` about each character when it first meets it."""
 
-    def __missing__(self, code: int) -> str | int | None:
-        char = chr(code)
-        kind = unicodedata.category(char)
-        replacement: str | int | None = code
-        if kind in {"Cc", "Zs", "Zl", "Zp"}:
-            replacement = " "
-        elif kind in {"Cf", "Co", "Cs"} and char not in _JOINERS:
-            replacement = None
+    def __init__(self, replace: Callable[[str], str]) -> None:
+        self._replace = replace
+
+    def __missing__(self, code: int) -> str:
+        replacement = self._replace(chr(code))
         if len(self) < 4096:  # a bound for hostile screens that show every character there is
             self[code] = replacement
         return replacement
 
 
-_VISIBLE = _Visible()
+def _visible(char: str) -> str:
+    """Blanks and controls become a space, what can't be seen disappears."""
+    kind = unicodedata.category(char)
+    if kind in {"Cc", "Zs", "Zl", "Zp"}:
+        return " "
+    return "" if kind in {"Cf", "Co", "Cs"} and char not in _JOINERS else char
+
+
+_VISIBLE = CharacterTable(_visible)
+_TURNED = re.compile("\u202e([^\u202c\n]*)\u202c?")
+"""Shown from right to left, whatever its letters are."""
 
 
 @lru_cache(maxsize=4096)
@@ -59,6 +67,8 @@ def clean(text: str) -> str:
     if not text.isprintable():
         if "\x1b" in text:
             text = _ANSI.sub("", text)
+        if "\u202e" in text:
+            text = _TURNED.sub(lambda turned: turned[1][::-1], text)
         text = text.translate(_VISIBLE)
         if "\u200c" in text or "\u200d" in text:
             text = _LOOSE_JOINER.sub("", text)
@@ -223,7 +233,7 @@ def lasting_text(node: Node) -> str:
     text = clean(node.text)
     if node.role in _SWITCHED and text.casefold() in _STATES:
         return ""
-    return text if is_name(text) or (node.role == "button" and _fits(text)) else ""
+    return text if is_name(text) or (node.role == "button" and _may_stand_in_flow(text)) else ""
 
 
 def lasting_description(node: Node) -> str:
@@ -249,10 +259,10 @@ def has_digits(text: str) -> bool:
 @lru_cache(maxsize=2048)
 def is_name(text: str) -> bool:
     """Words that may name something in a flow's file."""
-    return _fits(text) and any(char.isalpha() for char in text)
+    return _may_stand_in_flow(text) and any(char.isalpha() for char in text)
 
 
-def _fits(text: str) -> bool:
+def _may_stand_in_flow(text: str) -> bool:
     """A flow file reads "@b1" as a ref, "10,20" as a point and "${" as a variable: these are not names."""
     return (
         0 < len(text) <= LONGEST
@@ -316,7 +326,7 @@ def describe(node: Node, ref: str | None = None) -> str:
     return " ".join(words)
 
 
-def candidate(node: Node, ref: str | None, **more: Any) -> dict[str, Any]:
+def element_facts(node: Node, ref: str | None, **more: Any) -> dict[str, Any]:
     """An element as data, for the details of an error; empty fields are left out."""
     facts = {
         "ref": ref,

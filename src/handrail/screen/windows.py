@@ -44,7 +44,7 @@ def layers_behind(screen: Screen) -> list[Node]:
     """The outermost parts of a screen over which another layer is drawn, in document order."""
     large = screen.width * screen.height // _LARGE
     behind: list[Node] = []
-    writing: _Writing | None = None
+    writing: _ReadablePieces | None = None
     end = 0
     for node in screen.nodes:
         children = node.children
@@ -69,22 +69,24 @@ def layers_behind(screen: Screen) -> list[Node]:
                 and child.bounds[3] > top
                 and is_drawn_over(screen, child, page)
             ]
-            if later and _may_fill(page, later):
-                writing = writing or _Writing(screen, on_screen(screen))
+            if later and _may_write_over(page, later):
+                writing = writing or _ReadablePieces(screen, on_screen(screen))
                 if writing.writes_over(page, later):
                     behind.append(page)
                     end = max(end, page.end)
     return behind
 
 
-def _may_fill(page: Node, later: list[Node]) -> bool:
+def _may_write_over(page: Node, later: list[Node]) -> bool:
     """A quick check by bounds alone: bars and buttons are too small to write over a page."""
     if sum(layer.end - layer.order for layer in later) < _FEW:
         return False
-    return _filled(page.bounds, [layer.bounds.intersect(page.bounds) for layer in later]) >= _FILLED
+    return (
+        _count_filled_bands(page.bounds, [layer.bounds.intersect(page.bounds) for layer in later]) >= _FILLED
+    )
 
 
-class _Writing:
+class _ReadablePieces:
     """The innermost nodes of a screen that can be read or touched."""
 
     def __init__(self, screen: Screen, shown: bytearray) -> None:
@@ -108,7 +110,7 @@ class _Writing:
         frame, pane = page.bounds, page.bounds.area * _PANE
         above = [box.intersect(frame) for layer in later for box in self._inside(layer)]
         above = [box for box in above if 0 < box.area < pane]
-        if not _FEW <= len(above) <= _MOST_PIECES or _filled(frame, above) < _FILLED:
+        if not _FEW <= len(above) <= _MOST_PIECES or _count_filled_bands(frame, above) < _FILLED:
             return False
         clashes = sum(any(_overlap(box, other) for other in above) for box in below)
         return clashes >= max(_CLASHES, len(below) * _CLASH_SHARE)
@@ -117,7 +119,7 @@ class _Writing:
         return self._bounds[bisect_left(self._at, node.order) : bisect_left(self._at, node.end)]
 
 
-def _filled(frame: Bounds, boxes: list[Bounds]) -> int:
+def _count_filled_bands(frame: Bounds, boxes: list[Bounds]) -> int:
     tall = max(1, frame.height)
     filled: set[int] = set()
     for box in boxes:
@@ -188,10 +190,10 @@ def _may_be_modal(screen: Screen, window: Node, below: Node) -> bool:
         return False
     if not any(part.flags & CLICKABLE for part in (window, *screen.inside(window))):
         return False
-    return not _is_low(screen, window) and not _hangs_on_field(screen, window)
+    return not _is_flat_bar(screen, window) and not _hangs_on_field(screen, window)
 
 
-def _is_low(screen: Screen, window: Node) -> bool:
+def _is_flat_bar(screen: Screen, window: Node) -> bool:
     """The bar with Cut and Copy; touches beside it reach the app."""
     return window.bounds.height * _BAR < screen.height
 
@@ -219,6 +221,10 @@ SYSTEM_DIALOGS = frozenset(
 )
 """Who draws prompts, crash reports, choosers and the installer above an app."""
 
+IOS_KEYBOARD = "com.apple.keyboard"
+"""Whose the keys of an iPhone's keyboard count as: the tree of an app holds them as if they were its own."""
+SPRINGBOARD = "com.apple.springboard"
+"""An iPhone's home screen, which also draws the system's alerts."""
 _INPUT_METHOD_PARTS = ("inputmethod", "keyboard", "honeyboard", "swiftkey")
 _INPUT_METHOD_TAILS = (".ime", ".input", ".sogou", "adbkeyboard", "droidbotime")
 
@@ -280,7 +286,7 @@ def _is_guest(screen: Screen, window: Node, ground: Node) -> bool:
         return False
     if is_toast(screen, window) or _hangs_on_field(screen, window):
         return True
-    if _is_low(screen, window) and _field_in_use(screen, window):
+    if _is_flat_bar(screen, window) and _field_in_use(screen, window):
         return True
     own = window.package_name == ground.package_name or window.package_name in SYSTEM_DIALOGS
     return not own and window.bounds.area * _STAGE < screen.bounds.area
@@ -387,7 +393,7 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
 
     A layer counts as a whole: what covers only a part of it covers nothing.
     """
-    cover = Cover()
+    cover = ClickablesAbove()
     layer_at = {order: layer for layer in layers for order in range(layer.order, layer.end)}
     for node in reversed(paint_order(screen)):
         if not shown[node.order]:
@@ -396,15 +402,15 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
             if node.covered_by:
                 shown[node.order] = 0
             continue
-        over = cover.over(screen, node, layer_at.get(node.order) if layer_at else None)
+        over = cover.find_over(screen, node, layer_at.get(node.order) if layer_at else None)
         if over is not None:
-            if node.flags & ACTIONABLE or not _is_glass(over, screen):
+            if node.flags & ACTIONABLE or not _is_transparent(over, screen):
                 shown[node.order] = 0
         elif (
             node.covered_by is None
             and node.flags & CLICKABLE
             and not node.flags & SCROLLABLE
-            and not (has_web_view(screen) and is_web_veil(screen, node))
+            and not is_web_veil(screen, node)
         ):
             cover.add(node)
 
@@ -416,12 +422,14 @@ def has_web_view(screen: Screen) -> bool:
 
 def is_web_veil(screen: Screen, node: Node) -> bool:
     """A silent part of a web page: a backdrop. In a web page, later in the tree does not mean above."""
-    if node.text or node.description or not any(up.role == "web_view" for up in node.ancestors()):
+    if node.text or node.description or not has_web_view(screen):
+        return False
+    if not any(up.role == "web_view" for up in node.ancestors()):
         return False
     return not any(part.text or part.description for part in screen.inside(node))
 
 
-def _is_glass(over: Node, screen: Screen) -> bool:
+def _is_transparent(over: Node, screen: Screen) -> bool:
     """An empty tappable layer over a part of the screen takes the touches and shows the text behind it."""
     silent = not (over.children or over.text or over.description)
     return silent and over.bounds.area * 2 < screen.width * screen.height
@@ -449,7 +457,7 @@ def _drawing_order(node: Node) -> int:
     return node.drawing_order
 
 
-class Cover:
+class ClickablesAbove:
     """The clickables that may be drawn over the node in hand, kept by horizontal bands of the screen."""
 
     __slots__ = ("_bands", "_tall")
@@ -470,7 +478,7 @@ class Cover:
             if len(band) < _CROWD:
                 band.append(entry)
 
-    def over(self, screen: Screen, node: Node, layer: Node | None = None) -> Node | None:
+    def find_over(self, screen: Screen, node: Node, layer: Node | None = None) -> Node | None:
         """A clickable outside `node` that is known to hide it, or its layer, as a whole."""
         left, top, right, bottom = node.bounds
         band = self._bands.get(top >> _BAND_SHIFT, self._tall)
@@ -519,6 +527,7 @@ _CRASH_WORDS = re.compile(
     re.IGNORECASE,
 )
 _TITLE_IDS = ("permission_message", "alertTitle", "install_confirm_question", "title", "message")
+_IOS_PROMPTERS = frozenset({SPRINGBOARD, "com.apple.ContactsUI.LimitedAccessPromptView"})
 _BUTTON_ROLES = frozenset({"button", "image_button"})
 
 
@@ -544,40 +553,42 @@ class ScreenDialog:
 @once_per_screen
 def system_dialogs(screen: Screen) -> list[ScreenDialog]:
     """The system dialogs that are up, the topmost last."""
-    return [dialog for window in screen.windows if (dialog := _read(screen, window))]
+    return [dialog for window in screen.windows if (dialog := _read_dialog(screen, window))]
 
 
-def _read(screen: Screen, window: Node) -> ScreenDialog | None:
+def _read_dialog(screen: Screen, window: Node) -> ScreenDialog | None:
     nodes = [window, *screen.inside(window)]
     package = window.package_name or screen.package  # some exporters leave it out at a window's root
-    kind = _kind(package, nodes)
+    kind = _dialog_kind(package, nodes)
     if kind is None:
         return None
-    buttons = [(label, node) for node, label in _buttons(screen, nodes)]
+    buttons = [(label, node) for node, label in _dialog_buttons(screen, nodes)]
     return ScreenDialog(
         kind,
         package,
-        _title(nodes),
+        _dialog_title(nodes),
         tuple(label for label, _ in buttons),
         tuple(node for _, node in buttons),
     )
 
 
-def _kind(package: str, nodes: list[Node]) -> Kind | None:
+def _dialog_kind(package: str, nodes: list[Node]) -> Kind | None:
+    if package in _IOS_PROMPTERS:
+        return "permission" if nodes[0].short_class == "Alert" else None
     ids = {node.id_tail for node in nodes if node.resource_id}
     # The prompt itself, not the permission manager's pages, which the same package draws.
     if _PERMISSION_PACKAGES.search(package) and (
         bool(ids & _PERMISSION_IDS) or any(_PERMISSION_BUTTON.fullmatch(name) for name in ids)
     ):
         return "permission"
-    if package in _SYSTEM and (failure := _failure(ids, nodes)):
+    if package in _SYSTEM and (failure := _crash_or_hang(ids, nodes)):
         return failure
     if package in _CHOOSER_PACKAGES or (package == "android" and ids & _CHOOSER_IDS):
         return "chooser"
     return "installer" if _INSTALLER_PACKAGES.search(package) else None
 
 
-def _failure(ids: set[str], nodes: list[Node]) -> Kind | None:
+def _crash_or_hang(ids: set[str], nodes: list[Node]) -> Kind | None:
     if "aerr_wait" in ids:
         return "anr"
     words = " ".join(node.text for node in nodes if node.id_tail in _TITLE_IDS)
@@ -590,8 +601,10 @@ def _failure(ids: set[str], nodes: list[Node]) -> Kind | None:
     return "crash" if _CRASH_WORDS.search(words) else None
 
 
-def _title(nodes: list[Node]) -> str:
+def _dialog_title(nodes: list[Node]) -> str:
     """The text under the best-known id, else the first text that is not on a button."""
+    if nodes[0].pane_title:
+        return nodes[0].pane_title
     by_id = {node.id_tail: node.text for node in reversed(nodes) if node.text and node.resource_id}
     for name in _TITLE_IDS:
         if name in by_id:
@@ -600,7 +613,7 @@ def _title(nodes: list[Node]) -> str:
     return next(plain, "")
 
 
-def _buttons(screen: Screen, nodes: list[Node]) -> Iterator[tuple[Node, str]]:
+def _dialog_buttons(screen: Screen, nodes: list[Node]) -> Iterator[tuple[Node, str]]:
     for node in nodes:
         if node.flags & CLICKABLE and (node.role in _BUTTON_ROLES or "button" in node.id_tail):
             label = (
@@ -653,9 +666,9 @@ class LoadingIndicator:
 @once_per_screen
 def loading_indicators(screen: Screen) -> list[LoadingIndicator]:
     """Every visible sign that something is still being loaded, in document order."""
-    visible = [node for node in screen.nodes if _may_tell(screen, node)]
-    has_bar = any(_is_progress(node) and not _names_value(node) for node in visible)
-    reasons = ((node, _why(node, has_bar=has_bar)) for node in visible)
+    visible = [node for node in screen.nodes if _may_show_loading(screen, node)]
+    has_bar = any(_is_progress(node) and not _shows_number(node) for node in visible)
+    reasons = ((node, _loading_reason(node, has_bar=has_bar)) for node in visible)
     return [LoadingIndicator(node, why) for node, why in reasons if why]
 
 
@@ -665,7 +678,7 @@ def _is_loading_kind(class_name: str, resource_id: str) -> bool:
     return _SPINNER.search(class_name) is not None or any(map(_PLACEHOLDER.search, names))
 
 
-def _may_tell(screen: Screen, node: Node) -> bool:
+def _may_show_loading(screen: Screen, node: Node) -> bool:
     """A visible node of the app that says something or looks like a spinner or placeholder."""
     speaks = node.text or node.description or node.state_description or node.role == "progress_bar"
     if not speaks and not _is_loading_kind(node.class_name, node.resource_id):
@@ -680,11 +693,11 @@ def _is_progress(node: Node) -> bool:
     return node.role == "progress_bar" or _SPINNER.search(node.class_name) is not None
 
 
-def _names_value(node: Node) -> bool:
+def _shows_number(node: Node) -> bool:
     return any(_VALUE.search(text) for text in (node.text, node.description, node.state_description))
 
 
-def _why(node: Node, *, has_bar: bool) -> str:
+def _loading_reason(node: Node, *, has_bar: bool) -> str:
     if _is_progress(node) and _is_indeterminate(node):
         return "spinner"
     if _PLACEHOLDER.search(node.short_class) or _PLACEHOLDER.search(node.id_tail):
@@ -696,7 +709,7 @@ def _why(node: Node, *, has_bar: bool) -> str:
 
 
 def _is_indeterminate(node: Node) -> bool:
-    if _names_value(node):
+    if _shows_number(node):
         return False
     is_long = node.bounds.width >= _LONG * node.bounds.height
     return not is_long or _BUSY_STATE.search(f"{node.state_description} {node.class_name}") is not None

@@ -10,7 +10,7 @@ from handrail.errors import ElementNotInteractable
 from handrail.screen.elements import DOUBTED, elements
 from handrail.screen.node import Node, Screen, touchable
 from handrail.screen.parse import parse
-from handrail.screen.reach import doubtful, may_be_covered_at, tap_point, touch_targets
+from handrail.screen.reach import may_be_covered_at, possibly_covered, tap_point, touch_targets
 from tests.corpus import CORPUS, needs_corpus
 from tests.unit.screen.drawn import Box, body, node, row, screen, untold
 
@@ -55,13 +55,22 @@ def test_a_touch_counts_for_everything_that_may_be_on_top_there() -> None:
     assert [each.class_name for each in touch_targets(told, pay.center, 8)] == ["android.widget.FrameLayout"]
 
 
+def test_words_beside_an_empty_box_that_may_lie_over_them_count() -> None:
+    """Such as the window that holds an iPhone's keyboard: it spans the screen and takes nothing."""
+    words = node("TextView", text="Pay now", box=row(3))
+    empty = node("FrameLayout", node("FrameLayout", box=FULL), box=FULL)
+    for siblings in ((words, empty), (empty, words)):
+        drawn = untold(*siblings)
+        assert "Pay now" in [each.text for each in touch_targets(drawn, named(drawn, "Pay now").center, 8)]
+
+
 def test_a_button_on_a_card_carries_no_mark_and_is_touched_in_doubt() -> None:
     card = node(
         "FrameLayout", node("TextView", text="Title", box=(40, 220, 400, 280)), box=row(0), flags="clickable"
     )
     more = node("ImageButton", content_desc="More", box=(900, 220, 1040, 330), flags="clickable")
     drawn = untold(card, more)
-    assert not doubtful(drawn)
+    assert not possibly_covered(drawn)
     button = next(each for each in drawn.nodes if each.description == "More")
     assert may_be_covered_at(drawn, button, button.center)
 
@@ -81,7 +90,7 @@ def test_two_layers_that_fill_their_parent_are_in_doubt_as_wholes() -> None:
     drawn = untold(hint, keys)
     assert body(drawn) == [f'@b1 "OK" {DOUBTED}', f'@b2 "7" {DOUBTED}']
     assert may_be_covered_at(drawn, named(drawn, "7"), named(drawn, "7").center)
-    assert not doubtful(screen(hint, keys))
+    assert not possibly_covered(screen(hint, keys))
 
 
 def really_covered(each: Node, drawn: Screen) -> bool:
@@ -124,7 +133,7 @@ def test_dumps_without_their_drawing_order_are_judged_by_it() -> None:
         if b"drawing-order" not in raw or len(raw) > 400_000:
             continue
         told, plain = parse(raw), parse(re.sub(rb' drawing-order="\d*"', b"", raw))
-        marks = doubtful(plain)
+        marks = possibly_covered(plain)
         for truth, each in zip(told.nodes, plain.nodes, strict=True):
             if not touchable(truth) or not truth.bounds.intersect(told.bounds).area:
                 continue

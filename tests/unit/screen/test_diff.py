@@ -220,6 +220,19 @@ def test_another_screen_is_one_line_and_what_is_there_now() -> None:
     ]
 
 
+def test_a_diff_that_is_longer_than_the_screen_is_the_screen() -> None:
+    old = screen(TITLE, *[button(f"Button {n}", n) for n in range(9)])
+    new = screen(TITLE, *[button(f"Button {n}", n, "clickable selected") for n in range(9)])
+    changes = diff(old, new)
+    listed = diff_text(changes)
+    assert diff_text(changes, screen_text="x" * (len(listed) - 1), shortest=True) == listed
+    short = "x" * (len(listed) // 2)
+    assert diff_text(changes, screen_text=short) == listed
+    assert (
+        diff_text(changes, screen_text=short, shortest=True) == f"Much changed. The screen is now:\n{short}"
+    )
+
+
 def test_another_app_is_named() -> None:
     package = "com.example.other"
     lines = [node("TextView", text=f"line {n}", box=row(n), package=package) for n in range(4)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.screen.match import align, anchor, match, once
+from handrail.screen.match import keys_that_occur_once, link_children, link_unmistakable, match
 from handrail.screen.match.features import Links, ScreenFeatures
 from handrail.screen.node import Node, Screen
 from handrail.screen.parse import parse
@@ -14,14 +14,14 @@ from tests.unit.screen.test_match import TITLE, button, entry, listed
 
 def proposed(old: Screen, new: Screen) -> Links:
     links = Links(ScreenFeatures(old), ScreenFeatures(new))
-    anchor(links)
-    align(links)
+    link_unmistakable(links)
+    link_children(links)
     return links
 
 
 def anchored(old: Screen, new: Screen) -> Links:
     links = Links(ScreenFeatures(old), ScreenFeatures(new))
-    anchor(links)
+    link_unmistakable(links)
     return links
 
 
@@ -34,7 +34,7 @@ def group(*inside: str, **more: str) -> str:
 
 
 def test_only_what_occurs_once_is_unmistakable() -> None:
-    assert once([("a", 1), ("b", 2), ("a", 3), ("c", 0), ("b", 4), ("b", 5)]) == {"c": 0}
+    assert keys_that_occur_once([("a", 1), ("b", 2), ("a", 3), ("c", 0), ("b", 4), ("b", 5)]) == {"c": 0}
 
 
 def test_a_subtree_is_found_wherever_it_went() -> None:

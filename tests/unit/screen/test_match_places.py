@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.screen.match import align, anchor, match
+from handrail.screen.match import link_children, link_unmistakable, match
 from handrail.screen.match.features import KeptLabels, Links, ScreenFeatures
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
@@ -139,8 +139,8 @@ def test_what_was_renamed_must_stand_at_one_of_its_corners(box: Box, same: bool)
 def kept_labels(old: Screen, new: Screen) -> KeptLabels:
     """Of what anchors and alignment propose."""
     links = Links(ScreenFeatures(old), ScreenFeatures(new))
-    anchor(links)
-    align(links)
+    link_unmistakable(links)
+    link_children(links)
     return KeptLabels(links)
 
 
@@ -168,7 +168,7 @@ def test_a_screen_is_known_by_most_of_its_labels_on_both_sides(
     old: list[str], new: list[str], known: bool
 ) -> None:
     """Under another title (here the first row is one) by nearly all of them."""
-    assert kept_labels(screen(*old), screen(*new)).of_screen() is known
+    assert kept_labels(screen(*old), screen(*new)).kept_on_screen() is known
 
 
 def test_a_small_window_under_another_title_is_not_known_by_its_labels() -> None:
@@ -179,8 +179,8 @@ def test_a_small_window_under_another_title_is_not_known_by_its_labels() -> None
         shown.width, shown.height = 1080, 2400
         return shown
 
-    assert kept_labels(window("Delete?"), window("Delete?")).of_screen()
-    assert not kept_labels(window("Delete?"), window("Sign out?")).of_screen()
+    assert kept_labels(window("Delete?"), window("Delete?")).kept_on_screen()
+    assert not kept_labels(window("Delete?"), window("Sign out?")).kept_on_screen()
 
 
 @each(
@@ -200,8 +200,8 @@ def test_a_list_is_known_by_what_is_written_around_it(
     old: list[str], new: list[str], every: bool, most: bool
 ) -> None:
     found = kept_labels(screen(*old), screen(*new))
-    assert found.of_every_fixed() is every
-    assert found.of_fixed() is most
+    assert found.kept_all_outside_lists() is every
+    assert found.kept_outside_lists() is most
 
 
 def test_a_screen_without_words_has_none_on_both_sides() -> None:

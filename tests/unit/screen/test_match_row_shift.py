@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.screen.match import align, anchor, match
+from handrail.screen.match import link_children, link_unmistakable, match
 from handrail.screen.match.features import KeptLabels, Links, ScreenFeatures
 from handrail.screen.match.rows import Displacement, RowShift, cut_rows, displacement
 from handrail.screen.node import Screen
@@ -135,8 +135,8 @@ def test_an_offset_is_that_of_the_first_edge_that_is_known() -> None:
 def row_shift(old: Screen, new: Screen) -> RowShift:
     """Of what anchors and alignment propose."""
     links = Links(ScreenFeatures(old), ScreenFeatures(new))
-    anchor(links)
-    align(links)
+    link_unmistakable(links)
+    link_children(links)
     return RowShift(links, KeptLabels(links), LIST, LIST)
 
 

@@ -91,7 +91,7 @@ def form(*words: str, first: int = 0) -> Screen:
     return screen(TITLE, node("ScrollView", frame, box=(0, 200, 1080, 2400), flags="scrollable"))
 
 
-def around_rows() -> Case:
+def frame_around_rows() -> Case:
     return Case(form("Name", "Street", "Send"), form("Name", "Street", "Sending"), kind("LinearLayout"), True)
 
 
@@ -188,7 +188,7 @@ def scrolled_list() -> Case:
     return Case(old, new, kind("ImageButton"), True)
 
 
-def certain() -> Case:
+def certain_row() -> Case:
     return Case(letters("Ann", "Bob", "Eve"), letters("Eve", "Ann", "Bob"), around("Eve"), True)
 
 
@@ -214,7 +214,7 @@ def days(*names: str) -> Screen:
     return listed(rest, *[entry(name, "Yesterday", place, 100) for place, name in enumerate(names)])
 
 
-def leftover() -> Case:
+def leftover_at_edge() -> Case:
     def first(drawn: Screen) -> Node:
         return kind("ListView")(drawn).children[0]
 
@@ -298,7 +298,7 @@ def another_caption() -> Case:
     return Case(form("Your name", ""), form("Your number", "focused"), kind("EditText"), False)
 
 
-def typed_into() -> Case:
+def field_typed_into() -> Case:
     old = page(node("EditText", box=row(1), hint="Search"))
     return Case(old, page(node("EditText", box=row(1), text="boats")), kind("EditText"), True)
 
@@ -333,41 +333,41 @@ def same_if_text_is_state() -> Case:
     return Case(toggle("Loud", "checked"), toggle("Silent", ""), said("Loud"), True)
 
 
-def own_change() -> Case:
+def changed_itself() -> Case:
     return Case(page(button("Inbox (3)", row(1))), page(button("Inbox (4)", row(1))), said("Inbox (3)"), True)
 
 
-def counter() -> Case:
+def changed_counter() -> Case:
     def badge(words: str) -> Screen:
         return page(button(words, row(1), resource_id="a:id/badge"))
 
     return Case(badge("3"), badge("4"), said("3"), True)
 
 
-def loading() -> Case:
+def text_came_while_loading() -> Case:
     def box(*inside: str) -> Screen:
         return page(tappable("FrameLayout", row(1), *inside, resource_id="a:id/send"))
 
     return Case(box(), box(text("Send", row(1))), lambda drawn: drawn.nodes[4], True)
 
 
-def nameless() -> Case:
+def nameless_icon() -> Case:
     def heart(flags: str) -> Screen:
         return page(node("ImageButton", box=row(1), flags=f"clickable {flags}"))
 
     return Case(heart(""), heart("selected"), kind("ImageButton"), True)
 
 
-INSIDE = (another_list, around_rows, row_itself, another_row, part_of_a_page)
+INSIDE = (another_list, frame_around_rows, row_itself, another_row, part_of_a_page)
 OUTSIDE = (
     unchanged_window, refilled_list, renamed_elsewhere, same_surroundings, wordless_screen,
     same_words_on_screen, list_under_title, scrolled_list,
 )  # fmt: skip
-ROWS = (certain, inner_list, leftover, look_alike, half_hidden, renamed, same_title)
+ROWS = (certain_row, inner_list, leftover_at_edge, look_alike, half_hidden, renamed, same_title)
 ELEMENTS = (
-    no_use_any_more, many_times_its_size, scroll_container, part_of_another, another_caption, typed_into,
-    look_alike_elsewhere, same_words, better_match_elsewhere, half_hidden, same_if_text_is_state,
-    own_change, counter, loading, nameless,
+    no_use_any_more, many_times_its_size, scroll_container, part_of_another, another_caption,
+    field_typed_into, look_alike_elsewhere, same_words, better_match_elsewhere, half_hidden,
+    same_if_text_is_state, changed_itself, changed_counter, text_came_while_loading, nameless_icon,
 )  # fmt: skip
 NAMES = [
     (rules, "INSIDE", INSIDE),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from handrail.errors import TreeParseError
 from handrail.screen.node import HIDDEN, Bounds, Screen
@@ -42,6 +44,17 @@ def test_a_stock_dump_becomes_nodes_with_all_their_fields() -> None:
     assert (found.id_tail, found.package_name, found.index, found.role) == ("save", APP, 3, "button")
     assert (found.bounds, found.center) == (Bounds(40, 100, 240, 200), (140, 150))
     assert (found.clickable, found.enabled, found.checked, found.focused) == (True, True, False, False)
+
+
+NOT_IN_XML = st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufffe\uffff")
+
+
+@settings(max_examples=100)
+@given(text=st.text(NOT_IN_XML), desc=st.text(NOT_IN_XML))
+def test_any_text_is_read_as_it_was_written(text: str, desc: str) -> None:
+    one = parse(hierarchy(node("TextView", text=text, desc=desc)).encode())
+    assert (one.nodes[0].text, one.nodes[0].description) == (text, desc)
+    assert not one.warnings
 
 
 def test_links_orders_and_ids_follow_positions_not_the_index_attribute() -> None:

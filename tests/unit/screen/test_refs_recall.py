@@ -5,7 +5,7 @@ from __future__ import annotations
 from handrail.screen.match.features import ScreenFeatures
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
-from handrail.screen.refs import RefMemory, Registry, typed_digest
+from handrail.screen.refs import RefMemory, Registry, digest_of_typed_text
 from tests.cases import each
 from tests.unit.screen.drawn import Box, node, row, screen, windows
 from tests.unit.screen.test_refs import TITLE, button, buttons, shown
@@ -88,10 +88,10 @@ def test_forms_are_told_apart_by_what_is_typed() -> None:
         fields = [node("EditText", text=text, box=row(place)) for place, text in enumerate(texts)]
         return screen(node("TextView", text="plain", box=row(5)), *fields)
 
-    digests = [typed_digest(form(*texts)) for texts in (("ab", "c"), ("a", "bc"), ("a", "b"), ())]
+    digests = [digest_of_typed_text(form(*texts)) for texts in (("ab", "c"), ("a", "bc"), ("a", "b"), ())]
     assert len(set(digests)) == 4
-    assert typed_digest(form("ab", "c")) == digests[0]
-    assert typed_digest(screen(TITLE)) == digests[3]
+    assert digest_of_typed_text(form("ab", "c")) == digests[0]
+    assert digest_of_typed_text(screen(TITLE)) == digests[3]
     assert {len(digest) for digest in digests} == {6}, "too short to tell what was typed"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from handrail.screen.node import ROLES, actions_of, role_of
+from typing import get_args
+
+from handrail.protocol.target import Role
+from handrail.screen.node import actions_of, role_of
 from tests.cases import each
 from tests.unit.screen.stock_dumps import node, screen
 
@@ -93,7 +96,7 @@ def test_only_direct_children_of_a_list_are_list_items() -> None:
 
 
 def test_every_role_given_is_a_known_one() -> None:
-    assert {*SEED.values(), *RELATIVES.values(), "list_item"} <= set(ROLES)
+    assert {*SEED.values(), *RELATIVES.values(), "list_item"} <= set(get_args(Role))
 
 
 @each(

@@ -1,8 +1,8 @@
 """Who is who on two screens: a one-to-one matching of nodes, with no partner where identity is in doubt.
 
-Unmistakable nodes are linked first (`anchor`), then the children of linked parents (`align`). Both only
-propose: `rows` takes back what the labels around do not support, and the rules below what is no longer the
-same element. Nodes of different class or resource id are never matched.
+Unmistakable nodes are linked first (`link_unmistakable`), then the children of linked parents
+(`link_children`). Both only propose links: `rows` takes back what the labels around do not support, and the
+rules below what is no longer the same element. Nodes of different class or resource id are never matched.
 
 `RULES` say whether an element survives. They are the last word on every link, and the only one that a ref's
 life hangs on. They ask for evidence. An element is the same if a person would still call it the same, or if
@@ -28,16 +28,10 @@ from handrail.screen.match.features import (
     KeptLabels,
     Links,
     ScreenFeatures,
-    acts,
-    skeleton,
+    is_actionable,
+    lasting_words,
 )
-from handrail.screen.match.rows import (
-    RecordComparison,
-    RowShift,
-    displacement,
-    is_same_row,
-    place_in_content,
-)
+from handrail.screen.match.rows import RecordComparison, RowShift, displacement, is_same_row, place_in_content
 from handrail.screen.node import ACTIONABLE, CHECKABLE, CHECKED, JITTER_PX, Bounds, Node, Screen, scrolls
 
 
@@ -83,8 +77,8 @@ def match(old: Screen | ScreenFeatures, new: Screen | ScreenFeatures) -> Matchin
     elif links.old.tree[0] == links.new.tree[0]:
         links.link_subtrees(0, 0)
     else:
-        anchor(links)
-        align(links)
+        link_unmistakable(links)
+        link_children(links)
     row_shifts = drop_unsupported_links(links)
     scrolls = []
     for order, row_shift in row_shifts.items():
@@ -98,7 +92,7 @@ def _features(screen: Screen | ScreenFeatures) -> ScreenFeatures:
     return screen if isinstance(screen, ScreenFeatures) else ScreenFeatures(screen)
 
 
-def align(links: Links) -> None:
+def link_children(links: Links) -> None:
     """Links children of linked parents, in document order, so a parent is done before its children."""
     old, new = links.old.nodes, links.new.nodes
     if links.alike(0, 0):
@@ -109,22 +103,25 @@ def align(links: Links) -> None:
             if links.old.tree[node.order] == links.new.tree[partner]:
                 links.link_subtrees(node.order, partner)
             else:
-                _align_children(links, node.children, new[partner].children)
+                _link_children_of(links, node.children, new[partner].children)
 
 
-def _align_children(links: Links, old: Sequence[Node], new: Sequence[Node]) -> None:
+def _link_children_of(links: Links, old: Sequence[Node], new: Sequence[Node]) -> None:
     """Links children that look unlike all their siblings first, then the runs between linked siblings."""
-    old_looks, new_looks = _looks(links.old, old, links.to_new), _looks(links.new, new, links.to_old)
+    old_looks, new_looks = (
+        _unlinked_subtrees(links.old, old, links.to_new),
+        _unlinked_subtrees(links.new, new, links.to_old),
+    )
     if not old_looks or not new_looks:
         return  # saves time: most are linked already
-    _link_once(links, old_looks, new_looks)
-    new_gaps = _gaps(new, links.to_old, range(len(links.to_old)))
-    for gap, orders in _gaps(old, links.to_new, links.to_new).items():
+    _link_unique(links, old_looks, new_looks)
+    new_gaps = _unlinked_runs(new, links.to_old, range(len(links.to_old)))
+    for gap, orders in _unlinked_runs(old, links.to_new, links.to_new).items():
         if gap in new_gaps:
-            _fill_gap(links, gap, orders, new_gaps[gap])
+            _link_runs(links, gap, orders, new_gaps[gap])
 
 
-def _looks(
+def _unlinked_subtrees(
     features: ScreenFeatures, children: Sequence[Node], linked: Sequence[int]
 ) -> list[tuple[int, int]]:
     return [(features.tree[node.order], node.order) for node in children if linked[node.order] == -1]
@@ -133,7 +130,9 @@ def _looks(
 Gap = tuple[int | None, int | None]
 
 
-def _gaps(children: Sequence[Node], linked: Sequence[int], names: Sequence[int]) -> dict[Gap, list[int]]:
+def _unlinked_runs(
+    children: Sequence[Node], linked: Sequence[int], names: Sequence[int]
+) -> dict[Gap, list[int]]:
     """Runs of unlinked siblings, keyed by the linked siblings around them (as orders in the new screen)."""
     gaps: dict[Gap, list[int]] = {}
     before, run = None, list[int]()
@@ -147,20 +146,22 @@ def _gaps(children: Sequence[Node], linked: Sequence[int], names: Sequence[int])
     return gaps
 
 
-def _fill_gap(links: Links, gap: Gap, old: list[int], new: list[int]) -> None:
+def _link_runs(links: Links, gap: Gap, old: list[int], new: list[int]) -> None:
     """Runs of equal length and kinds are linked in order; otherwise only what is alone of its kind."""
     if len(old) == len(new) and all(map(links.alike, old, new)):
         for pair in zip(old, new, strict=True):
             links.link(*pair)
         return
     if old and links.old.unit[old[0]] == old[0]:
-        _walk_from_anchors(links, gap, old, new)
+        _link_rows_beside_linked(links, gap, old, new)
     free_old = [order for order in old if links.to_new[order] == -1]
     free_new = [order for order in new if links.to_old[order] == -1]
-    _link_once(links, _kinds(links.old, free_old), _kinds(links.new, free_new))
+    _link_unique(links, _class_id_and_label(links.old, free_old), _class_id_and_label(links.new, free_new))
 
 
-def _kinds(features: ScreenFeatures, orders: Sequence[int]) -> list[tuple[tuple[str, str, str], int]]:
+def _class_id_and_label(
+    features: ScreenFeatures, orders: Sequence[int]
+) -> list[tuple[tuple[str, str, str], int]]:
     """Class and id; the label counts where there is no id."""
     nodes, label = features.nodes, features.label
     return [
@@ -169,19 +170,24 @@ def _kinds(features: ScreenFeatures, orders: Sequence[int]) -> list[tuple[tuple[
     ]
 
 
-def _walk_from_anchors(links: Links, gap: Gap, old: list[int], new: list[int]) -> None:
+def _link_rows_beside_linked(links: Links, gap: Gap, old: list[int], new: list[int]) -> None:
     """In a list, a row next to a linked row is the same one if it moved just as far.
 
     Walked from both ends; a row that both ends claim for different partners is linked to neither.
     """
-    claims = {*_walk(links, gap[0], old, new), *_walk(links, gap[1], old[::-1], new[::-1])}
-    new_once = once([(n, o) for o, n in claims])
-    for order, partner in once(claims).items():
+    claims = {
+        *_rows_that_moved_along(links, gap[0], old, new),
+        *_rows_that_moved_along(links, gap[1], old[::-1], new[::-1]),
+    }
+    new_once = keys_that_occur_once([(n, o) for o, n in claims])
+    for order, partner in keys_that_occur_once(claims).items():
         if partner in new_once:
             links.link(order, partner)
 
 
-def _walk(links: Links, anchor: int | None, old: list[int], new: list[int]) -> list[tuple[int, int]]:
+def _rows_that_moved_along(
+    links: Links, anchor: int | None, old: list[int], new: list[int]
+) -> list[tuple[int, int]]:
     if anchor is None:
         return []
     row_shift = displacement(links, links.to_old[anchor], anchor)
@@ -196,45 +202,45 @@ def _walk(links: Links, anchor: int | None, old: list[int], new: list[int]) -> l
 Key = TypeVar("Key", bound=Hashable)
 
 
-def anchor(links: Links) -> None:
+def link_unmistakable(links: Links) -> None:
     # Largest first: document order meets a subtree before its parts.
-    new_once = once(_subtrees(links.new))
-    for tree, order in once(_subtrees(links.old)).items():
+    new_once = keys_that_occur_once(_named_subtrees(links.new))
+    for tree, order in keys_that_occur_once(_named_subtrees(links.old)).items():
         if links.to_new[order] == -1 and tree in new_once:
             links.link_subtrees(order, new_once[tree])
-    _link_once(links, _keys(links.old), _keys(links.new))
-    _link_once(links, _ids(links.old), _ids(links.new))
-    _lift(links)
+    _link_unique(links, _labelled_keys(links.old), _labelled_keys(links.new))
+    _link_unique(links, _classes_and_ids(links.old), _classes_and_ids(links.new))
+    _link_parents_of_linked(links)
 
 
-def once(keyed: Collection[tuple[Key, int]]) -> dict[Key, int]:
+def keys_that_occur_once(keyed: Collection[tuple[Key, int]]) -> dict[Key, int]:
     """Key to order, for the keys that occur exactly once."""
     counts = Counter(map(itemgetter(0), keyed))
     return {key: order for key, order in keyed if counts[key] == 1}
 
 
-def _subtrees(features: ScreenFeatures) -> list[tuple[int, int]]:
+def _named_subtrees(features: ScreenFeatures) -> list[tuple[int, int]]:
     named = features.named
     return [(tree, order) for order, tree in enumerate(features.tree) if named[order]]
 
 
-def _keys(features: ScreenFeatures) -> list[tuple[int, int]]:
+def _labelled_keys(features: ScreenFeatures) -> list[tuple[int, int]]:
     label = features.label
     return [(key, order) for order, key in enumerate(features.key) if label[order]]
 
 
-def _ids(features: ScreenFeatures) -> list[tuple[tuple[str, str], int]]:
+def _classes_and_ids(features: ScreenFeatures) -> list[tuple[tuple[str, str], int]]:
     return [((node.class_name, node.resource_id), node.order) for node in features.nodes if node.resource_id]
 
 
-def _link_once(links: Links, old: Collection[tuple[Key, int]], new: Collection[tuple[Key, int]]) -> None:
-    new_once = once(new)
-    for key, order in once(old).items():
+def _link_unique(links: Links, old: Collection[tuple[Key, int]], new: Collection[tuple[Key, int]]) -> None:
+    new_once = keys_that_occur_once(new)
+    for key, order in keys_that_occur_once(old).items():
         if key in new_once:
             links.link(order, new_once[key])
 
 
-def _lift(links: Links) -> None:
+def _link_parents_of_linked(links: Links) -> None:
     """Links parents whose children are linked, bottom-up, so that a chain of containers follows its
     content.
     """
@@ -274,18 +280,20 @@ class LinkEvidence:
 
     @cached_property
     def keeps_words(self) -> bool:
-        return self.kept_labels.of_screen()
+        return self.kept_labels.kept_on_screen()
 
     @cached_property
     def keeps_words_around_lists(self) -> bool:
-        return self.kept_labels.of_every_fixed()
+        return self.kept_labels.kept_all_outside_lists()
 
     @cached_property
     def has_scrolled(self) -> bool:
         links = self.links
         new_scrollers = set(links.new.holder.values())
         scrollers = [order for order in links.old.holder.values() if links.to_new[order] in new_scrollers]
-        return self.kept_labels.of_fixed() and any(self.row_shift(order).scrolled for order in scrollers)
+        return self.kept_labels.kept_outside_lists() and any(
+            self.row_shift(order).scrolled for order in scrollers
+        )
 
     @cached_property
     def looks(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -327,34 +335,34 @@ def is_still_there(evidence: LinkEvidence, old: int, new: int) -> bool:
     links = evidence.links
     is_said = links.old.token[old] == NAME and links.old.label[old] == links.new.label[new]
     if is_said and links.old.unit[old] == -1:
-        return not acts(links.old.nodes[old]) or evidence.record.is_in_same_list(old)
+        return not is_actionable(links.old.nodes[old]) or evidence.record.is_in_same_list(old)
     if scrolls(links.old.nodes[old]) and scrolls(links.new.nodes[new]):
         return True  # what it shows comes and goes
-    if not acts(links.old.nodes[old]):
+    if not is_actionable(links.old.nodes[old]):
         return _is_text_there(evidence, old, new)
-    is_same = evidence.record.holds(old, new)
+    is_same = evidence.record.is_same_record(old, new)
     if is_same is not None:
         return is_same
-    return is_said or not _has_rows(links.old, old) or _is_put(links, old, new)
+    return is_said or not _has_rows(links.old, old) or _is_at_same_place_in_content(links, old, new)
 
 
 def _is_text_there(evidence: LinkEvidence, old: int, new: int) -> bool:
     """Texts cannot be tapped, so a mistake here costs a wrong line in a diff, not a wrong tap."""
     links = evidence.links
     if links.old.first_name(old) != -1 and links.new.first_name(new) != -1:
-        return evidence.kept_labels.of_names(old, new)  # a box with words is what they are about
-    old_group, new_group = evidence.kept_labels.groups(old, new)
+        return evidence.kept_labels.kept_names_inside(old, new)  # a box with words is what they are about
+    old_group, new_group = evidence.kept_labels.nearest_named_parts(old, new)
     if old_group > 0 and new_group > 0:
-        is_said = evidence.kept_labels.of_group(old, new) is not False
+        is_said = evidence.kept_labels.kept_around(old, new) is not False
         return is_said and links.to_new[old_group] == new_group
-    return not _has_rows(links.old, old) or _is_put(links, old, new)
+    return not _has_rows(links.old, old) or _is_at_same_place_in_content(links, old, new)
 
 
 def _has_rows(features: ScreenFeatures, order: int) -> bool:
     return features.scroller[order] != -1
 
 
-def _is_put(links: Links, old: int, new: int) -> bool:
+def _is_at_same_place_in_content(links: Links, old: int, new: int) -> bool:
     return place_in_content(links.old.nodes[old]) == place_in_content(links.new.nodes[new])
 
 
@@ -399,7 +407,7 @@ def another_list(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     return None if is_same else False
 
 
-def around_rows(evidence: LinkEvidence, old: int, new: int) -> bool | None:
+def frame_around_rows(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """The one frame of a scroll view that holds all its rows belongs to the scroll view."""
     links = evidence.links
     return True if links.old.unit[old] == links.new.unit[new] == -1 else None
@@ -425,10 +433,10 @@ def another_row(evidence: LinkEvidence, old: int, new: int) -> bool | None:
 def part_of_a_page(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """A pager's page is one row. A card in it counts as the same only if most of its labels stayed."""
     links = evidence.links
-    return evidence.kept_labels.within(old, new, links.old.unit[old], links.new.unit[new])
+    return evidence.kept_labels.kept_within_row(old, new, links.old.unit[old], links.new.unit[new])
 
 
-INSIDE: tuple[Rule, ...] = (another_list, around_rows, row_itself, another_row, part_of_a_page)
+INSIDE: tuple[Rule, ...] = (another_list, frame_around_rows, row_itself, another_row, part_of_a_page)
 
 
 def unchanged_window(evidence: LinkEvidence, old: int, new: int) -> bool | None:
@@ -470,7 +478,7 @@ def renamed_elsewhere(evidence: LinkEvidence, old: int, new: int) -> bool | None
 
 def same_surroundings(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """The "OK" of another dialog: what is around it decides, where enough is written there."""
-    return evidence.kept_labels.around(old, new)
+    return evidence.kept_labels.is_same_place(old, new)
 
 
 def wordless_screen(evidence: LinkEvidence, _old: int, _new: int) -> bool | None:
@@ -489,7 +497,7 @@ def list_under_title(evidence: LinkEvidence, _old: int, _new: int) -> bool | Non
 
 
 def scrolled_list(evidence: LinkEvidence, _old: int, _new: int) -> bool | None:
-    """The pencil above a feed around which nothing is written: its last rows are its first ones now."""
+    """A node outside lists that nothing around it identifies, such as a button over a feed that scrolled."""
     return True if evidence.has_scrolled else None
 
 
@@ -507,7 +515,9 @@ def survives(evidence: LinkEvidence, old: int, new: int) -> bool:
     """Judges two nodes whose places match. Nodes that cannot be acted on always survive."""
     before, after = evidence.links.old, evidence.links.new
     a, b = before.nodes[old], after.nodes[new]
-    if (a.package_name != b.package_name or not a.package_name) and _app(before, old) != _app(after, new):
+    if (a.package_name != b.package_name or not a.package_name) and _package_of(before, old) != _package_of(
+        after, new
+    ):
         return False
     if not (a.flags | b.flags) & ACTIONABLE and a.role not in MAY_ACT:
         return True
@@ -525,7 +535,7 @@ def survives(evidence: LinkEvidence, old: int, new: int) -> bool:
     return False
 
 
-def _app(features: ScreenFeatures, order: int) -> str:
+def _package_of(features: ScreenFeatures, order: int) -> str:
     return features.nodes[order].package_name or features.screen.package
 
 
@@ -540,16 +550,16 @@ class ProposedLink:
 
     @cached_property
     def labels(self) -> tuple[list[str], list[str]]:
-        return _labels(self.links.old, self.old), _labels(self.links.new, self.new)
+        return _labels_inside(self.links.old, self.old), _labels_inside(self.links.new, self.new)
 
     @cached_property
     def skeletons(self) -> tuple[list[str], list[str]]:
-        old, new = ([bare for label in labels if (bare := skeleton(label))] for labels in self.labels)
+        old, new = ([bare for label in labels if (bare := lasting_words(label))] for labels in self.labels)
         return old, new
 
     @property
     def own(self) -> tuple[str, str]:
-        return skeleton(self.links.old.label[self.old]), skeleton(self.links.new.label[self.new])
+        return lasting_words(self.links.old.label[self.old]), lasting_words(self.links.new.label[self.new])
 
     @property
     def contradicts(self) -> bool:
@@ -587,7 +597,7 @@ class ProposedLink:
         return row_shift.agrees(self.old, displacement(self.links, self.old, self.new))
 
 
-def _labels(features: ScreenFeatures, order: int) -> list[str]:
+def _labels_inside(features: ScreenFeatures, order: int) -> list[str]:
     return [label for label in features.label[order : features.nodes[order].end] if label]
 
 
@@ -600,7 +610,7 @@ def _same_corner(a: Bounds, b: Bounds) -> bool:
 
 def no_use_any_more(link: ProposedLink) -> bool | None:
     """A row's words are the title of the page it opened: the title takes no taps. A chosen tab stays put."""
-    return None if acts(link.before) == acts(link.after) or link.is_put else False
+    return None if is_actionable(link.before) == is_actionable(link.after) or link.is_put else False
 
 
 def many_times_its_size(link: ProposedLink) -> bool | None:
@@ -624,7 +634,7 @@ def part_of_another(link: ProposedLink) -> bool | None:
     features = link.links.old
     if features.named[link.old] and features.token[link.old] != REPEATED:
         return None
-    around, now = _acting_around(link.before), _acting_around(link.after)
+    around, now = _actionable_around(link.before), _actionable_around(link.after)
     if around is None and now is None:
         return None
     if around is None or now is None or link.links.to_new[around.order] != now.order:
@@ -636,25 +646,25 @@ def another_caption(link: ProposedLink) -> bool | None:
     """The one field of a form asks for a name, and then for a number: the words before it are its name."""
     if link.before.role not in _CAPTIONED or any(link.labels):
         return None
-    old, new = _caption(link.links.old, link.before), _caption(link.links.new, link.after)
+    old, new = _caption_beside(link.links.old, link.before), _caption_beside(link.links.new, link.after)
     return False if old and new and old != new else None
 
 
-def _caption(features: ScreenFeatures, node: Node) -> str:
+def _caption_beside(features: ScreenFeatures, node: Node) -> str:
     """What is written before a control, else behind it, in the box that holds both."""
     parent = node.parent
-    while parent is not None and len(parent.children) == 1 and not acts(parent):
+    while parent is not None and len(parent.children) == 1 and not is_actionable(parent):
         node, parent = parent, parent.parent
-    if parent is None or acts(parent):
+    if parent is None or is_actionable(parent):
         return ""
     at = node.position
     for sibling in parent.children[max(0, at - 1) : at] + parent.children[at + 1 : at + 2]:
-        if not acts(sibling) and (caption := skeleton(features.label[sibling.order])):
+        if not is_actionable(sibling) and (caption := lasting_words(features.label[sibling.order])):
             return caption
     return ""
 
 
-def typed_into(link: ProposedLink) -> bool | None:
+def field_typed_into(link: ProposedLink) -> bool | None:
     """A field shows its hint, or hides it, as it is typed into; what else is written in it names it."""
     if link.before.role != "text_field":
         return None
@@ -662,12 +672,12 @@ def typed_into(link: ProposedLink) -> bool | None:
     return not link.contradicts and not (old and new and old.isdisjoint(new))
 
 
-def _acting_around(node: Node) -> Node | None:
+def _actionable_around(node: Node) -> Node | None:
     """The nearest row or card around it that is an element, too."""
     for around in node.ancestors():
         if scrolls(around):
             return None
-        if acts(around):
+        if is_actionable(around):
             return around
     return None
 
@@ -677,7 +687,7 @@ def look_alike_elsewhere(link: ProposedLink) -> bool | None:
     features = link.links.old
     if features.token[link.old] != REPEATED or features.unit[link.old] != -1 or link.before.native_id:
         return None  # in a row, or known by name: it was asked before
-    return link.evidence.kept_labels.of_group(link.old, link.new)
+    return link.evidence.kept_labels.kept_around(link.old, link.new)
 
 
 def same_words(link: ProposedLink) -> bool | None:
@@ -722,7 +732,7 @@ def same_if_text_is_state(link: ProposedLink) -> bool | None:
     return True if link.in_place and not link.before.children else None
 
 
-def own_change(link: ProposedLink) -> bool | None:
+def changed_itself(link: ProposedLink) -> bool | None:
     """Its name stays and it stays where it is; a count, a state or the line below the name is another."""
     old, new = (Counter(words) for words in link.skeletons)
     if not old or not new:
@@ -736,14 +746,14 @@ def own_change(link: ProposedLink) -> bool | None:
     return link.in_place or (shared > 1 and 2 * shared > most)
 
 
-def counter(link: ProposedLink) -> bool | None:
+def changed_counter(link: ProposedLink) -> bool | None:
     """It says nothing but a number or a state, and has an id that no other has."""
     if not any(link.labels) or any(link.skeletons):
         return None
     return link.in_place and link.evidence.has_own_id(link.old)
 
 
-def loading(link: ProposedLink) -> bool | None:
+def text_came_while_loading(link: ProposedLink) -> bool | None:
     """True for an element with its own id that stays in its place and got its text while the page loaded."""
     old, new = (_is_silent(node) for node in (link.before, link.after))
     if old == new:
@@ -752,11 +762,11 @@ def loading(link: ProposedLink) -> bool | None:
 
 
 def _is_silent(node: Node) -> bool:
-    """Nothing is written in it, not even a clock."""
+    """True where nothing is written inside a node, not even a clock."""
     return not (node.text or node.description) and all(map(_is_silent, node.children))
 
 
-def nameless(link: ProposedLink) -> bool | None:
+def nameless_icon(link: ProposedLink) -> bool | None:
     """An icon is known by its id, else by standing where it stood, as large as it was."""
     if any(link.labels):
         return None
@@ -767,7 +777,7 @@ def nameless(link: ProposedLink) -> bool | None:
 
 def _is_alone_in_its_row(node: Node) -> bool:
     """The only heart of a card; the card itself was judged before."""
-    row = _acting_around(node)
+    row = _actionable_around(node)
     if row is None or not node.resource_id:
         return False
     stack, same_id = [row], 0
@@ -779,7 +789,8 @@ def _is_alone_in_its_row(node: Node) -> bool:
 
 
 RULES: tuple[Callable[[ProposedLink], bool | None], ...] = (
-    no_use_any_more, many_times_its_size, scroll_container, part_of_another, another_caption, typed_into,
-    look_alike_elsewhere, same_words, better_match_elsewhere, half_hidden, same_if_text_is_state,
-    own_change, counter, loading, nameless,
+    no_use_any_more, many_times_its_size, scroll_container, part_of_another, another_caption,
+    field_typed_into, look_alike_elsewhere, same_words, better_match_elsewhere, half_hidden,
+    same_if_text_is_state,
+    changed_itself, changed_counter, text_came_while_loading, nameless_icon,
 )  # fmt: skip

@@ -9,15 +9,7 @@ from __future__ import annotations
 import re
 from itertools import accumulate
 
-from handrail.screen.node import (
-    ACTIONABLE,
-    CHECKABLE,
-    CLICKABLE,
-    ENABLED,
-    Node,
-    Screen,
-    scrolls,
-)
+from handrail.screen.node import ACTIONABLE, CHECKABLE, CLICKABLE, ENABLED, Node, Screen, scrolls
 from handrail.screen.text import is_clock_like
 from handrail.screen.windows import SYSTEM_UI
 
@@ -177,14 +169,14 @@ def label_of(node: Node) -> str:
     return "" if ":" in label and is_clock_like(label) else label
 
 
-def acts(node: Node) -> bool:
+def is_actionable(node: Node) -> bool:
     """True for an element that can be acted on, now or once it is enabled; False for texts and frames."""
     if node.flags & ACTIONABLE or node.role in _ACTING:
         return True
     return node.role in _BUTTONS and not node.flags & ENABLED
 
 
-def skeleton(label: str) -> str:
+def lasting_words(label: str) -> str:
     """A label without the parts that an element changes itself: numbers, states, and the ending of
     "Following".
     """
@@ -271,9 +263,9 @@ class KeptLabels:
             bool(token) and partner != -1 and self.stayed[partner]
             for token, partner in zip(new.token, links.to_old, strict=True)
         ]
-        self._old, self._new = _Side(old, self.stayed), _Side(new, kept_new)
+        self._old, self._new = _LabelCounts(old, self.stayed), _LabelCounts(new, kept_new)
 
-    def around(self, old: int, new: int) -> bool | None:
+    def is_same_place(self, old: int, new: int) -> bool | None:
         """Whether the surroundings are still the same place; None if there are too few labels to tell.
 
         People know a place by its title. Where it has none, most of the labels must have stayed.
@@ -283,19 +275,21 @@ class KeptLabels:
         counts = [count for count in sides if count[1] >= NEIGHBOURHOOD]
         if not counts:
             return None
-        if self._is_place(counts, places, old, new) or self._only_title_changed(old, new):
+        if self._is_recognised_place(counts, places, old, new) or self._only_title_changed(old, new):
             return True
         # A drawer opened over a feed around which nothing is written: nothing was lost.
         stayed, names = sides[0]
         return None if names < NEIGHBOURHOOD and stayed == names else False
 
-    def _is_place(self, counts: list[Count], places: tuple[int, int], old: int, new: int) -> bool:
+    def _is_recognised_place(self, counts: list[Count], places: tuple[int, int], old: int, new: int) -> bool:
         title = self.title_stays(*places)
         if title is None:
             return any(map(_most, counts))
         if title:
             # A section unfolded: a third of the labels is enough, but most for what was renamed itself.
-            return any(map(_most, counts)) or (not self.renamed(old, new) and any(map(_third, counts)))
+            return any(map(_most, counts)) or (
+                not self.renamed(old, new) and any(map(_at_least_a_third, counts))
+            )
         return self._under_another_title(counts, places[0])
 
     def _under_another_title(self, counts: list[Count], place: int) -> bool:
@@ -327,7 +321,7 @@ class KeptLabels:
         (stayed, names), (_, new_names) = self._old.all_in(old), self._new.all_in(new)
         return stayed == 0 < names + new_names
 
-    def within(self, old: int, new: int, old_row: int, new_row: int) -> bool:
+    def kept_within_row(self, old: int, new: int, old_row: int, new_row: int) -> bool:
         """Whether most labels around stayed inside one row, for rows as large as a page."""
         verdict = True
         for side, order, row in ((self._old, old, old_row), (self._new, new, new_row)):
@@ -338,61 +332,61 @@ class KeptLabels:
                 verdict = False
         return verdict
 
-    def of_group(self, old: int, new: int) -> bool | None:
+    def kept_around(self, old: int, new: int) -> bool | None:
         """Whether most unique names stayed in the nearest named part around it; None if there is none."""
         sides = ((self._old, old), (self._new, new))
         counts = [side.names_in(place) for side, order in sides if (place := side.nearest_named(order)) > 0]
         return None if not counts or any(map(_most, counts)) else False
 
-    def of_names(self, old: int, new: int) -> bool:
+    def kept_names_inside(self, old: int, new: int) -> bool:
         """Whether most unique names inside stayed, on the screen that shows fewer of them."""
         return _most(self._old.names_in(old)) or _most(self._new.names_in(new))
 
-    def groups(self, old: int, new: int) -> tuple[int, int]:
+    def nearest_named_parts(self, old: int, new: int) -> tuple[int, int]:
         """The nearest parts around with a unique name; -1 for none."""
         return self._old.nearest_named(old), self._new.nearest_named(new)
 
     def has_no_words(self) -> bool:
         return self._old.all_in(0)[1] + self._new.all_in(0)[1] == 0
 
-    def of_screen(self) -> bool:
+    def kept_on_screen(self) -> bool:
         """Whether most labels stayed, with the title; nearly all of them, without it."""
         sides = [self._old.all_in(0), self._new.all_in(0)]
         if self.title_stays(0, 0) is False:
             return self._under_another_title(sides, 0)
         return all(map(_most, sides))
 
-    def of_fixed(self) -> bool:
+    def kept_outside_lists(self) -> bool:
         """Whether most labels outside scroll containers stayed; true if there are none."""
         sides = (self._old.fixed_in(0), self._new.fixed_in(0))
         return all(side[1] == 0 or _most(side) for side in sides)
 
-    def of_every_fixed(self) -> bool:
+    def kept_all_outside_lists(self) -> bool:
         """Whether all labels outside scroll containers stayed, and the title."""
         sides = (self._old.fixed_in(0), self._new.fixed_in(0))
         return all(0 < stayed == names for stayed, names in sides) and bool(self.title_stays(0, 0))
 
-    def of_content(self, old: int, new: int) -> bool:
+    def kept_inside(self, old: int, new: int) -> bool:
         """Whether most labels inside stayed, on the screen that shows fewer of them."""
         return _most(self._old.all_in(old)) or _most(self._new.all_in(new))
 
-    def of_page(self, old: int, new: int) -> bool:
+    def kept_nearly_all_names(self, old: int, new: int) -> bool:
         """Whether a row has so many names, and kept so many, that it is recognised without its place."""
         return _nearly_all(self._old.names_in(old)) and _nearly_all(self._new.names_in(new))
 
-    def of_part(self, old: int, new: int) -> bool:
-        """Whether the side with fewer labels kept all of them: an edge hides a part of the row."""
+    def smaller_part_kept_all(self, old: int, new: int) -> bool:
+        """Whether the row with fewer labels lost none: the list's edge may hide the others' labels."""
         (kept_old, names_old), (kept_new, names_new) = self._old.own_in(old), self._new.own_in(new)
         return min(kept_old, kept_new) >= min(names_old, names_new)
 
-    def of_row(self, old: int, new: int) -> tuple[int, int]:
+    def count_kept_in_row(self, old: int, new: int) -> tuple[int, int]:
         """(names kept, names) of a row, on the worse side; names that other rows share do not count."""
         kept_old, names_old = self._old.unique_in(old)
         kept_new, names_new = self._new.unique_in(new)
         return min(kept_old, kept_new), max(names_old, names_new)
 
 
-class _Side:
+class _LabelCounts:
     __slots__ = ("_fixed_kept", "_fixed_names", "_flags", "_names", "_stayed", "features")
 
     def __init__(self, features: ScreenFeatures, stayed: list[bool]) -> None:
@@ -454,7 +448,7 @@ def _most(count: Count) -> bool:
     return 2 * stayed > names
 
 
-def _third(count: Count) -> bool:
+def _at_least_a_third(count: Count) -> bool:
     stayed, names = count
     return 3 * stayed >= names
 

@@ -19,8 +19,8 @@ from handrail.screen.match.features import (
     KeptLabels,
     Links,
     ScreenFeatures,
-    acts,
-    skeleton,
+    is_actionable,
+    lasting_words,
 )
 from handrail.screen.node import JITTER_PX, SCROLLABLE, Bounds, Node, scrolls
 
@@ -37,27 +37,27 @@ class Displacement(NamedTuple):
 
     def agrees(self, other: Displacement) -> bool:
         """A row that grew for its new words agrees by one of its edges."""
-        return _meet(self.across, other.across) and _meet(self.down, other.down)
+        return _any_distance_agrees(self.across, other.across) and _any_distance_agrees(self.down, other.down)
 
     @property
     def offset(self) -> tuple[int, int]:
         return (self.across or (0,))[0], (self.down or (0,))[0]
 
 
-def _meet(some: tuple[int, ...], others: tuple[int, ...]) -> bool:
+def _any_distance_agrees(some: tuple[int, ...], others: tuple[int, ...]) -> bool:
     if not some or not others:
         return some == others
     return any(abs(distance - other_distance) <= JITTER_PX for distance in some for other_distance in others)
 
 
 def displacement(links: Links, old: int, new: int) -> Displacement:
-    return Displacement(*[_edges(*spans) for spans in _by_axis(links, old, new)])
+    return Displacement(*[_moved_edges(*spans) for spans in _spans_by_axis(links, old, new)])
 
 
-def _by_axis(links: Links, old: int, new: int) -> list[tuple[Span, Span, Span, Span]]:
+def _spans_by_axis(links: Links, old: int, new: int) -> list[tuple[Span, Span, Span, Span]]:
     """Before, after, and the frames around each; across first, then down."""
     a, b = links.old.nodes[old].bounds, links.new.nodes[new].bounds
-    frames = _frame(links.old, old), _frame(links.new, new)
+    frames = _frame_around(links.old, old), _frame_around(links.new, new)
     return list(zip(*[_spans(box) for box in (a, b, *frames)], strict=True))
 
 
@@ -65,7 +65,7 @@ def _spans(box: Bounds) -> tuple[Span, Span]:
     return (box.left, box.right), (box.top, box.bottom)
 
 
-def _edges(old: Span, new: Span, old_frame: Span, new_frame: Span) -> tuple[int, ...]:
+def _moved_edges(old: Span, new: Span, old_frame: Span, new_frame: Span) -> tuple[int, ...]:
     if old == new:
         return (0,)
     moved = []
@@ -76,7 +76,7 @@ def _edges(old: Span, new: Span, old_frame: Span, new_frame: Span) -> tuple[int,
     return tuple(moved)
 
 
-def _frame(features: ScreenFeatures, order: int) -> Bounds:
+def _frame_around(features: ScreenFeatures, order: int) -> Bounds:
     scroller = features.scroller[order]
     return features.screen.bounds if scroller == -1 else features.nodes[scroller].bounds
 
@@ -107,22 +107,24 @@ class RowShift:
             if look == new_tree[partner]:
                 alone = old_looks[look] == new_looks[look] == 1
                 certain = alone and (
-                    row not in self.cut or kept_labels.of_row(row, partner)[0] >= NEIGHBOURHOOD
+                    row not in self.cut or kept_labels.count_kept_in_row(row, partner)[0] >= NEIGHBOURHOOD
                 )
             else:
-                certain = kept_labels.of_page(row, partner)
+                certain = kept_labels.kept_nearly_all_names(row, partner)
             if certain:
                 sure[row] = displacement(links, row, partner)
         self.sure = sure
-        self._before = _nearest(old_rows, self.sure)
-        self._after = _nearest(old_rows[::-1], self.sure)
+        self._before = _last_certain_before(old_rows, self.sure)
+        self._after = _last_certain_before(old_rows[::-1], self.sure)
         # Rows that could not be certain anyway, for they are cut off or nameless, tell nothing of a scroll.
         # A scroll leaves the last old rows as the first new rows, or the other way round.
         kept_old = [row in self.sure for row in old_rows if row not in cut_old and links.old.named[row]]
         kept_new = [
             links.to_old[row] in self.sure for row in new_rows if row not in cut_new and links.new.named[row]
         ]
-        self.scrolled = (_ends(kept_old) and _begins(kept_new)) or (_begins(kept_old) and _ends(kept_new))
+        self.scrolled = (_ends_with_kept(kept_old) and _begins_with_kept(kept_new)) or (
+            _begins_with_kept(kept_old) and _ends_with_kept(kept_new)
+        )
         self.unchanged = links.old.tree[old_scroller] == links.new.tree[new_scroller]
         a, b = links.old.nodes[old_scroller].bounds, links.new.nodes[new_scroller].bounds
         self._own = Displacement((b.left - a.left,), (b.top - a.top,))
@@ -158,11 +160,13 @@ def cut_rows(features: ScreenFeatures, rows: list[int], scroller: int) -> set[in
     if not node.flags & SCROLLABLE:
         return set()  # all content fits
     boxes = [_spans(features.nodes[row].bounds) for row in rows]
-    across, down = (_cut([box[axis] for box in boxes], _spans(node.bounds)[axis]) for axis in (0, 1))
+    across, down = (
+        _cut_along_axis([box[axis] for box in boxes], _spans(node.bounds)[axis]) for axis in (0, 1)
+    )
     return {row for row, *is_cut in zip(rows, across, down, strict=True) if any(is_cut)}
 
 
-def _cut(spans: list[Span], frame: Span) -> list[bool]:
+def _cut_along_axis(spans: list[Span], frame: Span) -> list[bool]:
     """Along one axis; rows as wide as the container are not cut across it."""
     low, high = frame
     inner = [end - start for start, end in spans if start > low and end < high]
@@ -176,18 +180,18 @@ def _is_squeezed(links: Links, row: int) -> bool:
     if partner == -1:
         return False
     return any(
-        old[1] - old[0] != new[1] - new[0] and _touches(old, new, old_frame, new_frame)
-        for old, new, old_frame, new_frame in _by_axis(links, row, partner)
+        old[1] - old[0] != new[1] - new[0] and _is_cut_by_edge(old, new, old_frame, new_frame)
+        for old, new, old_frame, new_frame in _spans_by_axis(links, row, partner)
     )
 
 
-def _touches(old: Span, new: Span, old_frame: Span, new_frame: Span) -> bool:
+def _is_cut_by_edge(old: Span, new: Span, old_frame: Span, new_frame: Span) -> bool:
     """True if an edge cuts it before or after; a row that always spans the container hides nothing."""
     touched = old[0] <= old_frame[0], old[1] >= old_frame[1], new[0] <= new_frame[0], new[1] >= new_frame[1]
     return any(touched) and not all(touched)
 
 
-def _nearest(rows: list[int], sure: dict[int, Displacement]) -> dict[int, Displacement]:
+def _last_certain_before(rows: list[int], sure: dict[int, Displacement]) -> dict[int, Displacement]:
     nearest: dict[int, Displacement] = {}
     last = None
     for row in rows:
@@ -197,12 +201,12 @@ def _nearest(rows: list[int], sure: dict[int, Displacement]) -> dict[int, Displa
     return nearest
 
 
-def _ends(stayed: list[bool]) -> bool:
+def _ends_with_kept(stayed: list[bool]) -> bool:
     return True in stayed and all(stayed[stayed.index(True) :])
 
 
-def _begins(stayed: list[bool]) -> bool:
-    return _ends(stayed[::-1])
+def _begins_with_kept(stayed: list[bool]) -> bool:
+    return _ends_with_kept(stayed[::-1])
 
 
 # What changes its words in place ("Follow" becomes "Following"); a text or a row that does is another one.
@@ -233,13 +237,13 @@ class Row(NamedTuple):
     @property
     def lost_no_word(self) -> bool:
         """All that the shorter of the two says is in the other one, too."""
-        return self.kept_labels.of_part(self.old, self.new)
+        return self.kept_labels.smaller_part_kept_all(self.old, self.new)
 
 
 def is_same_row(links: Links, kept_labels: KeptLabels, row_shift: RowShift, old: int, new: int) -> bool:
     """The first rule with an opinion decides; without one it is another row."""
     moved = displacement(links, old, new)
-    row = Row(links, kept_labels, row_shift, old, new, moved, *kept_labels.of_row(old, new))
+    row = Row(links, kept_labels, row_shift, old, new, moved, *kept_labels.count_kept_in_row(old, new))
     for rule in ROWS:
         opinion = rule(row)
         if opinion is not None:
@@ -247,7 +251,7 @@ def is_same_row(links: Links, kept_labels: KeptLabels, row_shift: RowShift, old:
     return False
 
 
-def certain(row: Row) -> bool | None:
+def certain_row(row: Row) -> bool | None:
     """A letter that looks as before, and like no other letter, is the same wherever it stands now."""
     return True if row.old in row.row_shift.sure else None
 
@@ -255,10 +259,10 @@ def certain(row: Row) -> bool | None:
 def inner_list(row: Row) -> bool | None:
     """A shelf of covers in a shop has no words of its own; most of its covers are still there."""
     is_shelf = row.names == 0 and scrolls(row.links.old.nodes[row.old])
-    return True if is_shelf and row.kept_labels.of_content(row.old, row.new) else None
+    return True if is_shelf and row.kept_labels.kept_inside(row.old, row.new) else None
 
 
-def leftover(row: Row) -> bool | None:
+def leftover_at_edge(row: Row) -> bool | None:
     """Only the "Yesterday" of a row is left at the edge: another row's "Yesterday" may be there now."""
     if row.is_cut and not row.stayed and row.links.old.named[row.old]:
         return row.row_shift.unchanged and row.moved_with_the_others
@@ -294,7 +298,7 @@ def same_title(row: Row) -> bool | None:
 
 
 ROWS: tuple[Callable[[Row], bool | None], ...] = (
-    certain, inner_list, leftover, look_alike, half_hidden, renamed, same_title,
+    certain_row, inner_list, leftover_at_edge, look_alike, half_hidden, renamed, same_title,
 )  # fmt: skip
 
 
@@ -409,7 +413,7 @@ class Records:
     def surroundings(self, order: int, is_said: Sequence[bool]) -> Surroundings | None:
         """`is_said`: by order, whether the other screen says the same words."""
         nodes, is_own = self.features.nodes, True
-        inside = [word for word in self.words_in(order) if not acts(nodes[word])]
+        inside = [word for word in self.words_in(order) if not is_actionable(nodes[word])]
         if inside:
             return Surroundings(order, inside, True)
         child = nodes[order]
@@ -417,8 +421,8 @@ class Records:
             around = child.parent
             if child.order != order and len(self.rows(child)) > 1:
                 is_own = False
-            words = self.beside(around.order, child)
-            plain = [word for word in words if not acts(nodes[word])]
+            words = self.words_beside(around.order, child)
+            plain = [word for word in words if not is_actionable(nodes[word])]
             telling = plain or [
                 word for word in words if self.features.token[word] == NAME or not is_said[word]
             ]
@@ -429,13 +433,17 @@ class Records:
             child = around
         return None
 
-    def beside(self, around: int, child: Node) -> list[int]:
+    def words_beside(self, around: int, child: Node) -> list[int]:
         """The words of a part, without those of children shaped like this row."""
-        key = around, self.shape(child)
+        key = around, self.shape_of(child)
         if key not in self._beside:
-            own = [around] if self.features.label[around] and not acts(self.features.nodes[around]) else []
+            own = (
+                [around]
+                if self.features.label[around] and not is_actionable(self.features.nodes[around])
+                else []
+            )
             for sibling in self.features.nodes[around].children:
-                if not _alike(key[1], self.shape(sibling)):
+                if not _have_like_shapes(key[1], self.shape_of(sibling)):
                     own += self._tokens(range(sibling.order, sibling.end))
             self._beside[key] = own[:_MOST_WORDS]
         return self._beside[key]
@@ -444,12 +452,14 @@ class Records:
         """The siblings shaped like this row, itself included."""
         if row.parent is None:
             return [row]
-        key = row.parent.order, self.shape(row)
+        key = row.parent.order, self.shape_of(row)
         if key not in self._rows:
-            self._rows[key] = [child for child in row.parent.children if _alike(key[1], self.shape(child))]
+            self._rows[key] = [
+                child for child in row.parent.children if _have_like_shapes(key[1], self.shape_of(child))
+            ]
         return self._rows[key]
 
-    def shape(self, node: Node) -> Shape:
+    def shape_of(self, node: Node) -> Shape:
         parts_in = self._shapes.get(node.order)
         if parts_in is None:
             nodes = self.features.nodes
@@ -457,7 +467,7 @@ class Records:
             parts_in = self._shapes[node.order] = frozenset([(part.class_name, part.role) for part in parts])
         return parts_in
 
-    def says(self, row: Node, *, with_numbers: bool = False) -> tuple[str, ...]:
+    def words_of(self, row: Node, *, with_numbers: bool = False) -> tuple[str, ...]:
         key = row.order, with_numbers
         if key not in self._spoken:
             label, token, span = self.features.label, self.features.token, range(row.order, row.end)
@@ -466,21 +476,21 @@ class Records:
         return self._spoken[key]
 
     def has_twin(self, row: Node) -> bool:
-        key = row.parent.order if row.parent else -1, self.shape(row)
+        key = row.parent.order if row.parent else -1, self.shape_of(row)
         if key not in self._counts:
-            self._counts[key] = Counter([self.says(sibling) for sibling in self.rows(row)])
-        return self._counts[key][self.says(row)] > 1
+            self._counts[key] = Counter([self.words_of(sibling) for sibling in self.rows(row)])
+        return self._counts[key][self.words_of(row)] > 1
 
-    def run(self, row: Node) -> AlikeRows:
+    def alike_rows_around(self, row: Node) -> AlikeRows:
         if row.order not in self._runs:
             rows, runs = self.rows(row), list[AlikeRows]()
             everything: frozenset[Line | None] = frozenset(
-                [(twin.native_id, self.says(twin)) for twin in rows]
+                [(twin.native_id, self.words_of(twin)) for twin in rows]
             )
-            for _, same in groupby(rows, self.says):
+            for _, same in groupby(rows, self.words_of):
                 alike = list(same)
-                lines = [(twin.native_id, self.says(twin)) for twin in alike]
-                counted = [self.says(twin, with_numbers=True) for twin in alike]
+                lines = [(twin.native_id, self.words_of(twin)) for twin in alike]
+                counted = [self.words_of(twin, with_numbers=True) for twin in alike]
                 run = AlikeRows(lines, counted, everything)
                 if runs:
                     run.before, runs[-1].behind = runs[-1].lines[-1], lines[0]
@@ -494,9 +504,9 @@ class Records:
         if not self._numbered:
             self._numbered = defaultdict(set)
             for node in self.features.nodes:
-                if acts(node) and (label := self.features.label[node.order]):
-                    self._numbered[node.class_name, skeleton(label)].add(label)
-        called = self.features.nodes[order].class_name, skeleton(self.features.label[order])
+                if is_actionable(node) and (label := self.features.label[node.order]):
+                    self._numbered[node.class_name, lasting_words(label)].add(label)
+        called = self.features.nodes[order].class_name, lasting_words(self.features.label[order])
         return len(self._numbered.get(called, ())) > 1
 
     def is_in_row(self, node: Node) -> bool:
@@ -533,7 +543,7 @@ class RecordComparison:
             if partner != -1:
                 self._same_label_new[partner] = self._same_label[order]
 
-    def holds(self, old: int, new: int) -> bool | None:
+    def is_same_record(self, old: int, new: int) -> bool | None:
         """Whether the record is the same; None where nothing around has words."""
         if self._is_unchanged:
             return True
@@ -608,7 +618,7 @@ class RecordComparison:
         if row_pair is None:
             return True
         row, its = row_pair
-        old_run, new_run = self._old.run(row), self._new.run(its)
+        old_run, new_run = self._old.alike_rows_around(row), self._new.alike_rows_around(its)
         is_strict = self._old.has_twin(row) or self._new.has_twin(its)
         key = id(old_run), id(new_run), is_strict
         if key not in self._same:
@@ -624,7 +634,7 @@ class RecordComparison:
             count = max(len(self._old.rows(node)), len(self._new.rows(its)))
             is_first = node.order == start
             if count > (few if is_first else _FEW) and (
-                is_first or self._old.says(node) == self._new.says(its)
+                is_first or self._old.words_of(node) == self._new.words_of(its)
             ):
                 return node, its
             node = node.parent
@@ -641,7 +651,7 @@ def _is_unchanged(links: Links, linked: list[int]) -> bool:
     ]
 
 
-def _alike(first: Shape, other: Shape) -> bool:
+def _have_like_shapes(first: Shape, other: Shape) -> bool:
     return first == other or len(first & other) > _ALIKE * len(first | other)
 
 

@@ -10,10 +10,11 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from math import isfinite
-from typing import Any
+from typing import Any, get_args
 from xml.parsers import expat
 
 from handrail.errors import TreeParseError
+from handrail.protocol.target import Role
 from handrail.screen.node import (
     CHECKABLE,
     CHECKED,
@@ -24,7 +25,6 @@ from handrail.screen.node import (
     HIDDEN,
     LONG_CLICKABLE,
     PASSWORD,
-    ROLES,
     ROWLIKE,
     SCROLLABLE,
     SELECTED,
@@ -42,11 +42,19 @@ from handrail.screen.parse.build import (
     TYPABLE,
     ScreenDraft,
     WindowDraft,
-    clamp,
-    complete,
+    clamp_bounds,
+    complete_screen,
     read_bounds,
 )
-from handrail.screen.parse.xml_dumps import mend_json, read_stock, read_xml, recover_xml
+from handrail.screen.parse.ios_nodes import (
+    PREFIX,
+    arrange_ios,
+    ios_class,
+    ios_node,
+    is_ios_item,
+    mark_touchable,
+)
+from handrail.screen.parse.xml_dumps import mend_json, read_xml, recover_xml
 
 _TEXTS = {
     "class_name": ("className", "class", "class_name"),
@@ -54,6 +62,7 @@ _TEXTS = {
     "text": ("text",),
     "description": (
         "description",
+        "accessibilityText",
         "contentDescription",
         "content-desc",
         "content_description",
@@ -82,7 +91,6 @@ _FLAGS = {
     "is_password": PASSWORD,
     "focusable": FOCUSABLE,
 }
-_EXTRAS = ("hint_text", "state_description", "pane_title", "tooltip_text")
 _HIDING: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("visible", "visible-to-user", "visibleToUser", "displayed"), (False, "false")),
     "visibility": ("gone", "invisible"),
@@ -94,34 +102,62 @@ Json = dict[str, Any]
 
 
 def read_json(value: Any) -> ScreenDraft:
+    if isinstance(value, dict) and isinstance(windows := value.get("windows"), list):
+        return _read_windows(windows, value)
     if isinstance(value, list):
-        return _read_trees(value, ScreenDraft())
+        return _read_ios_list(value) if value and is_ios_item(value[0]) else _read_trees(value, ScreenDraft())
+    if isinstance(value, dict) and is_ios_item(value.get("value")):
+        value = value["value"]  # WebDriverAgent's whole answer
+    if is_ios_item(value):
+        return _read_ios_list([value])
     if not isinstance(value, dict):
         raise TreeParseError("The JSON is neither an object nor a list", offset=0)
     draft = ScreenDraft(width=_pixels(value.get("width")), height=_pixels(value.get("height")))
     if isinstance(views := value.get("views"), list):
-        draft.package = _owner(value.get("foreground_activity"))
+        draft.package = _package_of_activity(value.get("foreground_activity"))
         return _read_views(views, draft)
     if isinstance(activity := value.get("activity"), dict):
-        draft.package = _owner(value.get("activity_name"))
+        draft.package = _package_of_activity(value.get("activity_name"))
         return _read_trees([activity.get("root")], draft)
-    if isinstance(windows := value.get("windows"), list):
-        return _read_windows(windows, value)
     if "tree" in value:
         tree = value["tree"]
         draft.package = _text(value.get("packageName"))
         return _read_trees(tree if isinstance(tree, list) else [tree], draft)
-    if len(_NODE_KEYS.intersection(value)) >= 2:
+    if len(_NODE_KEYS.intersection(value)) >= 2 or isinstance(value.get("attributes"), dict):
         return _read_trees([value], ScreenDraft())
     reason = _text(value.get("error") or value.get("message"))
     raise TreeParseError(f"The JSON holds no UI tree{': ' + reason[:200] if reason else ''}", offset=0)
 
 
 def _read_trees(trees: list[Any], draft: ScreenDraft) -> ScreenDraft:
-    if len(trees) == 1 and isinstance(trees[0], dict) and _is_frame(trees[0]):
+    if len(trees) == 1 and isinstance(trees[0], dict) and _only_holds_windows(trees[0]):
         trees = trees[0]["children"]
-    _grow(draft, trees, lambda item: item.get("children"))
+    _build_nodes(draft, trees, lambda item: item.get("children"))
     return draft
+
+
+def _read_ios_list(items: list[Any]) -> ScreenDraft:
+    """One tree, or idb's flat list: the app and everything in it."""
+    draft = ScreenDraft()
+    first, *others = items
+
+    def children_of(item: Json) -> list[Any]:
+        children = item.get("children")
+        return [*(children if isinstance(children, list) else ()), *(others if item is first else ())]
+
+    _build_nodes(draft, [first], children_of, _ios_item)
+    return draft
+
+
+def _ios_item(item: Json, parent: Node | None) -> Node:
+    plain = {key: _text(value) if isinstance(value, str) else value for key, value in item.items()}
+    node = ios_node(ios_class(plain), plain, parent)
+    mark_touchable(node, plain)
+    return node
+
+
+TOAST_LAYER = 1 << 20
+"""Above all windows."""
 
 
 def _read_windows(windows: list[Any], look: Json) -> ScreenDraft:
@@ -133,7 +169,8 @@ def _read_windows(windows: list[Any], look: Json) -> ScreenDraft:
     frames = [
         window for window in windows if isinstance(window, dict) and isinstance(window.get("root"), dict)
     ]
-    _grow(draft, [window["root"] for window in frames], lambda node: node.get("children"))
+    frames += _toasts(look.get("toasts"), draft)
+    _build_nodes(draft, [window["root"] for window in frames], lambda node: node.get("children"))
     for window, frame in zip(draft.windows, frames, strict=False):
         layer = frame.get("layer")
         window.layer = layer if isinstance(layer, int) else 0
@@ -146,7 +183,18 @@ def _read_windows(windows: list[Any], look: Json) -> ScreenDraft:
     return draft
 
 
-def _is_frame(tree: Json) -> bool:
+def _toasts(toasts: Any, draft: ScreenDraft) -> list[Json]:
+    """Windows of messages that the helper heard of. Nobody tells their places: each is a line at the foot."""
+    messages = toasts if isinstance(toasts, list) and draft.height else []
+    line = [0, draft.height - 1, draft.width, draft.height]
+    return [
+        {"layer": TOAST_LAYER, "root": {**toast, "bounds": line}}
+        for toast in messages
+        if isinstance(toast, dict)
+    ]
+
+
+def _only_holds_windows(tree: Json) -> bool:
     """A root that only holds windows together: no class, no size."""
     name = _text(tree.get("className") or tree.get("class"))
     children = tree.get("children")
@@ -171,13 +219,18 @@ def _read_views(views: list[Any], draft: ScreenDraft) -> ScreenDraft:
     roots = [
         at for at, view in enumerate(views) if isinstance(view, dict) and view.get("parent") in (None, -1)
     ]
-    _grow(draft, fetch(roots), children)
+    _build_nodes(draft, fetch(roots), children)
     if len(taken) < len(views):
         draft.warn(f"views left out, without a parent: {len(views) - len(taken)}")
     return draft
 
 
-def _grow(draft: ScreenDraft, roots: list[Any], children_of: Callable[[Json], Any]) -> None:
+def _build_nodes(
+    draft: ScreenDraft,
+    roots: list[Any],
+    children_of: Callable[[Json], Any],
+    read_node: Callable[[Json, Node | None], Node] | None = None,
+) -> None:
     """Builds the nodes in document order, without recursion."""
     nodes = draft.nodes
     stack: list[tuple[Any, Node | None, int]] = [(root, None, 0) for root in reversed(roots)]
@@ -189,7 +242,7 @@ def _grow(draft: ScreenDraft, roots: list[Any], children_of: Callable[[Json], An
         if depth >= MAX_DEPTH or len(nodes) >= MAX_NODES:
             left_out += 1
             continue
-        node = _node(item, parent)
+        node = (read_node or _node)(item, parent)
         node.order = len(nodes)
         nodes.append(node)
         if parent is None:
@@ -208,7 +261,9 @@ def _grow(draft: ScreenDraft, roots: list[Any], children_of: Callable[[Json], An
 
 
 def _node(item: Json, parent: Node | None) -> Node:
-    texts = dict.fromkeys(_TEXTS, "")
+    if isinstance(attributes := item.get("attributes"), dict):
+        item = {**item, **attributes}  # Maestro's hierarchy
+    texts: Json = dict.fromkeys(_TEXTS, "")
     flags = 0 if "enabled" in item else ENABLED
     for key, value in item.items():
         if name := _FIELD_OF.get(key):
@@ -220,23 +275,12 @@ def _node(item: Json, parent: Node | None) -> Node:
         elif key in _HIDING and value in _HIDING[key]:
             flags |= HIDDEN
     index = item.get("index")
-    node = Node(
-        texts["class_name"],
-        texts["resource_id"],
-        texts["text"],
-        texts["description"],
-        texts["package_name"],
-        _bounds(item.get("bounds")),
-        flags,
-        _role(item, texts["class_name"], parent),
-        index if isinstance(index, int) and abs(index) < 1_000_000 else 0,
-        parent=parent,
-    )
-    for name in _EXTRAS:
-        setattr(node, name, texts[name])
+    index = index if isinstance(index, int) and abs(index) < 1_000_000 else 0
     drawn = item.get("drawingOrder")
-    node.drawing_order = drawn if isinstance(drawn, int) and abs(drawn) < 1_000_000 else 0
-    return node
+    drawn = drawn if isinstance(drawn, int) and abs(drawn) < 1_000_000 else 0
+    places: Json = {"bounds": _bounds(item.get("bounds")), "index": index, "drawing_order": drawn}
+    role = _role(item, texts["class_name"], parent)
+    return Node(**texts, **places, flags=flags, role=role, parent=parent)
 
 
 def _role(item: Json, class_name: str, parent: Node | None) -> str:
@@ -247,7 +291,7 @@ def _role(item: Json, class_name: str, parent: Node | None) -> str:
         # RICO lists the superclasses, which tell what an app's own class is.
         inherited = (class_role(name) for name in ancestors if isinstance(name, str))
         role = next((candidate for candidate in inherited if candidate not in ROWLIKE), role)
-    if role == "unknown" and item.get("role") in ROLES:
+    if role == "unknown" and item.get("role") in get_args(Role):
         return str(item["role"])
     return role
 
@@ -268,11 +312,13 @@ def _bounds(value: Any) -> Bounds:
         value = [value.get(side) for side in ("left", "top", "right", "bottom")]
     if not isinstance(value, list):
         return NO_BOUNDS
+    if len(value) == 4 and {*map(type, value)} == {int}:
+        return clamp_bounds(value)
     if len(value) == 2 and all(isinstance(corner, list) for corner in value):
         value = [*value[0], *value[1]]
     if len(value) != 4 or not all(map(_is_number, value)):
         return NO_BOUNDS
-    return clamp(int(side) for side in value)
+    return clamp_bounds(int(side) for side in value)
 
 
 def _is_number(value: Any) -> bool:
@@ -283,21 +329,30 @@ def _pixels(value: Any) -> int:
     return value if isinstance(value, int) and 0 < value < 100_000 else 0
 
 
-def _owner(activity: Any) -> str:
+def _package_of_activity(activity: Any) -> str:
     return _text(activity).partition("/")[0]
 
 
-_XML_START = re.compile(r"<\?xml|<(?:hierarchy|displays|node|[A-Za-z_]\w{0,99}(?:\.[\w$]{1,99}){1,20})[\s/>]")
+_XML_START = re.compile(
+    r"<\?xml|<(?:hierarchy|displays|node|AppiumAUT|XCUIElementType\w{1,40}|[A-Za-z_]\w{0,99}(?:\.[\w$]{1,99}){1,20})[\s/>]"
+)
+_IOS = re.compile(rf"{PREFIX}|UIA[A-Z]|AX[A-Z]")
 _DOCTYPE = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _JSON = json.JSONDecoder(strict=False)
 
 
-def parse(data: bytes | str) -> Screen:
-    """Reads a UI dump of any known format. Raises `TreeParseError` and nothing else, on any input."""
+def parse(data: bytes | str, *, scale: float = 1.0, package: str = "") -> Screen:
+    """Reads a UI dump of any known format. Raises `TreeParseError` and nothing else, on any input.
+
+    `scale` and `package` are for trees of iPhones, which tell points and often not whose they are.
+    """
     raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
     if len(raw) > MAX_BYTES:
         raise TreeParseError(f"The dump has {len(raw)} bytes; the limit is {MAX_BYTES}", offset=MAX_BYTES)
-    return complete(read_stock(raw) or _read_any(raw))
+    draft = _read_any(raw)
+    if draft.windows and _IOS.match(draft.windows[0].root.class_name):
+        arrange_ios(draft, scale, package)
+    return complete_screen(draft)
 
 
 def _read_any(raw: bytes) -> ScreenDraft:
@@ -355,7 +410,7 @@ def _read_json_text(text: str, start: int) -> ScreenDraft | None:
     except RecursionError:
         raise TreeParseError("The JSON is nested too deeply", offset=start) from None
     except json.JSONDecodeError as error:
-        draft = _read_mended(text[start : error.pos])
+        draft = _read_mended_json(text[start : error.pos])
         if draft or _XML_START.search(text):
             return draft
         reason = f"The JSON is not readable ({error.msg}): {_excerpt(text)}"
@@ -364,7 +419,7 @@ def _read_json_text(text: str, start: int) -> ScreenDraft | None:
         raise TreeParseError(f"The JSON is not readable: {error}", offset=start) from None
 
 
-def _read_mended(text: str) -> ScreenDraft | None:
+def _read_mended_json(text: str) -> ScreenDraft | None:
     """The part before the damage, if it is a tree."""
     mended = mend_json(text)
     if mended is None:
@@ -382,11 +437,7 @@ def _excerpt(text: str) -> str:
     return repr(line[:79] + "…" if len(line) > 80 else line)
 
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding=["']([\w.-]{1,20})["']""")
 # Python knows more codecs than dumps use, some of them slow on hostile input.
 _ALLOWED = re.compile(
@@ -408,7 +459,8 @@ def decode(data: bytes) -> tuple[str, list[str]]:
         declaration = _DECLARED.search(data[:400])
         name = declaration[1].decode("ascii", "replace").lower() if declaration else ""
         return _decode_as(
-            data, (name if _ALLOWED.fullmatch(name) and _can_decode(data, name) else "") or _guess(data)
+            data,
+            (name if _ALLOWED.fullmatch(name) and _can_decode(data, name) else "") or _guess_encoding(data),
         )
 
 
@@ -431,7 +483,7 @@ def _unmarked_wide(head: bytes) -> str:
     return ""
 
 
-def _guess(data: bytes) -> str:
+def _guess_encoding(data: bytes) -> str:
     """GB18030 if that reads as Chinese, else UTF-8 with holes."""
     if not _can_decode(data, "gb18030"):
         return "utf-8"

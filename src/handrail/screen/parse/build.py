@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 from handrail.errors import TreeParseError
@@ -19,7 +20,6 @@ from handrail.screen.node import (
     HIDDEN,
     LONG_CLICKABLE,
     PASSWORD,
-    ROWLIKE,
     SCROLLABLE,
     SELECTED,
     Bounds,
@@ -50,14 +50,15 @@ class WindowDraft:
 
 @dataclass(slots=True)
 class ScreenDraft:
-    """What a reader found. `complete` turns it into a screen."""
+    """What a reader found. `complete_screen` turns it into a screen."""
 
     windows: list[WindowDraft] = field(default_factory=list)
-    nodes: list[Node] = field(default_factory=list)  # in document order; `complete` renumbers if need be
+    nodes: list[Node] = field(default_factory=list)  # in document order; `complete_screen` renumbers them
     width: int = 0
     height: int = 0
     rotation: int = 0
     package: str = ""
+    is_cut: bool = False
     warnings: list[str] = field(default_factory=list)
 
     def warn(self, message: str) -> None:
@@ -65,22 +66,7 @@ class ScreenDraft:
             self.warnings.append(message)
 
 
-def attach(node: Node, nodes: list[Node], stack: list[Node]) -> bool:
-    """Puts a node in document order below the innermost open one; False for a root."""
-    node.order = len(nodes)
-    nodes.append(node)
-    if not stack:
-        return False
-    parent = stack[-1]
-    node.parent = parent
-    node.position = len(parent.children)
-    parent.children.append(node)
-    if parent.role == "list" and node.role in ROWLIKE:
-        node.role = "list_item"
-    return True
-
-
-def complete(draft: ScreenDraft) -> Screen:
+def complete_screen(draft: ScreenDraft) -> Screen:
     """The screen of a draft; a dump without a single node is an error, not an empty screen."""
     # The windows of the main display, the topmost last where layers tell it.
     windows = draft.windows
@@ -95,39 +81,40 @@ def complete(draft: ScreenDraft) -> Screen:
         raise TreeParseError("The dump holds no UI node", offset=0)
     width, height = _display_size(draft, [window.root for window in windows])
     if len(windows) > 1 and len({window.layer for window in windows}) < len(windows):
-        _stack(draft, windows, Screen(windows[0].root, draft.nodes, width, height, ""))
-    screen = _assemble(draft, windows, width, height)
+        _sort_windows_without_layers(draft, windows, Screen(windows[0].root, draft.nodes, width, height, ""))
+    screen = _assemble_screen(draft, windows, width, height)
     active = [window.root for window in windows if window.focused]
     screen.active = active[0] if len(active) == 1 else None
-    screen.package = draft.package or _package(draft, screen)
+    screen.package = draft.package or _package_in_front(draft, screen)
+    screen.is_cut = draft.is_cut
     if not screen.root.class_name and not screen.root.package_name:
         screen.root.package_name = screen.package
     return screen
 
 
-def _assemble(draft: ScreenDraft, windows: list[WindowDraft], width: int, height: int) -> Screen:
+def _assemble_screen(draft: ScreenDraft, windows: list[WindowDraft], width: int, height: int) -> Screen:
     roots = [window.root for window in windows]
     for position, root in enumerate(roots):
         root.position = position
     root = roots[0] if len(roots) == 1 else _virtual_root(roots, Bounds(0, 0, width, height))
     is_whole = len(roots) == len(draft.windows) == 1
-    nodes = draft.nodes if is_whole else _number(root)
+    nodes = draft.nodes if is_whole else _number_nodes(root)
     return Screen(root, nodes, width, height, "", draft.rotation, draft.warnings)
 
 
-def _stack(draft: ScreenDraft, windows: list[WindowDraft], screen: Screen) -> None:
+def _sort_windows_without_layers(draft: ScreenDraft, windows: list[WindowDraft], screen: Screen) -> None:
     """Sorts the windows into drawing order, derived from what they are.
 
     Without layers the order of a dump means nothing: some servers collect windows in a hash set.
     """
     heights = {id(window): (window.layer, *stacking_rank(screen, window.root)) for window in windows}
-    windows.sort(key=lambda window: (heights[id(window)], _face(screen, window.root)))
+    windows.sort(key=lambda window: (heights[id(window)], _steady_sort_key(screen, window.root)))
     for below, above in pairwise(windows):
         if heights[id(below)] == heights[id(above)] and below.root.bounds.intersect(above.root.bounds).area:
             draft.warn(STACK_GUESSED)
 
 
-def _face(screen: Screen, root: Node) -> tuple[object, ...]:
+def _steady_sort_key(screen: Screen, root: Node) -> tuple[object, ...]:
     """Sorts windows of equal rank the same way in every dump."""
     labels = [node.text or node.description for node in screen.inside(root) if node.text or node.description]
     return root.package_name, root.bounds, root.class_name, labels
@@ -143,9 +130,9 @@ def put_in_front(screen: Screen, window: Node) -> Screen:
     draft = ScreenDraft(nodes=screen.nodes[1:], rotation=screen.rotation, warnings=screen.warnings)
     draft.windows = [WindowDraft(other) for other in (*below, window, *above)]
     draft.warnings = [warning for warning in screen.warnings if warning != STACK_GUESSED]
-    stacked = _assemble(draft, draft.windows, screen.width, screen.height)
+    stacked = _assemble_screen(draft, draft.windows, screen.width, screen.height)
     stacked.active = window
-    stacked.package = _package(draft, stacked)
+    stacked.package = _package_in_front(draft, stacked)
     return stacked
 
 
@@ -156,7 +143,7 @@ def _virtual_root(roots: list[Node], bounds: Bounds) -> Node:
     return root
 
 
-def _number(root: Node) -> list[Node]:
+def _number_nodes(root: Node) -> list[Node]:
     """Document order, and `order` and `end` of every node, without recursion."""
     nodes: list[Node] = []
     stack = [root]
@@ -173,7 +160,7 @@ def _number(root: Node) -> list[Node]:
 def _display_size(draft: ScreenDraft, roots: list[Node]) -> tuple[int, int]:
     boxes = [root.bounds for root in roots if root.bounds.area]
     if draft.width > 0 and draft.height > 0:
-        return _true_size(draft, boxes)
+        return _correct_header_size(draft, boxes)
     if not boxes:
         boxes = [node.bounds for node in draft.nodes if node.bounds.area] or [Bounds(0, 0, 0, 0)]
     left, top = min(box.left for box in boxes), min(box.top for box in boxes)
@@ -187,7 +174,7 @@ def _display_size(draft: ScreenDraft, roots: list[Node]) -> tuple[int, int]:
     return width, top + bottom if centred else bottom
 
 
-def _true_size(draft: ScreenDraft, boxes: list[Bounds]) -> tuple[int, int]:
+def _correct_header_size(draft: ScreenDraft, boxes: list[Bounds]) -> tuple[int, int]:
     """What the header says, unless a window that begins in the corner goes beyond it.
 
     Some exporters swap the sides of a turned phone, leave out a bar, or count in other units.
@@ -208,7 +195,7 @@ def _true_size(draft: ScreenDraft, boxes: list[Bounds]) -> tuple[int, int]:
     return size
 
 
-def _package(draft: ScreenDraft, screen: Screen) -> str:
+def _package_in_front(draft: ScreenDraft, screen: Screen) -> str:
     """The app in front: the active window's, else that of most nodes; bars and keyboards only if alone."""
     windows = screen.windows
     if len(windows) > 1:
@@ -232,7 +219,7 @@ def _package(draft: ScreenDraft, screen: Screen) -> str:
 
 MAX_PIXEL = 1_000_000
 NO_BOUNDS = Bounds(0, 0, 0, 0)
-FLAG_NAMES = {
+_FLAGS = {
     "checkable": CHECKABLE,
     "checked": CHECKED,
     "clickable": CLICKABLE,
@@ -244,22 +231,29 @@ FLAG_NAMES = {
     "selected": SELECTED,
 }
 
-_FLAGS = tuple(FLAG_NAMES.items())
+_EXTRAS = frozenset(
+    """
+    hint hint-text tooltip-text state-description pane-title drawing-order visible-to-user displayed
+    showing-hint editable
+    """.split()  # noqa: SIM905 (a table, not a list)
+)
 TYPABLE = frozenset({"container", "unknown", "text_view", "list_item"})
 _NUMBER = re.compile(r"-?\d{1,12}", re.ASCII)
 
 
 def read_flags(attrs: Mapping[str, str]) -> int:
     """The flag bits; a node without `enabled` is enabled."""
-    get = attrs.get
-    flags = ENABLED if get("enabled") != "false" else 0
-    for name, flag in _FLAGS:
-        if get(name) == "true":
-            flags |= flag
+    flags = ENABLED if attrs.get("enabled") != "false" else 0
+    for name, value in attrs.items():
+        if value == "true":
+            flags |= _FLAGS.get(name, 0)
     return flags
 
 
 def read_extras(node: Node, attrs: Mapping[str, str]) -> None:
+    """Attributes that Android's own dumper leaves out, so that most nodes have none of them."""
+    if _EXTRAS.isdisjoint(attrs):
+        return
     get = attrs.get
     node.hint_text = get("hint") or get("hint-text") or ""
     node.tooltip_text = get("tooltip-text") or ""
@@ -274,13 +268,14 @@ def read_extras(node: Node, attrs: Mapping[str, str]) -> None:
         node.role = "text_field"
 
 
+@lru_cache(maxsize=8192)
 def read_bounds(text: str) -> Bounds | None:
     """`[left,top][right,bottom]`, inverted and negative ones as they are; None without four numbers."""
     numbers = _NUMBER.findall(text[:80])
-    return clamp(map(int, numbers)) if len(numbers) == 4 else None
+    return clamp_bounds(map(int, numbers)) if len(numbers) == 4 else None
 
 
-def clamp(numbers: Iterable[int]) -> Bounds:
+def clamp_bounds(numbers: Iterable[int]) -> Bounds:
     """Limits coordinates to a range that any display could have."""
     bounds = Bounds(*numbers)
     if min(bounds) >= -MAX_PIXEL and max(bounds) <= MAX_PIXEL:
@@ -292,36 +287,3 @@ def small_int(text: str) -> int:
     """A number of at most six digits, else 0."""
     digits = text[1:] if text.startswith("-") else text
     return int(text) if len(digits) < 7 and digits.isdecimal() else 0
-
-
-FRAMES = frozenset({"hierarchy", "displays", "display", "window"})
-
-
-class Frames:
-    """Follows the frame tags of one dump and enters every root node as a window of the draft."""
-
-    def __init__(self, draft: ScreenDraft) -> None:
-        self._draft = draft
-        self._display = ""
-        self._layer = 0
-        self._focused = False
-
-    def open(self, tag: str, attrs: Mapping[str, str]) -> None:
-        """A `window` has its own layer and focus; a display or hierarchy may have the size."""
-        get = attrs.get
-        if tag == "window":
-            self._focused = "true" in (get("focused"), get("active"))
-            self._layer = small_int(get("layer", ""))
-            return
-        if tag == "display":
-            self._display = get("id", "")
-        elif tag == "hierarchy" and "rotation" in attrs:
-            self._draft.rotation = small_int(attrs["rotation"]) % 4
-        width, height = small_int(get("width", "")), small_int(get("height", ""))
-        if width > 0 and height > 0:
-            self._draft.width, self._draft.height = width, height
-
-    def add_root(self, node: Node, display: str) -> None:
-        windows = self._draft.windows
-        node.position = len(windows)
-        windows.append(WindowDraft(node, self._focused, self._layer, display or self._display))

@@ -1,231 +1,36 @@
-"""Reads XML dumps: the one shape of Android's own dumper quickly, every other by a general parser.
+"""Reads XML dumps: well-formed ones by expat, damaged ones by whatever tags and attributes can be found.
 
-Only an exact match of that shape is read; on anything else `read_stock` answers None, and expat decides.
-It accepts nothing that expat would read differently: tests compare the two over real and mutated dumps.
+`mend_json` does the same for JSON that was cut short.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 from xml.parsers import expat
 
 from handrail.errors import TreeParseError
-from handrail.screen.node import Bounds, Node, class_role
+from handrail.screen.node import ROWLIKE, Node, class_role
 from handrail.screen.parse.build import (
-    FLAG_NAMES,
-    FRAMES,
     MAX_DEPTH,
     MAX_NODES,
     NO_BOUNDS,
-    Frames,
     ScreenDraft,
-    attach,
+    WindowDraft,
     read_bounds,
     read_extras,
     read_flags,
     small_int,
 )
+from handrail.screen.parse.ios_nodes import PREFIX, ios_node, mark_touchable
 
-# The attributes before the flags, as `split('"')` leaves them.
-_HEAD = ["node index=", " text=", " resource-id=", " class=", " package=", " content-desc=", ""]
-_NAF = 'node NAF="true" '
-_ATTRIBUTE = re.compile(r' ([a-z][a-z-]*)="([^"&<\n\r\t]*)"')
-_DECLARATION = re.compile(
-    r"""\?xml version=(['"])1\.0\1(?: encoding=(['"])[A-Za-z][\w.-]*\2)?"""
-    r"""(?: standalone=(['"])(?:yes|no)\3)? ?\?>\s*""",
-    re.ASCII,
-)
-_FRAME = re.compile(
-    r'(/?)(displays|display|window|hierarchy)((?: [a-z][a-z-]*="[^"]*")*) ?(/?)>\s*', re.ASCII
-)
-_BOX = re.compile(r"\[(-?\d{1,6}),(-?\d{1,6})\]\[(-?\d{1,6}),(-?\d{1,6})\]", re.ASCII)
-_REFERENCE = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-fA-F]{1,6}));", re.ASCII)
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-_BASE_NAMES = frozenset({"index", "text", "resource-id", "class", "package", "content-desc", "bounds", "NAF"})
-_FLAG_WORDS = frozenset({*FLAG_NAMES, "enabled"})
-_CONTROL = bytes(code for code in range(32) if code not in (9, 10, 13))
 
 
-class _OtherShapeError(Exception):
-    """Not what Android's dumper writes."""
-
-
-def read_stock(data: bytes) -> ScreenDraft | None:
-    if len(data.translate(None, _CONTROL)) != len(data):
-        return None
-    try:
-        return _StockReader(data.decode("utf-8")).read()
-    except (_OtherShapeError, UnicodeDecodeError):
-        return None
-
-
-class _StockReader:
-    """One pass over the tags of a text."""
-
-    def __init__(self, text: str) -> None:
-        self._tags = text.removeprefix("\ufeff").split("<")
-        self._strings: dict[str, str] = {}
-        self._draft = ScreenDraft()
-        self._frames = Frames(self._draft)
-        self._open_frames: list[str] = []
-        self._is_over = False
-        self._stack: list[Node] = []
-
-    def read(self) -> ScreenDraft:
-        before, *tags = self._tags
-        if tags and _DECLARATION.fullmatch(tags[0]):
-            del tags[0]
-        if not tags or before.strip(" \t\r\n"):
-            raise _OtherShapeError
-        for tag in tags:
-            if tag.startswith("node "):
-                node, closed, extras = self._node(tag)
-                nodes, stack = self._draft.nodes, self._stack
-                if not attach(node, nodes, stack):
-                    if not self._open_frames:
-                        raise _OtherShapeError
-                    self._frames.add_root(node, extras.get("display-id", ""))
-                if closed:
-                    node.end = len(nodes)
-                else:
-                    stack.append(node)
-                if len(stack) >= MAX_DEPTH or len(nodes) >= MAX_NODES:
-                    raise _OtherShapeError
-            elif tag == "/node>" or tag.rstrip() == "/node>":
-                if not self._stack:
-                    raise _OtherShapeError
-                self._stack.pop().end = len(self._draft.nodes)
-            else:
-                self._frame(tag)
-        if self._stack or self._open_frames or not self._draft.nodes:
-            raise _OtherShapeError
-        return self._draft
-
-    def _frame(self, tag: str) -> None:
-        frame = _FRAME.fullmatch(tag)
-        if not frame or self._stack:
-            raise _OtherShapeError
-        closing, name, attributes, closed = frame.groups()
-        if closing:
-            if attributes or closed or not self._open_frames or self._open_frames.pop() != name:
-                raise _OtherShapeError
-            self._is_over = not self._open_frames
-            return
-        if closed or self._is_over:  # an empty frame, or a second document
-            raise _OtherShapeError
-        self._frames.open(name, _all_pairs(attributes))  # a window has an index and bounds as well
-        self._open_frames.append(name)
-
-    def _node(self, tag: str) -> tuple[Node, bool, dict[str, str]]:
-        if tag.startswith(_NAF):
-            tag = "node " + tag[len(_NAF) :]
-        head, _, rest = tag.partition(' checkable="')
-        flag_text, _, rest = rest.partition('" bounds="')
-        box, _, tail = rest.partition('"')
-        parts = head.split('"')
-        if len(parts) != 13 or parts[::2] != _HEAD:
-            raise _OtherShapeError
-        if "&" in head or "\n" in head or "\t" in head or "\r" in head:
-            parts = [_plain(part) for part in parts]
-        _, index, _, text, _, resource_id, _, class_name, _, package, _, description, _ = parts
-        flags, early = _read_flags(flag_text)
-        closed, late = _read_tail(tail)
-        class_name = self._strings.setdefault(class_name, class_name)
-        node = Node(
-            class_name,
-            resource_id,
-            text,
-            description,
-            self._strings.setdefault(package, package),
-            _read_box(box),
-            flags,
-            class_role(class_name),
-            int(index) if index.isdecimal() and len(index) < 7 else _refuse(),
-        )
-        extras = early | late if early else late
-        if extras:
-            if len(extras) != len(early) + len(late):
-                raise _OtherShapeError
-            read_extras(node, extras)
-        return node, closed, extras
-
-
-# The three pieces below repeat within a dump and from dump to dump, so they are understood once per process.
-
-
-@lru_cache(maxsize=4096)
-def _read_flags(flag_text: str) -> tuple[int, dict[str, str]]:
-    """The part between `checkable="` and `bounds`: the flags, and the other attributes."""
-    pairs = _pairs(f' checkable="{flag_text}"')
-    return read_flags(pairs), {name: value for name, value in pairs.items() if name not in _FLAG_WORDS}
-
-
-@lru_cache(maxsize=4096)
-def _read_tail(tail: str) -> tuple[bool, dict[str, str]]:
-    """The part after `bounds`: whether the tag closes itself, and its attributes."""
-    end = tail.rstrip()
-    if not end.endswith(">"):
-        raise _OtherShapeError
-    closed = end.endswith("/>")
-    pairs = _pairs(end[: -2 if closed else -1].rstrip(" "))
-    if not _FLAG_WORDS.isdisjoint(pairs):
-        raise _OtherShapeError
-    return closed, pairs
-
-
-@lru_cache(maxsize=8192)
-def _read_box(box: str) -> Bounds:
-    numbers = _BOX.fullmatch(box)
-    if not numbers:
-        raise _OtherShapeError
-    left, top, right, bottom = numbers.groups()
-    return Bounds(int(left), int(top), int(right), int(bottom))
-
-
-def _refuse() -> int:
-    raise _OtherShapeError
-
-
-def _pairs(text: str) -> dict[str, str]:
-    pairs = _all_pairs(text)
-    if not _BASE_NAMES.isdisjoint(pairs):
-        raise _OtherShapeError
-    return pairs
-
-
-def _all_pairs(text: str) -> dict[str, str]:
-    """`name="value"` pairs that fill the whole text, each name once."""
-    attributes = _ATTRIBUTE.findall(text)
-    pairs = dict(attributes)
-    length = sum(len(name) + len(value) + 4 for name, value in attributes)
-    if length != len(text) or len(pairs) != len(attributes):
-        raise _OtherShapeError
-    return pairs
-
-
-def _plain(value: str) -> str:
-    """Resolves references and white space as an XML parser does in attributes."""
-    value = value.replace("\r\n", " ").replace("\n", " ").replace("\t", " ").replace("\r", " ")
-    plain = _REFERENCE.sub(_resolve, value)
-    if value.count("&") != len(_REFERENCE.findall(value)):
-        raise _OtherShapeError
-    return plain
-
-
-def _resolve(reference: re.Match[str]) -> str:
-    name, decimal, hexadecimal = reference.groups()
-    if name:
-        return _NAMED[name]
-    code = int(decimal) if decimal else int(hexadecimal, 16)
-    if not (
-        code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
-    ):
-        raise _OtherShapeError
-    return chr(code)
+FRAMES = frozenset({"hierarchy", "displays", "display", "window", "AppiumAUT"})
+"""Tags around nodes. A `window` has its own layer and focus; a display or hierarchy may have the size."""
 
 
 class XmlReader:
@@ -233,16 +38,15 @@ class XmlReader:
 
     def __init__(self) -> None:
         self.draft = ScreenDraft()
-        self._frames = Frames(self.draft)
         self._stack: list[Node] = []
-        self._bounds: dict[str, Bounds] = {}
         self._strings: dict[str, str] = {}
         self._skipping = 0  # open tags that are too deep or too many
         self._left_out = 0
+        self._display, self._layer, self._is_focused = "", 0, False  # of the frames around the next root
 
     def start(self, tag: str, attrs: dict[str, str]) -> None:
         if tag != "node" and tag in FRAMES:
-            self._frames.open(tag, attrs)
+            self._start_frame(tag, attrs)
             return
         stack, nodes = self._stack, self.draft.nodes
         if self._skipping or len(stack) >= MAX_DEPTH or len(nodes) >= MAX_NODES:
@@ -250,9 +54,33 @@ class XmlReader:
             self._left_out += 1
             return
         node = self._node(tag, attrs)
-        if not attach(node, nodes, stack):
-            self._frames.add_root(node, attrs.get("display-id", ""))
+        node.order = len(nodes)
+        nodes.append(node)
+        if stack:
+            parent = node.parent = stack[-1]
+            node.position = len(parent.children)
+            parent.children.append(node)
+            if parent.role == "list" and node.role in ROWLIKE:
+                node.role = "list_item"
+        else:
+            windows, display = self.draft.windows, attrs.get("display-id") or self._display
+            node.position = len(windows)
+            windows.append(WindowDraft(node, self._is_focused, self._layer, display))
         stack.append(node)
+
+    def _start_frame(self, tag: str, attrs: dict[str, str]) -> None:
+        get, draft = attrs.get, self.draft
+        if tag == "window":
+            self._is_focused = "true" in (get("focused"), get("active"))
+            self._layer = small_int(get("layer", ""))
+            return
+        if tag == "display":
+            self._display = get("id", "")
+        elif tag == "hierarchy" and "rotation" in attrs:
+            draft.rotation = small_int(attrs["rotation"]) % 4
+        width, height = small_int(get("width", "")), small_int(get("height", ""))
+        if width > 0 and height > 0:
+            draft.width, draft.height = width, height
 
     def end(self, tag: str) -> None:
         if tag != "node" and tag in FRAMES:
@@ -277,31 +105,30 @@ class XmlReader:
     def _node(self, tag: str, attrs: dict[str, str]) -> Node:
         get = attrs.get
         keep = self._strings.setdefault
+        if tag.startswith(PREFIX):
+            node = ios_node(keep(tag, tag), attrs, self._stack[-1] if self._stack else None)
+            mark_touchable(node, attrs)
+            return node
         class_name = get("class") or ("" if tag == "node" else tag)
         class_name = keep(class_name, class_name)
         package = get("package", "")
-        box = get("bounds", "")
+        bounds = read_bounds(get("bounds", ""))
+        if bounds is None:
+            bounds = NO_BOUNDS
+            self.draft.warn("some nodes have no readable bounds")
         node = Node(
             class_name,
             get("resource-id", ""),
             get("text", ""),
             get("content-desc", ""),
             keep(package, package),
-            self._bounds.get(box) or self._read_bounds(box),
+            bounds,
             read_flags(attrs),
             class_role(class_name),
             small_int(get("index", "")),
         )
         read_extras(node, attrs)
         return node
-
-    def _read_bounds(self, box: str) -> Bounds:
-        bounds = read_bounds(box)
-        if bounds is None:
-            bounds = NO_BOUNDS
-            self.draft.warn("some nodes have no readable bounds")
-        self._bounds[box] = bounds
-        return bounds
 
 
 def _refuse_doctype(*_: object) -> None:
@@ -330,7 +157,7 @@ _ATTRIBUTE_NAMES = frozenset(
     """.split()  # noqa: SIM905 (a table, not a list)
 )
 _TAG = re.compile(
-    r"<(/?)(node|hierarchy|displays?|window|[A-Za-z_][\w$]{0,99}(?:\.[\w$]{1,99}){1,20})(?=[\s/>]|$)"
+    r"<(/?)(node|hierarchy|displays?|window|AppiumAUT|XCUIElementType\w{1,40}|[A-Za-z_][\w$]{0,99}(?:\.[\w$]{1,99}){1,20})(?=[\s/>]|$)"
 )
 _NAME = re.compile(r"""(?<![\w:-])([A-Za-z][\w-]{0,40})\s{0,9}=\s{0,9}(["'])""")
 _TAG_END = re.compile(r"""["']\s{0,99}(/?)>""")
@@ -385,7 +212,7 @@ class _Recovery:
         end = _TAG_END.search(rest) or re.search(r"(/?)>", rest)
         if end is None:
             self._mended["cut"] += 1
-        is_frame = tag in ("hierarchy", "displays", "display", "window")
+        is_frame = tag in FRAMES
         if not attrs and not is_frame:
             self._mended["bare"] += 1
             return
@@ -396,7 +223,7 @@ class _Recovery:
             self._reader.end(tag)
 
     def _close(self, tag: str) -> None:
-        if tag in ("hierarchy", "displays", "display", "window"):
+        if tag in FRAMES:
             while self._reader.depth:
                 self._mended["open"] += 1
                 self._reader.end("node")
@@ -419,7 +246,7 @@ class _Recovery:
             if name[1] in attrs:
                 self._mended["twin"] += 1
             else:
-                attrs[name[1]] = _plain_lax(value)
+                attrs[name[1]] = _resolve_references_leniently(value)
         return attrs, body[starts[-1].end() :] if starts else body
 
     @staticmethod
@@ -446,18 +273,18 @@ class _Recovery:
         return value.partition(">")[0].rstrip("/ ")
 
 
-def _plain_lax(value: str) -> str:
+def _resolve_references_leniently(value: str) -> str:
     if not value.isprintable():
         value = value.translate(_SPACE)
     if "&" in value:
-        value = _LAX_REFERENCE.sub(_resolve_lax, value)
+        value = _LAX_REFERENCE.sub(_resolve_reference_leniently, value)
     if not value.isascii() and _SURROGATE.search(value):
         # Emoji written as two numeric references, one per UTF-16 half.
         value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return value
 
 
-def _resolve_lax(reference: re.Match[str]) -> str:
+def _resolve_reference_leniently(reference: re.Match[str]) -> str:
     name, decimal, hexadecimal = reference.groups()
     if name:
         return _NAMED[name]
@@ -471,17 +298,17 @@ _NEXT_MARK = re.compile(r'(?:[^\[\]{},"]++|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))*+([\[
 _CLOSING = {"{": "}", "[": "]"}
 
 
-class _Open(NamedTuple):
+class _OpenBracket(NamedTuple):
     """An immutable stack of open brackets."""
 
     closing: str
-    around: _Open | None
+    around: _OpenBracket | None
 
 
 def mend_json(text: str) -> str | None:
     """The longest prefix that is valid JSON once its brackets are closed, or None."""
-    now: _Open | None = None
-    at_cut: _Open | None = None
+    now: _OpenBracket | None = None
+    at_cut: _OpenBracket | None = None
     cut = at = 0
     # `match`, not `finditer`: where no mark follows, a search would try again from every character.
     while token := _NEXT_MARK.match(text, at):
@@ -490,17 +317,17 @@ def mend_json(text: str) -> str | None:
         if mark == ",":  # what stands before it is complete
             cut, at_cut = at - 1, now
         elif mark in "{[":
-            now = _Open(_CLOSING[mark], now)
+            now = _OpenBracket(_CLOSING[mark], now)
         elif now is None or now.closing != mark:
             break
         else:
             now = now.around
             if now is None:
                 return text[:at]
-    return text[:cut] + _closers(at_cut) if cut else None
+    return text[:cut] + _closing_brackets(at_cut) if cut else None
 
 
-def _closers(open_mark: _Open | None) -> str:
+def _closing_brackets(open_mark: _OpenBracket | None) -> str:
     closers = []
     while open_mark is not None:
         closers.append(open_mark.closing)
