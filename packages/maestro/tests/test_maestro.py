@@ -16,7 +16,7 @@ from handrail_maestro.files import Workspace
 from handrail_maestro.read import read, walk
 from handrail_maestro.words import AI, WORDS
 from tests.scenario.people import asked
-from tests.scenario.world import FastClock, World, play_live, world
+from tests.scenario.world import FastClock, World, play, play_live, world
 
 FLOWS = Path(__file__).with_name("data")
 FIFTEEN = sorted(path for path in FLOWS.glob("*.yaml") if path.stem != "config")
@@ -132,6 +132,18 @@ def test_a_person_is_asked_once_for_all_that_a_flow_is_known_to_do(tmp_path: Pat
     play_live(story())
 
 
+def test_a_link_of_the_plan_asks_nobody_on_a_phone_made_for_the_run(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path) as w:
+            path = w.home / "flow.yaml"
+            path.write_text(f"appId: {SETTINGS}\n---\n- openLink: https://example.org/a\n")
+            record = await run(w, path, own_phones=True)
+            assert record.outcome == "passed", failure(record)
+            assert not [event for event in w.events() if event["kind"] == "approval"]
+
+    play(story())
+
+
 def test_a_no_to_the_plan_leaves_the_phone_alone(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -199,6 +211,30 @@ def test_the_traps_of_the_language(tmp_path: Path, text: str, env: dict[str, str
             assert record.outcome == outcome, failure(record)
 
     play_live(story())
+
+
+@pytest.mark.parametrize(
+    ("first", "budget_ms"),
+    [
+        ("extendedWaitUntil: {visible: Nowhere, timeout: 60000}", 60_000),
+        ("extendedWaitUntil: {visible: Nowhere}", 17_000),
+        ("assertVisible: Nowhere", 17_000),
+        ("tapOn: Nowhere", 17_000),
+        ("copyTextFrom: Nowhere", 17_000),
+    ],
+)
+def test_a_flow_that_begins_by_looking_waits_its_whole_budget(
+    tmp_path: Path, first: str, budget_ms: int
+) -> None:
+    async def story() -> None:
+        async with world(tmp_path, policy=POLICY) as w:
+            await w.open(SETTINGS)
+            began_ms = w.runtime.clock.monotonic_ms()
+            record = await ran(w, f"- {first}\n")
+            assert record.outcome == "failed"
+            assert w.runtime.clock.monotonic_ms() - began_ms >= budget_ms
+
+    play(story())
 
 
 def test_the_last_hook_runs_after_a_failure_and_after_a_failed_first_hook(tmp_path: Path) -> None:

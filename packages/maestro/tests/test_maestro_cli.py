@@ -83,7 +83,7 @@ def test_flow_check_tells_the_level_and_convert_what_it_left_out(folder: Path, t
     assert found.returncode == 0
     assert {one["level"] for one in files} == {5}
     assert len(files) == len(FLOWS)
-    done = handrail(tmp_path / "home", "flow", "convert", folder / "second.yaml")
+    done = handrail(tmp_path / "home", "flow", "convert", "--strict", folder / "second.yaml")
     assert done.returncode == 1
     assert "start_app: com.android.settings" in done.stdout
     assert "second.yaml:6: assertTrue" in done.stderr

@@ -6,14 +6,14 @@ Follows `run_flow` into other files: what is missing, what goes in circles, what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.flow.document import FlowDocument, load
-from handrail.flow.parse import Fields, Items, Mark, Node, Problem, Scalar, scalars
+from handrail.flow.document import FlowDocument, load, loads
+from handrail.flow.parse import Fields, Items, Mark, Node, Problem, Scalar, scalars_below
 from handrail.flow.plan import real_path
 from handrail.flow.shorthand import StepDraft
 from handrail.flow.variables import VariableReference, references
@@ -26,7 +26,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFile:
     """One file and what was found in it."""
 
     path: Path
@@ -49,7 +49,7 @@ class Checked:
         return {"file": str(self.path), "ok": not self.broken, **level, "problems": listed}
 
 
-def find(paths: Iterable[Path]) -> list[Path]:
+def find_flow_files(paths: Iterable[Path]) -> list[Path]:
     """Files as they are given, folders with every flow in them, hidden ones left out."""
     files: dict[Path, None] = {}
     for path in paths:
@@ -58,20 +58,29 @@ def find(paths: Iterable[Path]) -> list[Path]:
     return list(files)
 
 
-def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[Checked]:
+def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[CheckedFile]:
     """Every file with its problems; `outside` are the variables that a run will give."""
     files, outer_names = FlowFiles(), frozenset(outside)
-    read = {path: _read(path, files) for path in paths}
+    read = {path: _read_document(path, files) for path in paths}
     called = {
         real_path(call.file)
         for document in read.values()
         if isinstance(document, FlowDocument)
-        for call in calls(document)
+        for call in called_files(document)
     }
     return [
-        _checked(path, document, files, outer_names, real_path(path) in called)
+        _check_document(path, document, files, outer_names, real_path(path) in called)
         for path, document in read.items()
     ]
+
+
+def check_text(text: str, path: Path) -> CheckedFile:
+    """A text that an editor holds, as if it stood in this file; files that it runs are found beside it."""
+    try:
+        read: FlowDocument | InvalidAction = loads(text, path)
+    except InvalidAction as error:
+        return CheckedFile(path, text, tuple(_problems_from(error)))
+    return replace(_check_document(path, read, FlowFiles(), frozenset(), is_called=False), text=text)
 
 
 def _is_flow(path: Path, folder: Path) -> bool:
@@ -82,7 +91,7 @@ def _is_flow(path: Path, folder: Path) -> bool:
     return path.suffix.lower() != ".json" or b'"steps"' in path.read_bytes() or path.read_bytes()[:1] == b"["
 
 
-def _read(path: Path, files: FlowFiles) -> FlowDocument | InvalidAction:
+def _read_document(path: Path, files: FlowFiles) -> FlowDocument | InvalidAction:
     try:
         document = load(path)
     except InvalidAction as error:
@@ -92,23 +101,23 @@ def _read(path: Path, files: FlowFiles) -> FlowDocument | InvalidAction:
     return document
 
 
-def _checked(
+def _check_document(
     path: Path, read: FlowDocument | InvalidAction, files: FlowFiles, outside: frozenset[str], is_called: bool
-) -> Checked:
+) -> CheckedFile:
     if isinstance(read, InvalidAction):
         text = path.read_text("utf-8", "replace") if path.is_file() else ""
-        return Checked(path, text, tuple(_problems_from(read)))
+        return CheckedFile(path, text, tuple(_problems_from(read)))
     problems = [*lint(read), *call_problems(read, files, outside)]
     if not is_called:  # what a called file lacks is told at the call
         problems += _unknown_variables(read, outside)
     problems.sort(key=lambda problem: problem.mark.offset)
-    return Checked(path, read.text, tuple(problems), read.name, len(read.drafts))
+    return CheckedFile(path, read.text, tuple(problems), read.name, len(read.drafts))
 
 
 def _unknown_variables(document: FlowDocument, outside: frozenset[str]) -> Iterable[Problem]:
-    missing = set(needs(document)) - outside
-    names = [*own_names(document), *outside]
-    for use in uses(document):
+    missing = set(variables_without_value(document)) - outside
+    names = [*names_of_own_variables(document), *outside]
+    for use in variable_uses(document):
         name = use.reference.name
         if name in missing:
             close = nearest(name, names)
@@ -155,7 +164,7 @@ class FlowFiles:
         self.documents[real_path(path)] = document
 
 
-def calls(document: FlowDocument) -> Iterator[FlowCall]:
+def called_files(document: FlowDocument) -> Iterator[FlowCall]:
     """The files that this one runs; a name with a variable that has no value yet is left out."""
     if document.path is None:
         return
@@ -169,7 +178,7 @@ def calls(document: FlowDocument) -> Iterator[FlowCall]:
 
 def call_problems(document: FlowDocument, files: FlowFiles, outside: frozenset[str]) -> Iterator[Problem]:
     """What is wrong with the files that this one runs, told at the steps that run them."""
-    for call in calls(document):
+    for call in called_files(document):
         where = call.draft.fields.get("file") or call.draft.source
         path = f"{call.draft.path}.run_flow"
         if not call.file.is_file():
@@ -178,25 +187,29 @@ def call_problems(document: FlowDocument, files: FlowFiles, outside: frozenset[s
             )
             close = nearest(call.file.name, there)
             hint = f"Did you mean {close[0]}?" if close else "The name is relative to this file's folder."
-            yield Problem(path, f"there is no file {_shown(call)}", where.start, hint, rule="missing-file")
+            yield Problem(
+                path, f"there is no file {_name_of_called_file(call)}", where.start, hint, rule="missing-file"
+            )
             continue
-        circle = _circle(call, files)
+        circle = _chain_back_to_caller(call, files)
         if circle:
             names = " → ".join(circle_file.name for circle_file in circle)
             yield Problem(path, f"runs itself: {names}", where.start, "Break the circle.", rule="circle")
             continue
         called = files.read(call.file)
         if called is None:
-            hint = f"`handrail flow check {_shown(call)}` shows them."
-            yield Problem(path, f"{_shown(call)} has problems", where.start, hint, rule="broken-file")
-        elif call.draft.fields.get("env") is not None or needs(called):
-            yield from _mismatch(call, called, outside)
+            hint = f"`handrail flow check {_name_of_called_file(call)}` shows them."
+            yield Problem(
+                path, f"{_name_of_called_file(call)} has problems", where.start, hint, rule="broken-file"
+            )
+        elif call.draft.fields.get("env") is not None or variables_without_value(called):
+            yield from _problems_of_call(call, called, outside)
 
 
-def needs(document: FlowDocument) -> list[str]:
+def variables_without_value(document: FlowDocument) -> list[str]:
     """Variables that the file uses without a value of its own."""
-    own = set(own_names(document))
-    wanted = [use.reference for use in uses(document)]
+    own = set(names_of_own_variables(document))
+    wanted = [use.reference for use in variable_uses(document)]
     return list(
         dict.fromkeys(
             wanted_reference.name
@@ -206,22 +219,33 @@ def needs(document: FlowDocument) -> list[str]:
     )
 
 
-def _mismatch(call: FlowCall, called: FlowDocument, outside: frozenset[str]) -> Iterator[Problem]:
+def _problems_of_call(call: FlowCall, called: FlowDocument, outside: frozenset[str]) -> Iterator[Problem]:
     path, mark = f"{call.draft.path}.run_flow", call.draft.source.start
-    for name in needs(called):
+    for name in variables_without_value(called):
         if name not in call.variables | outside:
             hint = f"Give it: `run_flow: {{file: …, env: {{{name}: …}}}}`."
             yield Problem(
-                path, f"{_shown(call)} needs the variable {name}", mark, hint, rule="unknown-variable"
+                path,
+                f"{_name_of_called_file(call)} needs the variable {name}",
+                mark,
+                hint,
+                rule="unknown-variable",
             )
-    used = {use.reference.name for use in uses(called)} | set(own_names(called))
+    used = {use.reference.name for use in variable_uses(called)} | set(names_of_own_variables(called))
     for name in sorted(call.variables - used):
         close = nearest(name, used)
         hint = f"Did you mean {close[0]}?" if close else "Remove it."
-        yield Problem(path, f"{_shown(call)} does not use {name}", mark, hint, "warning", "unused-variable")
+        yield Problem(
+            path,
+            f"{_name_of_called_file(call)} does not use {name}",
+            mark,
+            hint,
+            "warning",
+            "unused-variable",
+        )
 
 
-def _circle(call: FlowCall, files: FlowFiles) -> list[Path]:
+def _chain_back_to_caller(call: FlowCall, files: FlowFiles) -> list[Path]:
     """The way from the called file back to the calling one, if there is one."""
     start, goal = real_path(call.file), real_path(call.caller)
     ways: list[list[Path]] = [[goal, start]]
@@ -231,7 +255,7 @@ def _circle(call: FlowCall, files: FlowFiles) -> list[Path]:
         if way[-1] == goal:
             return way
         document = files.read(way[-1])
-        for further in calls(document) if document else ():
+        for further in called_files(document) if document else ():
             file = real_path(further.file)
             if file == goal or file not in visited:
                 visited.add(file)
@@ -239,7 +263,7 @@ def _circle(call: FlowCall, files: FlowFiles) -> list[Path]:
     return []
 
 
-def _shown(call: FlowCall) -> str:
+def _name_of_called_file(call: FlowCall) -> str:
     file = call.draft.fields.get("file")
     return str(file.value)[:200] if isinstance(file, Scalar) else call.file.name
 
@@ -253,7 +277,7 @@ _ANCHORS = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class VariableUse:
     """A variable in a text, and where."""
 
     reference: VariableReference
@@ -269,14 +293,14 @@ def every_draft(drafts: list[StepDraft | None]) -> Iterator[StepDraft]:
                 yield from every_draft(inner)
 
 
-def uses(document: FlowDocument) -> list[Use]:
+def variable_uses(document: FlowDocument) -> list[VariableUse]:
     places = [document.root.get(key) for key in ("env", "app", "steps")]
-    texts = [scalar for node in places if node and not document.is_agentest for scalar in scalars(node)]
+    texts = [scalar for node in places if node and not document.is_agentest for scalar in scalars_below(node)]
     named = [text for text in texts if isinstance(text.value, str) and "${" in text.value]
-    return [Use(reference, scalar) for scalar in named for reference in references(scalar.value)]
+    return [VariableUse(reference, scalar) for scalar in named for reference in references(scalar.value)]
 
 
-def own_names(document: FlowDocument) -> list[str]:
+def names_of_own_variables(document: FlowDocument) -> list[str]:
     env = document.root.get("env")
     return [*(env.entries if isinstance(env, Fields) else ()), *sorted(document.late)]
 
@@ -287,14 +311,14 @@ def lint(document: FlowDocument) -> list[Problem]:
 
 
 def _unused_variables(document: FlowDocument) -> Iterator[Problem]:
-    used = {use.reference.name for use in uses(document)}
+    used = {use.reference.name for use in variable_uses(document)}
     env = document.root.get("env")
     for name, entry in env.entries.items() if isinstance(env, Fields) else ():
         if name not in used:
             yield _warning(f"env.{name}", "is not used", entry.key, "Remove it.", "unused-variable")
 
 
-def _unreachable(document: FlowDocument) -> Iterator[Problem]:
+def _unreachable_steps(document: FlowDocument) -> Iterator[Problem]:
     lists = [
         document.drafts,
         *(steps for draft in every_draft(document.drafts) for steps in draft.inner.values()),
@@ -312,24 +336,24 @@ def _unreachable(document: FlowDocument) -> Iterator[Problem]:
 
 def _stale_refs(document: FlowDocument) -> Iterator[Problem]:
     for draft in every_draft(document.drafts):
-        for ref in _refs(draft.fields, False):
+        for ref in _refs_in(draft.fields, False):
             hint = "Refs belong to one screen. Name the element by id, text or description."
             yield _warning(draft.path, f"{ref.text} will be stale when this runs", ref, hint, "stale-ref")
 
 
-def _refs(node: Node, anchors: bool) -> Iterator[Scalar]:
+def _refs_in(node: Node, anchors: bool) -> Iterator[Scalar]:
     if isinstance(node, Scalar):
         if anchors and isinstance(node.value, str) and is_ref(node.value):
             yield node
     elif isinstance(node, Items):
         for child in node.items:
-            yield from _refs(child, anchors)
+            yield from _refs_in(child, anchors)
     else:
         for key, entry in node.entries.items():
-            yield from _refs(entry.value, key in _HANDLES or key in _ANCHORS)
+            yield from _refs_in(entry.value, key in _HANDLES or key in _ANCHORS)
 
 
-def _coordinates(document: FlowDocument) -> Iterator[Problem]:
+def _taps_at_coordinates(document: FlowDocument) -> Iterator[Problem]:
     for draft in every_draft(document.drafts):
         target = _action_field(draft, "target")
         cls = ACTIONS.get(draft.head)
@@ -355,7 +379,7 @@ def _fixed_waits(document: FlowDocument) -> Iterator[Problem]:
 
 def _undeclared_devices(document: FlowDocument) -> Iterator[Problem]:
     node = document.root.get("devices")
-    declared = [scalar.text for scalar in scalars(node)] if node else []
+    declared = [scalar.text for scalar in scalars_below(node)] if node else []
     for draft in every_draft(document.drafts):
         for name, key in _device_names(draft):
             if name in declared:
@@ -410,9 +434,9 @@ def _hint(path: str, message: str, node: Node, hint: str, rule: str) -> Problem:
 
 RULES: tuple[Callable[[FlowDocument], Iterator[Problem]], ...] = (
     _unused_variables,
-    _unreachable,
+    _unreachable_steps,
     _stale_refs,
-    _coordinates,
+    _taps_at_coordinates,
     _fixed_waits,
     _undeclared_devices,
     _same_labels,

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from handrail.dialects import agentest
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, NoSuchFile
 from handrail.flow.parse import (
     MANY,
     MAX_BYTES,
@@ -27,13 +27,13 @@ from handrail.flow.parse import (
     Problem,
     Scalar,
     Unreadable,
-    child,
+    child_at,
     invalid_flow,
-    plain,
+    plain_data,
     read_json,
     read_yaml,
 )
-from handrail.flow.shorthand import BRANCHES, OPTIONS, Expander, StepDraft
+from handrail.flow.shorthand import BRANCHES, OPTIONS, StepDraft, StepExpander
 from handrail.flow.variables import as_text, fill_node, late_names, name_problems, read_scalar
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Step
 from handrail.protocol.observe import Finish
@@ -71,7 +71,7 @@ class FlowDocument:
     def name(self) -> str:
         """What reports call it; known before the variables are."""
         name = self.root.get("name")
-        return str(name.value) if isinstance(name, Scalar) else _stem(self.path)
+        return str(name.value) if isinstance(name, Scalar) else _name_from_path(self.path)
 
     @property
     def late(self) -> frozenset[str]:
@@ -82,7 +82,7 @@ class FlowDocument:
     def tags(self) -> tuple[str, ...]:
         """By which runs are chosen; known before the variables are."""
         tags = self.root.get("tags")
-        return tuple(plain(tags)) if isinstance(tags, Items) else ()
+        return tuple(plain_data(tags)) if isinstance(tags, Items) else ()
 
     def bind(self, env: Mapping[str, str]) -> FlowDocument:
         """The same file with these values over its own `env`; every variable must have one."""
@@ -91,33 +91,29 @@ class FlowDocument:
     def step_source(self, path: StepPath) -> dict[str, Any]:
         """The step as it stands in the file: variables filled in, secrets not."""
         draft = self.places.draft(path)
-        step = plain(draft.source) if draft else {}
+        step = plain_data(draft.source) if draft else {}
         return step if isinstance(step, dict) else {str(step): None}
 
     def element(self, path: StepPath) -> dict[str, Any] | None:
         """What a recording knew of the element that this step touches."""
         draft = self.places.draft(path)
-        recorded = plain(draft.element) if draft and draft.element else None
+        recorded = plain_data(draft.element) if draft and draft.element else None
         return recorded if isinstance(recorded, dict) else None
 
 
 def make_document(
-    root: Fields,
-    path: Path | None,
-    text: str,
-    problems: list[Problem],
-    env: Mapping[str, str] | None = None,
+    root: Fields, path: Path | None, text: str, problems: list[Problem], env: Mapping[str, str] | None = None
 ) -> FlowDocument:
     """Checks everything; without `env` (not yet bound) variables may still lack their values."""
     is_agentest = _is_agentest(root)
-    builder = Builder(problems)
-    filled = root if is_agentest else _Filler(env, problems).flow(root)
+    builder = ModelBuilder(problems)
+    filled = root if is_agentest else _VariableFiller(env, problems).flow(root)
     if is_agentest:
         drafts, steps = _agentest_steps(filled, builder)
     else:
-        drafts = Expander(problems).steps(filled.get("steps"), filled, "steps")
+        drafts = StepExpander(problems).steps(filled.get("steps"), filled, "steps")
         steps = builder.steps(drafts)
-    flow = _flow(filled, steps, path, builder)
+    flow = _build_flow(filled, steps, path, builder)
     if problems:
         raise invalid_flow(sorted(problems, key=lambda problem: problem.mark.offset), path)
     places = Places(path, filled, drafts)
@@ -132,7 +128,9 @@ def _is_agentest(root: Fields) -> bool:
     return any(isinstance(step.get("action"), Scalar) for step in items if isinstance(step, Fields))
 
 
-def _agentest_steps(root: Fields, builder: Builder) -> tuple[list[StepDraft | None], tuple[AnyStep, ...]]:
+def _agentest_steps(
+    root: Fields, builder: ModelBuilder
+) -> tuple[list[StepDraft | None], tuple[AnyStep, ...]]:
     steps = root.get("steps")
     drafts: list[StepDraft | None] = []
     valid_steps: list[AnyStep] = []
@@ -146,7 +144,9 @@ def _agentest_steps(root: Fields, builder: Builder) -> tuple[list[StepDraft | No
     return drafts, tuple(valid_steps)
 
 
-def _flow(root: Fields, steps: tuple[AnyStep, ...], path: Path | None, builder: Builder) -> Flow | None:
+def _build_flow(
+    root: Fields, steps: tuple[AnyStep, ...], path: Path | None, builder: ModelBuilder
+) -> Flow | None:
     for key, entry in root.entries.items():
         if key not in KEYS:
             close = nearest(key, KEYS)
@@ -159,16 +159,16 @@ def _flow(root: Fields, steps: tuple[AnyStep, ...], path: Path | None, builder: 
             builder.problems.append(Problem(key, "has no value", entry.key.start, hint))
     inside: dict[str, Any] = {"steps": steps or STAND_IN}
     if "name" not in own:
-        inside["name"] = _stem(path)
+        inside["name"] = _name_from_path(path)
     flow = builder.model(Flow, replace(root, entries=own), inside, "")
     return flow if isinstance(flow, Flow) else None
 
 
-def _stem(path: Path | None) -> str:
+def _name_from_path(path: Path | None) -> str:
     return path.stem[:200] if path and path.stem else "flow"
 
 
-class _Filler:
+class _VariableFiller:
     """Fills the variables of one file: its own `env` are defaults, what is given from outside wins."""
 
     def __init__(self, env: Mapping[str, str] | None, problems: list[Problem]) -> None:
@@ -185,7 +185,7 @@ class _Filler:
         for key, values in (("app", scope), ("steps", {**scope, **late})):
             if key in entries:
                 entries[key] = FieldEntry(
-                    entries[key].key, fill_node(entries[key].value, values, self._unknown)
+                    entries[key].key, fill_node(entries[key].value, values, self._add_field_problem)
                 )
         return replace(root, entries=entries)
 
@@ -196,13 +196,13 @@ class _Filler:
         self._problems += name_problems(node, "env")
         filled: dict[str, FieldEntry] = {}
         for name, entry in node.entries.items():
-            value = as_text(fill_node(entry.value, scope, self._unknown))
+            value = as_text(fill_node(entry.value, scope, self._add_field_problem))
             filled[name] = FieldEntry(entry.key, value)
             if isinstance(value, Scalar) and isinstance(value.value, str) and not value.unknown:
                 scope.setdefault(name, value.value)
         return replace(node, entries=filled)
 
-    def _unknown(self, node: Scalar, error: InvalidAction) -> None:
+    def _add_field_problem(self, node: Scalar, error: InvalidAction) -> None:
         if self._strict or "variable" not in error.details:
             rule = "unknown-variable" if "variable" in error.details else "invalid"
             self._problems.append(Problem("", error.message, node.start, error.hint, rule=rule))
@@ -213,9 +213,8 @@ def load(path: Path) -> FlowDocument:
         data = path.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InvalidAction(
-            f"{path}: {reason}", path="", hint="Give a file that exists.", file=str(path)
-        ) from None
+        kind = NoSuchFile if isinstance(error, FileNotFoundError) else InvalidAction
+        raise kind(f"{path}: {reason}", path="", hint="Give a file that exists.", file=str(path)) from None
     if len(data) > MAX_BYTES:
         raise _too_large(len(data), path)
     try:
@@ -237,7 +236,7 @@ def loads(text: str, path: Path | None = None) -> FlowDocument:
         root = _read(text, path, problems)
     except Unreadable as error:
         raise invalid_flow([*problems, error.problem], path) from None
-    top = _top(root, problems)
+    top = _flow_keys(root, problems)
     if top is None:
         raise invalid_flow(problems, path)
     return make_document(top, path, text, problems)
@@ -263,7 +262,7 @@ def _read(text: str, path: Path | None, problems: list[Problem]) -> Node | None:
     return read_yaml(text, problems)
 
 
-def _top(root: Node | None, problems: list[Problem]) -> Fields | None:
+def _flow_keys(root: Node | None, problems: list[Problem]) -> Fields | None:
     """The flow's own keys; a bare list is a flow of steps alone."""
     if isinstance(root, Items):
         key = Scalar("steps", "steps", root.start, root.end)
@@ -322,15 +321,15 @@ class Places:
     def _node(self, path: StepPath) -> Node:
         draft, rest = self._walk(path)
         if draft is None:
-            return child(self._root, path[0]) or self._root if path else self._root
+            return child_at(self._root, path[0]) or self._root if path else self._root
         if rest == ("element",) and draft.element is not None:
             return draft.element
         node: Node = draft.fields
         action = draft.fields.get("action")
-        if rest and isinstance(action, Fields) and child(action, rest[0]) is not None:
+        if rest and isinstance(action, Fields) and child_at(action, rest[0]) is not None:
             node = action
         for part in rest:
-            below = child(node, part)
+            below = child_at(node, part)
             if below is None:
                 break
             node = below
@@ -370,7 +369,7 @@ STAND_IN = (Step(action=Finish()),)
 """For inner steps that are wrong themselves, so that the step around them is still checked."""
 
 
-class Builder:
+class ModelBuilder:
     """Makes models; `later` are problems that only a variable without a value causes."""
 
     def __init__(self, problems: list[Problem]) -> None:
@@ -398,7 +397,7 @@ class Builder:
         return step if isinstance(step, draft.model) else None
 
     def agentest(self, draft: StepDraft) -> Step | None:
-        step = plain(draft.source)
+        step = plain_data(draft.source)
         if not isinstance(step, dict):
             hint = 'Write {"action": "tap", "target": {…}}.'
             self.problems.append(Problem(draft.path, "should be an object", draft.source.start, hint))
@@ -409,7 +408,7 @@ class Builder:
             path = str(error.details.get("path", ""))
             message = error.message.removeprefix(f"{path}: ")
             node = _nearest_node(draft.source, path, key=bool(_STRAY.match(message)))
-            self.problems.append(Problem(_join(draft.path, path), message, node.start, error.hint))
+            self.problems.append(Problem(_join_paths(draft.path, path), message, node.start, error.hint))
             return None
 
     def model(
@@ -417,12 +416,12 @@ class Builder:
     ) -> BaseModel | None:
         """One model from its fields; what a variable stands for becomes a number or a text as wanted."""
         try:
-            return model.model_validate({**plain(fields), **inside})
+            return model.model_validate({**plain_data(fields), **inside})
         except ValidationError as error:
-            wrong = invalid_action(error, plain(fields)).details["problems"]
+            wrong = invalid_action(error, plain_data(fields)).details["problems"]
         read = fields
         for problem in wrong:
-            read = _reread(read, _parts(problem["path"]))
+            read = _read_variable_otherwise(read, _split_path(problem["path"]))
         if read is not fields:
             return self.model(model, read, inside, path, head)
         # A value that a variable could mend; a wrong key is not one, nor a place where no text can stand.
@@ -436,10 +435,10 @@ class Builder:
             if isinstance(node, Scalar) and node.unknown
         }
         for problem in wrong:
-            self._add(problem, fields, open_texts, path, head)
+            self._add_problem(problem, fields, open_texts, path, head)
         return None
 
-    def _add(
+    def _add_problem(
         self, problem: dict[str, Any], fields: Fields, open_texts: dict[int, Scalar], path: str, head: str
     ) -> None:
         node = _nearest_node(fields, problem["path"])
@@ -449,15 +448,17 @@ class Builder:
                 f"the variable {node.unknown[0]} has no value",
                 f"Give it with --env {node.unknown[0]}=….",
             )
-            self.later.append(Problem(_join(path, shown), message, node.start, give, rule="unknown-variable"))
+            self.later.append(
+                Problem(_join_paths(path, shown), message, node.start, give, rule="unknown-variable")
+            )
             return
         node = _nearest_node(fields, problem["path"], key=bool(_STRAY.match(problem["message"])))
         suggestion = problem.get("suggestion")
-        hint = f"Did you mean {suggestion}?" if suggestion else _advice(node, problem)
-        self.problems.append(Problem(_join(path, shown), problem["message"], node.start, hint))
+        hint = f"Did you mean {suggestion}?" if suggestion else _hint_for_field(node, problem)
+        self.problems.append(Problem(_join_paths(path, shown), problem["message"], node.start, hint))
 
 
-def _advice(node: Node, problem: dict[str, Any]) -> str | None:
+def _hint_for_field(node: Node, problem: dict[str, Any]) -> str | None:
     message = problem["message"]
     key = problem["path"].rpartition(".")[2]
     if _STRAY.match(message) and key in OPTIONS:
@@ -468,17 +469,17 @@ def _advice(node: Node, problem: dict[str, Any]) -> str | None:
     return None
 
 
-def _reread(node: Any, parts: list[str | int]) -> Any:
+def _read_variable_otherwise(node: Any, parts: list[str | int]) -> Any:
     """The same tree with the value at this path read the other way, once, if a variable stands for it."""
     if isinstance(node, Scalar):
         if not node.is_variable:
             return node
         other = read_scalar(node.text) if isinstance(node.value, str) else node.text
         return node if other == node.value else replace(node, value=other, is_variable=False)
-    below = child(node, parts[0]) if parts else None
+    below = child_at(node, parts[0]) if parts else None
     if below is None:
         return node
-    read = _reread(below, parts[1:])
+    read = _read_variable_otherwise(below, parts[1:])
     if read is below:
         return node
     if isinstance(node, Items):
@@ -492,9 +493,9 @@ def _reread(node: Any, parts: list[str | int]) -> Any:
 
 def _nearest_node(node: Node, path: str, *, key: bool = False) -> Node:
     """What lies at the path (or its key), or the nearest thing around it that is there."""
-    parts = _parts(path)
+    parts = _split_path(path)
     for index, part in enumerate(parts):
-        below = child(node, part)
+        below = child_at(node, part)
         if below is None:
             return node
         if key and index == len(parts) - 1 and isinstance(node, Fields):
@@ -503,9 +504,9 @@ def _nearest_node(node: Node, path: str, *, key: bool = False) -> Node:
     return node
 
 
-def _parts(path: str) -> list[str | int]:
+def _split_path(path: str) -> list[str | int]:
     return [int(index) if index else name for index, name in _PART.findall(path)]
 
 
-def _join(path: str, below: str) -> str:
+def _join_paths(path: str, below: str) -> str:
     return f"{path}.{below}" if path and below else path or below

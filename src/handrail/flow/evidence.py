@@ -12,6 +12,7 @@ from typing import Protocol
 
 from handrail.engine.session import Session
 from handrail.engine.snapshot import UiSnapshot
+from handrail.errors import HandrailError
 from handrail.flow.run_record import Picture
 from handrail.protocol.envelope import Envelope, SystemDialog
 from handrail.protocol.observe import GetLogs, GetUiTree, Screenshot
@@ -19,6 +20,7 @@ from handrail.safety.caller import Caller
 from handrail.screen.node import Screen
 from handrail.screen.windows import system_dialogs
 from handrail.surface.picture import opened
+from handrail.waiting import Background
 
 WIDTH = 540
 """Pixels; half of a common phone's, enough to read a button."""
@@ -29,16 +31,31 @@ LOG_LINES = 80
 class FlowEvidence(Protocol):
     """What a run keeps besides its records."""
 
-    async def picture(self, session: Session, caller: Caller) -> Picture: ...
+    async def picture(self, session: Session, caller: Caller) -> Picture:
+        """The screen as it is now; the picture may be filled in a moment later."""
 
     async def log(self, session: Session, caller: Caller) -> list[str]: ...
 
+    async def finish(self) -> None:
+        """Waits until every picture is there."""
+
 
 class ReportEvidence:
-    """Everything an HTML report shows. Pictures are small; their width and height are the screen's."""
+    """Everything an HTML report shows. Pictures are small; their width and height are the screen's.
+
+    They are taken beside the run: while the next step is prepared, and never after its first touch.
+    """
+
+    def __init__(self) -> None:
+        self._filling = Background()
 
     async def picture(self, session: Session, caller: Caller) -> Picture:
         """The screen now, or the reason why it can't be shown."""
+        picture = Picture(None, why_not="It was not taken")
+        if task := session.picture_beside(caller):
+            self._filling.start(self._fill(picture, task), "a picture for the report")
+            await asyncio.sleep(0)  # it is asked for before anything that comes next
+            return picture
         last = session.screens.last
         width = last.screen.bounds.right if last is not None else 2 * WIDTH
         shot = Screenshot(scale=min(1.0, max(0.05, WIDTH / max(1, width))))
@@ -47,7 +64,18 @@ class ReportEvidence:
             return Picture(None, why_not=envelope.message or "no picture")
         details = envelope.details
         png = base64.b64decode(details["screenshotBase64"])
-        return Picture(await asyncio.to_thread(_compact, png), details["width"], details["height"])
+        picture.png, _ = await asyncio.to_thread(_small_jpeg, png)
+        picture.width, picture.height = details["width"], details["height"]
+        return picture
+
+    async def _fill(self, picture: Picture, task: asyncio.Task[bytes]) -> None:
+        try:
+            picture.png, (picture.width, picture.height) = await asyncio.to_thread(_small_jpeg, await task)
+        except HandrailError as error:
+            picture.why_not = error.message
+
+    async def finish(self) -> None:
+        await self._filling.wait()
 
     async def log(self, session: Session, caller: Caller) -> list[str]:
         envelope = await session.run(
@@ -58,12 +86,15 @@ class ReportEvidence:
         return str(envelope.details["logs"]).splitlines()
 
 
-def _compact(png: bytes) -> bytes:
-    """As JPEG where that is smaller."""
+def _small_jpeg(png: bytes) -> tuple[bytes, tuple[int, int]]:
+    """The picture in about `WIDTH` pixels, and the size that it had."""
     written = io.BytesIO()
     with opened(png) as image:
-        image.convert("RGB").save(written, "JPEG", quality=QUALITY)
-    return min(png, written.getvalue(), key=len)
+        size = image.size
+        factor = max(1, round(image.width / WIDTH))
+        small = image.reduce(factor) if factor > 1 else image
+        small.convert("RGB").save(written, "JPEG", quality=QUALITY)
+    return written.getvalue(), size
 
 
 @dataclass(slots=True)
@@ -95,8 +126,8 @@ class DeviceWatch:
         await self._look("the screen after the flow")
         self.changed = self.fingerprint != self._began
 
-    def settle_for_last(self) -> None:
-        """What was read last has to do: the run was interrupted, and nobody wants to wait."""
+    def accept_last_screen(self) -> None:
+        """Takes the last screen that was read as the final one: an interrupted run waits for no other."""
         last = self.session.screens.last
         if last is not None:
             self.fingerprint, self.tree = last.fingerprint, self.session.screens.registry.text
@@ -108,18 +139,18 @@ class DeviceWatch:
         self._scan()
 
     def keep_picture(self, picture: Picture) -> None:
-        """The picture after one step is the picture before the next, if nothing was read in between."""
+        """Keeps the picture after a step as the one before the next, if nothing was read in between."""
         self._picture = (picture, self.session.screens.last)
 
-    def took(self, picture: Picture) -> Picture:
+    def remember_picture(self, picture: Picture) -> Picture:
         """Remember the picture, to withhold it later if a secret is on it."""
         last = self.session.screens.last
-        if last is not None and picture.png is not None:
+        if last is not None:
             self._taken.append((picture, last.screen))
         return picture
 
-    def withheld(self) -> dict[int, Picture]:
-        """By the identity of a picture: what stands for it, since a secret is on it that was none then."""
+    def pictures_with_secrets(self) -> dict[int, Picture]:
+        """Replacements by `id` of a picture, for pictures that show what became a secret later."""
         secret = Picture(None, why_not="a secret is on it")
         return {
             id(picture): secret

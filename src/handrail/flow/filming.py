@@ -9,11 +9,11 @@ from typing import Any
 
 from handrail.errors import HandrailError, InvalidAction
 from handrail.film.scene import FilmScene, FilmTone, FilmTouch, Picture, has_touched, touch_of, verdict_of
-from handrail.flow.plan import name_of
+from handrail.flow.plan import step_name
 from handrail.flow.recording import asked_fields, ended_actions
 from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
 from handrail.journal import Journal
-from handrail.journal.query import ActionRow, Shown
+from handrail.journal.query import ActionRow, ShownAction
 from handrail.protocol.flow import Step
 from handrail.protocol.read import action_from
 
@@ -139,12 +139,12 @@ def _came_after(scenes: list[FilmScene], device: str, picture: Picture) -> None:
             return
 
 
-def scene_time(shown: Shown) -> int:
+def scene_time(shown: ShownAction) -> int:
     """When it was asked for, in milliseconds since 1970."""
     return int(shown.events[0]["at_ms"])
 
 
-def _picture(journal: Journal, shown: Shown) -> Picture | None:
+def _picture(journal: Journal, shown: ShownAction) -> Picture | None:
     """The picture of the whole screen that an action has brought."""
     details: dict[str, Any] = (shown.envelope or {}).get("details") or {}
     blobs = [name for event in shown.events for name in (event.get("blobs") or {}).values()]
@@ -156,13 +156,13 @@ def _picture(journal: Journal, shown: Shown) -> Picture | None:
     return Picture(data, int(details.get("width") or 0), int(details.get("height") or 0), why_not)
 
 
-def _journal_scene(row: ActionRow, shown: Shown) -> FilmScene | None:
+def _journal_scene(row: ActionRow, shown: ShownAction) -> FilmScene | None:
     """None for what only looks, and for what was done elsewhere than on a phone."""
     envelope = shown.envelope or {}
     if envelope.get("semantic") == "observation" or envelope.get("device") is None:
         return None
     try:
-        label = name_of(Step(action=action_from(asked_fields(shown))))
+        label = step_name(Step(action=action_from(asked_fields(shown))))
     except HandrailError:  # of another version, or masked
         label = row.type or "action"
     verdict, tone = verdict_of(envelope)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from handrail.satellites import load, missing, plugins
+from handrail.satellites import load_plugin, missing_satellite, plugins
 
 if TYPE_CHECKING:
     from handrail.flow.plan import AnyFlow
@@ -18,13 +18,22 @@ _SUFFIXES = (".yaml", ".yml")
 _MAESTRO_HEADER = re.compile(r"^(?:appId|url):[^\n]*\n(?:[^\n]*\n)*?---", re.MULTILINE)
 
 
+class RunningRuntime(NamedTuple):
+    """What a reader needs of the runtime that runs its flows."""
+
+    knows_host: Callable[[str], bool]
+    """Whether the owner's policy lists a host."""
+    note: Callable[[dict[str, Any]], None]
+    """Writes an event into the journal."""
+
+
 class ForeignFlows(Protocol):
     """The flows of one command line that another program's reader took."""
 
     documents: list[Any]
     was_given: bool
-    policy: Callable[[str], bool] | None
-    """Knows the hosts that the owner has listed; None until there is a runtime."""
+    runtime: RunningRuntime | None
+    """None until flows run."""
 
     def takes(self, path: Path) -> bool: ...
 
@@ -41,12 +50,12 @@ class NoForeignFlows:
     def __init__(self, env: Mapping[str, str]) -> None:
         self.documents: list[Any] = []
         self.was_given = False
-        self.policy: Callable[[str], bool] | None = None
+        self.runtime: RunningRuntime | None = None
         self._env = env
 
     def takes(self, path: Path) -> bool:
         if looks_like_maestro(path):
-            raise missing(MAESTRO, f"{path} is Maestro's and")
+            raise missing_satellite(MAESTRO, f"{path} is Maestro's and")
         return False
 
     async def check(self) -> None:
@@ -65,7 +74,7 @@ def is_installed() -> bool:
 
 def maestro(needed_by: str) -> Any:
     """The reader's module. Raises `Unsupported` that says what to install."""
-    return load(GROUP, MAESTRO, MAESTRO, needed_by)
+    return load_plugin(GROUP, MAESTRO, MAESTRO, needed_by)
 
 
 def looks_like_maestro(path: Path) -> bool:

@@ -79,29 +79,29 @@ def heal_action(
     action: AnyAction, recorded: Mapping[str, Any] | None, screen: Screen, handles: Handles
 ) -> Healed | None:
     """The action aimed at the successor of the first target that is not found any more."""
-    elements_by_field = by_field(recorded or {})
+    elements_by_field = identities_by_field(recorded or {})
     for name, target in targets_of(action).items():
         spelled = name.rstrip("_")
         if (
             not isinstance(target, Selector)
             or spelled not in elements_by_field
-            or _is_there(screen, target, handles)
+            or _is_on_screen(screen, target, handles)
         ):
             continue
-        proposal = successor(elements_by_field[spelled], screen, handles)
+        proposal = find_successor(elements_by_field[spelled], screen, handles)
         if proposal is not None:
             return Healed(action.model_copy(update={name: proposal.selector}), spelled, proposal)
     return None
 
 
-def by_field(recorded: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def identities_by_field(recorded: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The identities of a step; a lone target's stands without the field's name."""
     if "class" in recorded or "bounds" in recorded:
         return {"target": recorded}
     return {name: target for name, target in recorded.items() if isinstance(target, Mapping)}
 
 
-def _is_there(screen: Screen, target: Selector, handles: Handles) -> bool:
+def _is_on_screen(screen: Screen, target: Selector, handles: Handles) -> bool:
     try:
         find(screen, target, handles)
     except TargetError:
@@ -109,12 +109,12 @@ def _is_there(screen: Screen, target: Selector, handles: Handles) -> bool:
     return True
 
 
-def successor(recorded: Mapping[str, Any], screen: Screen, handles: Handles) -> Proposal | None:
+def find_successor(recorded: Mapping[str, Any], screen: Screen, handles: Handles) -> Proposal | None:
     """The element that has taken the recorded one's place; None where that is not clear."""
     scored: list[tuple[float, Node, dict[str, Any]]] = []
     for node in _candidates(recorded, screen):
         now = identity(screen, node, handles)
-        if _keeps_its_promise(recorded, now, screen, node, handles):
+        if _has_same_effect(recorded, now, screen, node, handles):
             # From 0 to 1; less than enough where too little of its names is left.
             is_row = in_list(node)
             was = {key: value for key, value in recorded.items() if not (is_row and key in _TEMPLATE)}
@@ -139,11 +139,15 @@ def _candidates(recorded: Mapping[str, Any], screen: Screen) -> Iterator[Node]:
     beside = set(map(str, recorded.get("neighbours", ()))) - {str(recorded.get("text"))}
     for element in elements(screen):
         stood_beside = not beside.isdisjoint(element.pieces[:1])
-        if _is_kind(recorded, element.node, element.kind) and not stood_beside and not element.is_key:
+        if (
+            _takes_same_action(recorded, element.node, element.kind)
+            and not stood_beside
+            and not element.is_key
+        ):
             yield element.node
 
 
-def _is_kind(recorded: Mapping[str, Any], node: Node, kind: str) -> bool:
+def _takes_same_action(recorded: Mapping[str, Any], node: Node, kind: str) -> bool:
     """An element of the same app that takes the same action."""
     role = str(recorded.get("role", ""))
     if recorded.get("package") not in (None, node.package_name):
@@ -153,17 +157,17 @@ def _is_kind(recorded: Mapping[str, Any], node: Node, kind: str) -> bool:
     return (kind == "s") == (role in ("list", "scroll_view"))
 
 
-def _keeps_its_promise(
+def _has_same_effect(
     recorded: Mapping[str, Any], now: Mapping[str, Any], screen: Screen, node: Node, handles: Handles
 ) -> bool:
     """Neither money nor an account nor a post comes into play, and the words mean the same."""
     promises = (str(recorded.get("text", "")), str(recorded.get("description", "")))
     was = committing_effect(TouchedElement(label=promises[0], says=promises[1:]))
     is_as_grave = was == committing_effect(TouchedElement.of(screen, node, handles.label_of))
-    return is_as_grave and may_follow(_names(recorded), _names(now))
+    return is_as_grave and may_replace_label(_joined_names(recorded), _joined_names(now))
 
 
-def _names(names_of: Mapping[str, Any]) -> str:
+def _joined_names(names_of: Mapping[str, Any]) -> str:
     return " ".join(str(names_of[name]) for name in _NAMES if names_of.get(name))
 
 
@@ -186,22 +190,22 @@ class FileRepair:
         self._now = loads(text, self._path)
         if self._now.element(at) is not None:
             identity = self._now.element(at) or {}
-            fields = by_field(identity)
+            fields = identities_by_field(identity)
             now = dict(healed.proposal.element)
             element = now if fields.get("target") is identity else {**identity, healed.field: now}
             text = replace_value(text, self._now.places.of((*at, "element")), element)
             self._now = loads(text, self._path)
         self._healed[at, healed.field] = healed.proposal.selector
-        return _diff(before, text, self._path)
+        return _unified_diff(before, text, self._path)
 
-    def mended(self, at: StepPath, action: AnyAction) -> AnyAction:
+    def action_repaired_earlier(self, at: StepPath, action: AnyAction) -> AnyAction:
         """The action as it was healed earlier in this run: a repeated step asks only once."""
         new_targets = {field: new for (place, field), new in self._healed.items() if place == at}
         update = {("from_" if field == "from" else field): new for field, new in new_targets.items()}
         return action.model_copy(update=update) if update else action
 
     def diff(self) -> str:
-        return _diff(self._before, self._now.text, self._path)
+        return _unified_diff(self._before, self._now.text, self._path)
 
     def save(self) -> None:
         """Write the file, unless somebody else did meanwhile."""
@@ -216,7 +220,7 @@ class FileRepair:
         self._path.write_text(self._now.text, encoding="utf-8")
 
 
-def _diff(before: str, after: str, path: Path | None) -> str:
+def _unified_diff(before: str, after: str, path: Path | None) -> str:
     name = str(path or "flow.yaml")
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
@@ -238,7 +242,7 @@ class Repairs:
     def healed_earlier(self, planned: PlannedStep, action: AnyAction) -> AnyAction:
         """The action as it was healed earlier in this run: a step that is repeated is healed once."""
         repair = self._repairs.get(planned.document.path)
-        return repair.mended(planned.at, action) if repair and self.allowed else action
+        return repair.action_repaired_earlier(planned.at, action) if repair and self.allowed else action
 
     def heal(
         self, planned: PlannedStep, action: AnyAction, envelope: Envelope, session: Session
@@ -256,8 +260,13 @@ class Repairs:
             self.proposals.append(repair.add(planned.at, healed))
         return healed
 
+    def text(self, path: Path | None) -> str | None:
+        """The healed text of a file; None where nothing in it was healed."""
+        repair = self._repairs.get(path)
+        return repair.text if repair else None
+
     def save(self) -> None:
-        """Into the files, once the flow has passed with it."""
+        """Writes the repairs into the files. Called once the flow has passed with them."""
         for repair in self._repairs.values() if self.allowed else ():
             try:
                 repair.save()
@@ -276,7 +285,7 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """The whole, and how much of it rests on names."""
+    """How like two elements are in all, and how much of that rests on names."""
 
     score: float
     by_name: float
@@ -286,7 +295,7 @@ class Likeness:
 
 
 def likeness(was: Identity, now: Identity) -> Likeness:
-    """Features that the old element did not have do not count."""
+    """How like two elements are. Features that the old one did not have do not count."""
     names = {
         name: _names_agree(name, was[name], now.get(name, "")) for name in _NAME_WEIGHTS if was.get(name)
     }
@@ -315,7 +324,7 @@ def _names_agree(name: str, old: str, new: str) -> float:
         return 0.0
     before, after = words_of(old), words_of(new)
     if name == "id":
-        before, after = _record(before), _record(after)
+        before, after = _words_that_tell(before), _words_that_tell(after)
     if before == after:
         return 1.0
     shared = len(set(before) & set(after)) / max(1, len(set(before) | set(after)))
@@ -326,7 +335,7 @@ def _names_agree(name: str, old: str, new: str) -> float:
     return max(shared, by_meaning, 1 - 2 * edit_distance(first, second, longest // 2) / longest)
 
 
-def _record(words: tuple[str, ...]) -> tuple[str, ...]:
+def _words_that_tell(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _FURNITURE) or words
 
 
@@ -374,7 +383,7 @@ def meanings_of(text: str) -> frozenset[str]:
     return frozenset({"refuse"}) if families and _NEGATED.search(" ".join(words) + " ") else families
 
 
-def may_follow(old: str, new: str) -> bool:
+def may_replace_label(old: str, new: str) -> bool:
     """Whether a label may have become another one: the promise is the same, or neither promised anything."""
     was, now = meanings_of(old), meanings_of(new)
     if was and now:

@@ -98,25 +98,25 @@ def read_plain(text: str) -> Any:
     return json.loads(text) if _NUMBER.fullmatch(text) else text
 
 
-def plain(node: Node) -> Any:
+def plain_data(node: Node) -> Any:
     if isinstance(node, Scalar):
         return node.value
     if isinstance(node, Items):
-        return [plain(child) for child in node.items]
-    return {key: plain(entry.value) for key, entry in node.entries.items()}
+        return [plain_data(child) for child in node.items]
+    return {key: plain_data(entry.value) for key, entry in node.entries.items()}
 
 
-def scalars(node: Node) -> Iterator[Scalar]:
+def scalars_below(node: Node) -> Iterator[Scalar]:
     """Every scalar below, in document order; keys are not values."""
     if isinstance(node, Scalar):
         yield node
         return
     below = node.items if isinstance(node, Items) else [entry.value for entry in node.entries.values()]
     for child in below:
-        yield from scalars(child)
+        yield from scalars_below(child)
 
 
-def child(node: Node, part: str | int) -> Node | None:
+def child_at(node: Node, part: str | int) -> Node | None:
     if isinstance(node, Fields) and isinstance(part, str):
         return node.get(part)
     if isinstance(node, Items) and isinstance(part, int) and 0 <= part < len(node.items):
@@ -166,7 +166,7 @@ class Unreadable(Exception):
         self.problem = Problem("", message, mark, suggestion, rule="syntax")
 
 
-def given_twice(key: Scalar, first: FieldEntry, *, last_counts: bool = False) -> Problem:
+def duplicate_key_problem(key: Scalar, first: FieldEntry, *, last_counts: bool = False) -> Problem:
     """The same key again in one mapping; a warning in a language where the last one counts."""
     message = f"{key.text[:60]!r} is given twice, first in line {first.key.start.line}"
     level: Level = "warning" if last_counts else "error"
@@ -174,12 +174,13 @@ def given_twice(key: Scalar, first: FieldEntry, *, last_counts: bool = False) ->
 
 
 def invalid_flow(problems: Sequence[Problem], path: Path | None) -> InvalidAction:
-    """The first problem as the message, all of them as details."""
+    """Every problem as the message, with its place; the first one's suggestion as the hint."""
     first = problems[0]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    where = f"{path or 'flow'}:{first.mark.line}:{first.mark.column}: "
+    lines = [
+        f"{path or 'flow'}:{each.mark.line}:{each.mark.column}: {each.sentence}" for each in problems[:MANY]
+    ]
     return InvalidAction(
-        f"{where}{first.sentence}{more}",
+        "\n".join(lines),
         hint=first.suggestion
         or "`handrail flow check` shows every problem with its line; docs/flows.md the language.",
         path=first.where,
@@ -190,7 +191,7 @@ def invalid_flow(problems: Sequence[Problem], path: Path | None) -> InvalidActio
     )
 
 
-def frame(text: str, line: int, column: int) -> str:
+def text_with_caret(text: str, line: int, column: int) -> str:
     """The line before, the line itself, and a caret under the column; long lines are cut around it."""
     lines = _text_lines(text)
     if not 1 <= line <= len(lines):
@@ -198,7 +199,7 @@ def frame(text: str, line: int, column: int) -> str:
     width = len(str(line))
     cut = max(0, column - 1 - _WIDTH // 2)
     shown = [
-        f"{number:>{width}} | {_visible(lines[number - 1][cut : cut + _WIDTH])}".rstrip()
+        f"{number:>{width}} | {_without_control_characters(lines[number - 1][cut : cut + _WIDTH])}".rstrip()
         for number in range(max(1, line - 1), line + 1)
     ]
     return "\n".join([*shown, f"{' ' * width} | {' ' * (column - 1 - cut)}^"])
@@ -210,7 +211,7 @@ def _text_lines(text: str) -> list[str]:
     return _BREAK.split(text)
 
 
-def _visible(text: str) -> str:
+def _without_control_characters(text: str) -> str:
     """Control characters would move the caret, or the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)
 
@@ -220,7 +221,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCollection:
     """A list or mapping whose end has not come."""
 
     start: Mark
@@ -236,7 +237,7 @@ class _Open:
 
 
 @dataclass(frozen=True, slots=True)
-class _Anchored:
+class _AnchoredNode:
     node: Node
     size: int
     height: int
@@ -244,22 +245,24 @@ class _Anchored:
 
 def read_yaml(text: str, problems: list[Problem]) -> Node | None:
     """The one document's root; keys given twice go to `problems`, anything worse is `Unreadable`."""
-    roots = _composed(text, problems, many=False)
+    roots = _compose_documents(text, problems, many=False)
     return roots[0] if roots else None
 
 
 def read_documents(text: str, problems: list[Problem]) -> list[Node]:
     """The roots of all documents. Of a key that is given twice the last one counts, with a warning."""
-    return _composed(text, problems, many=True)
+    return _compose_documents(text, problems, many=True)
 
 
-def _composed(text: str, problems: list[Problem], *, many: bool) -> list[Node]:
+def _compose_documents(text: str, problems: list[Problem], *, many: bool) -> list[Node]:
     try:
-        return _Composer(text, problems, many=many).compose()
+        return _YamlComposer(text, problems, many=many).compose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = _mark(mark) if mark else Mark(1, 1, 0)
-        raise Unreadable(f"not valid YAML: {error.problem or error}", place, _advice(text, place)) from None
+        place = _mark_of_yaml(mark) if mark else Mark(1, 1, 0)
+        raise Unreadable(
+            f"not valid YAML: {error.problem or error}", place, _hint_for_syntax(text, place)
+        ) from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         raise Unreadable(
@@ -268,13 +271,13 @@ def _composed(text: str, problems: list[Problem], *, many: bool) -> list[Node]:
         ) from None
 
 
-class _Composer:
+class _YamlComposer:
     def __init__(self, text: str, problems: list[Problem], *, many: bool) -> None:
         self._text = text
         self._problems = problems
         self._many = many
-        self._open: list[_Open] = []
-        self._anchors: dict[str, _Anchored] = {}
+        self._open: list[_OpenCollection] = []
+        self._anchors: dict[str, _AnchoredNode] = {}
         self._count = 0
         self._documents = 0
         self._roots: list[Node] = []
@@ -286,7 +289,9 @@ class _Composer:
                     self._documents += 1
                     if self._documents > 1 and not self._many:
                         raise Unreadable(
-                            "a second document starts here", _mark(event.start_mark), "One flow per file."
+                            "a second document starts here",
+                            _mark_of_yaml(event.start_mark),
+                            "One flow per file.",
                         )
                 case yaml.ScalarEvent():
                     self._scalar(event)
@@ -297,7 +302,9 @@ class _Composer:
                     is_list = isinstance(event, yaml.SequenceStartEvent)
                     if event.anchor:
                         self._anchors.pop(event.anchor, None)  # not before its end: nothing may hold itself
-                    self._open.append(_Open(mark, is_list, bool(event.flow_style), event.anchor, self._count))
+                    self._open.append(
+                        _OpenCollection(mark, is_list, bool(event.flow_style), event.anchor, self._count)
+                    )
                 case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
                     self._end(event)
                 case yaml.AliasEvent():
@@ -308,35 +315,35 @@ class _Composer:
         mark = self._checked(event, event.tag)
         bare = not event.style
         value = read_plain(event.value) if bare else event.value
-        scalar = Scalar(value, event.value, mark, _mark(event.end_mark).offset, bare)
+        scalar = Scalar(value, event.value, mark, _mark_of_yaml(event.end_mark).offset, bare)
         if event.anchor:
-            self._anchors[event.anchor] = _Anchored(scalar, 1, 0)
-        self._place(scalar, 0, _mark(event.end_mark).offset)
+            self._anchors[event.anchor] = _AnchoredNode(scalar, 1, 0)
+        self._place(scalar, 0, _mark_of_yaml(event.end_mark).offset)
 
     def _end(self, event: yaml.SequenceEndEvent | yaml.MappingEndEvent) -> None:
         done = self._open.pop()
-        end = _mark(event.end_mark).offset if done.flow_style else max(done.end, done.start.offset)
+        end = _mark_of_yaml(event.end_mark).offset if done.flow_style else max(done.end, done.start.offset)
         node: Node
         if done.is_list:
             node = Items(tuple(done.items), done.start, end)
         else:
             node = Fields(done.entries, done.start, end)
         if done.anchor:
-            self._anchors[done.anchor] = _Anchored(node, self._count - done.count_before + 1, done.height)
+            self._anchors[done.anchor] = _AnchoredNode(node, self._count - done.count_before + 1, done.height)
         self._place(node, done.height, end)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
-        mark = _mark(event.start_mark)
+        mark = _mark_of_yaml(event.start_mark)
         anchored = self._anchors.get(event.anchor or "")
         if anchored is None:
             raise Unreadable(f"*{event.anchor} stands for nothing that is complete before this place", mark)
         self._count_up(anchored.size, mark)
         if len(self._open) + anchored.height > MAX_DEPTH:
             raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", mark)
-        self._place(anchored.node, anchored.height, _mark(event.end_mark).offset)
+        self._place(anchored.node, anchored.height, _mark_of_yaml(event.end_mark).offset)
 
     def _checked(self, event: yaml.NodeEvent, tag: str | None) -> Mark:
-        mark = _mark(event.start_mark)
+        mark = _mark_of_yaml(event.start_mark)
         self._count_up(1, mark)
         if tag is not None:
             raise Unreadable(
@@ -368,20 +375,20 @@ class _Composer:
             self._put(holder, holder.key, node)
             holder.key = None
 
-    def _put(self, holder: _Open, key: Scalar, node: Node) -> None:
+    def _put(self, holder: _OpenCollection, key: Scalar, node: Node) -> None:
         first = holder.entries.setdefault(key.text, FieldEntry(key, node))
         if first.key is not key:
-            self._problems.append(given_twice(key, first, last_counts=self._many))
+            self._problems.append(duplicate_key_problem(key, first, last_counts=self._many))
             if self._many:
                 holder.entries[key.text] = FieldEntry(key, node)
 
 
-def _mark(mark: Any) -> Mark:
+def _mark_of_yaml(mark: Any) -> Mark:
     """PyYAML has two classes of marks, and stubs that think an event may have none."""
     return Mark(mark.line + 1, mark.column + 1, mark.index)
 
 
-def _advice(text: str, mark: Mark) -> str | None:
+def _hint_for_syntax(text: str, mark: Mark) -> str | None:
     """The usual cause of a syntax error at this place."""
     lines = text.split("\n")
     line = lines[mark.line - 1] if mark.line <= len(lines) else ""
@@ -407,10 +414,10 @@ _JSON_WORDS = ("null", "true", "false")
 
 def read_json(text: str, problems: list[Problem]) -> Node:
     """The one value; keys given twice go to `problems`, anything worse is `Unreadable`."""
-    return _Reader(text, problems).read()
+    return _JsonReader(text, problems).read()
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, text: str, problems: list[Problem]) -> None:
         self._text = text
         self._problems = problems
@@ -486,7 +493,7 @@ class _Reader:
     def _put(self, entries: dict[str, FieldEntry], key: Scalar, value: Node) -> None:
         first = entries.setdefault(key.text, FieldEntry(key, value))
         if first.key is not key:
-            self._problems.append(given_twice(key, first))
+            self._problems.append(duplicate_key_problem(key, first))
 
     def _take(self, char: str, also: str = "") -> None:
         if self._peek() != char:

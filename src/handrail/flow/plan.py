@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, NoSuchFile
 from handrail.flow.document import FlowDocument, Place, load
 from handrail.flow.run_record import StepRecord
 from handrail.protocol.act import Act
@@ -85,7 +85,7 @@ class LateSource(StepSource, Protocol):
 
 
 class Walk(Protocol):
-    """What a late step is given: the runner that runs everything else, too."""
+    """The runner, as a late step sees it."""
 
     @property
     def clock(self) -> Clock: ...
@@ -190,17 +190,17 @@ def plan(document: AnyFlow, env: Mapping[str, str]) -> FlowPlan:
 
 def devices_of(ready: FlowPlan) -> tuple[str, ...]:
     """The names of a flow's devices: declared ones first, then those that steps mention."""
-    return tuple(dict.fromkeys((*ready.flow.devices, *_mentioned(ready.steps))))
+    return tuple(dict.fromkeys((*ready.flow.devices, *_devices_mentioned(ready.steps))))
 
 
-def _mentioned(steps: Iterable[PlannedStep]) -> Iterator[str]:
+def _devices_mentioned(steps: Iterable[PlannedStep]) -> Iterator[str]:
     for planned in steps:
         if isinstance(planned.step, Parallel):
             yield from planned.step.devices
         elif isinstance(planned.step, Step) and planned.step.action.device is not None:
             yield planned.step.action.device
         for inner in planned.inner.values():
-            yield from _mentioned(inner)
+            yield from _devices_mentioned(inner)
 
 
 def takes_part(planned: PlannedStep, name: str, on: str) -> bool:
@@ -226,7 +226,7 @@ class _Planner:
         return tuple(self._step(step, (*at, index)) for index, step in enumerate(steps))
 
     def _step(self, step: AnyStep, at: At) -> PlannedStep:
-        label = step.label or name_of(step)
+        label = step.label or step_name(step)
         if self._document.is_agentest and isinstance(step, Step):  # by the name that it has there
             label = f"{self._document.step_source(at)['action']}{label.removeprefix(step.action.type)}"
         return PlannedStep(step, self._document, at, label, self._inner(step, at))
@@ -272,25 +272,25 @@ class _Planner:
         )
 
 
-def name_of(step: AnyStep) -> str:
+def step_name(step: AnyStep) -> str:
     """What a step is called when nobody gave it a label. What is typed is not part of it."""
     match step:
         case Step():
-            return f"{step.action.type} {_about(step.action)}".strip()[:LABEL]
+            return f"{step.action.type} {_target_words(step.action)}".strip()[:LABEL]
         case Repeat(times=int(times)):
             return f"repeat {times} times"
         case Repeat():
             word = "while" if step.while_ else "until"
-            return f"repeat {word} {_wish(step.while_ or step.until)}"[:LABEL]
+            return f"repeat {word} {_condition_words(step.while_ or step.until)}"[:LABEL]
         case Branch():
-            return f"when {_wish(step.condition)}"[:LABEL]
+            return f"when {_condition_words(step.condition)}"[:LABEL]
         case RunFlow():
             return f"run_flow {step.file}"
         case Parallel():
             return f"parallel {', '.join(step.devices)}"
 
 
-def _about(action: Act) -> str:
+def _target_words(action: Act) -> str:
     """The target, else what a bare value would mean."""
     shorthand = action.traits.shorthand
     if isinstance(action, TypeText):
@@ -298,48 +298,50 @@ def _about(action: Act) -> str:
     value = getattr(action, "target", None) or (getattr(action, shorthand, None) if shorthand else None)
     match value:
         case Point() | Selector():
-            return _shown(value)
+            return _selector_words(value)
         case Condition():
-            return _wish(value)
+            return _condition_words(value)
         case list() | tuple():
             return " ".join(str(part) for part in value)
         case _:
             return "" if value is None else str(value)
 
 
-def _wish(condition: Condition | None) -> str:
+def _condition_words(condition: Condition | None) -> str:
     """A condition in a few words: `visible Save`, `absent Loading`, `app com.android.settings`."""
     if condition is None:
         return ""
     value = getattr(condition, condition.kind)
     match value:
         case Point() | Selector():
-            return f"{condition.kind} {_shown(value)}"
+            return f"{condition.kind} {_selector_words(value)}"
         case TextIs() | StateIs():
-            return f"{condition.kind} of {_shown(value.target)}"
+            return f"{condition.kind} of {_selector_words(value.target)}"
         case str():
             return f"{condition.kind} {value}"
         case _:
             return condition.kind
 
 
-def _shown(target: Point | Selector) -> str:
+def _selector_words(target: Point | Selector) -> str:
     """The field by which a person would know the element."""
     if isinstance(target, Point):
         return f"{target.x},{target.y}"
     words = (target.handle, target.text, target.description, target.text_contains, target.hint, target.id)
-    return next((word for word in words if word), None) or _described(target)
+    return next((word for word in words if word), None) or _describe_element(target)
 
 
 _KINDS = ("role", "class_name", "id_contains", "state")
 _SIDES = ("within", "near", "left_of", "right_of", "above", "below")
 
 
-def _described(target: Selector) -> str:
+def _describe_element(target: Selector) -> str:
     """What it is and where: `switch right of Dark theme`."""
     kinds = [str(kind) for name in _KINDS if (kind := getattr(target, name))]
     sides = [
-        f"{name.replace('_', ' ')} {_shown(anchor)}" for name in _SIDES if (anchor := getattr(target, name))
+        f"{name.replace('_', ' ')} {_selector_words(anchor)}"
+        for name in _SIDES
+        if (anchor := getattr(target, name))
     ]
     return " ".join([*(kinds or ["element"]), *sides])
 
@@ -350,7 +352,7 @@ _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 
 
 def real_path(path: Path) -> Path:
-    """Behind all links. One that leads to itself stays as it is; `Path.resolve` raises there."""
+    """The path with its links resolved. A link to itself stays; `Path.resolve` raises there."""
     return Path(os.path.realpath(path))
 
 
@@ -382,30 +384,30 @@ def find_flows(paths: Sequence[Path]) -> list[Path]:
     files: dict[Path, Path] = {}
     for path in paths:
         if not path.exists():
-            raise InvalidAction(f"{path} does not exist", hint="Give a flow or a folder of flows.", path="")
-        for file in _below(path) if path.is_dir() else [path]:
+            raise NoSuchFile(f"{path} does not exist", hint="Give a flow or a folder of flows.", path="")
+        for file in _flow_files_below(path) if path.is_dir() else [path]:
             files.setdefault(real_path(file), file)
     return [files[file] for file in sorted(files)]
 
 
-def wanted(tags: Collection[str], only: Collection[str], without: Collection[str]) -> bool:
+def has_wanted_tags(tags: Collection[str], only: Collection[str], without: Collection[str]) -> bool:
     """At least one of `only` where any are given, and none of `without`."""
     return (not only or any(tag in only for tag in tags)) and not any(tag in without for tag in tags)
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """Hidden files and those that begin with _ are parts of others, or none of our business."""
+def _flow_files_below(folder: Path) -> Iterator[Path]:
+    """Flow files below a folder. Hidden files are skipped, and those with _, which other flows run."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "_")):
             continue
         if path.is_dir():
-            yield from _below(path)
+            yield from _flow_files_below(path)
         elif path.suffix.lower() in SUFFIXES and (path.suffix.lower() != ".json" or _has_steps(path)):
             yield path
 
 
 def _has_steps(path: Path) -> bool:
-    """Folders hold all kinds of JSON; a flow is a list of steps or has one."""
+    """True for JSON that is a flow: a list of steps, or an object with one. Folders hold other JSON."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -32,7 +32,7 @@ class FlowProgress(Observer, Protocol):
     def paused(self) -> Iterator[None]: ...
 
 
-def number_of(record: StepRecord) -> str:
+def step_number(record: StepRecord) -> str:
     """As people count: 3.1 is the first step inside the third."""
     return ".".join(str(index + 1) for index in record.path)
 
@@ -41,23 +41,23 @@ def seconds(ms: float) -> str:
     return f"{ms / 1000:.2f} s"
 
 
-def _label(record: StepRecord, several: bool) -> str:
+def _label_of_step(record: StepRecord, several: bool) -> str:
     where = f"[{record.device}] " if several else ""
     tries = f" ({record.tries} tries)" if record.tries > 1 else ""
-    return cut(clean(f"{where}{record.label}{tries}"), LABEL)
+    return cut(clean(f"{where}{record.words}{tries}"), LABEL)
 
 
-def _problem(record: StepRecord) -> str:
+def _problem_of_step(record: StepRecord) -> str:
     return cut(clean(f"{record.code}: {record.error}"), MESSAGE)
 
 
-def _total(record: FlowRecord) -> str:
+def _result_of_flow(record: FlowRecord) -> str:
     trace = record.trace
     steps = f"{trace.steps_completed} of {trace.total_steps} steps, " if trace else ""
     return f"{record.outcome}: {steps}{seconds(record.duration_ms)}"
 
 
-def _title(record: FlowRecord) -> str:
+def _title_of_flow(record: FlowRecord) -> str:
     again = f", attempt {record.attempt}" if record.attempt > 1 else ""
     return cut(clean(f"{record.name} on {record.device}{again}"), LABEL * 2)
 
@@ -71,22 +71,22 @@ class PlainFlowProgress:
 
     def flow_started(self, record: FlowRecord, total: int) -> None:
         self._several = ", " in record.device
-        self._write(f"{_title(record)}: {total} steps")
+        self._write(f"{_title_of_flow(record)}: {total} steps")
 
     def step_started(self, record: StepRecord) -> None:
         pass
 
     def step_ended(self, record: StepRecord) -> None:
         took = seconds(record.duration_ms)
-        number = number_of(record)
-        self._write(f"  {record.outcome:<8}{number:<6} {_label(record, self._several)}  {took}")
+        number = step_number(record)
+        self._write(f"  {record.outcome:<8}{number:<6} {_label_of_step(record, self._several)}  {took}")
         if record.code is not None and not record.children:
-            self._write(f"{'':17}{_problem(record)}")
+            self._write(f"{'':17}{_problem_of_step(record)}")
             if record.hint:
                 self._write(f"{'':17}{cut(clean(record.hint), MESSAGE)}")
 
     def flow_ended(self, record: FlowRecord) -> None:
-        self._write(f"  {_total(record)}")
+        self._write(f"  {_result_of_flow(record)}")
         if record.error is not None and not record.steps:
             self._write(f"  {cut(clean(record.error), MESSAGE)}")
 
@@ -108,7 +108,7 @@ class LiveFlowProgress:
         from rich.live import Live  # noqa: PLC0415  (50 ms that a pipe should not pay)
 
         self._several = ", " in record.device
-        self._print(f"{_title(record)}  {total} steps", "bold")
+        self._print(f"{_title_of_flow(record)}  {total} steps", "bold")
         self._running.clear()
         self._live = Live(
             console=self._console, get_renderable=self._now, transient=True, refresh_per_second=12
@@ -119,7 +119,7 @@ class LiveFlowProgress:
         from rich.spinner import Spinner  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        words = f"{number_of(record):<6}{_label(record, self._several)}"
+        words = f"{step_number(record):<6}{_label_of_step(record, self._several)}"
         self._running[record.path] = Spinner("dots", Text(words))
         self._refresh()
 
@@ -128,9 +128,11 @@ class LiveFlowProgress:
         self._refresh()
         sign, colour = _SIGNS[record.outcome]
         took = seconds(record.duration_ms)
-        self._print(f"  {sign} {number_of(record):<6}{_label(record, self._several)}  {took}", colour)
+        self._print(
+            f"  {sign} {step_number(record):<6}{_label_of_step(record, self._several)}  {took}", colour
+        )
         if record.code is not None and not record.children:
-            self._print(f"    {_problem(record)}", colour)
+            self._print(f"    {_problem_of_step(record)}", colour)
             if record.hint:
                 self._print(f"    {cut(clean(record.hint), MESSAGE)}", "dim")
 
@@ -139,7 +141,7 @@ class LiveFlowProgress:
             self._live.stop()
             self._live = None
         sign, colour = _SIGNS[record.outcome]
-        self._print(f"{sign} {record.name} {_total(record)}", f"bold {colour}")
+        self._print(f"{sign} {record.name} {_result_of_flow(record)}", f"bold {colour}")
         if record.error is not None and not record.steps:
             self._print(f"  {cut(clean(record.error), MESSAGE)}", colour)
 
@@ -162,7 +164,7 @@ class LiveFlowProgress:
         self._console.print(Text(words, style=style), soft_wrap=True)
 
     def _refresh(self) -> None:
-        """Without it a step that has ended would stand below for a moment."""
+        """Redraws at once, so that a step that has ended does not stand below for a moment."""
         if self._live is not None:
             self._live.refresh()
 

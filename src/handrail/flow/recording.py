@@ -15,9 +15,9 @@ from typing import Any
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction
 from handrail.flow.document import StepPath
-from handrail.flow.write import write
+from handrail.flow.write import write_flow
 from handrail.journal import Journal
-from handrail.journal.query import UNFINISHED, ActionRow, Shown
+from handrail.journal.query import UNFINISHED, ActionRow, ShownAction
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS, AnyAction
 from handrail.protocol.device import ClearText, Direction, PressKey, ScrollTo, Swipe, Tap, TypeText
@@ -45,11 +45,11 @@ class Recording:
     _failed: list[dict[str, Any]] = field(default_factory=list)
     """Attempts since the last step that were worth another one."""
 
-    def take(self, shown: Shown) -> RecordedStep | None:
+    def add_action(self, shown: ShownAction) -> RecordedStep | None:
         """Add one action, if it belongs into a flow; the step that it has become or become part of."""
         recorded = recorded_step(shown)
         if recorded is None:
-            self._failed += [asked_fields(shown)] if _is_worth_another(shown) else []
+            self._failed += [asked_fields(shown)] if _may_be_retried(shown) else []
             return None
         tries = self._failed.count(asked_fields(shown))
         self._failed.clear()
@@ -70,18 +70,23 @@ class Recording:
         first = self.steps[0]
         named = first.action.package if isinstance(first.action, StartApp) else None
         package = named or first.package
-        is_home = _HOME.search(package) is not None
+        at_home = is_home(package)
         chosen = self.steps[1:] if _is_start(self.steps[0]) and len(self.steps) > 1 else self.steps
         steps = [(recorded.step, recorded.element) for recorded in chosen]
-        if is_home:
+        if at_home:
             steps.insert(0, (Step(action=PressKey(key="home"), optional=True), None))
-        app = None if is_home else package or None
+        app = None if at_home else package or None
         recorded_flow = Flow(name=name, app=app, steps=tuple(step for step, _ in steps))
         return recorded_flow, {(at,): element for at, (_, element) in enumerate(steps) if element}
 
     def text(self, name: str) -> str:
         flow, elements = self.flow(name)
-        return write(flow, elements)
+        return write_flow(flow, elements)
+
+
+def is_home(package: str) -> bool:
+    """Whether a package is there without being started."""
+    return _HOME.search(package) is not None
 
 
 def _is_start(recorded: RecordedStep) -> bool:
@@ -99,12 +104,12 @@ async def record_session(
     """Record what a session does until it closes; gives every step as it is taken."""
     async for event in session.events():
         if event.terminal:
-            step = recording.take(journal.show(event.action_id))
+            step = recording.add_action(journal.show(event.action_id))
             if step is not None:
                 yield step
 
 
-def _is_worth_another(shown: Shown) -> bool:
+def _may_be_retried(shown: ShownAction) -> bool:
     envelope = shown.envelope or {}
     return bool(envelope.get("retryable")) and envelope.get("delivery") == "not_delivered"
 
@@ -116,14 +121,16 @@ def ended_actions(
     since: int | None = None,
     session: str | None = None,
     after: int = 0,
-) -> Iterator[tuple[ActionRow, Shown]]:
+) -> Iterator[tuple[ActionRow, ShownAction]]:
     """What the journal knows, oldest first: every action that ended behind the entry `after`."""
-    for row in reversed(list(_rows(journal, device, since, after))):
+    for row in reversed(list(_ended_rows_since(journal, device, since, after))):
         if session is None or row.session == session:
             yield row, journal.show(row.action_id)
 
 
-def _rows(journal: Journal, device: str | None, since: int | None, after: int) -> Iterator[ActionRow]:
+def _ended_rows_since(
+    journal: Journal, device: str | None, since: int | None, after: int
+) -> Iterator[ActionRow]:
     before: int | None = None
     while True:
         page = journal.actions(PAGE, before=before, device=device, since=since)
@@ -143,7 +150,7 @@ def flow_text(
     """What was done on one phone, told again as a flow's file. Raises `InvalidAction` for several phones."""
     recording, devices = Recording(), set()
     for row, shown in ended_actions(journal, device=device, since=since, session=session):
-        if recording.take(shown) is not None:
+        if recording.add_action(shown) is not None:
             devices.add(row.device or "")
     if len(devices) > 1:
         raise InvalidAction(
@@ -173,12 +180,12 @@ def with_scroll_or_wait(steps: Sequence[RecordedStep], recorded: RecordedStep) -
         most = max(_FEWEST, min(_MOST, _SLACK * len(swipes)))
         scroll = ScrollTo(target=target, within=within, direction=last.scrolled or "down", max_scrolls=most)
         return [*steps[: len(steps) - len(swipes)], RecordedStep(scroll)]
-    if _came_late(steps[-1], recorded):
+    if _changed_late(steps[-1], recorded):
         return [*steps, RecordedStep(WaitFor(condition=Condition(visible=target)))]
     return list(steps)
 
 
-def _came_late(last: RecordedStep, recorded: RecordedStep) -> bool:
+def _changed_late(last: RecordedStep, recorded: RecordedStep) -> bool:
     """The screen became another one by itself since the last step ended, and nobody waits for it yet."""
     waits = isinstance(last.action, WaitFor) or isinstance(recorded.action, Check)
     return not waits and bool(last.after and recorded.before) and last.after != recorded.before
@@ -253,37 +260,41 @@ class RecordedStep:
     def element(self) -> dict[str, Any] | None:
         """As it stands in a file: that of a lone target without its field's name."""
         if self.elements.keys() == {"target"}:
-            return _ordered(self.elements["target"])
-        return {name: _ordered(portrait) for name, portrait in self.elements.items()} or None
+            return _in_file_order(self.elements["target"])
+        return {name: _in_file_order(portrait) for name, portrait in self.elements.items()} or None
 
 
-def _ordered(element: Mapping[str, Any]) -> dict[str, Any]:
-    """What it is first, where it stood last; the journal sorts its keys by letters."""
+def _in_file_order(element: Mapping[str, Any]) -> dict[str, Any]:
+    """An element's fields in the order of files: what it is first, where it stood last."""
     return {key: element[key] for key in _ORDER if key in element}
 
 
-def asked_fields(shown: Shown) -> dict[str, Any]:
+def asked_fields(shown: ShownAction) -> dict[str, Any]:
     """What was asked for, without what belongs to the moment; {} where that is not known."""
-    return {name: value for name, value in (_first(shown, "action") or {}).items() if name not in _ONCE}
+    return {
+        name: value for name, value in (_first_object(shown, "action") or {}).items() if name not in _ONCE
+    }
 
 
-def recorded_step(shown: Shown) -> RecordedStep | None:
+def recorded_step(shown: ShownAction) -> RecordedStep | None:
     """None for what does not belong into a flow: reads, pauses, vain attempts, acts of the desk."""
     fields, envelope = asked_fields(shown), shown.envelope or {}
     succeeded = envelope.get("success") is True
-    if not _belongs(fields) or not (succeeded or _did_something(envelope)):
+    if not _belongs_into_flow(fields) or not (succeeded or _did_something(envelope)):
         return None
-    drawn = _first(shown, "robust") or {}
+    drawn = _first_object(shown, "robust") or {}
     aimed = {name.rstrip("_") for name in ACTIONS[fields["type"]].traits.aims}
     names = {name for name in ("target", "within") if name in fields}
     for name in sorted(aimed | names):
-        fields[name] = _lasting(name, fields.get(name), drawn, envelope)
-    if not succeeded or not _lasts(fields.get("expect")):
+        fields[name] = _lasting_target(name, fields.get(name), drawn, envelope)
+    if not succeeded or not _holds_no_ref(fields.get("expect")):
         fields.pop("expect", None)
-    fields = {name: value for name, value in (fields | _text(fields, drawn)).items() if value is not None}
+    fields = {
+        name: value for name, value in (fields | _typed_text(fields, drawn)).items() if value is not None
+    }
     try:
         action = action_from(fields)
-        if expected := _expected(action, _first(shown, "landmark")):
+        if expected := _proof_at_replay(action, _first_object(shown, "landmark")):
             action = action_from(fields | expected)
     except InvalidAction:  # its target was a ref, and nobody drew the element behind it
         return None
@@ -293,18 +304,18 @@ def recorded_step(shown: Shown) -> RecordedStep | None:
         elements,
         before=envelope.get("ui_fingerprint_before") or "",
         after=envelope.get("ui_fingerprint_after") or "",
-        scrolled=_scrolled(envelope) if isinstance(action, Swipe) else None,
+        scrolled=_scrolled_direction(envelope) if isinstance(action, Swipe) else None,
         optional=not succeeded,
     )
 
 
 def _did_something(envelope: Mapping[str, Any]) -> bool:
-    """It failed, and yet the screen became another one: what came after rests on it."""
+    """True for a failed action that still changed the screen: later steps depend on it."""
     before, after = envelope.get("ui_fingerprint_before"), envelope.get("ui_fingerprint_after")
     return envelope.get("delivery") == "delivered" and bool(before and after) and before != after
 
 
-def _scrolled(envelope: Mapping[str, Any]) -> Direction | None:
+def _scrolled_direction(envelope: Mapping[str, Any]) -> Direction | None:
     moves = [change for change in envelope.get("changes") or () if change.get("type") == "scrolled"]
     if not moves:
         return None
@@ -314,26 +325,26 @@ def _scrolled(envelope: Mapping[str, Any]) -> Direction | None:
     return "right" if dx < 0 else "left"
 
 
-def _first(shown: Shown, key: str) -> dict[str, Any] | None:
+def _first_object(shown: ShownAction, key: str) -> dict[str, Any] | None:
     return next((event[key] for event in shown.events if isinstance(event.get(key), dict)), None)
 
 
-def _belongs(fields: Mapping[str, Any]) -> bool:
+def _belongs_into_flow(fields: Mapping[str, Any]) -> bool:
     """What touches the device, and the checks and waits that somebody made in words that last."""
     cls = ACTIONS.get(fields.get("type", ""))
     if cls is None:
         return False
     is_wait = cls is WaitFor and fields.get("timeout_ms") != 0  # one of no time is only a look
     if is_wait or issubclass(cls, Check):
-        return _lasts(fields)
+        return _holds_no_ref(fields)
     return cls.traits.effect in ("input", "system", "sensitive")
 
 
-def _lasting(name: str, target: Any, drawn: Mapping[str, Any], envelope: Mapping[str, Any]) -> Any:
+def _lasting_target(name: str, target: Any, drawn: Mapping[str, Any], envelope: Mapping[str, Any]) -> Any:
     """The selector that was drawn, else the caller's own words, else what the envelope says was found."""
     if name in drawn and not _SECRET.search(str(drawn[name]["selector"])):
         return drawn[name]["selector"]
-    if target is None or _lasts(target):
+    if target is None or _holds_no_ref(target):
         return target
     resolved = (envelope.get("target") or {}).get("resolved") or {}
     holds_value = str(resolved.get("class", "")).endswith("EditText")
@@ -345,14 +356,14 @@ def _lasting(name: str, target: Any, drawn: Mapping[str, Any], envelope: Mapping
     return next(({name: value} for name, value in words.items() if value), None)
 
 
-def _lasts(value: Any) -> bool:
+def _holds_no_ref(value: Any) -> bool:
     """Whether it holds no ref: a ref means nothing in another session."""
     if isinstance(value, Mapping):
-        return not _HANDLES & value.keys() and all(map(_lasts, value.values()))
-    return not isinstance(value, list | tuple) or all(map(_lasts, value))
+        return not _HANDLES & value.keys() and all(map(_holds_no_ref, value.values()))
+    return not isinstance(value, list | tuple) or all(map(_holds_no_ref, value))
 
 
-def _text(fields: Mapping[str, Any], drawn: Mapping[str, Any]) -> dict[str, str]:
+def _typed_text(fields: Mapping[str, Any], drawn: Mapping[str, Any]) -> dict[str, str]:
     """What was typed; for a password, which nobody wrote down, the secret that should be made for it."""
     text = fields.get("text")
     if not isinstance(text, str):
@@ -368,15 +379,15 @@ def _secret_name(element: Mapping[str, Any]) -> str:
     return name if name[:1].isalpha() else "PASSWORD"
 
 
-def _expected(action: AnyAction, landmark: Mapping[str, Any] | None) -> dict[str, Any]:
+def _proof_at_replay(action: AnyAction, landmark: Mapping[str, Any] | None) -> dict[str, Any]:
     """What proves the step at a replay: the caller's own words, else what the new screen is known by."""
-    if not landmark or action.expect or not _leads_on(action):
+    if not landmark or action.expect or not _leads_to_new_screen(action):
         return {}
     is_secret = any(_SECRET.search(str(words)) for words in landmark.values())
     return {} if is_secret else {"expect": {"visible": dict(landmark)}}
 
 
-def _leads_on(action: AnyAction) -> bool:
+def _leads_to_new_screen(action: AnyAction) -> bool:
     """Whether a new screen is what it was done for: something is pressed, or an address is opened."""
     presses = action.traits.presses in (Pressed.TARGET, Pressed.FOCUS) and not action.only_types
     return presses or isinstance(action, OpenUrl)

@@ -17,8 +17,8 @@ from handrail.engine.session import Session
 from handrail.errors import ERRORS, HandrailError, InvalidAction, Timeout
 from handrail.flow.evidence import DeviceWatch, FlowEvidence
 from handrail.flow.heal import Repairs
-from handrail.flow.plan import AnyFlow, Ended, FlowPlan, PlannedStep, devices_of, name_of, plan, takes_part
-from handrail.flow.run_record import FlowRecord, Observer, Picture, StepRecord, TimeBook, add
+from handrail.flow.plan import AnyFlow, Ended, FlowPlan, PlannedStep, devices_of, plan, step_name, takes_part
+from handrail.flow.run_record import FlowRecord, Observer, Picture, StepRecord, TimeBook, add_times
 from handrail.flow.variables import fill_late
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
@@ -74,6 +74,10 @@ class FlowRunner:
         self._caller = caller
         self._reason = reason
         self._own_phones = own_phones
+        self.part: range | None = None
+        """Only these steps, on the screen that is there."""
+        self.gate: Callable[[tuple[int, ...]], Awaitable[None]] | None = None
+        """Awaited before each step."""
 
     async def run(
         self, document: AnyFlow, env: Mapping[str, str] | None = None, *, attempt: int = 1
@@ -101,7 +105,7 @@ class FlowRunner:
         self._observer.flow_started(record, len(ready.steps))
         book = TimeBook(self._clock, record.stretches)
         try:
-            await self._play(ready, devices, record, caller, book)
+            await self._run_steps(ready, devices, record, caller, book)
         except asyncio.CancelledError:
             # The record is the answer to it; what comes after this flow must not be cancelled too.
             task = asyncio.current_task()
@@ -109,13 +113,15 @@ class FlowRunner:
                 task.uncancel()
             record.outcome = "stopped"
             for device in devices.values():
-                device.settle_for_last()
+                device.accept_last_screen()
         finally:
             if ready.end is not None:
                 with book.stretch("launch", "The end of its scripts"):
                     await ready.end()
         record.duration_ms = round(self._clock.monotonic_ms() - began, 1)
-        self._conclude(ready, devices, record)
+        if self._evidence is not None:
+            await self._evidence.finish()
+        self._finish_record(ready, devices, record)
         self._observer.flow_ended(record)
         return record
 
@@ -137,7 +143,7 @@ class FlowRunner:
                 )
         return {name: DeviceWatch(name, self._sessions[name], caller) for name in names}
 
-    async def _play(
+    async def _run_steps(
         self,
         ready: FlowPlan,
         devices: Mapping[str, DeviceWatch],
@@ -146,7 +152,7 @@ class FlowRunner:
         book: TimeBook,
     ) -> None:
         repairs = Repairs(allowed=self._heal)
-        record.proposals = repairs.proposals
+        record.proposals, record.repairs = repairs.proposals, repairs
         walk = StepRunner(
             ready.flow.name,
             devices,
@@ -157,10 +163,13 @@ class FlowRunner:
             book,
             self._evidence,
             self._reason,
+            self.gate,
         )
+        part = self.part
         try:
             await self._ask_ahead(ready, devices, caller, book)
-            await self._start_app(ready, devices, caller, book)
+            if not part or part.start == 0:
+                await self._start_app(ready, devices, caller, book)
             if ready.begin is not None:
                 with book.stretch("launch", "The start of its scripts"):
                     await ready.begin(next(iter(devices.values())))
@@ -173,8 +182,8 @@ class FlowRunner:
                 await device.begin()
         if record.outcome == "passed":
             main = next(iter(devices.values()))
-            ended = await walk.all(ready.steps, main, record.steps)
-            if ready.last and await walk.all(ready.last, main, record.steps) == "failed":
+            ended = await walk.run_part(ready.steps, part, main, record.steps)
+            if ready.last and await walk.run_steps(ready.last, main, record.steps) == "failed":
                 ended = "failed"
             record.outcome = "failed" if ended == "failed" else "passed"
             if ended != "failed":
@@ -202,7 +211,7 @@ class FlowRunner:
     async def _start_app(
         self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller, book: TimeBook
     ) -> None:
-        """On every device of the flow; it is no step, so it has no record of its own."""
+        """Starts the app on every device of the flow. It is not a step, so it has no record."""
         if ready.flow.app is None:
             return
         for device in devices.values():
@@ -216,11 +225,11 @@ class FlowRunner:
             device.note(envelope)
             envelope.or_raise()
 
-    def _conclude(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord) -> None:
-        """Whatever is made of the record, no secret stands in it: not even one that the file spells out."""
+    def _finish_record(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord) -> None:
+        """Completes the record and removes every secret from it, also one that the file spells out."""
         for device in devices.values():
             device.tree = device.session.journal_writer.redact_data(device.tree)
-            _hide(record.steps, device.session, device.withheld())
+            _hide_secrets(record.steps, device.session, device.pictures_with_secrets())
         if record.error is None and record.outcome in ("failed", "stopped"):
             blamed = next((ended for ended in record.steps if ended.outcome in _BAD), None)
             last = blamed or (record.steps[-1] if record.steps else None)
@@ -239,7 +248,7 @@ _WORDS = ("label", "source", "error", "hint", "diff", "log", "loading")
 """Where a step's record may quote its file or the screen."""
 
 
-def _hide(steps: Sequence[StepRecord], session: Session, withheld: Mapping[int, Picture]) -> None:
+def _hide_secrets(steps: Sequence[StepRecord], session: Session, withheld: Mapping[int, Picture]) -> None:
     for step in steps:
         for name in _WORDS:
             setattr(step, name, session.journal_writer.redact_data(getattr(step, name)))
@@ -247,7 +256,7 @@ def _hide(steps: Sequence[StepRecord], session: Session, withheld: Mapping[int, 
             step.envelope = session.journal_writer.redact_envelope(step.envelope)
         step.before = withheld.get(id(step.before), step.before)
         step.after = withheld.get(id(step.after), step.after)
-        _hide(step.children, session, withheld)
+        _hide_secrets(step.children, session, withheld)
 
 
 _BAD = frozenset({"failed", "stopped"})
@@ -267,7 +276,7 @@ def trace_of(
 
 def device_trace(record: FlowRecord, total: int, device: DeviceWatch) -> FlowTrace:
     """One device's share: the `total` steps it takes part in, and of parallel ones only its own inside."""
-    own_steps = _shares(record.steps, device.name)
+    own_steps = _parts_of_device(record.steps, device.name)
     error = record.error if not own_steps or own_steps[-1].outcome in _BAD else None
     return _trace(own_steps, total, device, error)
 
@@ -314,16 +323,18 @@ def _trace(steps: Sequence[StepRecord], total: int, device: DeviceWatch, error: 
     )
 
 
-def _share(step: StepRecord, name: str) -> StepRecord | None:
+def _part_of_device(step: StepRecord, name: str) -> StepRecord | None:
     if "parallel" in step.source:
         own = next((child for child in step.children if child.device == name), None)
-        return own and replace(own, path=step.path, source=step.source, children=_shares(own.children, name))
-    inside = _shares(step.children, name)
+        return own and replace(
+            own, path=step.path, source=step.source, children=_parts_of_device(own.children, name)
+        )
+    inside = _parts_of_device(step.children, name)
     return replace(step, children=inside) if inside or step.device == name else None
 
 
-def _shares(steps: Sequence[StepRecord], name: str) -> list[StepRecord]:
-    return [own for step in steps if (own := _share(step, name)) is not None]
+def _parts_of_device(steps: Sequence[StepRecord], name: str) -> list[StepRecord]:
+    return [own for step in steps if (own := _part_of_device(step, name)) is not None]
 
 
 @dataclass(slots=True)
@@ -340,12 +351,14 @@ class StepRunner:
     evidence: FlowEvidence | None = None
     reason: str | None = None
     """Why the whole flow is run; its steps inherit it."""
+    gate: Callable[[tuple[int, ...]], Awaitable[None]] | None = None
+    """Awaited before each step: somebody may have asked for a pause there."""
     late: dict[str, str] = field(default_factory=dict)
     """What steps have read into variables so far."""
     _late_names: dict[int, frozenset[str]] = field(default_factory=dict)
     """By document: looking for them in a file of ten thousand steps takes a while."""
 
-    async def all(
+    async def run_steps(
         self,
         steps: Sequence[PlannedStep],
         on: DeviceWatch,
@@ -369,19 +382,35 @@ class StepRunner:
         names = ", ".join(planned.inner) if isinstance(planned.step, Parallel) else on.name
         record = self._record(path, planned.label, planned.source, names, planned.place.line)
         into.append(record)
+        if self.gate is not None:
+            await self.gate(path)
         self.observer.step_started(record)
         try:
             await self._picture_before(planned, on, record)
             ended = await self._run_recorded(
-                record, self._do(planned, on, record), planned.step.timeout_ms, optional=planned.step.optional
+                record,
+                self._run_by_kind(planned, on, record),
+                planned.step.timeout_ms,
+                optional=planned.step.optional,
             )
             if planned.document.is_agentest and record.code is not None:
-                failure = agentest.failure(ERRORS[record.code](record.error or "", hint=record.hint))
+                failure = agentest.error_answer(ERRORS[record.code](record.error or "", hint=record.hint))
                 record.error, record.code, record.hint = failure["error"], failure["code"], None
             await self._collect(planned, on, record)
         finally:
             self.observer.step_ended(record)
         return ended
+
+    async def run_part(
+        self, steps: Sequence[PlannedStep], part: range | None, on: DeviceWatch, into: list[StepRecord]
+    ) -> Ended:
+        """All of them, or those of `part`; the steps before it are recorded as skipped."""
+        chosen = steps[: part.stop] if part else steps
+        for at, planned in enumerate(chosen[: part.start if part else 0]):
+            record = self._record((at,), planned.label, planned.source, "", planned.place.line)
+            record.outcome = "skipped"
+            into.append(record)
+        return await self.run_steps(chosen[len(into) :], on, into)
 
     def _record(
         self, path: tuple[int, ...], label: str, source: Mapping[str, Any], device: str, line: int | None
@@ -410,8 +439,8 @@ class StepRunner:
         finally:
             record.duration_ms = round(self.clock.monotonic_ms() - began, 1)
 
-    async def _do(self, planned: PlannedStep, on: DeviceWatch, record: StepRecord) -> Ended:
-        if planned.step.when is not None and not await self._holds(planned.step.when, on, record):
+    async def _run_by_kind(self, planned: PlannedStep, on: DeviceWatch, record: StepRecord) -> Ended:
+        if planned.step.when is not None and not await self._is_condition_met(planned.step.when, on, record):
             record.outcome = "skipped"
             return "on"
         match planned.step:
@@ -420,7 +449,7 @@ class StepRunner:
             case Repeat():
                 return await self._repeat(planned.step, planned.inner["steps"], on, record)
             case Branch():
-                way = "then" if await self._holds(planned.step.condition, on, record) else "else"
+                way = "then" if await self._is_condition_met(planned.step.condition, on, record) else "else"
                 return await self.inside(planned.inner[way], on, record)
             case RunFlow():
                 await self.inside(planned.inner["steps"], on, record)
@@ -446,7 +475,7 @@ class StepRunner:
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
         envelope = await self.book.run(on.session, action, record.spent, caller=self.caller, settle=settle)
-        self._write(record, envelope, on)
+        self._fill_record(record, envelope, on)
         on.note(envelope)
         if not envelope.success and not (lenient and envelope.failure_code in _UNPROVED):
             envelope.or_raise()
@@ -457,28 +486,28 @@ class StepRunner:
     ) -> Envelope:
         """For late steps that are several actions: each is a step inside."""
         path = (*record.path, len(record.children))
-        label = name_of(Step(action=action))
+        label = step_name(Step(action=action))
         child = self._record(path, label, {action.type: None}, on.name, record.line)
         record.children.append(child)
         self.observer.step_started(child)
         try:
             done = self.act(action, on, child, lenient=lenient)
-            if await self._run_recorded(child, _ended(done)) == "failed" or child.envelope is None:
-                raise _again(child)
+            if await self._run_recorded(child, _go_on_after(done)) == "failed" or child.envelope is None:
+                raise _error_of_record(child)
             return child.envelope
         finally:
             self.observer.step_ended(child)
 
     async def _act(self, planned: PlannedStep, step: Step, on: DeviceWatch, record: StepRecord) -> Ended:
-        action = self._with_late(self.repairs.healed_earlier(planned, step.action))
+        action = self._fill_late_variables(self.repairs.healed_earlier(planned, step.action))
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
-        envelope, record.tries = await self._tried(step, action, on, record)
+        envelope, record.tries = await self._run_with_tries(step, action, on, record)
         healed = self.repairs.heal(planned, action, envelope, on.session)
         if healed is not None and self.repairs.allowed:
-            envelope, more = await self._tried(step, healed.action, on, record)
+            envelope, more = await self._run_with_tries(step, healed.action, on, record)
             record.tries += more
-        self._write(record, envelope, on)
+        self._fill_record(record, envelope, on)
         on.note(envelope)
         if (failure := envelope.error) is not None:
             if healed is not None:
@@ -488,21 +517,21 @@ class StepRunner:
             self.late[action.into] = str(envelope.details["text"])
         return "finished" if isinstance(action, Finish) else "on"
 
-    def _with_late(self, action: AnyAction) -> AnyAction:
+    def _fill_late_variables(self, action: AnyAction) -> AnyAction:
         """The action with what earlier steps have read. Raises `InvalidAction`."""
         names = frozenset[str]().union(*self._late_names.values())
         fields = action.model_dump(exclude_none=True) if names else {}
         filled = fill_late(fields, self.late, names)
         return action if filled == fields else action_from(filled)
 
-    async def _tried(
+    async def _run_with_tries(
         self, step: Step, action: AnyAction, on: DeviceWatch, record: StepRecord
     ) -> tuple[Envelope, int]:
         ended = self.clock.monotonic_ms()
 
         async def once() -> Envelope:
             nonlocal ended
-            add(record.spent, {"retry": self.clock.monotonic_ms() - ended})
+            add_times(record.spent, {"retry": self.clock.monotonic_ms() - ended})
             how = {"caller": self.caller, "settle": step.settle}
             envelope = await self.book.run(on.session, action, record.spent, **how)
             ended = self.clock.monotonic_ms()
@@ -515,9 +544,9 @@ class StepRunner:
         where = f"flow {self.flow}, step {number}: {record.label}"
         return (f"{self.reason} ({where})" if self.reason else where)[:1_000]
 
-    def _write(self, record: StepRecord, envelope: Envelope, on: DeviceWatch) -> None:
+    def _fill_record(self, record: StepRecord, envelope: Envelope, on: DeviceWatch) -> None:
         record.envelope = envelope
-        record.loading = _loading(envelope)
+        record.loading = _loading_message(envelope)
         if envelope.changes:
             text = on.session.screens.registry.text
             record.diff = diff_text(Diff(list(envelope.changes)), screen_text=text)
@@ -525,9 +554,9 @@ class StepRunner:
         if resolved is not None and resolved.bounds is not None:
             record.touched = Bounds(*resolved.bounds)
 
-    async def _holds(self, condition: Condition, on: DeviceWatch, record: StepRecord) -> bool:
-        """By one fresh read. A read that fails is a failure, not a no."""
-        look = self._with_late(WaitFor(condition=condition, timeout_ms=0))
+    async def _is_condition_met(self, condition: Condition, on: DeviceWatch, record: StepRecord) -> bool:
+        """Checks the condition by one fresh read. A read that fails is a failure, not a no."""
+        look = self._fill_late_variables(WaitFor(condition=condition, timeout_ms=0))
         why = self._reason(record)
         envelope = await self.book.run(on.session, look, record.spent, reason=why, caller=self.caller)
         on.note(envelope)
@@ -538,25 +567,25 @@ class StepRunner:
     # steps that hold others
 
     async def inside(self, steps: Sequence[PlannedStep], on: DeviceWatch, record: StepRecord) -> Ended:
-        """Inner steps; their failure is this step's own."""
-        ended = await self.all(steps, on, record.children, record.path)
+        """Runs inner steps. Their failure is this step's own."""
+        ended = await self.run_steps(steps, on, record.children, record.path)
         if ended == "failed":
-            raise _again(record.children[-1])
+            raise _error_of_record(record.children[-1])
         return ended
 
     async def _repeat(
         self, step: Repeat, steps: Sequence[PlannedStep], on: DeviceWatch, record: StepRecord
     ) -> Ended:
         for _ in range(step.times or step.max_times):
-            if step.while_ is not None and not await self._holds(step.while_, on, record):
+            if step.while_ is not None and not await self._is_condition_met(step.while_, on, record):
                 return "on"
             if await self.inside(steps, on, record) == "finished":
                 return "finished"
-            if step.until is not None and await self._holds(step.until, on, record):
+            if step.until is not None and await self._is_condition_met(step.until, on, record):
                 return "on"
         if step.times is not None:
             return "on"
-        if step.while_ is not None and not await self._holds(step.while_, on, record):
+        if step.while_ is not None and not await self._is_condition_met(step.while_, on, record):
             return "on"
         word = "while still holds" if step.while_ is not None else "until was not met"
         raise Timeout(f"{word} after {step.max_times} rounds", hint="Raise max_times, or look at the screen.")
@@ -569,7 +598,7 @@ class StepRunner:
         async with Background() as running:
             shares = [
                 running.start(
-                    self._share(child, planned.inner[child.device]), child.device, log_failure=False
+                    self._run_on_device(child, planned.inner[child.device]), child.device, log_failure=False
                 )
                 for child in record.children
             ]
@@ -580,9 +609,9 @@ class StepRunner:
         for child in record.children:
             if child.outcome == "stopped":
                 child.error = f"It was stopped because {failed.label} failed"
-        raise _again(failed)
+        raise _error_of_record(failed)
 
-    async def _share(self, record: StepRecord, steps: Sequence[PlannedStep]) -> Ended:
+    async def _run_on_device(self, record: StepRecord, steps: Sequence[PlannedStep]) -> Ended:
         self.observer.step_started(record)
         try:
             return await self._run_recorded(record, self.inside(steps, self.devices[record.device], record))
@@ -592,12 +621,14 @@ class StepRunner:
     # evidence
 
     async def _picture_before(self, planned: PlannedStep, on: DeviceWatch, record: StepRecord) -> None:
-        if self.evidence is None or not _acts(planned):
+        if self.evidence is None or not _touches_device(planned):
             return
         try:
             with self.book.stretch("evidence", "A picture for the report", on.name, record.path):
                 unchanged = on.last_picture()
-                record.before = unchanged or on.took(await self.evidence.picture(on.session, self.caller))
+                record.before = unchanged or on.remember_picture(
+                    await self.evidence.picture(on.session, self.caller)
+                )
         except asyncio.CancelledError:
             record.outcome, record.error = "stopped", "It was stopped before it began"
             raise
@@ -608,16 +639,16 @@ class StepRunner:
         if record.outcome == "skipped":
             record.before = None
             return
-        if not _acts(planned) and record.code is None:
+        if not _touches_device(planned) and record.code is None:
             return
         with self.book.stretch("evidence", "Evidence for the report", on.name, record.path):
-            record.after = on.took(await self.evidence.picture(on.session, self.caller))
+            record.after = on.remember_picture(await self.evidence.picture(on.session, self.caller))
             on.keep_picture(record.after)
             if record.code is not None:
                 record.log = await self.evidence.log(on.session, self.caller)
 
 
-def _again(record: StepRecord) -> HandrailError:
+def _error_of_record(record: StepRecord) -> HandrailError:
     return ERRORS[record.code or "UNKNOWN"](record.error or "", hint=record.hint)
 
 
@@ -626,12 +657,12 @@ _UNPROVED = frozenset({"VERIFICATION_FAILED", "NAVIGATION_NO_CHANGE"})
 _HOLDERS = (Repeat, Branch, RunFlow, Parallel)
 
 
-async def _ended(work: Awaitable[Envelope]) -> Ended:
+async def _go_on_after(work: Awaitable[Envelope]) -> Ended:
     await work
     return "on"
 
 
-def _acts(planned: PlannedStep) -> bool:
+def _touches_device(planned: PlannedStep) -> bool:
     if isinstance(planned.step, _HOLDERS):
         return False
     return planned.step.action.effect in _ACTING if isinstance(planned.step, Step) else planned.step.acts
@@ -640,7 +671,7 @@ def _acts(planned: PlannedStep) -> bool:
 _ACTING = frozenset({"input", "system", "sensitive"})
 
 
-def _loading(envelope: Envelope) -> str | None:
+def _loading_message(envelope: Envelope) -> str | None:
     settle = envelope.settle
     if settle is None or not settle.loading:
         return None

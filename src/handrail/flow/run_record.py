@@ -58,6 +58,18 @@ class StepRecord:
     """What the time is that nothing of this accounts for."""
     children: list[StepRecord] = field(default_factory=list)
 
+    @property
+    def typed(self) -> str | None:
+        """What was typed, variables filled in and secrets not."""
+        action = self.source.get("type_text")
+        text = action.get("text") if isinstance(action, Mapping) else action
+        return text if isinstance(text, str) else None
+
+    @property
+    def words(self) -> str:
+        """Its label, with what was typed."""
+        return f"{self.label} “{self.typed}”" if self.typed else self.label
+
 
 @dataclass(slots=True)
 class FlowRecord:
@@ -80,7 +92,9 @@ class FlowRecord:
     attempt: int = 1
     proposals: list[str] = field(default_factory=list)
     """Edits of the file that would heal it, as unified diffs."""
-    stretches: list[Stretch] = field(default_factory=list)
+    repairs: Any = None
+    """The `Repairs` of this run, for whoever offers the healed file; they do not travel."""
+    stretches: list[TimeStretch] = field(default_factory=list)
     """What took time beside the steps."""
     video: str = ""
     """The file of its film, as the report links to it."""
@@ -99,14 +113,14 @@ class FlowRecord:
 
 
 def _deepest(steps: Sequence[StepRecord]) -> Iterator[StepRecord]:
-    """What failed is told by the step itself before those that hold it."""
+    """The innermost failed step: it explains the failure better than the steps around it."""
     for step in steps:
         yield from _deepest(step.children)
         yield step
 
 
 class Observer(Protocol):
-    """Somebody who watches a run: a terminal, a report, the desk."""
+    """Is told of each step of a run: a terminal, a report, the desk."""
 
     def flow_started(self, record: FlowRecord, total: int) -> None: ...
 
@@ -134,6 +148,7 @@ PHASES: dict[str, TimePart] = {
     "resolve": "looking",
     "look": "looking",
     "verify": "looking",
+    "picture": "evidence",
     "work": "acting",
     "dispatch": "acting",
     "settle": "settling",
@@ -144,7 +159,7 @@ PHASES: dict[str, TimePart] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TimeStretch:
     """A stretch of a flow's time that belongs to no step, or stands beside one."""
 
     words: str
@@ -160,21 +175,21 @@ class Stretch:
         return max(self.spent, key=lambda phase: self.spent[phase], default="engine")
 
 
-def add(spent: TimeSpent, more: Mapping[TimePart, float]) -> None:
+def add_times(spent: TimeSpent, more: Mapping[TimePart, float]) -> None:
     for part, ms in more.items():
         spent[part] = spent.get(part, 0.0) + ms
 
 
-def parts_of(envelope: Envelope, took_ms: float) -> TimeSpent:
+def time_parts_of(envelope: Envelope, took_ms: float) -> TimeSpent:
     """One action as its caller saw it: the phases of its envelope, and the journal's entry of its end."""
     timings = dict(envelope.timings_ms or {})
     total = timings.pop("total", sum(timings.values()))
     spent: TimeSpent = {}
     if "expect" in timings:  # what it slept meanwhile was for that
-        add(spent, {"waiting": timings.pop("waiting", 0.0)})
+        add_times(spent, {"waiting": timings.pop("waiting", 0.0)})
     for phase, ms in timings.items():
-        add(spent, {PHASES.get(phase, "engine"): ms})
-    add(spent, {"journal": max(0.0, took_ms - total)})
+        add_times(spent, {PHASES.get(phase, "engine"): ms})
+    add_times(spent, {"journal": max(0.0, took_ms - total)})
     return spent
 
 
@@ -183,24 +198,24 @@ class TimeBook:
     """The account of one run."""
 
     clock: Clock
-    stretches: list[Stretch] = field(default_factory=list)
+    stretches: list[TimeStretch] = field(default_factory=list)
 
     @contextmanager
     def stretch(
         self, part: TimePart, words: str, device: str = "", path: tuple[int, ...] = ()
     ) -> Iterator[TimeSpent]:
-        """What happens inside. Whoever knows that some of it was something else writes that down."""
+        """Measures the block as time of this part. The block may write down that some belongs to others."""
         started, began = self.clock.now_ms(), self.clock.monotonic_ms()
         spent: TimeSpent = {}
         try:
             yield spent
         finally:
             took = self.clock.monotonic_ms() - began
-            add(spent, {part: max(0.0, took - sum(spent.values()))})
-            self.stretches.append(Stretch(words, started, round(took, 1), spent, device, path))
+            add_times(spent, {part: max(0.0, took - sum(spent.values()))})
+            self.stretches.append(TimeStretch(words, started, round(took, 1), spent, device, path))
 
     async def run(self, session: Session, action: AnyAction, spent: TimeSpent, **how: Any) -> Envelope:
         began = self.clock.monotonic_ms()
         envelope = await session.run(action, **how)
-        add(spent, parts_of(envelope, self.clock.monotonic_ms() - began))
+        add_times(spent, time_parts_of(envelope, self.clock.monotonic_ms() - began))
         return envelope

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from handrail.dialects import agentest
-from handrail.dialects.rules import path_of
+from handrail.dialects.rules import native_path_of
 from handrail.flow.parse import MAX_STEPS
 from handrail.flow.shorthand import ACTING, INSIDE, SHARED
 from handrail.protocol.actions import ACTIONS
@@ -34,33 +34,37 @@ def _vocabulary() -> Schema:
 
 
 def flow_schema() -> Schema:
-    """One self-contained document."""
+    """The JSON Schema of a flow's file, without references to other documents."""
     source = _vocabulary()
     models = source["$defs"]
     actions = {cls.__name__ for cls in ACTIONS.values()}
     controls = {"Step", "Repeat", "Branch", "RunFlow", "Parallel"}
     defs = {
-        name: definition(name, models[name], ("type",) if name in actions else ())
+        name: adapt_definition(name, models[name], ("type",) if name in actions else ())
         for name in models
         if name not in controls
     }
-    defs |= {f"do.{kind}": _value(kind) for kind in ACTIONS}
+    defs |= {f"do.{kind}": _value_schema(kind) for kind in ACTIONS}
     defs |= {
-        "options": _options(),
+        "options": _options_schema(),
         "actionStep": _action_step(),
         "bareStep": {
             "enum": [kind for kind in ACTIONS if _is_bare(kind)],
             "description": "An action without fields.",
         },
     }
-    defs |= {"repeatStep": _repeat(), "whenStep": _when(), "runFlowStep": _run_flow()}
-    defs |= {"parallelStep": _parallel(), "step": _step(), "steps": _list(ref("step"))}
+    defs |= {"repeatStep": _repeat_schema(), "whenStep": _when_schema(), "runFlowStep": _run_flow_schema()}
+    defs |= {
+        "parallelStep": _parallel_schema(),
+        "step": _step_schema(),
+        "steps": _steps_list(schema_ref("step")),
+    }
     defs |= {
         "agentestSelector": _agentest_selector(),
         "agentestStep": {"oneOf": [_agentest_kind(name) for name in agentest.STEPS]},
     }
-    defs |= {"agentestSteps": _list(ref("agentestStep"))}
-    any_steps = [ref("steps"), ref("agentestSteps")]
+    defs |= {"agentestSteps": _steps_list(schema_ref("agentestStep"))}
+    any_steps = [schema_ref("steps"), schema_ref("agentestSteps")]
     return {
         "$schema": source["$schema"],
         "title": source["title"],
@@ -79,14 +83,14 @@ def _whole_schema(source: Schema, any_steps: list[Schema]) -> Schema:
         "additionalProperties": False,
         "properties": {
             **properties,
-            "env": _env("Variables and their values."),
+            "env": _env_schema("Variables and their values."),
             "steps": {"anyOf": any_steps},
         },
         "required": ["steps"],
     }
 
 
-def _env(meaning: str) -> Schema:
+def _env_schema(meaning: str) -> Schema:
     return {
         "type": "object",
         "description": meaning,
@@ -95,13 +99,13 @@ def _env(meaning: str) -> Schema:
     }
 
 
-def _list(item: Schema) -> Schema:
+def _steps_list(item: Schema) -> Schema:
     return {"type": "array", "items": item, "minItems": 1, "maxItems": MAX_STEPS}
 
 
-def _step() -> Schema:
+def _step_schema() -> Schema:
     kinds = ("actionStep", "bareStep", "repeatStep", "whenStep", "runFlowStep", "parallelStep")
-    return {"anyOf": [ref(kind) for kind in kinds]}
+    return {"anyOf": [schema_ref(kind) for kind in kinds]}
 
 
 def _is_bare(kind: str) -> bool:
@@ -113,10 +117,10 @@ def _is_bare(kind: str) -> bool:
     return True
 
 
-def _value(kind: str) -> Schema:
+def _value_schema(kind: str) -> Schema:
     """What may stand after `tap:`: its fields, its short form, or nothing."""
     cls = ACTIONS[kind]
-    forms = [ref(cls.__name__)]
+    forms = [schema_ref(cls.__name__)]
     short = cls.traits.shorthand
     needed = set(_vocabulary()["$defs"][cls.__name__].get("required", ())) - {"type"}
     if short and needed <= {short}:
@@ -128,30 +132,30 @@ def _value(kind: str) -> Schema:
     return {"description": summary(cls), "anyOf": forms}
 
 
-def _shared() -> Schema:
+def _shared_options() -> Schema:
     properties = _vocabulary()["$defs"]["Repeat"]["properties"]
     return {name: properties[name] for name in SHARED}
 
 
-def _object(properties: Schema, required: list[str], shared: tuple[str, ...] = SHARED) -> Schema:
+def _holder_schema(properties: Schema, required: list[str], shared: tuple[str, ...] = SHARED) -> Schema:
     """A step that holds others: its own keys, and options in either spelling."""
-    options = both_spellings({"properties": {name: _shared()[name] for name in shared}})
+    options = both_spellings({"properties": {name: _shared_options()[name] for name in shared}})
     schema: Schema = {"type": "object", "additionalProperties": False}
     schema["properties"] = {**properties, **options["properties"]}
     return {**schema, "required": required, "allOf": options["allOf"]}
 
 
-def _options() -> Schema:
+def _options_schema() -> Schema:
     step = _vocabulary()["$defs"]["Step"]["properties"]
     inside = _vocabulary()["$defs"]["Tap"]["properties"]
     element = {"type": "object", "description": "What a recording knows of the element, for healing."}
-    options = {**_shared(), **{name: inside[name] for name in INSIDE}, "element": element}
+    options = {**_shared_options(), **{name: inside[name] for name in INSIDE}, "element": element}
     options |= {name: step[name] for name in ACTING if name in step}
     return both_spellings({"properties": options})
 
 
 def _action_step() -> Schema:
-    options = _options()
+    options = _options_schema()
     heads = "|".join(kind.replace(".", r"\.") for kind in ACTIONS)
     twice = [
         {
@@ -163,49 +167,51 @@ def _action_step() -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": {**{kind: ref(f"do.{kind}") for kind in ACTIONS}, **options["properties"]},
+        "properties": {**{kind: schema_ref(f"do.{kind}") for kind in ACTIONS}, **options["properties"]},
         "oneOf": [{"required": [kind]} for kind in ACTIONS],
         "allOf": [*options["allOf"], *twice],
     }
 
 
-def _repeat() -> Schema:
+def _repeat_schema() -> Schema:
     model = _vocabulary()["$defs"]["Repeat"]
     own = {name: schema for name, schema in model["properties"].items() if name not in (*SHARED, "steps")}
     inner = both_spellings({"type": "object", "additionalProperties": False, "properties": own})
-    inner["properties"]["steps"] = ref("steps")
+    inner["properties"]["steps"] = schema_ref("steps")
     inner["required"] = ["steps"]
-    inner["allOf"] = [*inner["allOf"], {"oneOf": [has(name) for name in ("times", "while", "until")]}]
-    return _object({"repeat": {**inner, "description": model["description"]}}, ["repeat"])
+    inner["allOf"] = [*inner["allOf"], {"oneOf": [requires(name) for name in ("times", "while", "until")]}]
+    return _holder_schema({"repeat": {**inner, "description": model["description"]}}, ["repeat"])
 
 
-def _when() -> Schema:
-    condition = _shared()["when"]
+def _when_schema() -> Schema:
+    condition = _shared_options()["when"]
     shared = tuple(name for name in SHARED if name != "when")
     inner = {
         "when": {**condition, "description": "What decides."},
-        "then": ref("steps"),
-        "else": ref("steps"),
+        "then": schema_ref("steps"),
+        "else": schema_ref("steps"),
     }
-    return _object(inner, ["when", "then"], shared)
+    return _holder_schema(inner, ["when", "then"], shared)
 
 
-def _run_flow() -> Schema:
+def _run_flow_schema() -> Schema:
     model = _vocabulary()["$defs"]["RunFlow"]
     file = model["properties"]["file"]
     long = {
         "type": "object",
         "additionalProperties": False,
-        "properties": {"file": file, "env": _env("Values for the other file's variables.")},
+        "properties": {"file": file, "env": _env_schema("Values for the other file's variables.")},
         "required": ["file"],
     }
-    return _object({"run_flow": {"description": model["description"], "anyOf": [file, long]}}, ["run_flow"])
+    return _holder_schema(
+        {"run_flow": {"description": model["description"], "anyOf": [file, long]}}, ["run_flow"]
+    )
 
 
-def _parallel() -> Schema:
+def _parallel_schema() -> Schema:
     model = _vocabulary()["$defs"]["Parallel"]
-    devices = {**model["properties"]["devices"], "additionalProperties": ref("steps")}
-    return _object({"parallel": {**devices, "description": model["description"]}}, ["parallel"])
+    devices = {**model["properties"]["devices"], "additionalProperties": schema_ref("steps")}
+    return _holder_schema({"parallel": {**devices, "description": model["description"]}}, ["parallel"])
 
 
 def _agentest_selector() -> Schema:
@@ -227,7 +233,7 @@ def _agentest_kind(name: str) -> Schema:
     model = _vocabulary()["$defs"][ACTIONS[rule.native].__name__]
     properties: Schema = {"action": {"const": name}}
     for foreign, path in rule.fields.items():
-        properties[foreign] = _agentest_field(model, path_of(path), required=foreign in rule.required)
+        properties[foreign] = _agentest_field(model, native_path_of(path), required=foreign in rule.required)
     required = ["action", *rule.required]
     return both_spellings(
         {"type": "object", "additionalProperties": False, "properties": properties, "required": required},
@@ -240,17 +246,17 @@ def _agentest_field(model: Schema, path: str, *, required: bool) -> Schema:
     if last:  # a coordinate
         field = dict(_vocabulary()["$defs"]["Point"]["properties"][last])
     elif first in ("target", "within"):
-        field = ref("agentestSelector")
+        field = schema_ref("agentestSelector")
     else:
         field = {key: part for key, part in model["properties"][first].items() if key != "default"}
-    field = _rounded(field)
+    field = _schema_with_fractions(field)
     return field if required else {"anyOf": [field, {"type": "null"}]}
 
 
-def _rounded(schema: Schema) -> Schema:
+def _schema_with_fractions(schema: Schema) -> Schema:
     """AgenTest's numbers may have a fraction, which is rounded."""
     if "anyOf" in schema:
-        return {**schema, "anyOf": [_rounded(part) for part in schema["anyOf"]]}
+        return {**schema, "anyOf": [_schema_with_fractions(part) for part in schema["anyOf"]]}
     return {**schema, "type": "number"} if schema.get("type") == "integer" else schema
 
 
@@ -265,7 +271,7 @@ _WITH_VARIABLE: Schema = {
 }
 
 
-def ref(name: str) -> Schema:
+def schema_ref(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -278,30 +284,32 @@ def spellings(name: str) -> list[str]:
     return list(dict.fromkeys((snake(name), camel(snake(name)))))
 
 
-def has(name: str) -> Schema:
+def requires(name: str) -> Schema:
     ways: list[Schema] = [{"required": [spelling]} for spelling in spellings(name)]
     return ways[0] if len(ways) == 1 else {"anyOf": ways}
 
 
-def has_not(name: str) -> Schema:
-    return {"not": has(name)}
+def forbids(name: str) -> Schema:
+    return {"not": requires(name)}
 
 
 def exactly_one(names: Iterable[str]) -> Schema:
-    return {"oneOf": [has(name) for name in names]}
+    return {"oneOf": [requires(name) for name in names]}
 
 
 RULES: dict[str, Schema] = {
     "Swipe": {
         "oneOf": [
-            {"allOf": [has("direction"), has_not("from"), has_not("to")]},
-            {"allOf": [has("from"), has("to"), has_not("direction"), has_not("target")]},
+            {"allOf": [requires("direction"), forbids("from"), forbids("to")]},
+            {"allOf": [requires("from"), requires("to"), forbids("direction"), forbids("target")]},
         ]
     },
     "ExpectText": exactly_one(("equals", "contains")),
     "TextIs": exactly_one(("equals", "contains")),
     "ExpectScreen": exactly_one(("fingerprint", "activity")),
-    "SetNetwork": {"anyOf": [has(name) for name in ("preset", "speed", "delay", "wifi", "airplane_mode")]},
+    "SetNetwork": {
+        "anyOf": [requires(name) for name in ("preset", "speed", "delay", "wifi", "airplane_mode")]
+    },
     "Shell": {"if": {"properties": {"raw": {"const": True}}, "required": ["raw"]},
               "then": {"properties": {"command": {"type": "string"}}}},
 }  # fmt: skip
@@ -317,7 +325,7 @@ def both_spellings(
     fields = {name: with_variables(part) if variables else part for name, part in own.items()}
     properties = {spelling: part for name, part in fields.items() for spelling in spellings(name)}
     required = [name for name in schema.get("required", ()) if name not in left_out]
-    rules: list[Schema] = [has(name) for name in required if len(spellings(name)) > 1]
+    rules: list[Schema] = [requires(name) for name in required if len(spellings(name)) > 1]
     rules += [{"not": {"required": spellings(name)}} for name in own if len(spellings(name)) > 1]
     rest = {key: part for key, part in schema.items() if key not in ("properties", "required")}
     spelled = {**rest, "properties": properties}
@@ -326,17 +334,21 @@ def both_spellings(
 
 
 def with_variables(schema: Mapping[str, Any]) -> Schema:
-    """The same value, or a variable where a free text could not stand anyway."""
+    """The schema, which also takes `${VARIABLE}` unless it takes any text already."""
     notes = {key: part for key, part in schema.items() if key in ("description", "default")}
     bare = {key: part for key, part in schema.items() if key not in notes}
-    members = [_plain_member(part) for part in bare["anyOf"]] if "anyOf" in bare else [_plain_member(bare)]
+    members = (
+        [_array_member_with_variables(part) for part in bare["anyOf"]]
+        if "anyOf" in bare
+        else [_array_member_with_variables(bare)]
+    )
     extra = _variable_schema(members)
     if extra is None:
         return {**notes, **({"anyOf": members} if len(members) > 1 else members[0])}
     return {**notes, "anyOf": [*members, extra]}
 
 
-def _plain_member(schema: Mapping[str, Any]) -> Schema:
+def _array_member_with_variables(schema: Mapping[str, Any]) -> Schema:
     if schema.get("type") == "array" and "items" in schema:
         return {**schema, "items": with_variables(schema["items"])}
     return dict(copy.deepcopy(schema))
@@ -353,13 +365,13 @@ def _variable_schema(members: list[Schema]) -> Schema | None:
     return _WITH_VARIABLE if texts else VARIABLE
 
 
-def definition(name: str, schema: Mapping[str, Any], without: Iterable[str] = ()) -> Schema:
+def adapt_definition(name: str, schema: Mapping[str, Any], without: Iterable[str] = ()) -> Schema:
     if "properties" not in schema:
         return dict(schema)
     spelled = both_spellings(schema, without)
     if name == "Selector":
         spelled.pop("minProperties", None)
-        says = [has(field) for field in schema["properties"] if field != "index"]
+        says = [requires(field) for field in schema["properties"] if field != "index"]
         spelled["allOf"] = [*spelled.get("allOf", ()), {"anyOf": says}]
     if name in RULES:
         spelled["allOf"] = [*spelled.get("allOf", ()), RULES[name]]

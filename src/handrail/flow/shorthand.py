@@ -67,7 +67,7 @@ class _Unclear(Exception):
         self.problem = Problem(path, message, node.start, hint)
 
 
-class Expander:
+class StepExpander:
     """Reads steps and collects what is wrong with them."""
 
     def __init__(self, problems: list[Problem]) -> None:
@@ -78,13 +78,13 @@ class Expander:
         if not isinstance(node, Items) or not node.items:
             empty = node is None or (isinstance(node, Items) and not node.items)
             message = "needs at least one step" if empty else "should be a list of steps"
-            self._wrong(
+            self._report(
                 path, message, node or holder, "Write every step on a line of its own: `- tap: Save`."
             )
             return []
         if len(node.items) > MAX_STEPS:
             message = f"has {len(node.items):,} steps; at most {MAX_STEPS:,} are run"
-            self._wrong(path, message, node, "Split it with run_flow, or use repeat.")
+            self._report(path, message, node, "Split it with run_flow, or use repeat.")
             return []
         drafts: list[StepDraft | None] = []
         for index, item_node in enumerate(node.items):
@@ -107,13 +107,13 @@ class Expander:
                 raise _Unclear(path, "is empty", node, "Write a step after the dash, or remove it.")
             if not isinstance(node.value, str) or node.value not in ACTIONS:
                 raise self._unknown_head(node, path)
-            action = Fields({"type": _entry("type", node)}, node.start, node.end)
+            action = Fields({"type": _field_entry("type", node)}, node.start, node.end)
             return StepDraft(
                 Step,
                 path,
                 node.value,
                 node,
-                Fields({"action": _entry("action", action)}, node.start, node.end),
+                Fields({"action": _field_entry("action", action)}, node.start, node.end),
             )
         if isinstance(node, Items):
             raise _Unclear(path, "should be a step, not a list", node, "Remove one of the dashes.")
@@ -125,7 +125,7 @@ class Expander:
             second = node.entries[heads[1]].key
             raise _Unclear(path, message, second, "Start each of them with its own dash.")
         if not heads:
-            raise self._headless(node, path)
+            raise self._problem_without_head(node, path)
         if heads[0] in CONTROLS:
             word = heads[0]
             if word == "repeat":
@@ -133,7 +133,7 @@ class Expander:
             return self._run_flow(node, path) if word == "run_flow" else self._parallel(node, path)
         return self._action(node, heads[0], path)
 
-    def _headless(self, node: Fields, path: str) -> _Unclear:
+    def _problem_without_head(self, node: Fields, path: str) -> _Unclear:
         if "when" in node.entries:
             key = node.entries["when"].key
             return _Unclear(path, "says when, and not what", key, "Add `then:` with steps, or an action.")
@@ -159,20 +159,24 @@ class Expander:
         for name in INSIDE:
             entry = options.pop(name, None)
             if entry and name in own:
-                self._wrong(
+                self._report(
                     f"{path}.{name}", "is given twice, inside and beside", entry.key, "Keep one of the two."
                 )
             elif entry:
                 own[name] = entry
-        if "timeout_ms" in cls.model_fields and "timeout_ms" in options and not _has(own, "timeout_ms"):
+        if (
+            "timeout_ms" in cls.model_fields
+            and "timeout_ms" in options
+            and not _has_either_spelling(own, "timeout_ms")
+        ):
             own["timeout_ms"] = options.pop("timeout_ms")  # beside a wait it is the wait's own
         element = options.pop("element", None)
         if element and not isinstance(element.value, Fields):
-            self._wrong(f"{path}.element", "should be a mapping", element.value, None)
+            self._report(f"{path}.element", "should be a mapping", element.value, None)
         action = Fields(own, head.key.start, node.end)
         if "." not in kind:  # what a desk's window shows may hold nothing
-            self._no_gaps(action, f"{path}.{kind}")
-        self._no_gaps(Fields(options), path)
+            self._report_missing_values(action, f"{path}.{kind}")
+        self._report_missing_values(Fields(options), path)
         fields = Fields({"action": FieldEntry(head.key, action), **options}, node.start, node.end)
         return StepDraft(Step, path, kind, node, fields, element.value if element else None)
 
@@ -183,27 +187,27 @@ class Expander:
             return named
         if isinstance(value, Fields) and not _is_short(value, cls):
             if "type" in value.entries:
-                self._wrong(
+                self._report(
                     f"{path}.{kind}.type", "the step says its type already", value.entries["type"].key, None
                 )
             return {**value.entries, **named}
         if short is None:
-            names = ", ".join(_fields_of(cls)) or "nothing"
+            names = ", ".join(_field_names_of(cls)) or "nothing"
             raise _Unclear(f"{path}.{kind}", "has no short form", value, f"It takes: {names}.")
         return {**named, short: FieldEntry(head.key, value)}
 
-    def _no_gaps(self, node: Node, path: str) -> None:
+    def _report_missing_values(self, node: Node, path: str) -> None:
         """A key without a value is a mistake, not a wish for the default."""
         for key, entry in node.entries.items() if isinstance(node, Fields) else ():
             if isinstance(entry.value, Scalar) and entry.value.value is None:
                 hint = "Give it a value, or remove it. In quotes it is a text."
-                self._wrong(f"{path}.{key}", "has no value", entry.key, hint)
+                self._report(f"{path}.{key}", "has no value", entry.key, hint)
             elif key.endswith("_"):
-                self._wrong(f"{path}.{key}", "is not known here", entry.key, f"Did you mean {key[:-1]}?")
+                self._report(f"{path}.{key}", "is not known here", entry.key, f"Did you mean {key[:-1]}?")
             else:
-                self._no_gaps(entry.value, f"{path}.{key}")
+                self._report_missing_values(entry.value, f"{path}.{key}")
         for index, child in enumerate(node.items if isinstance(node, Items) else ()):
-            self._no_gaps(child, f"{path}[{index}]")
+            self._report_missing_values(child, f"{path}[{index}]")
 
     def _repeat(self, node: Fields, path: str) -> StepDraft:
         value = node.get("repeat")
@@ -212,24 +216,24 @@ class Expander:
             raise _Unclear(f"{path}.repeat", "should be a mapping", value or node, hint)
         options = self._options(node, SHARED, {"repeat"}, path)
         own = {key: entry for key, entry in value.entries.items() if key != "steps"}
-        own = self._renamed(own, ("times", "while", "until", "max_times"), f"{path}.repeat")
+        own = self._in_model_names(own, ("times", "while", "until", "max_times"), f"{path}.repeat")
         inner = self.steps(value.get("steps"), value, f"{path}.repeat.steps")
         fields = Fields({**own, **options}, node.start, node.end)
-        self._no_gaps(fields, path)
+        self._report_missing_values(fields, path)
         return StepDraft(Repeat, path, "repeat", node, fields, inner={"steps": inner})
 
     def _run_flow(self, node: Fields, path: str) -> StepDraft:
         value = node.entries["run_flow"].value
         options = self._options(node, SHARED, {"run_flow"}, path)
         if isinstance(value, Fields):
-            own = self._renamed(value.entries, ("file", "env"), f"{path}.run_flow")
+            own = self._in_model_names(value.entries, ("file", "env"), f"{path}.run_flow")
         else:
             own = {"file": FieldEntry(node.entries["run_flow"].key, value)}
         if "env" in own:
             own["env"] = FieldEntry(own["env"].key, as_texts(own["env"].value))
             self._problems += name_problems(own["env"].value, f"{path}.run_flow.env")
         fields = Fields({**own, **options}, node.start, node.end)
-        self._no_gaps(fields, path)
+        self._report_missing_values(fields, path)
         return StepDraft(RunFlow, path, "run_flow", node, fields)
 
     def _parallel(self, node: Fields, path: str) -> StepDraft:
@@ -243,7 +247,7 @@ class Expander:
             for name, entry in value.entries.items()
         }
         fields = Fields(options, node.start, node.end)
-        self._no_gaps(fields, path)
+        self._report_missing_values(fields, path)
         return StepDraft(Parallel, path, "parallel", node, fields, inner=inner)
 
     def _branch(self, node: Fields, path: str) -> StepDraft:
@@ -258,7 +262,7 @@ class Expander:
             if word in node.entries
         }
         fields = Fields({"condition": condition, **options}, node.start, node.end)
-        self._no_gaps(fields, path)
+        self._report_missing_values(fields, path)
         return StepDraft(Branch, path, "when", node, fields, inner=inner)
 
     def _options(
@@ -266,9 +270,9 @@ class Expander:
     ) -> dict[str, FieldEntry]:
         """What stands beside the head, by the models' names."""
         beside = {key: entry for key, entry in node.entries.items() if key not in heads}
-        return self._renamed(beside, tuple(allowed), path, cls)
+        return self._in_model_names(beside, tuple(allowed), path, cls)
 
-    def _renamed(
+    def _in_model_names(
         self,
         entries: dict[str, FieldEntry],
         allowed: tuple[str, ...],
@@ -280,45 +284,45 @@ class Expander:
         for key, entry in entries.items():
             name = names.get(key)
             if name is None:
-                self._stray(key, entry, allowed, path, cls)
+                self._report_stray_key(key, entry, allowed, path, cls)
             elif name in renamed:
-                self._wrong(f"{path}.{key}", "is given twice, in both spellings", entry.key, None)
+                self._report(f"{path}.{key}", "is given twice, in both spellings", entry.key, None)
             else:
                 renamed[name] = entry
         return renamed
 
-    def _stray(
+    def _report_stray_key(
         self, key: str, entry: FieldEntry, allowed: tuple[str, ...], path: str, cls: type[Act] | None
     ) -> None:
-        if cls and key in _spellings(_fields_of(cls)):
+        if cls and key in _spellings(_field_names_of(cls)):
             kind = cls.model_fields["type"].default
             hint = f"It belongs inside: `{kind}: {{…, {key}: …}}`."
-            self._wrong(f"{path}.{key}", f"is a field of {kind}, not of the step", entry.key, hint)
+            self._report(f"{path}.{key}", f"is a field of {kind}, not of the step", entry.key, hint)
             return
         close = nearest(key, allowed)
         guess = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(allowed)}."
-        self._wrong(f"{path}.{key}", "is not known here", entry.key, guess)
+        self._report(f"{path}.{key}", "is not known here", entry.key, guess)
 
-    def _wrong(self, path: str, message: str, node: Node, hint: str | None) -> None:
+    def _report(self, path: str, message: str, node: Node, hint: str | None) -> None:
         self._problems.append(Problem(path, message, node.start, hint))
 
 
-def _entry(key: str, node: Node) -> FieldEntry:
+def _field_entry(key: str, node: Node) -> FieldEntry:
     return FieldEntry(Scalar(key, key, node.start, node.end), node)
 
 
 def _is_short(value: Fields, cls: type[Act]) -> bool:
     """`tap: {id: save}` is the target itself; `tap: {target: …}` are the action's fields."""
     short = cls.traits.shorthand
-    if short not in _HOLDS or _has(value.entries, short):
+    if short not in _HOLDS or _has_either_spelling(value.entries, short):
         return False
-    own = _spellings(_fields_of(cls))
+    own = _spellings(_field_names_of(cls))
     return not _HOLDS[short].isdisjoint(value.entries) or own.isdisjoint(value.entries)
 
 
-def _fields_of(cls: type[Act]) -> list[str]:
+def _field_names_of(cls: type[Act]) -> list[str]:
     return [info.serialization_alias or name for name, info in cls.model_fields.items() if name != "type"]
 
 
-def _has(own: Mapping[str, FieldEntry], name: str) -> bool:
+def _has_either_spelling(own: Mapping[str, FieldEntry], name: str) -> bool:
     return name in own or camel(name) in own

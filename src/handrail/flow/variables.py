@@ -38,7 +38,7 @@ Unknown = Callable[[Scalar, InvalidAction], None]
 def references(text: str) -> list[VariableReference]:
     """The variables of a text, secrets not among them; `InvalidAction` where one is malformed."""
     inside = [match[1] for match in _REFERENCE.finditer(text) if match[0] != _LITERAL]
-    return [_read(text_inside) for text_inside in inside if not text_inside.startswith(_SECRET)]
+    return [_parse_reference(text_inside) for text_inside in inside if not text_inside.startswith(_SECRET)]
 
 
 def fill(value: Any, env: Mapping[str, str]) -> Any:
@@ -61,7 +61,7 @@ def fill_text(text: str, env: Mapping[str, str]) -> str:
             hint="Write the text without the brace, or use the secret with one $.",
         )
     references(text)  # a malformed one is told before one that only lacks its value
-    return _REFERENCE.sub(lambda match: _value(match, env), text)
+    return _REFERENCE.sub(lambda match: _value_of_reference(match, env), text)
 
 
 def fill_node(node: Node, env: Mapping[str, str], unknown: Unknown) -> Node:
@@ -104,10 +104,14 @@ def fill_late(value: Any, values: Mapping[str, str], wanted: Collection[str]) ->
         return {key: fill_late(part, values, wanted) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [fill_late(part, values, wanted) for part in value]
-    return _LATE.sub(lambda match: _late(match, values, wanted), value) if isinstance(value, str) else value
+    return (
+        _LATE.sub(lambda match: _late_value(match, values, wanted), value)
+        if isinstance(value, str)
+        else value
+    )
 
 
-def _late(match: re.Match[str], values: Mapping[str, str], wanted: Collection[str]) -> str:
+def _late_value(match: re.Match[str], values: Mapping[str, str], wanted: Collection[str]) -> str:
     name = match[1]
     if name not in wanted:
         return match[0]
@@ -158,12 +162,12 @@ def read_scalar(text: str) -> Any:
     return text if value is None else value
 
 
-def _value(match: re.Match[str], env: Mapping[str, str]) -> str:
+def _value_of_reference(match: re.Match[str], env: Mapping[str, str]) -> str:
     if match[0] == _LITERAL:
         return "${"
     if match[1].startswith(_SECRET):
         return match[0]
-    reference = _read(match[1])
+    reference = _parse_reference(match[1])
     value = env.get(reference.name, reference.default)
     if value is None:
         close = nearest(reference.name, env)
@@ -178,7 +182,7 @@ def _value(match: re.Match[str], env: Mapping[str, str]) -> str:
     return value
 
 
-def _read(inside: str) -> VariableReference:
+def _parse_reference(inside: str) -> VariableReference:
     name, separator, default = inside.partition(":-")
     if not NAME.fullmatch(name):
         raise InvalidAction(

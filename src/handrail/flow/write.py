@@ -20,7 +20,7 @@ from handrail.flow.parse import (
     Scalar,
     Unreadable,
     invalid_flow,
-    plain,
+    plain_data,
     read_json,
     read_plain,
     read_yaml,
@@ -37,60 +37,70 @@ _VARIABLE = re.compile(r"\$\{(?!secret:)")
 _BESIDE = ("expect", "reason", "device")
 
 
-def write(flow: Flow, elements: Elements | None = None) -> str:
+def write_flow(flow: Flow, elements: Elements | None = None) -> str:
     """The whole file. `load` reads it back as the same flow: a `${` in it is meant literally."""
-    lines = entry("name", flow.name)
-    lines += entry("app", _literal(flow.app)) if flow.app else []
-    lines += entry("tags", list(flow.tags)) if flow.tags else []
-    lines += entry("env", _literal(flow.env)) if flow.env else []
-    lines += entry("devices", list(flow.devices)) if flow.devices else []
-    lines += entry("retry", flow.retry) if flow.retry else []
-    lines += entry("attempts", flow.attempts) if flow.attempts else []
-    return "\n".join([*lines, "steps:", *indented(_steps(flow.steps, (), elements or {}))]) + "\n"
+    lines = entry_lines("name", flow.name)
+    lines += entry_lines("app", _escape_variables(flow.app)) if flow.app else []
+    lines += entry_lines("tags", list(flow.tags)) if flow.tags else []
+    lines += entry_lines("env", _escape_variables(flow.env)) if flow.env else []
+    lines += entry_lines("devices", list(flow.devices)) if flow.devices else []
+    lines += entry_lines("retry", flow.retry) if flow.retry else []
+    lines += entry_lines("attempts", flow.attempts) if flow.attempts else []
+    return "\n".join([*lines, "steps:", *indented(_write_each_step(flow.steps, (), elements or {}))]) + "\n"
 
 
 def write_steps(steps: Sequence[AnyStep], elements: Elements | None = None) -> str:
     """Steps alone: a flow without a head."""
-    return "\n".join(_steps(steps, (), elements or {})) + "\n"
+    return "\n".join(_write_each_step(steps, (), elements or {})) + "\n"
 
 
-def _steps(steps: Sequence[AnyStep], path: StepPath, elements: Elements) -> list[str]:
-    return [line for index, step in enumerate(steps) for line in item(_step(step, (*path, index), elements))]
+def _write_each_step(steps: Sequence[AnyStep], path: StepPath, elements: Elements) -> list[str]:
+    return [
+        line
+        for index, step in enumerate(steps)
+        for line in list_item_lines(_write_step(step, (*path, index), elements))
+    ]
 
 
-def _step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
+def _write_step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
     match step:
         case Step():
-            return _action(step, elements.get(path))
+            return _write_action(step, elements.get(path))
         case Repeat():
-            own = shorten(_data(step, "times", "while_", "until", "max_times"))
-            inner = [line for key, value in own.items() for line in entry(key, _literal(value))]
-            inner += ["steps:", *indented(_steps(step.steps, path, elements))]
-            return ["repeat:", *indented(inner), *_options(step)]
+            own = shorten(_chosen_fields(step, "times", "while_", "until", "max_times"))
+            inner = [
+                line for key, value in own.items() for line in entry_lines(key, _escape_variables(value))
+            ]
+            inner += ["steps:", *indented(_write_each_step(step.steps, path, elements))]
+            return ["repeat:", *indented(inner), *_write_options(step)]
         case Branch():
             if step.when is not None:
                 raise InvalidAction(
                     "a branch can't have a `when` of its own in a file", path="when", hint="Nest two."
                 )
-            lines = entry("when", _literal(shorten(_data(step, "condition"))["condition"]))
-            lines += ["then:", *indented(_steps(step.then, (*path, "then"), elements))]
+            lines = entry_lines(
+                "when", _escape_variables(shorten(_chosen_fields(step, "condition"))["condition"])
+            )
+            lines += ["then:", *indented(_write_each_step(step.then, (*path, "then"), elements))]
             if step.otherwise is not None:
-                lines += ["else:", *indented(_steps(step.otherwise, (*path, "else"), elements))]
-            return [*lines, *_options(step)]
+                lines += ["else:", *indented(_write_each_step(step.otherwise, (*path, "else"), elements))]
+            return [*lines, *_write_options(step)]
         case RunFlow():
             env = {"env": dict(step.env)} if step.env else {}
             return [
-                *entry("run_flow", _literal({"file": step.file, **env} if env else step.file)),
-                *_options(step),
+                *entry_lines("run_flow", _escape_variables({"file": step.file, **env} if env else step.file)),
+                *_write_options(step),
             ]
         case Parallel():
             lines = ["parallel:"]
             for name, steps in step.devices.items():
-                lines += indented([f"{scalar(name)}:", *indented(_steps(steps, (*path, name), elements))])
-            return [*lines, *_options(step)]
+                lines += indented(
+                    [f"{scalar_yaml(name)}:", *indented(_write_each_step(steps, (*path, name), elements))]
+                )
+            return [*lines, *_write_options(step)]
 
 
-def _action(step: Step, element: Mapping[str, Any] | None) -> list[str]:
+def _write_action(step: Step, element: Mapping[str, Any] | None) -> list[str]:
     action = step.action
     own = action.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     own.pop("type", None)
@@ -103,35 +113,35 @@ def _action(step: Step, element: Mapping[str, Any] | None) -> list[str]:
             beside["timeout_ms"] = own.pop("timeout_ms")
     short = action.traits.shorthand
     shown = own[short] if short and own.keys() == {short} else own
-    head = entry(action.type, _literal(shown)) if own else [action.type]
-    options = [line for key, value in beside.items() for line in entry(key, _literal(value))]
-    element_lines = entry("element", _literal(element)) if element else []
-    if head == [action.type] and (options or element_lines or _options(step)):
+    head = entry_lines(action.type, _escape_variables(shown)) if own else [action.type]
+    options = [line for key, value in beside.items() for line in entry_lines(key, _escape_variables(value))]
+    element_lines = entry_lines("element", _escape_variables(element)) if element else []
+    if head == [action.type] and (options or element_lines or _write_options(step)):
         head = [f"{action.type}:"]
-    return [*head, *_options(step), *options, *element_lines]
+    return [*head, *_write_options(step), *options, *element_lines]
 
 
-def _options(step: AnyStep) -> list[str]:
+def _write_options(step: AnyStep) -> list[str]:
     """What every step may say besides, and what only actions may."""
     when = () if isinstance(step, Branch) else ("when",)
     acting = ("retry", "settle") if isinstance(step, Step) else ()
-    data = shorten(_data(step, "label", *when, "timeout_ms", *acting, "optional"))
-    return [line for key, value in data.items() for line in entry(key, _literal(value))]
+    data = shorten(_chosen_fields(step, "label", *when, "timeout_ms", *acting, "optional"))
+    return [line for key, value in data.items() for line in entry_lines(key, _escape_variables(value))]
 
 
-def _data(step: Model, *names: str) -> dict[str, Any]:
+def _chosen_fields(step: Model, *names: str) -> dict[str, Any]:
     dumped = step.model_dump(mode="json", exclude_none=True, exclude_defaults=True, include=set(names))
     order = [name.rstrip("_") for name in names]
     return {name: dumped[name] for name in order if name in dumped}
 
 
-def _literal(value: Any) -> Any:
+def _escape_variables(value: Any) -> Any:
     """Texts with a literal `${` written as `$${`; placeholders of secrets stay."""
     if isinstance(value, str):
         return _VARIABLE.sub("$${", value)
     if isinstance(value, Mapping):
-        return {key: _literal(part) for key, part in value.items()}
-    return [_literal(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: _escape_variables(part) for key, part in value.items()}
+    return [_escape_variables(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def replace_target(text: str, place: Place, new: Model | Mapping[str, Any] | str) -> str:
@@ -141,21 +151,21 @@ def replace_target(text: str, place: Place, new: Model | Mapping[str, Any] | str
 
 
 def replace_value(text: str, place: Place, new: Any) -> str:
-    root, is_json = _read(text, place)
+    root, is_json = _read_text(text, place)
     here = (place.line, place.column)
-    node = next((node for node in _every(root) if (node.start.line, node.start.column) == here), None)
+    node = next((node for node in _every_node(root) if (node.start.line, node.start.column) == here), None)
     if node is None:
         raise InvalidAction(
             f"{place}: no value starts here",
             path="",
             hint="Take the place from the document of this very text.",
         )
-    for start, end, written in reversed(_edits(text, node, new, is_json)):
+    for start, end, written in reversed(_find_edits(text, node, new, is_json)):
         text = text[:start] + written + text[end:]
     return text
 
 
-def _read(text: str, place: Place) -> tuple[Node, bool]:
+def _read_text(text: str, place: Place) -> tuple[Node, bool]:
     problems: list[Problem] = []
     try:
         if text.lstrip()[:1] in ("{", "["):
@@ -169,33 +179,35 @@ def _read(text: str, place: Place) -> tuple[Node, bool]:
     return root or Fields(), False
 
 
-def _every(node: Node) -> Iterator[Node]:
+def _every_node(node: Node) -> Iterator[Node]:
     yield node
     if isinstance(node, Items):
         for child in node.items:
-            yield from _every(child)
+            yield from _every_node(child)
     elif isinstance(node, Fields):
         for entry in node.entries.values():
-            yield from _every(entry.value)
+            yield from _every_node(entry.value)
 
 
-def _edits(text: str, node: Node, new: Any, is_json: bool) -> list[tuple[int, int, str]]:
+def _find_edits(text: str, node: Node, new: Any, is_json: bool) -> list[tuple[int, int, str]]:
     """What to write where, first place first."""
-    start, end = node.start.offset, _end(text, node)
+    start, end = node.start.offset, _end_of_value(text, node)
     if is_json:
         return [(start, end, json.dumps(new, ensure_ascii=False))]
     if not isinstance(node, Fields) or text[start] == "{" or not isinstance(new, Mapping):
-        return [(start, end, flat(new))]
+        return [(start, end, flat_yaml(new))]
     if node.entries.keys() == new.keys():  # below each other: what stays the same keeps its comments
         changed = [
-            (entry.value, new[key]) for key, entry in node.entries.items() if plain(entry.value) != new[key]
+            (entry.value, new[key])
+            for key, entry in node.entries.items()
+            if plain_data(entry.value) != new[key]
         ]
-        return [(old.start.offset, _end(text, old), flat(value)) for old, value in changed]
+        return [(old.start.offset, _end_of_value(text, old), flat_yaml(value)) for old, value in changed]
     indent = "\n" + " " * (node.start.column - 1)
-    return [(start, end, indent.join(block(new, WIDTH - node.start.column)))]
+    return [(start, end, indent.join(block_lines(new, WIDTH - node.start.column)))]
 
 
-def _end(text: str, node: Node) -> int:
+def _end_of_value(text: str, node: Node) -> int:
     """Where the value's last character is behind; a block text's last line break is not part of it."""
     if isinstance(node, Scalar) and node.end == node.start.offset:
         return node.end
@@ -208,7 +220,7 @@ _SAFE = re.compile(r"[\w/]([\w ./+$%&()'…€£!?-]*[\w./+$%&()'…€£!?-])?"
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
-def scalar(value: Any) -> str:
+def scalar_yaml(value: Any) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     if _SAFE.fullmatch(value) and isinstance(read_plain(value), str):
@@ -216,34 +228,38 @@ def scalar(value: Any) -> str:
     return f'"{"".join(_escape(char) for char in value)}"'
 
 
-def flat(value: Any) -> str:
-    """In one line."""
+def flat_yaml(value: Any) -> str:
+    """A value as YAML in one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{scalar(str(key))}: {flat(part)}" for key, part in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{scalar_yaml(str(key))}: {flat_yaml(part)}" for key, part in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(flat(part) for part in value) + "]"
-    return scalar(value)
+        return "[" + ", ".join(flat_yaml(part) for part in value) + "]"
+    return scalar_yaml(value)
 
 
-def entry(key: str, value: Any, width: int = WIDTH) -> list[str]:
+def entry_lines(key: str, value: Any, width: int = WIDTH) -> list[str]:
     """`key: value`, over several lines where one would be too long."""
-    line = f"{scalar(key)}: {flat(value)}"
+    line = f"{scalar_yaml(key)}: {flat_yaml(value)}"
     if len(line) <= width or not value or not isinstance(value, Mapping | list | tuple):
         return [line]
-    return [f"{scalar(key)}:", *indented(block(value, width - 2))]
+    return [f"{scalar_yaml(key)}:", *indented(block_lines(value, width - 2))]
 
 
-def block(value: Mapping[str, Any] | list[Any] | tuple[Any, ...], width: int = WIDTH) -> list[str]:
+def block_lines(value: Mapping[str, Any] | list[Any] | tuple[Any, ...], width: int = WIDTH) -> list[str]:
     if isinstance(value, Mapping):
-        return [line for key, part in value.items() for line in entry(str(key), part, width)]
-    return [f"- {flat(part)}" for part in value]
+        return [line for key, part in value.items() for line in entry_lines(str(key), part, width)]
+    return [f"- {flat_yaml(part)}" for part in value]
 
 
 def indented(lines: list[str], by: int = 2) -> list[str]:
     return [" " * by + line for line in lines]
 
 
-def item(lines: list[str]) -> list[str]:
+def list_item_lines(lines: list[str]) -> list[str]:
     return [f"- {lines[0]}", *indented(lines[1:])]
 
 
@@ -289,9 +305,9 @@ def shorten(value: Any, key: str = "") -> Any:
         if inside.keys() == {"x", "y"}:
             return f"{inside['x']},{inside['y']}"
         return inside
-    return _condition(inside) if key in _CONDITIONS else inside
+    return _shorten_condition(inside) if key in _CONDITIONS else inside
 
 
-def _condition(value: dict[str, Any]) -> Any:
+def _shorten_condition(value: dict[str, Any]) -> Any:
     visible = value.get("visible")
     return visible if value.keys() == {"visible"} and isinstance(visible, str) else value

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from handrail.cli.program import cli
-from handrail.flow.check import check, find
+from handrail.flow.check import check, find_flow_files
 from handrail.flow.parse import Problem
 
 
@@ -63,38 +63,6 @@ def test_each_rule_finds_its_mistake(tmp_path: Path, text: str, expected: tuple[
     assert rules(tmp_path, a=text) == [expected]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- finish:\n  when: A\n- tap: B",
-        "- type_text: '@b1'",
-        "- swipe: {from: '1,2', to: '3,4'}",
-        "- wait_for_stable",
-        "devices: [alice]\nsteps: [{parallel: {alice: [finish]}}]",
-        "- tap: ${WHO:-Ada}",
-        "- type_text: ${secret:PIN}",
-    ],
-)
-def test_what_looks_alike_and_is_right_is_left_alone(tmp_path: Path, text: str) -> None:
-    assert rules(tmp_path, a=text) == []
-
-
-def test_an_unknown_variable_names_the_nearest(tmp_path: Path) -> None:
-    problems = found(tmp_path, a="env: {NAME: x}\nsteps:\n  - tap: ${NMAE}\n  - tap: ${NAME}")
-    assert "Did you mean ${NAME}?" in str(problems[0].suggestion)
-
-
-def test_a_variable_that_the_run_gives_is_known(tmp_path: Path) -> None:
-    assert rules(tmp_path, outside=("WHO",), a="- tap: ${WHO}\n- wait: ${MS:-3}") == [
-        ("hint", "fixed-wait", 2)
-    ]
-
-
-def test_a_file_that_is_run_must_be_there(tmp_path: Path) -> None:
-    problems = found(tmp_path, a="- run_flow: log_inn.yaml", log_in="- tap: Log in")
-    assert [(one.rule, one.suggestion) for one in problems] == [("missing-file", "Did you mean log_in.yaml?")]
-
-
 def test_a_file_that_is_run_must_be_right(tmp_path: Path) -> None:
     assert rules(tmp_path, a="- run_flow: b.yaml", b="- tapp: A") == [("error", "broken-file", 1)]
 
@@ -134,25 +102,7 @@ def test_folders_are_searched_and_hidden_files_left_out(tmp_path: Path) -> None:
     for name in ("a.yaml", "sub/_part.yml", "sub/b.json", "sub/.git/c.yaml", ".d.yaml", "note.txt"):
         (tmp_path / name).write_text('{"steps": ["finish"]}')
     (tmp_path / "package.json").write_text('{"name": "x"}')
-    assert [path.name for path in find([tmp_path])] == ["a.yaml", "_part.yml", "b.json"]
-
-
-def test_the_command_shows_the_line_with_a_caret_and_ends_with_2(tmp_path: Path) -> None:
-    (file,) = put(tmp_path, a="steps:\n  - tapp: Save\n  - swipe: upp\n")
-    done = run(str(file))
-    assert done.exit_code == 2
-    assert f"{file}:2:5: error: steps[0]: 'tapp' is not an action [invalid]" in done.output
-    assert "  2 |   - tapp: Save\n    |     ^\n  Did you mean tap" in done.output
-    assert f"{file}:3:12: error: steps[1].swipe.direction" in done.output
-    assert done.output.endswith("1 file: 2 errors\n")
-
-
-def test_warnings_fail_only_when_asked(tmp_path: Path) -> None:
-    (file,) = put(tmp_path, a="- tap: '@b1'")
-    assert run(str(file)).exit_code == 0
-    assert run(str(file), "--strict").exit_code == 2
-    hints = put(tmp_path, b="- wait: 5")
-    assert run(str(hints[0]), "--strict").exit_code == 0
+    assert [path.name for path in find_flow_files([tmp_path])] == ["a.yaml", "_part.yml", "b.json"]
 
 
 def test_the_command_speaks_json(tmp_path: Path) -> None:

@@ -7,11 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from handrail.cli.program import cli
 from handrail.flow import check, document, parse
-from handrail.flow.document import loads
 
 PAGE = (Path(__file__).parents[3] / "docs" / "flows.md").read_text()
 
@@ -30,24 +27,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_every_example_checks_without_an_error(folder: Path) -> None:
-    checked = check.check(check.find([folder]))
+    checked = check.check(check.find_flow_files([folder]))
     assert len(checked) == len(blocks("yaml")) >= 8
     assert {
         str(one.path.name): [found.sentence for found in one.problems if found.level == "error"]
         for one in checked
     } == {one.path.name: [] for one in checked}
-
-
-def test_the_agentest_example_is_taken() -> None:
-    (steps,) = [text for text in blocks("json") if '"action"' in text]
-    assert loads(steps).is_agentest
-
-
-def test_the_shown_answer_is_what_the_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("save.yaml").write_text("name: Save\nsteps:\n  - tap: Name\n  - tpa: Save\n")
-    done = CliRunner().invoke(cli, ["flow", "check", "save.yaml"])
-    assert done.output == blocks("text")[0]
 
 
 def test_every_rule_stands_in_the_table() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, loads
-from handrail.flow.heal import FileRepair, heal_action, may_follow, successor
+from handrail.flow.heal import FileRepair, find_successor, heal_action, may_replace_label
 from handrail.protocol.device import Drag, Tap, TypeText
 from handrail.protocol.target import Selector
 from handrail.screen.node import Screen
@@ -50,7 +50,7 @@ SAVE = known(BEFORE, "Save")
 def follows(*buttons: str) -> str | None:
     """What is proposed for the Save button on a form with these buttons."""
     after = form(*buttons)
-    found = successor(SAVE, after, drawn(after))
+    found = find_successor(SAVE, after, drawn(after))
     return None if found is None else str(found.element["text"])
 
 
@@ -69,7 +69,7 @@ class TestSuccessor:
 
     def test_its_selector_means_it_on_the_new_screen(self) -> None:
         after = form(button("Store", TOP, "store_button"), button("Cancel", row(13), "cancel"))
-        found = successor(SAVE, after, drawn(after))
+        found = find_successor(SAVE, after, drawn(after))
         assert found is not None
         assert found.selector == Selector(id="store_button")
         assert "Store" in found.text
@@ -84,7 +84,7 @@ class TestSuccessor:
     def test_never_from_delete_to_save(self) -> None:
         before = form(button("Delete", BOTTOM, "primary"))
         after = form(button("Save", BOTTOM, "primary"))
-        assert successor(known(before, "Delete"), after, drawn(after)) is None
+        assert find_successor(known(before, "Delete"), after, drawn(after)) is None
 
     def test_not_where_two_are_equally_alike(self) -> None:
         assert follows(button("Save draft", MIDDLE, "one"), button("Save copy", row(7), "two")) is None
@@ -101,7 +101,7 @@ class TestSuccessor:
                 "EditText", hint="Save", resource_id="com.example.app:id/save", box=BOTTOM, flags="clickable"
             )
         )
-        assert successor(SAVE, after, drawn(after)) is None
+        assert find_successor(SAVE, after, drawn(after)) is None
 
     def test_a_field_is_followed_by_a_field(self) -> None:
         after = screen(
@@ -110,7 +110,7 @@ class TestSuccessor:
             node("EditText", hint="First names", box=row(1), flags="clickable"),
             button("First name help", row(2)),
         )
-        found = successor(known(BEFORE, "First name"), after, drawn(after))
+        found = find_successor(known(BEFORE, "First name"), after, drawn(after))
         assert found is not None
         assert found.element["text"] == "First names"
 
@@ -120,21 +120,21 @@ class TestSuccessor:
             return screen(node("ListView", *rows, box=(0, 200, 1080, 2000), flags="scrollable"))
 
         before, after = files("report.txt"), files("report.apk")
-        assert successor(known(before, "report.txt"), after, drawn(after)) is None
+        assert find_successor(known(before, "report.txt"), after, drawn(after)) is None
 
     def test_not_one_with_the_same_text_and_another_description(self) -> None:
         before = form(node("Switch", text="Mode", content_desc="Loud", box=row(5), flags="checkable"))
         after = form(node("Switch", text="Mode", content_desc="Quiet", box=row(5), flags="checkable"))
-        assert successor(known(before, "Mode"), after, drawn(after)) is None
+        assert find_successor(known(before, "Mode"), after, drawn(after)) is None
 
     def test_never_one_of_another_app_in_front(self) -> None:
         prompt = button("Save", MIDDLE, "save")
         after = form(prompt.replace("com.example.app", "com.android.permissioncontroller"))
-        assert successor(SAVE, after, drawn(after)) is None
+        assert find_successor(SAVE, after, drawn(after)) is None
 
     def test_an_empty_screen_has_none(self) -> None:
         after = screen()
-        assert successor(SAVE, after, drawn(after)) is None
+        assert find_successor(SAVE, after, drawn(after)) is None
 
 
 class TestMeaning:
@@ -149,7 +149,7 @@ class TestMeaning:
         ],
     )
     def test_may_follow(self, old: str, new: str) -> None:
-        assert may_follow(old, new)
+        assert may_replace_label(old, new)
 
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -165,7 +165,7 @@ class TestMeaning:
         ],
     )
     def test_must_not_follow(self, old: str, new: str) -> None:
-        assert not may_follow(old, new)
+        assert not may_replace_label(old, new)
 
 
 class TestAction:
@@ -256,5 +256,5 @@ class TestRepair:
     def test_a_step_that_comes_again_is_healed_already(self, tmp_path: Path) -> None:
         repair, _ = self.repaired(tmp_path, (2, 0))
         lost = Tap(target=Selector(id="save"))
-        assert repair.mended((2, 0), lost) == Tap(target=Selector(id="store_button"))
-        assert repair.mended((1,), lost) == lost
+        assert repair.action_repaired_earlier((2, 0), lost) == Tap(target=Selector(id="store_button"))
+        assert repair.action_repaired_earlier((1,), lost) == lost

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from handrail.dialects import agentest
 from handrail.errors import InvalidAction
 from handrail.flow.document import load, loads
-from handrail.flow.parse import frame
+from handrail.flow.parse import text_with_caret
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow, Step
-from handrail.protocol.observe import WaitFor
+from handrail.protocol.flow import Step
 from handrail.protocol.read import action_from
 from tests.cases import each
 
@@ -42,139 +40,6 @@ def test_every_action_can_be_a_step(kind: str) -> None:
     assert step.action == action_from(ACTIONS[kind].example)
 
 
-@each(
-    ("written", "meant"),
-    [
-        ("tap: Save", {"type": "tap", "target": "Save"}),
-        ("tap: {id: save}", {"type": "tap", "target": {"id": "save"}}),
-        ("tap: {target: Save, reason: I save}", {"type": "tap", "target": "Save", "reason": "I save"}),
-        ('tap: "540,750"', {"type": "tap", "target": {"x": 540, "y": 750}}),
-        ("tap: 540,750", {"type": "tap", "target": {"x": 540, "y": 750}}),
-        ("tap: {x: 540, y: 750}", {"type": "tap", "target": {"x": 540, "y": 750}}),
-        ("press_key: back", {"type": "press_key", "key": "back"}),
-        ("press_key: 66", {"type": "press_key", "key": 66}),
-        ("wait: 500", {"type": "wait", "duration_ms": 500}),
-        ("swipe: up", {"type": "swipe", "direction": "up"}),
-        ("long_press: {target: A, durationMs: 5}", {"type": "long_press", "target": "A", "duration_ms": 5}),
-        ("scroll_to: {text: A, within: B}", {"type": "scroll_to", "target": {"text": "A", "within": "B"}}),
-        ("wait_for: Saved", {"type": "wait_for", "condition": "Saved"}),
-        ("wait_for: {absent: A}", {"type": "wait_for", "condition": {"absent": "A"}}),
-        ("shell: [pm, list]", {"type": "shell", "command": ["pm", "list"]}),
-        ("get_state", {"type": "get_state"}),
-        ("get_state:", {"type": "get_state"}),
-        ("finish: Done", {"type": "finish", "message": "Done"}),
-    ],
-)
-def test_a_step_in_short_means_the_action_in_long(written: str, meant: dict[str, Any]) -> None:
-    assert first(f"- {written}").action == action_from(meant)
-
-
-@each(
-    "text", ["yes", "no", "on", "off", "12:30", "2026-04-23", "0123", "+49151", "0x1F", "True", "1_000", ".5"]
-)
-def test_what_yaml_would_guess_is_a_text(text: str) -> None:
-    assert first(f"- type_text: {text}").action.text == text
-
-
-def test_a_number_is_a_number_and_the_way_to_a_text_is_said() -> None:
-    (problem,) = problems("- tap: 7")
-    assert problem["path"] == "steps[0].tap.target"
-    assert problem["suggestion"] == 'Put it in quotes if it is a text: "7".'
-    assert first('- tap: "7"').action.target.text == "7"
-
-
-def test_options_stand_beside_the_action() -> None:
-    step = first("""
-- tap: Save
-  label: Save it
-  optional: true
-  timeoutMs: 900
-  retry: 2
-  settle: light
-  when: {app: com.a}
-  reason: I save
-  expect: Saved
-  device: bob
-""")
-    assert (step.label, step.optional, step.timeout_ms, step.retry, step.settle) == (
-        "Save it",
-        True,
-        900,
-        2,
-        "light",
-    )
-    assert step.when.app == "com.a"
-    assert (step.action.reason, step.action.device, step.action.expect.visible.text) == (
-        "I save",
-        "bob",
-        "Saved",
-    )
-
-
-def test_a_timeout_beside_a_wait_is_the_waits_own() -> None:
-    step = first("- wait_for: Saved\n  timeout_ms: 20000")
-    assert (step.action.timeout_ms, step.timeout_ms) == (20_000, None)
-
-
-def test_a_timeout_inside_and_one_beside_are_the_actions_and_the_steps() -> None:
-    step = first("- wait_for: {condition: Saved, timeout_ms: 7}\n  timeout_ms: 20000")
-    assert isinstance(step.action, WaitFor)
-    assert (step.action.timeout_ms, step.timeout_ms) == (7, 20_000)
-
-
-def test_control_steps_hold_others() -> None:
-    flow = loads("""
-name: control
-devices: [alice, bob]
-steps:
-  - repeat: {times: 3, steps: [{tap: A}]}
-  - repeat: {until: Done, maxTimes: 9, steps: [swipe: up]}
-  - when: Saved
-    then: [finish]
-    else: [{tap: Save}, finish]
-  - run_flow: other.yaml
-  - run_flow: {file: other.yaml, env: {USER: ada, PORT: 8080}}
-    label: again
-  - parallel:
-      alice: [{tap: A}]
-      bob: [{tap: B}]
-""").flow
-    times, until, branch, plain, given, both = flow.steps
-    assert isinstance(times, Repeat)
-    assert times.times == 3
-    assert isinstance(until, Repeat)
-    assert until.max_times == 9
-    assert isinstance(branch, Branch)
-    assert branch.otherwise is not None
-    assert len(branch.otherwise) == 2
-    assert isinstance(plain, RunFlow)
-    assert isinstance(given, RunFlow)
-    assert (given.env, given.label) == ({"USER": "ada", "PORT": "8080"}, "again")
-    assert isinstance(both, Parallel)
-    assert list(both.devices) == ["alice", "bob"]
-
-
-def test_a_bare_list_is_a_flow_named_after_its_file(tmp_path: Path) -> None:
-    file = tmp_path / "log_in.yaml"
-    file.write_text("- tap: Log in\n")
-    assert load(file).flow.name == "log_in"
-
-
-AGENTEST = [
-    {"action": "tap", "target": {"text": "Save"}},
-    {"action": "type", "target": {"id": "name"}, "value": "${NOT_A_VARIABLE}"},
-    {"action": "swipe_coordinates", "x1": 1, "y1": 2, "x2": 3.5, "y2": 4, "durationMs": 100},
-]
-
-
-@each("whole", [AGENTEST, {"steps": AGENTEST}, {"name": "n", "steps": AGENTEST}])
-def test_agentest_steps_are_taken_as_they_are(whole: Any) -> None:
-    document = loads(json.dumps(whole))
-    assert document.is_agentest
-    assert list(document.bind({}).flow.steps) == [agentest.read_step(step) for step in AGENTEST]
-    assert [document.step_source((index,)) for index in range(3)] == AGENTEST
-
-
 def test_our_steps_are_not_taken_for_agentest() -> None:
     assert not loads("- tap: Save").is_agentest
 
@@ -191,40 +56,6 @@ def test_every_wrong_agentest_step_is_said_with_its_line() -> None:
 
 def test_json_takes_escaped_pairs_and_tabs() -> None:
     assert first('[\t{"tap": "\\ud83d\\ude00"}]').action.target.text == "😀"
-
-
-def test_all_problems_of_a_file_are_said_at_once() -> None:
-    found = problems("""
-name: many
-stpes: []
-steps:
-  - tpa: Save
-  - swipe: upp
-  - repeat:
-      times: 0
-      steps:
-        - tap: {idd: save}
-""")
-    assert [(one["line"], one["path"]) for one in found] == [
-        (3, "stpes"),
-        (5, "steps[0]"),
-        (6, "steps[1].swipe.direction"),
-        (8, "steps[2].times"),
-        (10, "steps[2].repeat.steps[0].tap.target.idd"),
-    ]
-    suggestions = [one["suggestion"] for one in found if one.get("suggestion")]
-    for word in ("steps", "tap", "up", "id"):
-        assert any(word in one for one in suggestions)
-
-
-def test_the_message_names_file_line_and_column(tmp_path: Path) -> None:
-    file = tmp_path / "bad.yaml"
-    file.write_text("steps:\n  - tapp: Save\n")
-    with pytest.raises(InvalidAction) as refused:
-        load(file)
-    assert refused.value.message.startswith(f"{file}:2:5: steps[0]: 'tapp' is not an action")
-    assert "Did you mean tap" in refused.value.hint
-    assert (refused.value.details["line"], refused.value.details["column"]) == (2, 5)
 
 
 @each(
@@ -379,18 +210,9 @@ steps:
     assert document.step_source((2, "else", 0)) == {"get_state": None}
 
 
-def test_what_a_recording_knew_of_an_element_is_kept_beside_the_step() -> None:
-    document = loads(
-        "- tap: {id: save}\n  element: {class: Button, bounds: [1, 2, 3, 4], text: null}\n- finish"
-    )
-    assert document.element((0,)) == {"class": "Button", "bounds": [1, 2, 3, 4], "text": None}
-    assert document.element((1,)) is None
-    assert document.places.of((0, "element")).line == 2
-
-
 def test_a_frame_shows_the_line_with_a_caret_under_the_column() -> None:
-    assert frame("steps:\n  - tpa: Save\n", 2, 5) == "1 | steps:\n2 |   - tpa: Save\n  |     ^"
-    assert frame("\ta\x1b[31m", 1, 2) == "1 |  a [31m\n  |  ^"
-    cut = frame("x" * 500, 1, 400).splitlines()
+    assert text_with_caret("steps:\n  - tpa: Save\n", 2, 5) == "1 | steps:\n2 |   - tpa: Save\n  |     ^"
+    assert text_with_caret("\ta\x1b[31m", 1, 2) == "1 |  a [31m\n  |  ^"
+    cut = text_with_caret("x" * 500, 1, 400).splitlines()
     assert cut[1].index("^") < 110
-    assert frame("a", 9, 1) == ""
+    assert text_with_caret("a", 9, 1) == ""

@@ -10,7 +10,7 @@ import pytest
 from handrail.errors import InvalidAction
 from handrail.flow.document import loads
 from handrail.flow.recording import RecordedStep, Recording, recorded_step
-from handrail.journal.query import Shown
+from handrail.journal.query import ShownAction
 from handrail.protocol.device import Drag, PressKey, TypeText
 from handrail.protocol.flow import Step
 from handrail.protocol.target import Selector
@@ -33,7 +33,7 @@ def done(
     landmark: dict[str, str] | None = None,
     success: bool = True,
     **more: Any,
-) -> Shown:
+) -> ShownAction:
     """An action as the journal shows it; `more` stands in its envelope."""
     envelope: dict[str, Any] = {"success": success, "action_type": action["type"], **more}
     events: list[dict[str, Any]] = [
@@ -41,7 +41,7 @@ def done(
         {"kind": "resolved", **({"robust": robust} if robust else {})},
         {"kind": "verified", "terminal": True, **({"landmark": landmark} if landmark else {})},
     ]
-    return Shown("x_1_1", events, envelope)
+    return ShownAction("x_1_1", events, envelope)
 
 
 def told(*args: Any, **more: Any) -> RecordedStep:
@@ -50,14 +50,14 @@ def told(*args: Any, **more: Any) -> RecordedStep:
     return step
 
 
-def recorded(*shown: Shown) -> Recording:
+def recorded(*shown: ShownAction) -> Recording:
     made = Recording()
     for one in shown:
-        made.take(one)
+        made.add_action(one)
     return made
 
 
-def recording(*shown: Shown) -> list[Any]:
+def recording(*shown: ShownAction) -> list[Any]:
     return [step.action for step in recorded(*shown).steps]
 
 
@@ -200,12 +200,12 @@ class TestAttempts:
 
 
 class TestTheWayThere:
-    def swipe(self, dy: int, dx: int = 0) -> Shown:
+    def swipe(self, dy: int, dx: int = 0) -> ShownAction:
         moved = [{"type": "scrolled", "dx": dx, "dy": dy}]
         action = {"type": "swipe", "direction": "up", "target": {"id": "list"}}
         return done(action, changes=moved, **on("aaaaaa", "bbbbbb"))
 
-    def tap(self, before: str = "bbbbbb") -> Shown:
+    def tap(self, before: str = "bbbbbb") -> ShownAction:
         return done({"type": "tap", "target": {"ref": "@b1"}}, {"target": SAVE}, **on(before, "cccccc"))
 
     def test_swipes_that_scroll_to_something_become_a_scroll_to_it(self) -> None:

@@ -9,9 +9,9 @@ from random import Random
 
 from PIL import Image
 
-from handrail.flow.report.page import PlacedPicture, ReportAlbum
+from handrail.flow.report.page import ReportAlbum
 from handrail.flow.run_record import FlowRecord, Picture
-from tests.unit.flow.records_made import failing_contact, passing, step
+from tests.unit.flow.records_made import passing, step
 
 
 def picture(colour: str, width: int = 1080, height: int = 2400) -> Picture:
@@ -36,32 +36,6 @@ def flow_of(*pictures: Picture) -> FlowRecord:
 def embedded(album: ReportAlbum) -> list[Image.Image]:
     uris = re.findall(r'href="data:image/webp;base64,([^"]+)"', album.definitions())
     return [Image.open(io.BytesIO(base64.b64decode(uri))) for uri in uris]
-
-
-def test_a_picture_that_stands_in_two_steps_is_embedded_once() -> None:
-    album = ReportAlbum([flow_of(picture("red"), picture("blue"), picture("red"))])
-    assert len(embedded(album)) == 2
-    assert album.place(picture("red")) == PlacedPicture("p0", 1080, 2400)
-
-
-def test_the_screens_of_a_real_flow_are_shared_between_its_steps() -> None:
-    record = failing_contact()
-    shown = [one for each in record.steps for one in (each.before, each.after) if one]
-    assert len(shown) == 9
-    assert len(embedded(ReportAlbum([record]))) == 4
-
-
-def test_a_large_picture_is_made_small_but_keeps_the_screens_coordinates() -> None:
-    album = ReportAlbum([flow_of(picture("red"))])
-    assert embedded(album)[0].size == (540, 1200)
-    placed = album.place(picture("red"))
-    assert isinstance(placed, PlacedPicture)
-    assert (placed.width, placed.height) == (1080, 2400)
-
-
-def test_a_picture_without_a_size_is_as_large_as_it_is() -> None:
-    given = Picture(picture("red", 90, 160).png)
-    assert ReportAlbum([flow_of(given)]).place(given) == PlacedPicture("p0", 90, 160)
 
 
 def test_many_pictures_become_coarser_until_they_fit() -> None:

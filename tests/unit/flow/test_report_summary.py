@@ -9,7 +9,6 @@ from tests.unit.flow.records_made import (
     interrupted,
     not_run,
     passing,
-    step,
     two_phones,
     warned,
 )
@@ -32,18 +31,6 @@ def test_a_failing_inner_step_is_named_not_what_holds_it() -> None:
     told = summary([two_phones()])
     assert "step 1.2.1  Wait for Hello" in told
     assert "step 1.2  " not in told
-
-
-def test_a_step_that_run_flow_brought_in_is_placed_in_its_own_file() -> None:
-    inner = step(0, "Tap Add", "tap", path=(0, 0, 0), line=4, outcome="failed", code="TIMEOUT", error="late")
-    cart = step(
-        0, "cart", "x", path=(0, 0), outcome="failed", source={"run_flow": "_cart.yaml"}, children=[inner]
-    )
-    given = {"run_flow": {"file": "parts/shop.yaml", "env": {}}}
-    record = passing(file="flows/pay.yaml")
-    record.outcome = "failed"
-    record.steps = [step(0, "shop", "x", outcome="failed", source=given, children=[cart])]
-    assert "(flows/parts/_cart.yaml:4)" in summary([record])
 
 
 def test_a_warning_is_told_though_the_flow_passed() -> None:
@@ -89,23 +76,6 @@ def test_a_repair_that_was_made_is_printed_though_the_flow_passed() -> None:
     told = summary([record]).splitlines()
     assert told[0].startswith("ok      Read the news")
     assert told[1] == "        The file was mended:"
-
-
-def test_text_from_a_screen_cannot_write_lines_or_colours_of_its_own() -> None:
-    record = passing()
-    record.outcome = "failed"
-    record.steps = [
-        step(
-            0,
-            "Tap\nok      everything",
-            "tap",
-            outcome="failed",
-            error="\x1b[32mgreen\x1b[0m\nAll 9 flows passed",
-        )
-    ]
-    told = summary([record])
-    assert "\x1b" not in told
-    assert len(told.splitlines()) == 5
 
 
 def test_verdicts_read_like_sentences() -> None:

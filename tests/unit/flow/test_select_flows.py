@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.flow.plan import Shard, find_flows, wanted
+from handrail.flow.plan import Shard, find_flows, has_wanted_tags
 from tests.cases import each
 
 STEPS = '[{"action": "wait", "timeoutMs": 1}]'
@@ -58,7 +58,7 @@ def test_what_does_not_exist_is_an_error(tmp_path: Path) -> None:
     [("", "", True), ("smoke", "", True), ("slow", "", False), ("", "shop", False), ("smoke", "shop", False)],
 )
 def test_tags_choose_and_exclude(only: str, without: str, runs: bool) -> None:
-    assert wanted(("smoke", "shop"), only.split(), without.split()) is runs
+    assert has_wanted_tags(("smoke", "shop"), only.split(), without.split()) is runs
 
 
 @each("count", [1, 2, 3, 7, 20])

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from handrail.engine.session import Session
 from handrail.flow.evidence import DeviceWatch
-from handrail.flow.run import device_trace, failure_text, result_of, trace_of
+from handrail.flow.run import failure_text, result_of, trace_of
 from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
 from handrail.protocol.envelope import SystemDialog
 from handrail.safety.caller import Caller
@@ -71,21 +71,6 @@ def test_dialogs_and_crashes_are_told_only_when_there_were_any() -> None:
     assert told.system_dialogs == (prompt,)
     assert told.app_crash_detected is None
     assert trace_of(record(step((0,))), 1, witness(crashed=True)).app_crash_detected
-
-
-def test_a_device_sees_its_own_share_of_a_parallel_step() -> None:
-    shares = [
-        step((1, 0), device="alice", children=[step((1, 0, 0))], source={"device": "alice"}),
-        step((1, 1), "failed", "bob", [step((1, 1, 0), "failed", "bob")], {"device": "bob"}),
-    ]
-    shared = step((1,), "failed", "alice, bob", shares, {"parallel": {}})
-    run = record(step((0,)), shared, error="Step 2 failed")
-    alice = device_trace(run, 2, witness("alice"))
-    bob = device_trace(run, 1, witness("bob"))
-    assert [one.step_index for one in alice.results] == [0, 1]
-    assert (bob.results[0].step_index, bob.results[0].success) == (1, False)
-    assert [child.step_index for child in bob.results[0].children or ()] == [0]
-    assert (bob.success, bob.error) == (False, "Step 2 failed")
 
 
 def test_messages_count_as_people_do() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from handrail.errors import InvalidAction
 from handrail.flow.document import Place, loads
-from handrail.flow.parse import plain, read_yaml
-from handrail.flow.write import flat, replace_target, replace_value, write, write_steps
+from handrail.flow.parse import plain_data, read_yaml
+from handrail.flow.write import flat_yaml, replace_target, replace_value, write_flow, write_steps
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.device import Tap
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step
@@ -25,7 +25,7 @@ from tests.unit.flow.good_flows import GOOD
 
 
 def again(flow: Flow) -> Flow:
-    return loads(write(flow)).bind({}).flow
+    return loads(write_flow(flow)).bind({}).flow
 
 
 @each("kind", ACTIONS)
@@ -58,7 +58,7 @@ def test_steps_are_written_as_a_person_would() -> None:
         ),
     )
     assert (
-        write(flow)
+        write_flow(flow)
         == """name: Save a contact
 app: com.google.android.contacts
 tags: [smoke]
@@ -83,7 +83,11 @@ steps:
 
 def test_long_values_are_written_below_each_other() -> None:
     flow = Flow(name="n", steps=(Step(action=Tap(target=Selector(id="a" * 60, text="b" * 60))),))
-    assert write(flow).splitlines()[2:] == ["  - tap:", f"      id: {'a' * 60}", f"      text: {'b' * 60}"]
+    assert write_flow(flow).splitlines()[2:] == [
+        "  - tap:",
+        f"      id: {'a' * 60}",
+        f"      text: {'b' * 60}",
+    ]
     assert again(flow) == flow
 
 
@@ -100,7 +104,7 @@ def test_a_branch_that_is_itself_conditional_can_not_be_written() -> None:
     inner = (Step(action=Finish()),)
     branch = Branch(condition=Condition(app="a"), when=Condition(app="b"), then=inner)
     with pytest.raises(InvalidAction, match="when"):
-        write(Flow(name="n", steps=(branch,)))
+        write_flow(Flow(name="n", steps=(branch,)))
 
 
 NASTY_TEXTS = (
@@ -167,18 +171,20 @@ def action_steps(draw: st.DrawFn) -> Step:
     )
 
 
+RUN_FLOWS = st.builds(RunFlow, file=NASTY, env=st.dictionaries(st.sampled_from("AB"), NASTY))
+
+
 def _controls(inner: st.SearchStrategy[AnyStep]) -> st.SearchStrategy[AnyStep]:
     steps = st.lists(inner, min_size=1, max_size=3).map(tuple)
     return st.one_of(
         st.builds(Repeat, times=st.integers(1, 9), steps=steps, label=st.none() | NASTY),
         st.builds(Repeat, until=CONDITIONS, max_times=st.integers(1, 9), steps=steps),
         st.builds(Branch, condition=CONDITIONS, then=steps, otherwise=st.none() | steps),
-        st.builds(RunFlow, file=NASTY, env=st.dictionaries(st.sampled_from("AB"), NASTY)),
         st.builds(Parallel, devices=st.dictionaries(NASTY, steps, min_size=1, max_size=2)),
     )
 
 
-STEPS: st.SearchStrategy[AnyStep] = st.recursive(action_steps(), _controls, max_leaves=5)
+STEPS: st.SearchStrategy[AnyStep] = st.recursive(action_steps() | RUN_FLOWS, _controls, max_leaves=5)
 FLOWS = st.builds(
     Flow,
     name=NASTY,
@@ -198,9 +204,9 @@ def test_whatever_is_written_reads_back_the_same(flow: Flow) -> None:
 
 @given(NASTY)
 def test_a_text_is_the_same_in_both_of_yamls_styles(text: str) -> None:
-    node = read_yaml(f"- {flat(text)}\n- {{a: {flat(text)}}}\n", [])
+    node = read_yaml(f"- {flat_yaml(text)}\n- {{a: {flat_yaml(text)}}}\n", [])
     assert node
-    assert plain(node) == [text, {"a": text}]
+    assert plain_data(node) == [text, {"a": text}]
 
 
 FILE = """# a flow that people keep

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from handrail.errors import InvalidAction
 from handrail.flow.parse import Items, Scalar
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.system import AddMedia, ResetApp
+from handrail.protocol.system import AddMedia, OpenUrl, ResetApp
 from handrail_maestro.expressions import pieces, without_engine
 from handrail_maestro.files import Workspace
 from handrail_maestro.read import MaestroCommand, MaestroFile, texts_in, walk
@@ -20,7 +20,7 @@ from handrail_maestro.surroundings import permission_actions
 def known_ahead(
     files: Iterable[MaestroFile], env: Mapping[str, str], workspace: Workspace
 ) -> Iterator[AnyAction]:
-    """Data that is deleted, permissions, files that are copied: each once."""
+    """Data that is deleted, permissions, files that are copied, links that are opened: each once."""
     seen: set[str] = set()
     for file in files:
         own = {name: known(text, env) for name, text in texts_in(file.header.get("env")).items()}
@@ -38,6 +38,10 @@ def _of(
     try:
         if command.name == "addMedia":
             yield from (AddMedia(path=str(workspace.resolve(file.path, one))) for one in named_files(command))
+            return
+        if command.name == "openLink":
+            if link := known(command.text("link") or "", scope):
+                yield OpenUrl(url=link)
             return
         app = known(command.text("appId") or command.text("url") or file.app or "", scope)
         if not app or command.name not in ("launchApp", "clearState", "setPermissions"):

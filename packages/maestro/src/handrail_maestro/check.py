@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.errors import InvalidAction, ScriptFailed
-from handrail.flow.check import Checked
-from handrail.flow.parse import Fields, Items, Mark, Node, Problem, Scalar, scalars
+from handrail.flow.check import CheckedFile
+from handrail.flow.parse import Fields, Items, Mark, Node, Problem, Scalar, scalars_below
 from handrail_maestro.expressions import codes, has_default, is_secret, names_in
 from handrail_maestro.files import Workspace, read_text
 from handrail_maestro.patterns import pattern
@@ -37,8 +37,13 @@ class MaestroCheck:
 
     @property
     def level(self) -> int:
-        wrong = [_LEVELS.get(problem.rule, 1) for problem in self.problems if problem.level == "error"]
-        return min(wrong, default=5)
+        """A warning lowers it where Handrail leaves the command out."""
+        reached = [
+            _LEVELS.get(problem.rule, 1)
+            for problem in self.problems
+            if problem.level == "error" or problem.rule == "unsupported"
+        ]
+        return min(reached, default=5)
 
 
 @dataclass(slots=True)
@@ -184,13 +189,13 @@ def _files(one: MaestroCommand) -> Iterator[tuple[str, Scalar]]:
     kinds = {"runFlow": "flow", "retry": "flow", "runScript": "script", "addMedia": "media"}
     node = one.option("files" if one.name == "addMedia" else "file")
     if one.name in kinds and node is not None:
-        yield from ((kinds[one.name], value) for value in scalars(node) if "${" not in value.text)
+        yield from ((kinds[one.name], value) for value in scalars_below(node) if "${" not in value.text)
 
 
 def _values(made: MaestroFile) -> Iterator[tuple[Scalar, Kind, bool]]:
     """Every value that is filled while the flow runs: its kind, and whether a secret may stand there."""
     env = made.header.get("env")
-    for value in scalars(env) if env is not None else ():
+    for value in scalars_below(env) if env is not None else ():
         yield value, "text", True
     app = made.header.get("appId")
     if isinstance(app, Scalar):
@@ -212,7 +217,7 @@ def _of_kind(node: Node, kind: Kind, is_typed: bool) -> Iterator[tuple[Scalar, K
         for one in node.items:
             yield from _fields(one, SELECTOR)
     elif kind not in ("file", "word", "key", "direction", "whole", "switch", "points", "ends"):
-        yield from ((value, kind, is_typed) for value in scalars(node))
+        yield from ((value, kind, is_typed) for value in scalars_below(node))
 
 
 def _fields(node: Node, known: object) -> Iterator[tuple[Scalar, Kind, bool]]:
@@ -242,10 +247,10 @@ def _needs(made: MaestroFile) -> Iterator[str]:
 
 async def check_files(
     paths: Sequence[Path], outside: Iterable[str] = (), *, alone: bool = False
-) -> list[Checked]:
+) -> list[CheckedFile]:
     """Every file with its level and problems; variables that nobody gives are warnings."""
     scripts, given = Scripts(), set(outside)
-    made: list[Checked] = []
+    made: list[CheckedFile] = []
     try:
         for path in paths:
             try:
@@ -258,12 +263,14 @@ async def check_files(
                     error.hint,
                     rule="syntax",
                 )
-                made.append(Checked(path, "", (problem,), level=0))
+                made.append(CheckedFile(path, "", (problem,), level=0))
                 continue
             missing = [name for name in found.needs if name not in given]
             told = (*found.problems, *_undefined(found.file, missing))
             made.append(
-                Checked(path, found.file.text, told, found.file.name, len(found.file.commands), found.level)
+                CheckedFile(
+                    path, found.file.text, told, found.file.name, len(found.file.commands), found.level
+                )
             )
     finally:
         await scripts.close()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from handrail.errors import InvalidAction
 
 if TYPE_CHECKING:
     from handrail.cli.run import RunOptions
+    from handrail.flow.foreign import RunningRuntime
     from handrail.flow.plan import AnyFlow
     from handrail.flow.run_record import FlowRecord
     from handrail_maestro.document import MaestroDocument
@@ -28,8 +29,7 @@ class MaestroFlows:
         """By file: the folder whose list it is in, where a failure ends that list."""
         self.documents: list[MaestroDocument] = []
         self.was_given = False
-        self.policy: Callable[[str], bool] | None = None
-        """Knows the hosts that the owner has listed; None until there is a runtime."""
+        self.runtime: RunningRuntime | None = None
 
     def takes(self, path: Path) -> bool:
         """Whether this path is Maestro's; its flows are kept."""
@@ -42,13 +42,13 @@ class MaestroFlows:
         elif not self._is_file(path):
             return False
         else:
-            from handrail.flow.plan import wanted  # noqa: PLC0415
+            from handrail.flow.plan import has_wanted_tags  # noqa: PLC0415
             from handrail_maestro.files import read_text  # noqa: PLC0415
             from handrail_maestro.read import read  # noqa: PLC0415
 
             file = read(read_text(path), path)
             options = self._options  # tags are not for one file that somebody named
-            if len(options.paths) == 1 or wanted(file.tags, options.tags, options.without):
+            if len(options.paths) == 1 or has_wanted_tags(file.tags, options.tags, options.without):
                 self._add([path], path)
         self.was_given = True
         return True
@@ -76,12 +76,16 @@ class MaestroFlows:
         from handrail_maestro.http_calls import HttpCalls  # noqa: PLC0415
 
         workspace = Workspace.of(around)
-        calls = HttpCalls(workspace, self._options.allow_http, self._knows_host)
+        calls = HttpCalls(workspace, self._options.allow_http, self._knows_host, self._note)
         settings = MaestroSettings(workspace, self._options.output or output or self._pictures(), calls)
         self.documents += [open_maestro(path, settings) for path in files]
 
     def _knows_host(self, host: str) -> bool:
-        return self.policy is not None and self.policy(host)
+        return self.runtime is not None and self.runtime.knows_host(host)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        if self.runtime is not None:
+            self.runtime.note(event)
 
     def _pictures(self) -> Path:
         """Beside the report, else among what runs leave in the home."""

@@ -40,7 +40,7 @@ async def holds(turn: CommandTurn, node: Node | None) -> bool:
     if not isinstance(node, Fields):
         return True
     platform, code = node.get("platform"), node.get("true")
-    if isinstance(platform, Scalar) and platform.text.strip().lower() != "android":
+    if isinstance(platform, Scalar) and platform.text.strip().lower() != turn.on.session.facts.platform:
         return False
     if isinstance(code, Scalar) and not is_true(await turn.play.filled(code.text)):
         return False

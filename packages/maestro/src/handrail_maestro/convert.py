@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handrail.flow.parse import Fields, Items, Node, Scalar, invalid_flow, plain
-from handrail.flow.write import entry, indented, item
+from handrail.flow.parse import Fields, Items, Node, Scalar, invalid_flow, plain_data
+from handrail.flow.write import entry_lines, indented, list_item_lines
 from handrail_maestro.expressions import has_default, names_in, pieces
 from handrail_maestro.files import read_text
 from handrail_maestro.read import MaestroCommand, MaestroFile, read, texts_in
@@ -50,11 +50,11 @@ def to_handrail(path: Path) -> Converted:
     if wrong:
         raise invalid_flow(wrong, path)
     made = Converted()
-    lines = entry("name", file.name)
-    lines += entry("tags", list(file.tags)) if file.tags else []
+    lines = entry_lines("name", file.name)
+    lines += entry_lines("tags", list(file.tags)) if file.tags else []
     env = {name: _filled(text, made, path, 1) for name, text in texts_in(file.header.get("env")).items()}
     given = {name: value for name, value in env.items() if value is not None}
-    lines += entry("env", given) if given else []
+    lines += entry_lines("env", given) if given else []
     steps = _steps(file, file.every, made)
     made.text = "\n".join([*lines, "steps:", *indented(steps or ["- finish"])]) + "\n"
     return made
@@ -95,7 +95,7 @@ def _steps(file: MaestroFile, commands: tuple[MaestroCommand, ...], made: Conver
             lines.append(f"# left out: {command.name}: {str(why).splitlines()[0]}")
             continue
         for step in steps:
-            lines += item(_lines(step))
+            lines += list_item_lines(_lines(step))
     return lines
 
 
@@ -104,12 +104,12 @@ def _lines(step: StepData) -> list[str]:
     lines: list[str] = []
     for key, value in step.items():
         if isinstance(value, _Lines):
-            before = [line for name, one in value.before.items() for line in entry(name, one)]
+            before = [line for name, one in value.before.items() for line in entry_lines(name, one)]
             lines += [f"{key}:", *indented([*before, *value.lines])]
         elif value is None:
             lines.append(f"{key}:" if len(step) > 1 else key)
         else:
-            lines += entry(key, value)
+            lines += entry_lines(key, value)
     return lines
 
 
@@ -154,6 +154,12 @@ def _holder(file: MaestroFile, one: MaestroCommand, made: Converted) -> list[Ste
     if when is None:
         return [{"repeat": _Lines(["steps:", *indented(inside)], {"times": 1})}]
     return [{"when": _condition(when), "then": _Lines(inside)}]
+
+
+def _picture_name(one: MaestroCommand) -> StepData:
+    """The name of a picture is the step's label: ours are kept by reports, not as files."""
+    name = one.text("path")
+    return {"label": words(name)} if name else {}
 
 
 def _condition(node: Node | None) -> Any:
@@ -243,7 +249,7 @@ def _launch(file: MaestroFile, one: MaestroCommand) -> list[StepData]:
     steps += _permissions(app, texts_in(one.option("permissions")) or {"all": "allow"})
     steps += [{"stop_app": app}] if one.is_on("stopApp", default=True) else []
     extras = one.option("arguments")
-    start = {"package": app, "extras": plain(extras)} if isinstance(extras, Fields) else app
+    start = {"package": app, "extras": plain_data(extras)} if isinstance(extras, Fields) else app
     return [*steps, {"start_app": start}]
 
 
@@ -330,5 +336,5 @@ _SIMPLE: Mapping[str, Callable[[MaestroFile, MaestroCommand], list[StepData]]] =
     "assertNotVisible": lambda _, one: [{"expect_absent": _target(one.options), "timeout_ms": LOOKUP_MS}],
     "extendedWaitUntil": _wait,
     "waitForAnimationToEnd": lambda _, __: [{"wait_for_stable": 15_000, "optional": True}],
-    "takeScreenshot": lambda _, __: [{"screenshot": None}],
+    "takeScreenshot": lambda _, one: [{"screenshot": None, **_picture_name(one)}],
 }  # fmt: skip

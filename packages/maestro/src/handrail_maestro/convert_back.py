@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from handrail.flow.document import load
-from handrail.flow.write import entry, indented, item
+from handrail.flow.document import FlowDocument, load
+from handrail.flow.python_text import keep_variables
+from handrail.flow.write import entry_lines, indented, list_item_lines
 from handrail.protocol import device, observe, system
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.flow import AnyStep, Branch, Repeat, RunFlow, Step
@@ -27,16 +28,20 @@ _RELATIONS = {
 Item = str | dict[str, Any]
 
 
-def to_maestro(path: Path) -> Converted:
+def to_maestro(source: Path | FlowDocument) -> Converted:
     """Raises `InvalidAction` for a file that can't be read."""
-    flow = load(path).flow
-    made = Converted()
-    header = entry("appId", flow.app or "")
-    header += entry("name", flow.name)
-    header += entry("tags", list(flow.tags)) if flow.tags else []
-    header += entry("env", dict(flow.env)) if flow.env else []
+    document = load(source) if isinstance(source, Path) else source
+    flow, env, filled = keep_variables(document)
+    path = document.path or Path("flow.yaml")
+    made = Converted(left_out=filled)
+    header = entry_lines("appId", flow.app or "")
+    header += entry_lines("name", flow.name)
+    header += entry_lines("tags", list(flow.tags)) if flow.tags else []
+    header += entry_lines("env", env) if env else []
     started: list[Item] = ["launchApp"] if flow.app else []
-    lines = [line for one in started for line in _item(one)] + _steps(flow.steps, made, path)
+    lines = [line for one in started for line in _item(one)] + _steps(
+        flow.steps, made, path, [document.places.of((at,)).line for at in range(len(flow.steps))]
+    )
     made.text = "\n".join([*header, "---", *lines]) + "\n"
     return made
 
@@ -47,19 +52,21 @@ def _item(one: Item) -> list[str]:
     [(name, value)] = one.items()
     if isinstance(value, dict) and isinstance(value.get("commands"), list):
         others = {key: inner for key, inner in value.items() if key != "commands"}
-        inside = [line for key, inner in others.items() for line in entry(key, inner)]
+        inside = [line for key, inner in others.items() for line in entry_lines(key, inner)]
         return [f"- {name}:", *indented([*inside, "commands:", *indented(value["commands"])], 4)]
-    return item(entry(name, value))
+    return list_item_lines(entry_lines(name, value))
 
 
-def _steps(steps: Sequence[AnyStep], made: Converted, path: Path) -> list[str]:
+def _steps(steps: Sequence[AnyStep], made: Converted, path: Path, places: Sequence[int] = ()) -> list[str]:
+    """`places` are the lines of the steps; a step inside another is told without one."""
     lines: list[str] = []
     for number, one in enumerate(steps, 1):
         try:
             for command in _step(one, made, path):
                 lines += _item(_with_options(command, one))
         except CannotSay as why:
-            made.left_out.append(f"{path}: step {number}: {why}")
+            where = f"{path}:{places[number - 1]}" if places else str(path)
+            made.left_out.append(f"{where}: step {number}: {why}")
             lines.append(f"# left out: {why}")
     return lines
 

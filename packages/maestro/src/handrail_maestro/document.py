@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from handrail.errors import HandrailError, InvalidAction
 from handrail.flow.document import STAND_IN, Place
 from handrail.flow.evidence import DeviceWatch
-from handrail.flow.parse import invalid_flow, plain, scalars
+from handrail.flow.parse import invalid_flow, plain_data, scalars_below
 from handrail.flow.plan import At, Ended, FlowPlan, PlannedStep, Walk
 from handrail.flow.run_record import StepRecord
 from handrail.protocol.flow import Flow
@@ -93,6 +93,8 @@ class MaestroStep:
             raise invalid_action(error, {}) from None
 
     async def run(self, walk: Walk, on: DeviceWatch, record: StepRecord) -> Ended:
+        if self.play.acted_ms is None:
+            self.play.acted_ms = walk.clock.monotonic_ms()
         turn = CommandTurn(self.play, self.document, self.command, walk, on, record)
         try:
             label = await turn.text("label")
@@ -164,7 +166,7 @@ class MaestroDocument:
 
     def step_source(self, path: At) -> dict[str, Any]:
         found = self.command_at(path)
-        step = plain(found.source) if found else {}
+        step = plain_data(found.source) if found else {}
         return step if isinstance(step, dict) else {str(step): None}
 
     def element(self, _: At) -> None:
@@ -251,6 +253,7 @@ class MaestroDocument:
         async def begin(main: DeviceWatch) -> None:
             """The header's constants win over what the command line gave."""
             play.scope["MAESTRO_DEVICE_UDID"] = main.session.serial
+            play.scripts.platform = main.session.facts.platform
             play.scopes.append({**play.scope, **await run.header_env()})
 
         files = [run.file, *(other.file for other in run._others.values())]
@@ -296,7 +299,7 @@ def name_of_command(one: MaestroCommand) -> str:
     about = about or (one.text("id") or one.text("point") or one.text("direction") or "")
     element = one.option("element") or one.option("visible") or one.option("notVisible")
     if not about and element is not None:
-        about = next((value.text for value in scalars(element)), "")
+        about = next((value.text for value in scalars_below(element)), "")
     return f"{one.name} {about}".strip()[:LABEL]
 
 

@@ -38,13 +38,25 @@ class CallRefused(Exception):
 
 @dataclass(slots=True)
 class HttpCalls:
-    """The door of one run. `allowed` are hosts that the command line named, `knows` asks the policy."""
+    """HTTP of one run's scripts. `allowed` are hosts that the command line named, `knows` asks the policy.
+
+    Each request is written to the journal without its query, headers and body, which may hold keys.
+    """
 
     workspace: Workspace
     allowed: Collection[str] = ()
     knows: Callable[[str], bool] = lambda _: False
+    note: Callable[[dict[str, Any]], None] = lambda _: None
 
     async def __call__(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        event = {"kind": "script_http", "method": str(asked.get("method", "GET"))[:10].upper()}
+        event["address"] = _without_query(str(asked.get("url", "")))
+        self.note(event | {"state": "asked"})
+        answer = await self._answer(asked)
+        self.note(event | {"state": "refused" if "refused" in answer else f"answered {answer['status']}"})
+        return answer
+
+    async def _answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return await asyncio.to_thread(self._call, asked)
         except (CallRefused, InvalidAction) as error:
@@ -132,6 +144,15 @@ class HttpCalls:
                 parts += f"{head}\r\n\r\n{value}".encode()
             parts += b"\r\n"
         return bytes(parts) + f"--{border}--\r\n".encode()
+
+
+def _without_query(url: str) -> str:
+    """Scheme, host, port and path; without what stands before an @."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:300]
+    except ValueError:
+        return "not an address"
 
 
 def _word(value: object) -> str:

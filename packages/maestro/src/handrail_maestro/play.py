@@ -54,8 +54,9 @@ class Play:
     seed: int = 0
     scopes: list[dict[str, str]] = field(default_factory=list)
     copied: str = ""
-    acted_ms: float = float("-inf")
-    """When the last command ended that touched the phone; look-up budgets count from there."""
+    acted_ms: float | None = None
+    """When the last command ended that touched the phone, at first when the flow began; look-up budgets
+    count from there."""
     luck: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -178,6 +179,8 @@ class CommandTurn:
 
     def until(self, budget_ms: float) -> float:
         """The end of a look-up budget: it counts from the last command that acted."""
+        if self.play.acted_ms is None:
+            raise AssertionError("a command runs after the flow began")
         return max(self.now, self.play.acted_ms + budget_ms)
 
     @property

@@ -21,7 +21,7 @@ from handrail.flow.parse import (
     Problem,
     Scalar,
     Unreadable,
-    plain,
+    plain_data,
     read_documents,
 )
 from handrail.protocol.actions import ACTIONS
@@ -141,7 +141,9 @@ _ITS_OWN = frozenset(WORDS) - ACTIONS.keys() - {"repeat"}
 
 
 def _has_own_words(items: Items) -> bool:
-    names = [next(iter(one.entries), "") if isinstance(one, Fields) else plain(one) for one in items.items]
+    names = [
+        next(iter(one.entries), "") if isinstance(one, Fields) else plain_data(one) for one in items.items
+    ]
     return bool(names) and any(name in _ITS_OWN for name in names) and all(name in WORDS for name in names)
 
 

@@ -51,6 +51,7 @@ BOOT = """
     set: (name, value) => { define(G, name, {value, writable: true, configurable: true, enumerable: true}); },
     drop: (name) => { delete G[name]; },
     copied: (value) => { own.copiedText = value; },
+    platform: (value) => { own.platform = value; },
   };
   return (door, first, second) => doors[door](first, second);
 })
@@ -126,8 +127,9 @@ class _Child:
     def _evaluated(self, asked: dict[str, Any]) -> dict[str, Any]:
         self._ready()
         self._set(asked["env"])
-        if asked.get("copied") is not None:
-            self._inside("copied", asked["copied"])
+        for name in ("copied", "platform"):
+            if asked.get(name) is not None:
+                self._inside(name, asked[name])
         value = self._inside("run", asked["code"])
         if not isinstance(value, str) or len(value) > LONGEST:
             return {"error": f"the result has more than {LONGEST:,} characters"}

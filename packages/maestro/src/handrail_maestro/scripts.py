@@ -41,6 +41,8 @@ class Scripts:
         self._process: asyncio.subprocess.Process | None = None
         self._copied: str | None = None
         self._is_lost = False
+        self.platform = "android"
+        """`maestro.platform`."""
         self.log: list[str] = []
         """What scripts have printed since it was last taken."""
 
@@ -51,7 +53,8 @@ class Scripts:
     async def evaluate(self, code: str, env: Mapping[str, str]) -> str:
         """The value of the last expression, as text. Raises `ScriptFailed`."""
         copied, self._copied = self._copied, None
-        answer = await self._ask({"do": "eval", "code": code, "env": dict(env), "copied": copied})
+        known = {"copied": copied, "platform": self.platform}
+        answer = await self._ask({"do": "eval", "code": code, "env": dict(env), **known})
         if "error" in answer:
             raise ScriptFailed(_told(answer["error"]), hint=f"In: {code.strip()[:200]}")
         return _clean(str(answer["text"]))

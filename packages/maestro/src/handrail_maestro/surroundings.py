@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
-from handrail.flow.parse import Fields, Scalar, scalars
+from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction, IosCommandError, Unsupported
+from handrail.flow.parse import Fields, Scalar, scalars_below
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.observe import GetState
 from handrail.protocol.system import (
@@ -93,7 +93,7 @@ async def _permit(turn: CommandTurn, package: str, wishes: dict[str, str]) -> No
     for action in permission_actions(package, wishes.items()):
         try:
             await turn.walk.part(action, turn.on, turn.record)
-        except AdbCommandError as error:
+        except (AdbCommandError, IosCommandError, Unsupported) as error:
             turn.notes.append(error.message)
             turn.record.children[-1].outcome = "warned"
 
@@ -194,7 +194,7 @@ async def set_location(turn: CommandTurn) -> None:
 async def travel(turn: CommandTurn) -> None:
     """From point to point, at a speed in metres per second."""
     node = turn.command.option("points")
-    points = [_degrees(scalar.text) for scalar in scalars(node)] if node is not None else []
+    points = [_degrees(scalar.text) for scalar in scalars_below(node)] if node is not None else []
     speed = max(0.001, await turn.number("speed", 4))
     await _go(turn, points[0])
     for start, end in pairwise(points):
@@ -227,7 +227,7 @@ def _metres(start: tuple[float, float], end: tuple[float, float]) -> float:
 async def add_media(turn: CommandTurn) -> None:
     """Pictures and films of the workspace."""
     node = turn.command.option("files")
-    for value in scalars(node) if node is not None else ():
+    for value in scalars_below(node) if node is not None else ():
         name = await turn.play.filled(value.text)
         path = await asyncio.to_thread(turn.play.workspace.resolve, turn.document.path, name)
         await turn.walk.part(AddMedia(path=str(path)), turn.on, turn.record)

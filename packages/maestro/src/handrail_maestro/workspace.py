@@ -9,7 +9,7 @@ from pathlib import Path
 
 from handrail.errors import InvalidAction
 from handrail.flow.parse import Fields, Items, Node, Scalar, Unreadable, read_documents
-from handrail.flow.plan import wanted
+from handrail.flow.plan import has_wanted_tags
 from handrail_maestro.files import read_text
 from handrail_maestro.read import is_maestro, read
 from handrail_maestro.words import CONFIG
@@ -107,7 +107,7 @@ def choose(folder: Path, config: Path | None, tags: Collection[str], without: Co
         )  # fmt: skip
     only, never = {*tags, *read_as.include}, {*without, *read_as.exclude}
     named = {path: read(read_text(path), path) for path in files}
-    kept = [path for path in files if wanted(named[path].tags, only, never)]
+    kept = [path for path in files if has_wanted_tags(named[path].tags, only, never)]
     listed = _listed({named[path].name: path for path in reversed(kept)}, read_as.order, found)
     rest = [path for path in kept if path not in listed]
     return Chosen((*listed, *rest), frozenset(listed), read_as)

@@ -128,6 +128,26 @@ def test_what_is_not_for_handrail_says_so_at_its_line(text: str, line: int, leve
     assert (line, level, rule) in told(text)
 
 
+@pytest.mark.parametrize(
+    ("step", "level"),
+    [
+        ("back", 5),
+        ("assertWithAI: {assertion: x}", 4),
+        ("tapOn: {css: x}", 4),
+        ("tapOn: (", 5),
+        ("runFlow: nowhere.yaml", 3),
+        ("evalScript: ${1+}", 2),
+        ("jump", 1),
+        ("tapOn: [", 0),
+    ],
+)
+def test_a_file_reaches_the_level_that_the_page_says(tmp_path: Path, step: str, level: int) -> None:
+    file = tmp_path / "flow.yaml"
+    file.write_text(HEADER + f"- {step}\n")
+    [checked] = asyncio.run(check_files([file]))
+    assert checked.level == level, checked.problems
+
+
 def test_names_that_nobody_gives_are_warnings(tmp_path: Path) -> None:
     file = tmp_path / "flow.yaml"
     file.write_text(HEADER + "- inputText: ${USER} ${WHO || 'me'}\n- inputText: ${USER}\n")

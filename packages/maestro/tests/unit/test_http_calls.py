@@ -99,6 +99,32 @@ def test_this_machine_is_called_by_its_own_name_alone(
         assert not SEEN
 
 
+def test_every_call_is_noted_before_it_is_made_without_what_may_be_a_key() -> None:
+    notes: list[dict[str, Any]] = []
+    calls = HttpCalls(Workspace(Path(__file__).parent), ("127.0.0.1",), note=notes.append)
+
+    async def work(port: int) -> None:
+        await calls(
+            {
+                "method": "post",
+                "url": f"http://127.0.0.1:{port}/a?key=k1",
+                "body": "k2",
+                "headers": {"X": "k3"},
+            }
+        )
+        await calls({"url": "http://user:k4@example.org/b"})
+
+    with server() as port:
+        asyncio.run(work(port))
+        assert [(note["method"], note["address"], note["state"]) for note in notes] == [
+            ("POST", f"http://127.0.0.1:{port}/a", "asked"),
+            ("POST", f"http://127.0.0.1:{port}/a", "answered 200"),
+            ("GET", "http://example.org/b", "asked"),
+            ("GET", "http://example.org/b", "refused"),
+        ]
+    assert not any(f"k{number}" in str(notes) for number in range(1, 5))
+
+
 def test_a_redirect_is_judged_like_the_first_address() -> None:
     with server() as port:
         inside = f"http://127.0.0.1:{port}/?to=http://localhost:{port}/secret"

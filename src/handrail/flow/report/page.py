@@ -30,21 +30,21 @@ from handrail.flow.report.summary import (
     NOTABLE,
     Content,
     Html,
-    about_repair,
-    blamed,
-    complaint,
-    counts,
+    all_steps,
+    count_outcomes,
     duration,
+    failure_message,
     is_quiet,
     moment,
-    number,
-    overall,
+    overall_outcome,
+    repair_words,
+    step_number,
+    step_to_blame,
     tag,
     verdict,
-    walk,
     worst_first,
 )
-from handrail.flow.report.timeline import leaves_of, step_words, timeline, track, where_time_went
+from handrail.flow.report.timeline import leaves_of, step_track, step_words, timeline, where_time_went
 from handrail.flow.run_record import FlowRecord, Outcome, Picture, StepRecord
 from handrail.protocol.envelope import Envelope, Verification
 from handrail.protocol.flow import FlowTrace
@@ -57,18 +57,12 @@ if TYPE_CHECKING:
 
 _START, _HEAD = 30, 60
 """Of an arrow: the radius of the ring where a finger came down, and its head."""
-_SIGNS: dict[Outcome, str] = {
-    "passed": "✓",
-    "failed": "✕",
-    "skipped": "–",
-    "warned": "!",
-    "stopped": "■",
-}
+_SIGNS: dict[Outcome, str] = {"passed": "✓", "failed": "✕", "skipped": "–", "warned": "!", "stopped": "■"}
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """What all rows of one flow share."""
+class RowContext:
+    """What the rows of one flow need besides their step."""
 
     record: FlowRecord
     album: ReportAlbum
@@ -76,8 +70,8 @@ class Sheet:
     """More than one device took part, so that rows say which."""
 
 
-def sign(outcome: Outcome) -> Html:
-    """A shape and a word: colour is never the only difference."""
+def outcome_sign(outcome: Outcome) -> Html:
+    """An outcome as a shape and a word, because colour must not be the only difference."""
     return tag(
         "span",
         tag("span", _SIGNS[outcome], aria_hidden="true"),
@@ -86,20 +80,20 @@ def sign(outcome: Outcome) -> Html:
     )
 
 
-def step_list(sheet: Sheet, steps: list[StepRecord], prefix: str) -> Html:
+def step_list(sheet: RowContext, steps: list[StepRecord], prefix: str) -> Html:
     """Rows in the order in which they ran; inner steps inside the one that holds them."""
     rows = (_step_row(sheet, step, f"{prefix}-{index + 1}") for index, step in enumerate(steps))
     return tag("ol", rows, class_="steps")
 
 
-def _step_row(sheet: Sheet, step: StepRecord, anchor: str) -> Html:
+def _step_row(sheet: RowContext, step: StepRecord, anchor: str) -> Html:
     quiet = is_quiet([step])
-    body = tag("div", _body(sheet, step, anchor), class_="body")
+    body = tag("div", _step_body(sheet, step, anchor), class_="body")
     details = tag("details", tag("summary", _step_head(sheet, step)), body, open=not quiet, id=anchor)
     return tag("li", details, class_=f"step {step.outcome}{' quiet' if quiet else ''}")
 
 
-def _step_head(sheet: Sheet, step: StepRecord) -> list[Content]:
+def _step_head(sheet: RowContext, step: StepRecord) -> list[Content]:
     notes = [tag("span", step.code, class_=f"code {step.outcome}")] if step.code else []
     plain = [
         step.device if sheet.many else "",
@@ -108,32 +102,34 @@ def _step_head(sheet: Sheet, step: StepRecord) -> list[Content]:
     ]
     notes += [tag("span", words, class_="note") for words in plain if words]
     return [
-        sign(step.outcome),
-        tag("span", number(step), class_="number"),
-        tag("bdi", step.label, class_="label"),
+        outcome_sign(step.outcome),
+        tag("span", step_number(step), class_="number"),
+        tag("bdi", step.words, class_="label"),
         tag("span", notes, class_="notes"),
-        track(sheet.record, step),
+        step_track(sheet.record, step),
         tag("span", duration(step.duration_ms), class_="took"),
     ]
 
 
-def _body(sheet: Sheet, step: StepRecord, anchor: str) -> Iterator[Content]:
-    if (step.error or step.code) and blamed([step], NOTABLE) is step:
-        yield trouble(complaint(step), step.hint, step.outcome)
-    blocks = [facts(step)]
+def _step_body(sheet: RowContext, step: StepRecord, anchor: str) -> Iterator[Content]:
+    if (step.error or step.code) and step_to_blame([step], NOTABLE) is step:
+        yield failure_box(failure_message(step), step.hint, step.outcome)
+    blocks = [fact_list(step)]
     if step.source.keys() != {"device"}:  # a device's share of a parallel step stands nowhere by itself
-        plain = json.loads(json.dumps(_outline(step.source), ensure_ascii=False, default=str))
-        blocks.append(listing("Step", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False).rstrip()))
+        plain = json.loads(json.dumps(_source_outline(step.source), ensure_ascii=False, default=str))
+        blocks.append(
+            titled_block("Step", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False).rstrip())
+        )
     if step.diff:
         blocks.append(screen_diff(step.diff))
-    yield tag("div", shots(step, sheet.album), tag("div", blocks, class_="told"), class_="sides")
+    yield tag("div", pictures_of_step(step, sheet.album), tag("div", blocks, class_="told"), class_="sides")
     if step.log:
-        yield log(step.log)
+        yield log_block(step.log)
     if step.children:
         yield step_list(sheet, step.children, anchor)
 
 
-def trouble(message: str, hint: str | None, outcome: Outcome) -> Html:
+def failure_box(message: str, hint: str | None, outcome: Outcome) -> Html:
     advice = tag("p", tag("b", "Hint "), tag("bdi", hint), class_="hint") if hint else None
     return tag("div", tag("p", tag("bdi", message)), advice, class_=f"trouble {outcome}")
 
@@ -150,12 +146,12 @@ _RESTED = {
 Fact = tuple[str, Content]
 
 
-def facts(step: StepRecord) -> Html:
-    rows = [*_of_step(step), *(_of_envelope(step.envelope) if step.envelope else ())]
+def fact_list(step: StepRecord) -> Html:
+    rows = [*_facts_of_step(step), *(_facts_of_envelope(step.envelope) if step.envelope else ())]
     return tag("dl", [(tag("dt", name), tag("dd", value)) for name, value in rows], class_="facts")
 
 
-def _of_step(step: StepRecord) -> Iterator[Fact]:
+def _facts_of_step(step: StepRecord) -> Iterator[Fact]:
     began = f"{moment(step.started_ms)}, took {duration(step.duration_ms)}"
     yield "When", f"{began} in {step.tries} tries" if step.tries > 1 else began
     if step.spent and (words := step_words(step)):
@@ -164,7 +160,7 @@ def _of_step(step: StepRecord) -> Iterator[Fact]:
         yield "Loading", _quoted_text(step.loading)
 
 
-def _of_envelope(envelope: Envelope) -> Iterator[Fact]:
+def _facts_of_envelope(envelope: Envelope) -> Iterator[Fact]:
     resolved = envelope.target.resolved if envelope.target else None
     if resolved is not None:
         names = [resolved.text or resolved.accessibility_id, resolved.resource_id, resolved.class_]
@@ -220,7 +216,7 @@ _LEVEL = re.compile(r"(?:\S+\s+){1,2}\d+\s+\d+\s+[EF]\s|[EF]/")
 _SECTIONS = {"Elements added:": "added", "Elements removed:": "removed", "Elements changed:": "changed"}
 
 
-def listing(title: str, text: str, line_class: Callable[[str], str | None] = lambda _: None) -> Html:
+def titled_block(title: str, text: str, line_class: Callable[[str], str | None] = lambda _: None) -> Html:
     """A titled block that scrolls by itself and can be reached with the keyboard."""
     short = "\n".join(cut(line, _LINE) for line in text.splitlines())
     lines = [tag("span", line, "\n", class_=line_class(line)) for line in cut(short, _BLOCK).splitlines()]
@@ -236,23 +232,23 @@ def screen_diff(text: str) -> Html:
         section[0] = _SECTIONS.get(line, section[0])
         return "head" if line in _SECTIONS else section[0] or None
 
-    return listing("What changed on the screen", text, kind)
+    return titled_block("What changed on the screen", text, kind)
 
 
 def file_diff(title: str, text: str) -> Html:
     signs = {"+": "added", "-": "removed", "@": "head"}
-    return listing(title, text, lambda line: signs.get(line[:1]))
+    return titled_block(title, text, lambda line: signs.get(line[:1]))
 
 
-def log(lines: Sequence[str]) -> Html:
+def log_block(lines: Sequence[str]) -> Html:
     shown = lines[-LOG_LINES:]
     title = f"Device log ({len(shown)} of {len(lines)} lines)" if len(shown) < len(lines) else "Device log"
-    return listing(title, "\n".join(shown), lambda line: "removed" if _LEVEL.match(line) else None)
+    return titled_block(title, "\n".join(shown), lambda line: "removed" if _LEVEL.match(line) else None)
 
 
-def _outline(value: Any) -> Any:
+def _source_outline(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _outline(inner) for key, inner in value.items()}
+        return {str(key): _source_outline(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple) and value and all(isinstance(child, Mapping) for child in value):
         return "1 step" if len(value) == 1 else f"{len(value)} steps"
     return value
@@ -293,18 +289,18 @@ class ReportAlbum:
     """All pictures of some flows."""
 
     def __init__(self, records: Iterable[FlowRecord], budget_bytes: int = BUDGET_BYTES) -> None:
-        raw = {_key(png): png for png in _png_bytes(records)}
-        self._uris, self._why_not = _fit(raw, budget_bytes)
+        raw = {_hash_of_picture(png): png for png in _png_bytes(records)}
+        self._uris, self._why_not = _best_fitting_grade(raw, budget_bytes)
         self._anchors = {key: f"p{index}" for index, key in enumerate(self._uris)}
 
     def place(self, picture: Picture) -> PlacedPicture | str:
         """Where the picture is, or why there is none."""
         if picture.png is None:
             return picture.why_not or "no picture was taken"
-        key = _key(picture.png)
+        key = _hash_of_picture(picture.png)
         if key not in self._anchors:
             return self._why_not[key]
-        image = None if picture.width > 0 < picture.height else _opened(picture.png or b"")
+        image = None if picture.width > 0 < picture.height else _decode_png(picture.png or b"")
         size = (picture.width, picture.height) if image is None else image.size
         return PlacedPicture(self._anchors[key], *size)
 
@@ -323,21 +319,21 @@ class ReportAlbum:
 
 def _png_bytes(records: Iterable[FlowRecord]) -> Iterator[bytes]:
     for record in records:
-        for step in walk(record.steps):
+        for step in all_steps(record.steps):
             for picture in (step.before, step.after):
                 if picture is not None and picture.png is not None:
                     yield picture.png
 
 
-def _key(png: bytes) -> str:
+def _hash_of_picture(png: bytes) -> str:
     return hashlib.sha256(png).hexdigest()
 
 
-def _fit(raw: Mapping[str, bytes], budget_bytes: int) -> tuple[dict[str, str], dict[str, str]]:
+def _best_fitting_grade(raw: Mapping[str, bytes], budget_bytes: int) -> tuple[dict[str, str], dict[str, str]]:
     """Every picture at the best grade for which all of them fit, and why some are missing."""
     written: dict[str, str | None] = {}
-    for grade in GRADES[_guess(list(raw.values()), budget_bytes) :]:
-        written = _written(raw, grade)
+    for grade in GRADES[_guess_grade(list(raw.values()), budget_bytes) :]:
+        written = _encode_pictures(raw, grade)
         if sum(len(uri or "") for uri in written.values()) <= budget_bytes:
             break
     uris: dict[str, str] = {}
@@ -352,27 +348,27 @@ def _fit(raw: Mapping[str, bytes], budget_bytes: int) -> tuple[dict[str, str], d
     return uris, why_not
 
 
-def _guess(pictures: list[bytes], budget_bytes: int) -> int:
+def _guess_grade(pictures: list[bytes], budget_bytes: int) -> int:
     """The first grade that a few pictures say is small enough."""
     if len(pictures) <= _SAMPLE:
         return 0
     few = pictures[:: len(pictures) // _SAMPLE]
     for index, grade in enumerate(GRADES):
-        size = sum(len(_uri(png, grade) or "") for png in few)
+        size = sum(len(_data_uri(png, grade) or "") for png in few)
         if size * len(pictures) <= budget_bytes * len(few):
             return index
     return len(GRADES) - 1
 
 
-def _written(raw: Mapping[str, bytes], grade: Grade) -> dict[str, str | None]:
-    """In threads: Pillow lets go of the interpreter while it works."""
+def _encode_pictures(raw: Mapping[str, bytes], grade: Grade) -> dict[str, str | None]:
+    """Encodes in threads, because Pillow releases the interpreter lock while it works."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return dict(zip(raw, pool.map(lambda png: _uri(png, grade), raw.values()), strict=True))
+        return dict(zip(raw, pool.map(lambda png: _data_uri(png, grade), raw.values()), strict=True))
 
 
-def _uri(png: bytes, grade: Grade) -> str | None:
+def _data_uri(png: bytes, grade: Grade) -> str | None:
     """None for bytes that are not a picture."""
-    image = _opened(png)
+    image = _decode_png(png)
     if image is None:
         return None
     image.thumbnail((grade.width, _TALLEST), reducing_gap=2.0)
@@ -381,7 +377,7 @@ def _uri(png: bytes, grade: Grade) -> str | None:
     return "data:image/webp;base64," + base64.b64encode(out.getvalue()).decode("ascii")
 
 
-def _opened(png: bytes) -> Image | None:
+def _decode_png(png: bytes) -> Image | None:
     try:
         with opened(png) as picture:
             return picture.convert("RGB")
@@ -395,7 +391,7 @@ _POINT = 48
 """Radius of the ring around a touched point, in device pixels."""
 
 
-def shots(step: StepRecord, album: ReportAlbum) -> Html | None:
+def pictures_of_step(step: StepRecord, album: ReportAlbum) -> Html | None:
     """None for a step that shows nothing."""
     figures = [*_figure(step, step.before, "Before", album), *_figure(step, step.after, "After", album)]
     return tag("div", figures, class_="shots") if figures else None
@@ -408,7 +404,7 @@ def _figure(step: StepRecord, picture: Picture | None, title: str, album: Report
     if isinstance(placed, str):
         shown = tag("p", f"No picture: {placed}.", class_="missing")
     else:
-        marks = list(marks_of(step, placed)) if title == "Before" else []
+        marks = list(touch_marks(step, placed)) if title == "Before" else []
         words = f"Screen {title.lower()} the step{', touched element marked' if marks else ''}"
         drawn = picture_svg(placed, marks, words)
         shown = tag("button", drawn, type="button", class_="zoom", title="Enlarge")
@@ -421,10 +417,10 @@ def picture_svg(placed: PlacedPicture, marks: list[Html], words: str) -> Html:
     return tag("svg", picture, marks, viewBox=box, role="img", aria_label=words)
 
 
-def marks_of(step: StepRecord, placed: PlacedPicture) -> Iterator[Html]:
+def touch_marks(step: StepRecord, placed: PlacedPicture) -> Iterator[Html]:
     """Where it was touched. Each twice: a light line under a coloured one is seen on every picture."""
     touch = touch_of_step(step)
-    box = _on_screen(touch.box, placed)
+    box = _visible_bounds(touch.box, placed)
     for name in ("casing", "touched"):
         if box is not None:
             at: dict[str, int] = {"x": box.left, "y": box.top, "width": box.width, "height": box.height}
@@ -440,17 +436,17 @@ def marks_of(step: StepRecord, placed: PlacedPicture) -> Iterator[Html]:
                     for way in (0.7, -0.7)
                 ]
                 yield tag("circle", class_=name, cx=stroke[0].x, cy=stroke[0].y, r=_START)
-                yield tag("polyline", class_=f"{name} way", points=_points(stroke))
-                yield tag("polyline", class_=f"{name} way", points=_points([wings[0], tip, wings[1]]))
+                yield tag("polyline", class_=f"{name} way", points=_svg_points(stroke))
+                yield tag("polyline", class_=f"{name} way", points=_svg_points([wings[0], tip, wings[1]]))
             elif box is None:
                 yield tag("circle", class_=name, cx=stroke[0].x, cy=stroke[0].y, r=_POINT)
 
 
-def _points(points: Iterable[tuple[float, float]]) -> str:
+def _svg_points(points: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
 
 
-def _on_screen(bounds: Bounds | None, placed: PlacedPicture) -> Bounds | None:
+def _visible_bounds(bounds: Bounds | None, placed: PlacedPicture) -> Bounds | None:
     if bounds is None:
         return None
     visible = bounds.intersect(Bounds(0, 0, placed.width, placed.height))
@@ -473,12 +469,12 @@ def write(records: Sequence[FlowRecord], folder: Path) -> Path:
 def page(records: Sequence[FlowRecord]) -> str:
     album = ReportAlbum(records)
     cards = [
-        flow_card(record, index, len(run), album)
+        flow_card(record, index, len(run), album, only=len(records) == 1)
         for index, (record, run) in enumerate((record, run) for run in worst_first(records) for record in run)
     ]
     chips = [
         tag("li", tag("b", str(count)), f" {outcome}", class_=f"chip {outcome}")
-        for outcome, count in counts(records).items()
+        for outcome, count in count_outcomes(records).items()
     ]
     body = tag(
         "body",
@@ -486,9 +482,9 @@ def page(records: Sequence[FlowRecord]) -> str:
         tag(
             "header",
             tag("p", "Handrail report", class_="brand"),
-            tag("h1", verdict(records), class_=overall(records)),
+            tag("h1", verdict(records), class_=overall_outcome(records)),
             tag("ul", chips, class_="chips", aria_label="Flows by outcome"),
-            tag("dl", _facts(records), class_="summary"),
+            tag("dl", _run_facts(records), class_="summary"),
         ),
         _toolbar(records),
         tag("main", cards or tag("p", "Nothing ran.", class_="empty"), id="flows"),
@@ -497,10 +493,10 @@ def page(records: Sequence[FlowRecord]) -> str:
         tag("script", Html(_resource("script.js"))),
         data_show="all",
     )
-    return "<!doctype html>\n" + tag("html", _head(records), body, lang="en") + "\n"
+    return "<!doctype html>\n" + tag("html", _page_head(records), body, lang="en") + "\n"
 
 
-def _head(records: Sequence[FlowRecord]) -> Html:
+def _page_head(records: Sequence[FlowRecord]) -> Html:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -508,7 +504,7 @@ def _head(records: Sequence[FlowRecord]) -> Html:
             "meta",
             http_equiv="Content-Security-Policy",
             content="default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-            f"style-src {_hash('style.css')}; script-src {_hash('script.js')}",
+            f"style-src {_hash_of_resource('style.css')}; script-src {_hash_of_resource('script.js')}",
         ),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
@@ -517,7 +513,7 @@ def _head(records: Sequence[FlowRecord]) -> Html:
     )
 
 
-def _facts(records: Sequence[FlowRecord]) -> list[Content]:
+def _run_facts(records: Sequence[FlowRecord]) -> list[Content]:
     total = sum(record.duration_ms for record in records)
     facts: list[tuple[str, Content]] = [("Total time", duration(total))]
     if records:
@@ -556,16 +552,18 @@ def _resource(name: str) -> str:
     return files("handrail.flow.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(name: str) -> str:
-    """Of exactly what stands between the tags."""
+def _hash_of_resource(name: str) -> str:
+    """The hash of exactly what stands between the tags, as a page's policy names it."""
     digest = hashlib.sha256(_resource(name).encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def flow_card(record: FlowRecord, index: int, attempts: int, album: ReportAlbum) -> Html:
-    """`attempts` is how often this flow was run in all."""
+def flow_card(
+    record: FlowRecord, index: int, attempts: int, album: ReportAlbum, *, only: bool = False
+) -> Html:
+    """`attempts` is how often this flow was run in all; the `only` one is open, whatever became of it."""
     anchor = f"f{index + 1}"
-    quiet = record.outcome not in BAD
+    quiet = record.outcome not in BAD and not only
     body = tag("div", _card_body(record, anchor, album), class_="inside")
     details = tag("details", tag("summary", _card_head(record, attempts)), body, open=not quiet, id=anchor)
     return tag("section", details, class_=f"flow {record.outcome}{' quiet' if quiet else ''}")
@@ -575,22 +573,22 @@ def _card_head(record: FlowRecord, attempts: int) -> list[Content]:
     notes = [tag("span", name, class_="tag") for name in record.tags]
     if attempts > 1:
         notes.append(tag("span", f"attempt {record.attempt} of {attempts}", class_="note"))
-    warnings = sum(step.outcome == "warned" for step in walk(record.steps))
+    warnings = sum(step.outcome == "warned" for step in all_steps(record.steps))
     if warnings:
         words = "1 warning" if warnings == 1 else f"{warnings} warnings"
         notes.append(tag("span", words, class_="chip warned"))
-    if any(trace.app_crash_detected for trace in _traces(record)):
+    if any(trace.app_crash_detected for trace in _traces_of(record)):
         notes.append(tag("span", "app crashed", class_="code failed"))
     title = tag("h2", tag("bdi", record.name))
     return [
-        sign(record.outcome),
+        outcome_sign(record.outcome),
         tag("span", title, tag("span", record.file, class_="file"), class_="naming"),
         tag("span", notes, class_="notes"),
-        tag("span", _progress(record), class_="took"),
+        tag("span", _progress_words(record), class_="took"),
     ]
 
 
-def _progress(record: FlowRecord) -> str:
+def _progress_words(record: FlowRecord) -> str:
     if record.outcome == "skipped":
         return "skipped"
     total = record.trace.total_steps if record.trace else len(record.steps)
@@ -607,25 +605,38 @@ def _card_body(record: FlowRecord, anchor: str, album: ReportAlbum) -> Iterator[
     if record.journal_head:
         words.append(f"journal head {record.journal_head}")
     yield tag("p", [(tag("span", part), " ") for part in words if part], class_="facts-line")
-    if record.error and blamed(record.steps) is None:
-        yield trouble(record.error, None, record.outcome)
+    blamed = step_to_blame(record.steps)
+    if record.error and blamed is None:
+        yield failure_box(record.error, None, record.outcome)
+    if blamed is not None:
+        yield what_failed(record, blamed, album)
     leaves = list(leaves_of(record.steps, anchor))
     yield timeline(record, leaves)
-    yield player(record, leaves, album, where_time_went(record))
-    yield from (file_diff(about_repair(record), text) for text in record.proposals)
+    yield film_player(record, leaves, album, where_time_went(record))
+    yield from (file_diff(repair_words(record), text) for text in record.proposals)
     if record.steps:
         many = len({step.device for _, step in leaves}) > 1
-        yield step_list(Sheet(record, album, many), record.steps, anchor)
-    for trace in _traces(record):
+        yield step_list(RowContext(record, album, many), record.steps, anchor)
+    for trace in _traces_of(record):
         for dialog in trace.system_dialogs or ():
             buttons = ", ".join(dialog.buttons)
             line = f"{dialog.kind or 'system'} dialog of {dialog.package_name}: {dialog.title} [{buttons}]"
             yield tag("p", tag("bdi", line), class_="facts-line")
         if record.outcome in BAD and trace.final_ui_tree:
-            yield listing("Screen at the end", trace.final_ui_tree)
+            yield titled_block("Screen at the end", trace.final_ui_tree)
 
 
-def _traces(record: FlowRecord) -> list[FlowTrace]:
+def what_failed(record: FlowRecord, step: StepRecord, album: ReportAlbum) -> Html:
+    """First of all: the error, the picture and the screen of that moment beside one another."""
+    tree = next((trace.final_ui_tree for trace in _traces_of(record) if trace.final_ui_tree), "")
+    screen = titled_block("The screen then, as agents read it", tree) if tree else None
+    sides = [side for side in (pictures_of_step(step, album), screen) if side is not None]
+    title = tag("h3", f"Step {'.'.join(str(at + 1) for at in step.path)}: ", tag("bdi", step.words))
+    error = failure_box(failure_message(step), step.hint, step.outcome)
+    return tag("section", title, error, tag("div", sides, class_="beside"), class_="what-failed")
+
+
+def _traces_of(record: FlowRecord) -> list[FlowTrace]:
     return list(record.traces.values()) or ([record.trace] if record.trace else [])
 
 
@@ -642,7 +653,7 @@ class ReelFrame:
     shown: Html
 
 
-def player(
+def film_player(
     record: FlowRecord, leaves: Sequence[tuple[str, StepRecord]], album: ReportAlbum, below: Html | None
 ) -> Html | None:
     """`below` stands under its list of steps, and alone where there is no picture to be shown."""
@@ -652,9 +663,9 @@ def player(
     )
     if not any(leaf.png for _, step in played for leaf in (step.before, step.after) if leaf is not None):
         return below
-    frames = list(_frames(record, [step for _, step in played], album))
+    frames = list(_reel_frames(record, [step for _, step in played], album))
     several = len({step.device for _, step in played}) > 1
-    rows = [_row(anchor, step, at, several=several) for at, (anchor, step) in enumerate(played)]
+    rows = [_reel_row(anchor, step, at, several=several) for at, (anchor, step) in enumerate(played)]
     span = max(record.duration_ms, *(leaf.at_ms for leaf in frames))
     stage = [
         tag("div", at.shown, class_="frame", data_at=f"{at.at_ms:.0f}", data_row=at.row, hidden=True)
@@ -663,54 +674,56 @@ def player(
     return tag(
         "section",
         tag("div", stage, class_="stage"),
-        tag("div", tag("ol", rows, class_="reel"), _controls(record, span), below, class_="desk"),
+        tag("div", tag("ol", rows, class_="reel"), _player_controls(record, span), below, class_="desk"),
         class_="player still",
         aria_label=f"Player: {record.name}",
         data_span=f"{span:.0f}",
     )
 
 
-def _frames(record: FlowRecord, steps: Sequence[StepRecord], album: ReportAlbum) -> Iterator[ReelFrame]:
+def _reel_frames(record: FlowRecord, steps: Sequence[StepRecord], album: ReportAlbum) -> Iterator[ReelFrame]:
     """The screen before each step with what it touched, and the screen after it."""
     last: dict[str, Html] = {}
     for row, step in enumerate(steps):
         began = max(0.0, float(step.started_ms - record.started_ms))
         shown = last.get(step.device) or tag("p", _MISSING, class_="missing")
-        yield ReelFrame(began, row, _shown(step, step.before, album, touched=True) or shown)
-        shown = _shown(step, step.before, album, touched=False) or shown
-        last[step.device] = _shown(step, step.after, album, touched=False) or shown
+        yield ReelFrame(began, row, _screen_at_step(step, step.before, album, touched=True) or shown)
+        shown = _screen_at_step(step, step.before, album, touched=False) or shown
+        last[step.device] = _screen_at_step(step, step.after, album, touched=False) or shown
         yield ReelFrame(began + step.duration_ms, row, last[step.device])
 
 
-def _shown(step: StepRecord, picture: Picture | None, album: ReportAlbum, *, touched: bool) -> Html | None:
+def _screen_at_step(
+    step: StepRecord, picture: Picture | None, album: ReportAlbum, *, touched: bool
+) -> Html | None:
     if picture is None:
         return None
     placed = album.place(picture)
     if not isinstance(placed, PlacedPicture):
         return tag("p", f"No picture: {placed}.", class_="missing")
-    marks = list(marks_of(step, placed)) if touched else []
-    return picture_svg(placed, marks, f"Screen {'before' if touched else 'after'} step {number(step)}")
+    marks = list(touch_marks(step, placed)) if touched else []
+    return picture_svg(placed, marks, f"Screen {'before' if touched else 'after'} step {step_number(step)}")
 
 
-def _row(anchor: str, step: StepRecord, at: int, *, several: bool) -> Html:
+def _reel_row(anchor: str, step: StepRecord, at: int, *, several: bool) -> Html:
     label: list[Content] = [
-        sign(step.outcome),
-        tag("span", number(step), class_="number"),
+        outcome_sign(step.outcome),
+        tag("span", step_number(step), class_="number"),
         tag("bdi", f"{step.device}: {step.label}" if several else step.label, class_="label"),
-        tag("span", _how(step), class_="note"),
+        tag("span", _outcome_words(step), class_="note"),
         tag("span", duration(step.duration_ms), class_="took"),
     ]
     return tag("li", tag("button", label, type="button", data_row=at, data_step=anchor, tabindex=-1))
 
 
-def _how(step: StepRecord) -> str:
-    """Its code, or whether it was verified."""
+def _outcome_words(step: StepRecord) -> str:
+    """The failure's code, or whether the step was verified."""
     if step.code or step.envelope is None:
         return step.code or ""
     return verdict_of(step.envelope.to_dict())[0]
 
 
-def _controls(record: FlowRecord, span: float) -> Html:
+def _player_controls(record: FlowRecord, span: float) -> Html:
     scrub = tag(
         "input",
         type="range",

@@ -24,34 +24,34 @@ def summary(records: Sequence[FlowRecord]) -> str:
     """Plain text without colours. Passed flows are only counted."""
     lines: list[str] = []
     for run in attempts(records):
-        lines += _flow(run)
+        lines += _lines_of_flow(run)
     total = duration(sum(record.duration_ms for record in records))
-    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts(records).items())
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in count_outcomes(records).items())
     last = f"{verdict(records)} in {total}" + (f" ({outcomes})." if outcomes else ".")
     return "\n".join([*lines, *([""] if lines else []), last])
 
 
-def _flow(run: Sequence[FlowRecord]) -> Iterator[str]:
+def _lines_of_flow(run: Sequence[FlowRecord]) -> Iterator[str]:
     last = run[-1]
-    troubled = list(culprits(last.steps, NOTABLE))
+    troubled = list(innermost_failures(last.steps, NOTABLE))
     unplayed = last.outcome == "skipped" and last.error
     if last.outcome in BAD or troubled or last.proposals or unplayed:
-        yield f"{WORDS[last.outcome]:<8}{short(last.name)}  {last.file}  {_after(run)}"
+        yield f"{WORDS[last.outcome]:<8}{short_label(last.name)}  {last.file}  {_time_and_attempts(run)}"
     elif len(run) > 1:
-        yield f"{'flaky':<8}{short(last.name)}  {last.file}  {_after(run)}"
-    if last.error and blamed(last.steps) is None:
+        yield f"{'flaky':<8}{short_label(last.name)}  {last.file}  {_time_and_attempts(run)}"
+    if last.error and step_to_blame(last.steps) is None:
         yield f"        {clean(last.error)}"
     for step in troubled:
-        yield f"  step {number(step)}  {short(step.label)}  ({place(last, step)})"
-        yield f"        {clean(complaint(step))}"
+        yield f"  step {step_number(step)}  {short_label(step.label)}  ({file_and_line(last, step)})"
+        yield f"        {clean(failure_message(step))}"
         if step.hint:
             yield f"        Hint: {clean(step.hint)}"
     for proposal in last.proposals:
-        yield f"        {about_repair(last)}:"
-        yield from (f"        {visible(line)}" for line in proposal.splitlines())
+        yield f"        {repair_words(last)}:"
+        yield from (f"        {escape_invisible(line)}" for line in proposal.splitlines())
 
 
-def _after(run: Sequence[FlowRecord]) -> str:
+def _time_and_attempts(run: Sequence[FlowRecord]) -> str:
     took = duration(sum(record.duration_ms for record in run))
     return f"({took}, {len(run)} attempts)" if len(run) > 1 else f"({took})"
 
@@ -69,10 +69,10 @@ _LABEL = 60
 
 def step_table(steps: Sequence[StepRecord]) -> str:
     """One line per step, inner ones indented."""
-    return "\n".join(_lines(steps, 0))
+    return "\n".join(_step_lines(steps, 0))
 
 
-def place(record: FlowRecord, step: StepRecord) -> str:
+def file_and_line(record: FlowRecord, step: StepRecord) -> str:
     """ "checkout.yaml:14", as editors and terminals can open it."""
     file = _file_of(record, step)
     return file if step.line is None else f"{file}:{step.line}"
@@ -92,30 +92,30 @@ def _file_of(record: FlowRecord, step: StepRecord) -> str:
     return file
 
 
-def complaint(step: StepRecord) -> str:
+def failure_message(step: StepRecord) -> str:
     message = step.error or (step.envelope.message if step.envelope else None) or f"the step {step.outcome}"
     return f"{step.code}: {message}" if step.code and not message.startswith(step.code) else message
 
 
-def about_repair(record: FlowRecord) -> str:
-    """What an edit of the file beside a run means."""
+def repair_words(record: FlowRecord) -> str:
+    """Says what a repaired selector means for the flow's file."""
     return "The file was mended" if record.outcome == "passed" else "A repair of the file is proposed"
 
 
-def short(label: str) -> str:
+def short_label(label: str) -> str:
     """A label on one line, cut to the width of a table's column."""
     return cut(clean(label), _LABEL)
 
 
-def _lines(steps: Sequence[StepRecord], depth: int) -> Iterator[str]:
+def _step_lines(steps: Sequence[StepRecord], depth: int) -> Iterator[str]:
     for step in steps:
-        head = f"{WORDS[step.outcome]:<8}{'  ' * depth}{number(step):<4} {short(step.label)}"
-        notes = [duration(step.duration_ms), *_notes(step)]
+        head = f"{WORDS[step.outcome]:<8}{'  ' * depth}{step_number(step):<4} {short_label(step.words)}"
+        notes = [duration(step.duration_ms), *_step_notes(step)]
         yield f"{head}  ({', '.join(notes)})"
-        yield from _lines(step.children, depth + 1)
+        yield from _step_lines(step.children, depth + 1)
 
 
-def _notes(step: StepRecord) -> Iterator[str]:
+def _step_notes(step: StepRecord) -> Iterator[str]:
     if step.tries > 1:
         yield f"{step.tries} tries"
     if step.code:
@@ -141,24 +141,24 @@ def worst_first(records: Sequence[FlowRecord]) -> list[list[FlowRecord]]:
     return sorted(attempts(records), key=lambda run: worse.get(run[-1].outcome, len(worse)))
 
 
-def finals(records: Sequence[FlowRecord]) -> list[FlowRecord]:
+def final_attempts(records: Sequence[FlowRecord]) -> list[FlowRecord]:
     return [run[-1] for run in attempts(records)]
 
 
-def counts(records: Sequence[FlowRecord]) -> dict[Outcome, int]:
+def count_outcomes(records: Sequence[FlowRecord]) -> dict[Outcome, int]:
     """Of the final attempts, the worst first; outcomes that nothing had are left out."""
-    by_outcome = Counter(record.outcome for record in finals(records))
+    by_outcome = Counter(record.outcome for record in final_attempts(records))
     return {outcome: by_outcome[outcome] for outcome in WORST_FIRST if by_outcome[outcome]}
 
 
-def overall(records: Sequence[FlowRecord]) -> Outcome:
+def overall_outcome(records: Sequence[FlowRecord]) -> Outcome:
     """The outcome of the whole run; skipped flows alone are no success and no failure."""
-    return next(iter(counts(records)), "skipped") if records else "skipped"
+    return next(iter(count_outcomes(records)), "skipped") if records else "skipped"
 
 
 def verdict(records: Sequence[FlowRecord]) -> str:
     """The run in one sentence: "1 of 3 flows failed"."""
-    by_outcome, total = counts(records), len(finals(records))
+    by_outcome, total = count_outcomes(records), len(final_attempts(records))
     if not total:
         return "No flow was run"
     flows = "flow" if total == 1 else "flows"
@@ -172,32 +172,36 @@ def verdict(records: Sequence[FlowRecord]) -> str:
     return f"All {passed} flows passed" if passed > 1 else "The flow passed"
 
 
-def walk(steps: Sequence[StepRecord]) -> Iterator[StepRecord]:
+def all_steps(steps: Sequence[StepRecord]) -> Iterator[StepRecord]:
     """Every step, its inner ones after it."""
     for step in steps:
         yield step
-        yield from walk(step.children)
+        yield from all_steps(step.children)
 
 
-def culprits(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BAD) -> Iterator[StepRecord]:
+def innermost_failures(
+    steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BAD
+) -> Iterator[StepRecord]:
     """The innermost steps that went wrong: what holds them only failed because of them."""
     for step in steps:
         if step.outcome in outcomes:
-            inner = list(culprits(step.children, outcomes))
+            inner = list(innermost_failures(step.children, outcomes))
             yield from inner or [step]
 
 
-def blamed(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BAD) -> StepRecord | None:
+def step_to_blame(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BAD) -> StepRecord | None:
     """The step that explains the outcome; on several devices, one that failed before those it stopped."""
-    return min(culprits(steps, outcomes), key=lambda step: WORST_FIRST.index(step.outcome), default=None)
+    return min(
+        innermost_failures(steps, outcomes), key=lambda step: WORST_FIRST.index(step.outcome), default=None
+    )
 
 
 def is_quiet(steps: Sequence[StepRecord]) -> bool:
     """No step in here has an outcome that needs a look."""
-    return not any(step.outcome in NOTABLE for step in walk(steps))
+    return not any(step.outcome in NOTABLE for step in all_steps(steps))
 
 
-def number(step: StepRecord) -> str:
+def step_number(step: StepRecord) -> str:
     """As people count: "3" or "3.1"."""
     return ".".join(str(index + 1) for index in step.path)
 
@@ -216,15 +220,15 @@ def duration(ms: float) -> str:
 
 def moment(ms: int) -> str:
     """ "2026-03-14 15:09:26 UTC"."""
-    return _utc(ms).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return _utc_datetime(ms).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def timestamp(ms: int) -> str:
     """ISO 8601 without a zone, as JUnit wants it; UTC."""
-    return _utc(ms).strftime("%Y-%m-%dT%H:%M:%S")
+    return _utc_datetime(ms).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def _utc(ms: int) -> datetime:
+def _utc_datetime(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC)
 
 
@@ -235,7 +239,8 @@ Run = Sequence[FlowRecord]
 """The attempts of one flow."""
 
 
-def junit_xml(records: Sequence[FlowRecord]) -> str:
+def junit_xml(records: Sequence[FlowRecord], attached: Mapping[int, Sequence[str]] | None = None) -> str:
+    """`attached`: by the `id` of a record, files with what was kept of its failure."""
     runs = attempts(records)
     files: dict[str, list[Run]] = {}
     for run in runs:
@@ -247,9 +252,9 @@ def junit_xml(records: Sequence[FlowRecord]) -> str:
             "testsuite", {"name": _xml(file), **_totals(cases), "timestamp": timestamp(started)}
         )
         properties = ET.SubElement(suite, "properties")
-        for name, value in _facts(cases):
+        for name, value in _suite_properties(cases):
             ET.SubElement(properties, "property", name=name, value=_xml(value))
-        suite.extend(_case(run) for run in cases)
+        suite.extend(_junit_case(run, (attached or {}).get(id(run[-1]), ())) for run in cases)
         root.append(suite)
     ET.indent(root)
     return "<?xml version='1.0' encoding='UTF-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
@@ -266,7 +271,7 @@ def _totals(runs: Sequence[Run]) -> dict[str, str]:
     }
 
 
-def _facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def _suite_properties(runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Once each, in order. They stand in the suite: the schema knows no properties of a case."""
     facts: dict[tuple[str, str], None] = {}
     for record in (record for run in runs for record in run):
@@ -276,7 +281,7 @@ def _facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return [*filled, ("attempts", str(max(map(len, runs))))]
 
 
-def _case(run: Run) -> ET.Element:
+def _junit_case(run: Run, attached: Sequence[str]) -> ET.Element:
     last = run[-1]
     # "flows/shop/pay.yaml" → "flows.shop.pay": CI systems make a tree of the dots.
     case = ET.Element(
@@ -289,29 +294,33 @@ def _case(run: Run) -> ET.Element:
         ET.SubElement(case, "skipped", message=_xml(last.error or "skipped"))
     elif last.outcome in BAD:
         # A stop by a person says nothing about the app: an error, not a failure.
-        case.append(_trouble("error" if last.outcome == "stopped" else "failure", last))
-        case.extend(_trouble("rerunFailure", record) for record in run[:-1])
-        _text(case, "system-err", "\n".join(line for step in walk(last.steps) for line in step.log))
+        case.append(_junit_failure("error" if last.outcome == "stopped" else "failure", last))
+        case.extend(_junit_failure("rerunFailure", record) for record in run[:-1])
+        # The form that Jenkins, GitLab and Azure read.
+        _add_text_element(case, "system-out", "\n".join(f"[[ATTACHMENT|{file}]]" for file in attached))
+        _add_text_element(
+            case, "system-err", "\n".join(line for step in all_steps(last.steps) for line in step.log)
+        )
     else:
-        case.extend(_trouble("flakyFailure", record) for record in run[:-1])
-        _text(case, "system-out", step_table(last.steps))
+        case.extend(_junit_failure("flakyFailure", record) for record in run[:-1])
+        _add_text_element(case, "system-out", step_table(last.steps))
     return case
 
 
-def _trouble(name: str, record: FlowRecord) -> ET.Element:
-    """A failure, an error or one of their kin: they have the same parts."""
-    step = blamed(record.steps)
-    message = complaint(step) if step else record.error or f"the flow {record.outcome}"
+def _junit_failure(name: str, record: FlowRecord) -> ET.Element:
+    """An element `failure`, `error`, `rerunFailure` or `flakyFailure`: all have the same parts."""
+    step = step_to_blame(record.steps)
+    message = failure_message(step) if step else record.error or f"the flow {record.outcome}"
     code = (step.code if step else None) or ("CANCELLED" if record.outcome == "stopped" else _UNNAMED)
     element = ET.Element(name, message=_xml(message), type=_xml(code))
-    lines = [place(record, step) if step else record.file, message]
+    lines = [file_and_line(record, step) if step else record.file, message]
     if step and step.hint:
         lines.append(f"Hint: {step.hint}")
     element.text = _xml("\n".join([*lines, "", step_table(record.steps)]))
     return element
 
 
-def _text(parent: ET.Element, name: str, text: str) -> None:
+def _add_text_element(parent: ET.Element, name: str, text: str) -> None:
     if text:
         ET.SubElement(parent, name).text = _xml(text)
 
@@ -341,14 +350,14 @@ Content = str | Iterable["Content"] | None
 Attribute = str | int | float | bool | None
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """What can't be seen, or would turn the text around, as its code: `\\u202e`."""
     return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def escape(text: str) -> str:
     """For content and for attributes in double quotes."""
-    return html.escape(visible(text), quote=True)
+    return html.escape(escape_invisible(text), quote=True)
 
 
 def tag(name: str, /, *content: Content, **attributes: Attribute) -> Html:

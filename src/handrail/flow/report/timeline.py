@@ -7,15 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from handrail.flow.report.summary import Html, duration, number, tag
-from handrail.flow.run_record import PARTS, FlowRecord, StepRecord, Stretch, TimePart, TimeSpent, add
+from handrail.flow.report.summary import Html, duration, step_number, tag
+from handrail.flow.run_record import (
+    PARTS,
+    FlowRecord,
+    StepRecord,
+    TimePart,
+    TimeSpent,
+    TimeStretch,
+    add_times,
+)
 
 SCALE = 1000
 """Units of a drawing from the flow's start to its end."""
 _HEIGHT = 10
 _THINNEST, _THIN, _THIN_IN_ROW = 0.5, 3, 20
 """The least width of a bar, in a lane and in a row: a step of a millisecond is still there."""
-Timed = StepRecord | Stretch
+Timed = StepRecord | TimeStretch
 
 Named = list[tuple[str, StepRecord]]
 """Steps with the anchors of their rows."""
@@ -31,7 +39,7 @@ def timeline(record: FlowRecord, leaves: Named) -> Html | None:
         return None
     main = next(iter(lanes), "")
     rows = [
-        _lane(
+        _device_lane(
             record,
             name if len(lanes) > 1 else "",
             steps,
@@ -39,55 +47,55 @@ def timeline(record: FlowRecord, leaves: Named) -> Html | None:
         )
         for name, steps in (lanes or {"": []}).items()
     ]
-    axis = tag("div", tag("span", "0"), tag("span", duration(_span(record))), class_="axis")
+    axis = tag("div", tag("span", "0"), tag("span", duration(_length_of_run(record))), class_="axis")
     return tag("div", rows, axis, class_="timeline", aria_hidden="true")
 
 
-def track(record: FlowRecord, step: StepRecord) -> Html:
-    return _drawing([_bar(record, step, _THIN_IN_ROW)], "track")
+def step_track(record: FlowRecord, step: StepRecord) -> Html:
+    return _svg_drawing([_step_bar(record, step, _THIN_IN_ROW)], "track")
 
 
-def _lane(record: FlowRecord, name: str, steps: Named, beside: list[Stretch]) -> Html:
-    bars = [_stretch(record, stretch) for stretch in beside]
-    bars += [_linked(record, anchor, step) for anchor, step in steps]
+def _device_lane(record: FlowRecord, name: str, steps: Named, beside: list[TimeStretch]) -> Html:
+    bars = [_stretch_bar(record, stretch) for stretch in beside]
+    bars += [_linked_bar(record, anchor, step) for anchor, step in steps]
     who = tag("span", name, class_="who") if name else None
-    return tag("div", who, tag("div", _drawing(bars, "lane"), class_="strip"), class_="row")
+    return tag("div", who, tag("div", _svg_drawing(bars, "lane"), class_="strip"), class_="row")
 
 
-def _linked(record: FlowRecord, anchor: str, step: StepRecord) -> Html:
-    words = f"{number(step)}  {step.label}: {step.outcome}, {duration(step.duration_ms)}"
-    return tag("a", tag("title", words), _bar(record, step, _THIN), href=f"#{anchor}", tabindex=-1)
+def _linked_bar(record: FlowRecord, anchor: str, step: StepRecord) -> Html:
+    words = f"{step_number(step)}  {step.label}: {step.outcome}, {duration(step.duration_ms)}"
+    return tag("a", tag("title", words), _step_bar(record, step, _THIN), href=f"#{anchor}", tabindex=-1)
 
 
-def _stretch(record: FlowRecord, stretch: Stretch) -> Html:
+def _stretch_bar(record: FlowRecord, stretch: TimeStretch) -> Html:
     words = f"{stretch.words}: {duration(stretch.duration_ms)}"
-    left, width = _extent(record, stretch, _THINNEST)
+    left, width = _left_and_width(record, stretch, _THINNEST)
     shape = tag(
         "rect", class_=f"bar part {stretch.part}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT
     )
     return tag("g", tag("title", words), shape)
 
 
-def _drawing(bars: list[Html], name: str) -> Html:
+def _svg_drawing(bars: list[Html], name: str) -> Html:
     box = f"0 0 {SCALE} {_HEIGHT}"
     return tag("svg", bars, class_=name, viewBox=box, preserveAspectRatio="none", aria_hidden="true")
 
 
-def _bar(record: FlowRecord, step: StepRecord, thin: float) -> Html:
-    left, width = _extent(record, step, thin)
+def _step_bar(record: FlowRecord, step: StepRecord, thin: float) -> Html:
+    left, width = _left_and_width(record, step, thin)
     return tag(
         "rect", class_=f"bar {step.outcome}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT
     )
 
 
-def _extent(record: FlowRecord, step: Timed, thin: float) -> tuple[float, float]:
+def _left_and_width(record: FlowRecord, step: Timed, thin: float) -> tuple[float, float]:
     """Left and width, always inside the drawing: the two clocks of a record may disagree a little."""
-    span = _span(record)
+    span = _length_of_run(record)
     left = min(max(0.0, (step.started_ms - record.started_ms) / span * SCALE), SCALE - thin)
     return left, min(max(thin, step.duration_ms / span * SCALE), SCALE - left)
 
 
-def _span(record: FlowRecord) -> float:
+def _length_of_run(record: FlowRecord) -> float:
     timed: list[Timed] = [*record.steps[-1:], *record.stretches[-1:]]  # in order, and asked for every bar
     ends = [step.started_ms - record.started_ms + step.duration_ms for step in timed]
     return max(1.0, record.duration_ms, *ends)
@@ -124,13 +132,13 @@ def time_parts(record: FlowRecord) -> TimeSpent:
     total: TimeSpent = {}
     beside: dict[tuple[int, ...], TimeSpent] = {}
     for stretch in record.stretches:
-        add(beside.setdefault(stretch.path, {}), stretch.spent)
-    for spent in (beside.get((), {}), *_of_steps(beside, record.steps)):
-        add(total, spent)
+        add_times(beside.setdefault(stretch.path, {}), stretch.spent)
+    for spent in (beside.get((), {}), *_times_of_steps(beside, record.steps)):
+        add_times(total, spent)
     return {part: total[part] for part in PARTS if part in total}
 
 
-def _of_steps(
+def _times_of_steps(
     beside: Mapping[tuple[int, ...], TimeSpent], steps: Sequence[StepRecord]
 ) -> Iterator[TimeSpent]:
     for step in steps:
@@ -138,16 +146,16 @@ def _of_steps(
         yield step_parts(step)
         if "parallel" in step.source and step.children:
             longest = max(step.children, key=lambda child: child.duration_ms)
-            yield from _of_steps(beside, [longest])
+            yield from _times_of_steps(beside, [longest])
         else:
-            yield from _of_steps(beside, step.children)
+            yield from _times_of_steps(beside, step.children)
 
 
 def step_parts(step: StepRecord) -> TimeSpent:
     """One step's own time: all of it for a step that holds no others."""
     spent = dict(step.spent)
     if not step.children:
-        add(spent, {step.rest: max(0.0, step.duration_ms - sum(spent.values()))})
+        add_times(spent, {step.rest: max(0.0, step.duration_ms - sum(spent.values()))})
     return {part: spent[part] for part in PARTS if part in spent}
 
 
@@ -165,7 +173,7 @@ def where_time_went(record: FlowRecord) -> Html | None:
         "section",
         tag("h3", "Where the time went"),
         _parts_bar(shown, total),
-        tag("ul", [_term(name, kind, ms, total) for name, kind, ms in shown], class_="legend"),
+        tag("ul", [_legend_entry(name, kind, ms, total) for name, kind, ms in shown], class_="legend"),
         class_="spent",
     )
 
@@ -182,7 +190,7 @@ def _parts_bar(shown: Sequence[tuple[str, str, float]], total: float) -> Html:
     return tag("svg", bars, class_="lane parts", viewBox=box, preserveAspectRatio="none", aria_hidden="true")
 
 
-def _term(name: str, kind: str, ms: float, total: float) -> Html:
+def _legend_entry(name: str, kind: str, ms: float, total: float) -> Html:
     share = f"{ms / total:.0%}" if ms / total >= 0.005 else "<1%"
     took = tag("b", duration(ms))
     return tag("li", tag("i", class_=f"swatch part {kind}"), f"{name} ", took, f" {share}")
