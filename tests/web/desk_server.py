@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 
 from starlette.routing import BaseRoute
 
-from handrail.bind import listen, pages_apart
+from handrail.bind import listen, separate_page_host
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
-from handrail.web_server.approvals import recall_from, remember_in
-from handrail.web_server.auth import hosts_of
-from handrail.web_server.server import Context, PageHosts, build, serving
+from handrail.web_server.approvals import agent_answer_reader, agent_answer_writer
+from handrail.web_server.auth import served_hosts
+from handrail.web_server.server import DeskContext, PageHosts, build_desk_app, serving
 
 T = TypeVar("T")
 AGENT = "agent-1"
@@ -34,7 +34,7 @@ class DeskServer:
         """Where the desk's page lives."""
         self.port = 0
         self.desk: Desk
-        self.context: Context
+        self.context: DeskContext
         self.routes: list[BaseRoute]
         self._loop: asyncio.AbstractEventLoop
         self._thread: threading.Thread | None = None
@@ -60,19 +60,29 @@ class DeskServer:
     async def _run(self, ready: threading.Event) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
         env = {"HANDRAIL_HOME": str(self.home), "HOME": str(self.home), "HANDRAIL_ADB": str(self.home / "no")}
+        env["HANDRAIL_DISABLE_VISION"] = "1"
         env["ANDROID_ADB_SERVER_PORT"] = "15799"  # where no server of this machine listens
         async with Runtime.open(Config.from_env(env), env=env) as runtime:
             known = runtime.permissions
             self.desk = await Desk.open(
-                runtime.store, runtime.clock, remember=remember_in(known), recall=recall_from(known)
+                runtime.store,
+                runtime.clock,
+                remember=agent_answer_writer(known),
+                recall=agent_answer_reader(known),
             )
             runtime.attach_desk(self.desk)
             bound = listen("127.0.0.1", self.port)
             self.port = bound.getsockname()[1]
-            page_host, sockets = pages_apart(self.host, bound)
+            page_host, sockets = separate_page_host(self.host, bound)
             self.pages = f"http://{page_host}" if page_host else self.address
-            hosts = hosts_of(self.host, self.port)
-            app = build(runtime, self.desk, allowed_hosts=hosts, pages=PageHosts(page_host))
+            hosts = served_hosts(self.host, self.port)
+            app = build_desk_app(
+                runtime,
+                self.desk,
+                allowed_hosts=hosts,
+                pages=PageHosts(page_host),
+                flow_folders=[self.home / "flows"],
+            )
             self.context, self.routes = app.state.context, app.routes
             try:
                 async with serving(app, *sockets):

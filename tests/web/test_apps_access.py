@@ -16,7 +16,7 @@ from tests.web.apps_stage import Stage, stage
 pytestmark = pytest.mark.slow
 
 CHECKS = (Path(__file__).parent / "access_checks.js").read_text()
-APPS = ("approvals", "console", "flows", "journal", "phone", "settings", "wall")
+APPS = ("approvals", "console", "flows", "journal", "phone", "settings", "studio", "wall")
 SETTINGS = "com.android.settings"
 FLOW = "name: Add Ada\nsteps:\n  - start_app: com.google.android.contacts\n  - tap: Create new contact\n"
 UNSEEN = """root => {
@@ -63,7 +63,7 @@ def page(request: pytest.FixtureRequest, desk: Stage, browser: Browser) -> Itera
 def test_every_app_has_names_contrast_and_a_focus_that_is_seen(desk: Stage, page: Page, app: str) -> None:
     root = desk.open(page, app).first
     page.wait_for_load_state("networkidle")
-    if app == "phone":
+    if app in ("phone", "studio"):
         root.locator(".phone-canvas[data-frames]").wait_for()
     try:
         found: dict[str, Any] = page.evaluate(CHECKS)

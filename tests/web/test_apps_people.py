@@ -12,10 +12,10 @@ import pytest
 from mcp.client.client import Client
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from handrail.mcp_server.calls import DoorState
-from handrail.mcp_server.server import build
+from handrail.mcp_server.calls import McpState
+from handrail.mcp_server.server import build_mcp_server
 from handrail.safety.caller import Caller
-from handrail.web_server.phone import tree_of
+from handrail.web_server.phone import screen_tree
 from tests.scenario.people import PAY_RULE, at_checkout
 from tests.web.apps_stage import Stage, stage
 
@@ -78,7 +78,7 @@ def row(desk: Stage, type_: str) -> Any:
 def click_on(phone: Locator, desk: Stage, label: str) -> None:
     """Where the phone shows this label."""
     desk.do(desk.world.session.get_ui_tree())
-    tree = tree_of(desk.world.session.screens, str)
+    tree = screen_tree(desk.world.session.screens, str)
     box = next(one["visible"] for one in tree["refs"] if one["label"].startswith(label))
     x, y = (box[0] + box[2]) / 2 / tree["width"], (box[1] + box[3]) / 2 / tree["height"]
     canvas = phone.locator(".phone-canvas")
@@ -175,8 +175,8 @@ def _label(desk: Stage, ref: str) -> str:
 
 async def pay(desk: Stage) -> Any:
     """What an agent's call over MCP comes back with."""
-    state = DoorState(desk.world.runtime, device=desk.world.serial)
-    async with Client(build(state)) as agent:
+    state = McpState(desk.world.runtime, device=desk.world.serial)
+    async with Client(build_mcp_server(state)) as agent:
         return await agent.call_tool("tap", {"target": {"id": "pay"}, "reason": "I pay for the order"})
 
 

@@ -212,7 +212,8 @@ def test_a_hostile_page_reaches_neither_the_desk_nor_its_api(person: Person, sit
     assert list(state["windows"]) == ["monitor-0/a"]
     assert state["windows"]["monitor-0/a"]["title"] == "Honest"
     assert person.server.letters("console") == []
-    assert person.server.letters() == []
+    letters = person.server.letters()
+    assert [letter["type"] for letter in letters] == ["rendering_feedback"], "the desk's own"
     assert person.page.url == f"{person.server.address}/"
     nothing_happened(person)
     site.asked.clear()

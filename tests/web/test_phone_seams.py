@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from handrail.protocol.read import action_from
 from handrail.safety.caller import Caller
-from handrail.web_server.phone import tree_of
+from handrail.web_server.phone import screen_tree
 from tests.scenario.people import PAY_RULE, at_checkout
 from tests.web.apps_stage import Stage, stage
 
@@ -72,7 +72,7 @@ def take(phone: Locator) -> None:
 def place(phone: Locator, desk: Stage, label: str) -> tuple[float, float]:
     """Where on the page the phone shows this label."""
     desk.do(desk.world.session.get_ui_tree())
-    tree = tree_of(desk.world.session.screens, str)
+    tree = screen_tree(desk.world.session.screens, str)
     box = next(one["visible"] for one in tree["refs"] if one["label"].startswith(label))
     canvas = phone.locator(".phone-canvas").bounding_box()
     assert canvas

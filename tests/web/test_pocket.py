@@ -25,7 +25,7 @@ from handrail.protocol.device import Tap
 from handrail.safety.approval_request import AuthorizationRequest
 from handrail.safety.approval_store import AskedApproval
 from handrail.safety.caller import Caller
-from handrail.web_server.auth import Rules
+from handrail.web_server.auth import HostRules
 from tests.scenario.people import PAY_RULE, asked, at_checkout
 from tests.unit.web_server.push_service import HOST, PushService, Received, certificate, push_service
 from tests.web.apps_stage import Stage, stage
@@ -80,7 +80,7 @@ def service(desk: Stage, tmp_path: Path) -> Iterator[PushService]:
     yield made
     desk.do(opening.__aexit__(None, None, None))
     for one in desk.door.context.subscriptions.all():
-        desk.do(desk.door.context.subscriptions.end(one.id))
+        desk.do(desk.door.context.subscriptions.revoke(one.id))
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_a_message_that_is_no_id_leads_nowhere(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_has_contrast_and_names_in_both_themes(desk: Stage, browser: Browser, scheme: str) -> None:
     for page in logged_in(desk, browser, color_scheme=scheme):
-        page.get_by_role("button", name="Tell me here").wait_for()
+        page.get_by_role("button", name="Turn on").wait_for()
         checked(page)
         running, _ = pay(desk)
         page.locator(".pocket-yes:enabled").wait_for()
@@ -387,7 +387,7 @@ def test_an_address_that_is_no_secure_context_says_so_and_offers_ntfy(
 def served_as(desk: Stage, host: str) -> Iterator[None]:
     """Under one more name, as a tunnel without TLS would bring it."""
     [guard] = [one for one in desk.door.app.user_middleware if "rules" in one.kwargs]
-    rules: Rules = guard.kwargs["rules"]
+    rules: HostRules = guard.kwargs["rules"]
     before = rules.hosts
     object.__setattr__(rules, "hosts", (before or frozenset()) | {host})
     yield

@@ -109,6 +109,9 @@ def test_a_keyboard_is_enough(reader: Reader) -> None:
         reader.page.keyboard.press("Tab")
         expect(focused).to_have_text(name)
     reader.page.keyboard.press("Tab")
+    assert reader.opened() == ["f1"], "a single flow is open"
+    reader.page.keyboard.press("Enter")
+    assert reader.opened() == []
     reader.page.keyboard.press("Enter")
     assert reader.opened() == ["f1"]
     reader.page.keyboard.press("Tab")

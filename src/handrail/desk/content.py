@@ -49,6 +49,21 @@ PROPERTIES = frozenset(
         *("white-space", "word-break", "overflow-wrap", "direction"),
     ]
 )
+READABLE_TAGS = frozenset(
+    [
+        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "blockquote", "pre", "hr", "br", "wbr"),
+        *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "details", "summary"),
+        *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td"),
+        *("a", "img", "span", "b", "i", "u", "s", "em", "strong", "small", "mark", "del", "ins"),
+        *("sub", "sup", "abbr", "cite", "code", "dfn", "kbd", "q", "samp", "time", "var"),
+        *("bdi", "bdo", "ruby", "rp", "rt"),
+    ]
+)
+"""The elements of HTML that a window shows: what can be read, and nothing that acts."""
+_FRAME_TAGS = frozenset(("html", "head", "body", "meta", "title"))
+"""Nobody misses these in a window."""
+_TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9-]*)([^<>]{0,2000})")
+_ACTIVE_ATTRIBUTE = re.compile(r"\s(style|on[a-z]+)\s*=", re.IGNORECASE)
 _UNITLESS = frozenset({"opacity", "font-weight", "line-height"})
 _LEAST_OPACITY = 0.3
 """A window that nobody sees must not catch anybody's clicks."""
@@ -79,9 +94,11 @@ def _without_foreign_picture(component: dict[str, Any]) -> dict[str, Any]:
     return {**component, "src": "", "leftOut": host_of(component["src"]) or "elsewhere"}
 
 
-def left_out(content: AnyContent, path: str) -> dict[str, Any]:
-    """What of it will not be there, for whoever sent it: foreign pictures, and wishes of a sandbox."""
+def parts_not_shown(content: AnyContent, path: str) -> dict[str, Any]:
+    """What of it will not be there, for whoever sent it: HTML, foreign pictures, wishes of a sandbox."""
     omitted: dict[str, Any] = {}
+    if isinstance(content, TextContent) and content.renderer == "html":
+        omitted |= html_not_shown(content.data)
     if isinstance(content, ComponentContent):
         foreign = [
             f"{path}.data.components[{at}].src"
@@ -91,11 +108,21 @@ def left_out(content: AnyContent, path: str) -> dict[str, Any]:
         if foreign:
             omitted["not_shown"] = [{"path": place, "why": FOREIGN_PICTURE} for place in foreign]
     if isinstance(content, IframeContent) and not isinstance(content.data, str) and content.data.sandbox:
-        allowed = narrowed(content.data.sandbox).split()
+        allowed = narrow_sandbox(content.data.sandbox).split()
         dropped = [word for word in content.data.sandbox.split() if word.lower() not in allowed]
         if dropped:
             omitted["dropped_sandbox"] = dropped
     return omitted
+
+
+def html_not_shown(html: str) -> dict[str, Any]:
+    """The names of elements that no window shows, and of attributes, with a `=` behind them."""
+    dropped: dict[str, None] = {}
+    for tag, attributes in _TAG.findall(html):
+        if tag.lower() not in READABLE_TAGS | _FRAME_TAGS:
+            dropped[tag.lower()] = None
+        dropped |= {f"{name.lower()}=": None for name in _ACTIVE_ATTRIBUTE.findall(attributes)}
+    return {"dropped_html": list(dropped)} if dropped else {}
 
 
 def _frame(content: IframeContent, path: str, own_hosts: frozenset[str]) -> Any:
@@ -105,7 +132,7 @@ def _frame(content: IframeContent, path: str, own_hosts: frozenset[str]) -> Any:
     check_page(content.data.url, f"{path}.data.url", own_hosts)
     if content.data.sandbox is None:
         return {"url": content.data.url}
-    return {"url": content.data.url, "sandbox": narrowed(content.data.sandbox)}
+    return {"url": content.data.url, "sandbox": narrow_sandbox(content.data.sandbox)}
 
 
 def replacement_content(operation: ContentUpdateOperation, renderer: str) -> AnyContent | None:
@@ -116,7 +143,7 @@ def replacement_content(operation: ContentUpdateOperation, renderer: str) -> Any
     return checked
 
 
-def updated(
+def updated_content(
     old: Content,
     operation: ContentUpdateOperation,
     renderer: str | None,
@@ -132,7 +159,7 @@ def updated(
         case InsertAt(data=data, position=position):
             text = _text(old, target, operation.op)
             if position > len(text):  # Python counts code points, as the specification does
-                raise _bad("position", f"{position} is outside 0…{len(text)}")
+                raise _bad_content("position", f"{position} is outside 0…{len(text)}")
             text = text[:position] + data + text[position:]
         case Replace(data=data):
             content = {"renderer": target, "data": data}
@@ -146,13 +173,13 @@ def updated(
                 ) from None
             return content_of(checked, "operation", own_hosts)
         case Clear():
-            return Content(target, empty(target))
+            return Content(target, empty_content(target))
     if len(text) > LONGEST:
-        raise _bad("data", f"the window would hold {len(text):,} characters; at most {LONGEST:,} fit")
+        raise _bad_content("data", f"the window would hold {len(text):,} characters; at most {LONGEST:,} fit")
     return Content(target, text)
 
 
-def empty(renderer: str) -> Any:
+def empty_content(renderer: str) -> Any:
     """What `clear` leaves."""
     if renderer == "table":
         return {"headers": [], "rows": []}
@@ -161,19 +188,19 @@ def empty(renderer: str) -> Any:
 
 def _text(old: Content, target: str, op: str) -> str:
     if target not in TEXTS:
-        raise _bad("op", f"{op} is not valid for the renderer {target}; use replace or clear")
+        raise _bad_content("op", f"{op} is not valid for the renderer {target}; use replace or clear")
     if old.renderer not in TEXTS:
-        raise InvalidAction(
-            f"renderer: {op} can't turn {old.renderer} into {target}",
+        raise InvalidAction.at(
+            "renderer",
+            f"{op} can't turn {old.renderer} into {target}",
             hint="Use replace, with the whole data of the new renderer.",
-            path="renderer",
         )
     return str(old.data)
 
 
-def _bad(field: str, why: str) -> InvalidAction:
+def _bad_content(field: str, why: str) -> InvalidAction:
     hint = "append, prepend and insertAt need markdown, html or text; insertAt counts code points from 0."
-    return InvalidAction(f"operation.{field}: {why}", hint=hint, path=f"operation.{field}")
+    return InvalidAction.at(f"operation.{field}", f"{why}", hint=hint)
 
 
 def filter_style(style: Mapping[str, str | int | float] | None) -> tuple[dict[str, str], list[str]]:
@@ -181,8 +208,8 @@ def filter_style(style: Mapping[str, str | int | float] | None) -> tuple[dict[st
     safe: dict[str, str] = {}
     dropped: list[str] = []
     for name, value in (style or {}).items():
-        prop = kebab(name)
-        text = written(prop, value)
+        prop = kebab_case(name)
+        text = style_as_css(prop, value)
         if prop in PROPERTIES and is_safe(prop, text):
             safe[prop] = text
         else:
@@ -190,12 +217,12 @@ def filter_style(style: Mapping[str, str | int | float] | None) -> tuple[dict[st
     return safe, dropped
 
 
-def kebab(name: str) -> str:
+def kebab_case(name: str) -> str:
     """`borderRadius` → `border-radius`."""
     return re.sub(r"[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
 
 
-def written(prop: str, value: str | float) -> str:
+def style_as_css(prop: str, value: str | float) -> str:
     """A number counts as pixels where CSS wants a length, as in React."""
     if isinstance(value, str):
         return value.strip()
@@ -223,13 +250,14 @@ def is_safe(prop: str, text: str) -> bool:
 
 SANDBOX = ("allow-scripts", "allow-forms")
 """What a frame may do at most: on an opaque origin, without popups, downloads or navigation of the page."""
-_APP = re.compile(r"app:[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_APP = re.compile(r"app:[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\?[A-Za-z0-9%=&+._~-]{0,400})?")
+"""What stands behind the name is the app's own: which phone a window shows, for example."""
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml)[;,]")
 OWN_PICTURES = ("/api/storage/", "/static/")
 """The desk's own places for pictures; nothing is ever loaded from elsewhere."""
 
 
-def narrowed(sandbox: str) -> str:
+def narrow_sandbox(sandbox: str) -> str:
     """The words of an agent's `sandbox` that are ours too: it can only take away."""
     words = sandbox.lower().split()
     return " ".join(word for word in SANDBOX if word in words)
@@ -239,44 +267,44 @@ def check_page(url: str, path: str, own_hosts: frozenset[str] = frozenset()) -> 
     """Raises `InvalidAction` unless it is `app:NAME` or http(s) elsewhere than on the desk itself."""
     if _APP.fullmatch(url):
         return
-    host = _host(url)
+    host = _host_of_url(url)
     if host is None:
-        raise _refused(path, url, "is no page: app:NAME or an http(s) address")
+        raise _refused_address(path, url, "is no page: app:NAME or an http(s) address")
     if host in own_hosts:
-        raise _refused(path, url, "is the desk itself, which no frame may show")
+        raise _refused_address(path, url, "is the desk itself, which no frame may show")
 
 
 def check_link(url: str, path: str) -> None:
     """Raises `InvalidAction` unless it is http(s)."""
-    if _host(url) is None:
-        raise _refused(path, url, "is no http(s) address")
+    if _host_of_url(url) is None:
+        raise _refused_address(path, url, "is no http(s) address")
 
 
 def check_picture(src: str, path: str) -> None:
     """Raises `InvalidAction` for a picture from elsewhere."""
     if not is_own_picture(src):
-        raise _refused(path, src, "is neither a data: picture nor a file of /api/storage/")
+        raise _refused_address(path, src, "is neither a data: picture nor a file of /api/storage/")
 
 
 def is_own_picture(src: str) -> bool:
     """True for a data: picture and for a file of the desk."""
     if _PICTURE.match(src):
         return True
-    return src.startswith(OWN_PICTURES) and not _climbs(src)
+    return src.startswith(OWN_PICTURES) and not _leaves_folder(src)
 
 
 def check_file(target: str, path: str) -> None:
     """Raises `InvalidAction` for a path that leads out of the storage."""
-    if not target or target.startswith("/") or _climbs(target):
-        raise _refused(path, target, "is no path inside the storage")
+    if not target or target.startswith("/") or _leaves_folder(target):
+        raise _refused_address(path, target, "is no path inside the storage")
 
 
-def _climbs(path: str) -> bool:
+def _leaves_folder(path: str) -> bool:
     """`..` in any spelling, or a character that browsers read as a slash or skip."""
     return re.search(r"\.\.|%2e|%2f|%5c|\\|[\x00-\x20]", path, re.IGNORECASE) is not None
 
 
-def _host(url: str) -> str | None:
+def _host_of_url(url: str) -> str | None:
     """`host:port` of an http(s) address, None for everything else."""
     read = read_address(url)
     if read is None:
@@ -285,9 +313,9 @@ def _host(url: str) -> str | None:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _refused(path: str, value: str, why: str) -> InvalidAction:
-    return InvalidAction(
-        f"{path}: {value!r:.120} {why}",
+def _refused_address(path: str, value: str, why: str) -> InvalidAction:
+    return InvalidAction.at(
+        path,
+        f"{value!r:.120} {why}",
         hint="Frames take app:NAME, http and https; pictures take data: and /api/storage/ addresses.",
-        path=path,
     )

@@ -22,9 +22,16 @@ from pydantic_core import to_json
 
 from handrail.clock import Clock
 from handrail.desk import windows
-from handrail.desk.desktop import badge, dismiss, expire, next_expiry, withdraw
+from handrail.desk.desktop import dismiss, next_expiry, remove_expired, set_badge, withdraw_question
 from handrail.desk.hub import DeskClient, Hub
-from handrail.desk.questions import BrowserQuestions, FollowUps, OpenDialogs, Recall, Remember, prepared
+from handrail.desk.questions import (
+    BrowserQuestions,
+    FollowUps,
+    OpenDialogs,
+    Recall,
+    Remember,
+    with_request_ids,
+)
 from handrail.desk.reduce import reduce, reduce_batch
 from handrail.desk.state import (
     REST,
@@ -32,7 +39,7 @@ from handrail.desk.state import (
     DeskState,
     DeskWindow,
     DialogExpired,
-    Reduced,
+    Reduction,
     WindowClosed,
     monitor_from,
     notification_from,
@@ -47,6 +54,7 @@ from handrail.protocol.message import (
     ComponentAction,
     DialogFeedback,
     RenderingFeedback,
+    ShortcutAction,
     SubscribeMonitor,
     ToastAction,
     UserInteraction,
@@ -61,8 +69,8 @@ PERSON = "person"
 """Who acts through a browser."""
 
 Frame = (
-    UserInteraction | DialogFeedback | ToastAction | ComponentAction | RenderingFeedback | SubscribeMonitor
-    | UserMessage | WindowMessage
+    UserInteraction | DialogFeedback | ToastAction | ShortcutAction | ComponentAction | RenderingFeedback
+    | SubscribeMonitor | UserMessage | WindowMessage
 )  # fmt: skip
 """The frames that concern the desk itself; the others are their door's."""
 CONSOLE = "console"
@@ -101,8 +109,10 @@ class Desk:
         self._clock = clock
         self._writer = writer
         self._inboxes: dict[str, AgentInbox] = {}
+        self._page_reports: dict[str, RenderingFeedback] = {}
+        """By window: the last that a browser reported of its page."""
         self._follow_ups = FollowUps(self)
-        self._expiry = ExpiryTimer(clock, self._ring)
+        self._expiry = ExpiryTimer(clock, self._expire_due)
         self._closed = False
         hub.left.append(self.pending.left)
 
@@ -117,7 +127,7 @@ class Desk:
         recall: Recall | None = None,
     ) -> Desk:
         """The desk as it was left. `remember` and `recall` keep answers to agents' own dialogs."""
-        store.prepare("desk", TABLES)
+        store.create_tables("desk", TABLES)
         state, last = await store.read(restore(session, clock.now_ms()))
         hub = Hub(clock, lambda: state_json(desk.state), last)
         writer = DeskWriter(store, session, state)
@@ -148,7 +158,7 @@ class Desk:
         self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool
     ) -> list[dict[str, Any]]:
         try:
-            ready = prepared(actions)
+            ready = with_request_ids(actions)
             self._follow_ups.refuse_impossible(ready, self.state)
             reduced = self.transact(ready, by, is_person, single=single)
         except HandrailError as refusal:  # before anything was changed
@@ -156,7 +166,9 @@ class Desk:
             raise
         return await self._follow_ups.run(reduced, is_person, single=single)
 
-    def transact(self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool = False) -> Reduced:
+    def transact(
+        self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool = False
+    ) -> Reduction:
         """Reduce, keep and tell; what has to follow is the caller's."""
         if self._closed:
             raise Unsupported("the desk is closed", hint="Start `handrail serve` again.")
@@ -164,12 +176,22 @@ class Desk:
         reduced = reduce(self.state, actions[0], *who) if single else reduce_batch(self.state, actions, *who)
         self.commit(actions, reduced, by)
         for _, effect in reduced.effects:
-            if isinstance(effect, WindowClosed) and effect.agent_id != by:
+            if isinstance(effect, WindowClosed):
+                report = self._page_reports.pop(effect.key, None)
+                if effect.agent_id == by:
+                    continue
                 monitor_id, _, window_id = effect.key.partition("/")
-                self._post(effect.agent_id, "window_closed", window_id=window_id, monitor_id=monitor_id)
+                place = {"window_id": window_id, "monitor_id": monitor_id}
+                if report is not None and report.waits_for_person:
+                    outcome = {"success": False, "error": "The window was closed before a person said yes."}
+                    request_id = report.request_id
+                    self._post(
+                        effect.agent_id, "rendering_feedback", request_id=request_id, **place, **outcome
+                    )
+                self._post(effect.agent_id, "window_closed", **place)
         return reduced
 
-    def commit(self, actions: Sequence[Act], reduced: Reduced, by: str | None = None) -> None:
+    def commit(self, actions: Sequence[Act], reduced: Reduction, by: str | None = None) -> None:
         """Make a reduced state the desk's own. A closed desk stays as it was written."""
         if self._closed:
             return
@@ -181,7 +203,7 @@ class Desk:
         self._writer.saw(self.state, self.hub.ring.last)
 
     def join(self, client_id: str, since: int | None) -> DeskClient:
-        """A browser comes: a snapshot, or what it missed since that number."""
+        """Adds a browser, which gets a snapshot, or the frames that it missed since that number."""
         return self.hub.join(client_id, since)
 
     async def interact(self, client: DeskClient, frame: Frame) -> None:
@@ -196,25 +218,22 @@ class Desk:
             case ToastAction():
                 self._press_toast(frame)
             case ComponentAction():
-                fields: dict[str, Any] = {"action": frame.action, "parallel": frame.parallel}
-                if frame.form_id is not None:
-                    fields["form_id"] = frame.form_id
-                if frame.form_data is not None:
-                    fields["form_data"] = dict(frame.form_data)
-                self._post_of_window("component_action", frame, **fields)
+                self._press_component(frame)
             case WindowMessage():
-                fields = {"message_id": frame.message_id, "content": frame.content}
+                fields: dict[str, Any] = {"message_id": frame.message_id, "content": frame.content}
                 self._post_of_window("window_message", frame, **fields)
             case UserMessage():
                 of_monitor = {"monitor_id": frame.monitor_id} if frame.monitor_id else {}
                 fields = {"message_id": frame.message_id, "content": frame.content, **of_monitor}
                 self._post(CONSOLE, "user_message", **fields)
+            case ShortcutAction():
+                self._open_shortcut(frame)
             case RenderingFeedback():
-                self.pending.answer(client, frame)
+                self._hear_of_page(client, frame)
             case SubscribeMonitor():
                 size = frame.viewport
                 viewport = windows.viewport_of(size.w, size.h) if size else None
-                self.commit((), windows.show(self.state, frame.monitor_id, viewport), PERSON)
+                self.commit((), windows.show_monitor(self.state, frame.monitor_id, viewport), PERSON)
                 client.monitor = frame.monitor_id
                 client.draws = client.draws or viewport is not None
             case _:
@@ -225,7 +244,7 @@ class Desk:
         for at, action in enumerate(frame.interactions):
             if isinstance(action, act.ConfirmDialog | act.CaptureWindow):
                 path = f"interactions[{at}].type"
-                raise InvalidAction(f"{path}: {action.type} is no interaction", path=path)
+                raise InvalidAction.at(path, f"{action.type} is no interaction")
         try:
             self.transact(frame.interactions, PERSON, True)
         except HandrailError as error:
@@ -235,22 +254,64 @@ class Desk:
     async def _answer_dialog(self, frame: DialogFeedback) -> None:
         dialog = next((dialog for dialog in self.state.dialogs if dialog.id == frame.dialog_id), None)
         if dialog is None:
-            raise InvalidAction(
-                f"dialogId: {frame.dialog_id!r:.80} does not wait for an answer",
+            raise InvalidAction.at(
+                "dialogId",
+                f"{frame.dialog_id!r:.80} does not wait for an answer",
                 hint="It was answered elsewhere, withdrawn, or its time was over.",
-                path="dialogId",
             )
-        self._change(lambda draft: withdraw(draft, frame.dialog_id))
+        self._change(lambda draft: withdraw_question(draft, frame.dialog_id))
         await self.dialogs.answer(dialog, frame.confirmed, bool(frame.remember))
 
     def _press_toast(self, frame: ToastAction) -> None:
         toast = next((toast for toast in self.state.toasts if toast.id == frame.toast_id), None)
         if toast is None:
-            raise InvalidAction(f"toastId: there is no toast {frame.toast_id!r:.80}", path="toastId")
+            raise InvalidAction.at("toastId", f"there is no toast {frame.toast_id!r:.80}")
         if toast.action is None or toast.action["eventId"] != frame.event_id:
-            raise InvalidAction(f"eventId: {toast.id!r:.80} has no such button", path="eventId")
+            raise InvalidAction.at("eventId", f"{toast.id!r:.80} has no such button")
         self._post(toast.agent_id, "toast_action", toast_id=toast.id, event_id=frame.event_id)
         self._change(lambda draft: dismiss(draft, "toasts", frame.toast_id))
+
+    def _open_shortcut(self, frame: ShortcutAction) -> None:
+        shortcut = next((each for each in self.state.shortcuts if each["id"] == frame.shortcut_id), None)
+        if shortcut is None or shortcut["type"] != "action":
+            raise InvalidAction.at("shortcutId", f"{frame.shortcut_id!r:.80} is not a shortcut to an action")
+        fields = {"shortcut_id": shortcut["id"], "action": shortcut["target"]}
+        self._post(shortcut.get("agentId", CONSOLE), "shortcut_action", **fields)
+
+    def _press_component(self, frame: ComponentAction) -> None:
+        fields: dict[str, Any] = {"action": frame.action, "parallel": frame.parallel}
+        if frame.form_id is not None:
+            fields["form_id"] = frame.form_id
+        if frame.form_data is not None:
+            fields["form_data"] = dict(frame.form_data)
+        self._post_of_window("component_action", frame, **fields)
+
+    def _hear_of_page(self, client: DeskClient, frame: RenderingFeedback) -> None:
+        is_awaited = self.pending.awaits(frame.request_id)
+        is_answer = self.pending.answer(client, frame)
+        if frame.kind == "iframe" and is_answer == is_awaited:
+            self._report_page(frame, is_answer=is_answer)
+
+    def _report_page(self, frame: RenderingFeedback, *, is_answer: bool) -> None:
+        """Tells the maker of a window what became of its page after the call that made it was answered.
+
+        Every browser loads the page for itself, so a page that was there once counts as there.
+        """
+        births = (window.birth for window in self.state.windows.values())
+        asked = (frame.window_id, frame.request_id)
+        birth = next((birth for birth in births if (birth.window_id, birth.request_id) == asked), None)
+        if birth is None or birth.is_persons:
+            return
+        outcome = (
+            {"success": frame.success, "error": frame.error} if frame.error else {"success": frame.success}
+        )
+        last = self._page_reports.get(birth.key)
+        if last is not None and (last.success or (last.success, last.error) == (frame.success, frame.error)):
+            return
+        self._page_reports[birth.key] = frame
+        if not is_answer:
+            place = {"window_id": birth.window_id, "monitor_id": birth.monitor_id}
+            self._post(birth.agent_id, "rendering_feedback", request_id=frame.request_id, **place, **outcome)
 
     def _change(self, edit: Callable[[DeskDraft], None]) -> None:
         draft = DeskDraft(self.state, 0)
@@ -270,7 +331,7 @@ class Desk:
         """The engine's open questions, and their number on the icon of Approvals."""
         draft = DeskDraft(self.state, self._clock.now_ms())
         draft.put("approvals", tuple(listed))
-        badge(draft, "approvals", len(listed))
+        set_badge(draft, "approvals", len(listed))
         self.commit((), draft.finish(()))
 
     def inbox(self, agent_id: str) -> AgentInbox:
@@ -287,7 +348,7 @@ class Desk:
 
     def end_agent(self, agent_id: str) -> None:
         """An agent's session is over: its locks are free; messages that were not fetched wait for it."""
-        self.commit((), windows.release_all(self.state, agent_id, self._clock.now_ms()), agent_id)
+        self.commit((), windows.release_locks_of(self.state, agent_id, self._clock.now_ms()), agent_id)
         if not self._inboxes.get(agent_id):
             self._inboxes.pop(agent_id, None)
 
@@ -302,9 +363,9 @@ class Desk:
         await asyncio.sleep(0)  # whoever waited for a dialog or a browser hears of the end
         await self._writer.write_now(self.hub.ring.last)
 
-    def _ring(self) -> int | None:
-        """Something's time is over."""
-        reduced = expire(self.state, self._clock.now_ms())
+    def _expire_due(self) -> int | None:
+        """Removes what has expired and returns the moment at which the next thing will."""
+        reduced = remove_expired(self.state, self._clock.now_ms())
         self.commit((), reduced)
         for _, effect in reduced.effects:
             if isinstance(effect, DialogExpired):
@@ -317,7 +378,7 @@ def window_of(state: DeskState, window_id: str, monitor_id: str | None) -> DeskW
     named = state.windows.get(f"{monitor_id or state.active_monitor}/{window_id}")
     window = named or state.windows.get(window_id)
     if window is None:
-        raise InvalidAction(f"windowId: there is no window {window_id!r:.80}", path="windowId")
+        raise InvalidAction.at("windowId", f"there is no window {window_id!r:.80}")
     return window
 
 
@@ -342,7 +403,7 @@ class AgentInbox:
         self._arrived.set()
 
     def take(self) -> list[dict[str, Any]]:
-        """Everything that arrived, once."""
+        """Returns the messages that arrived and removes them."""
         messages = list(self._messages)
         self._messages.clear()
         self._arrived.clear()
@@ -383,7 +444,7 @@ def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[D
             shortcuts=tuple(rest["shortcuts"]),
             apps_rev=rest["appsRev"],
         )
-        return expire(state, now_ms).state, rest["seq"] + SEQ_JUMP
+        return remove_expired(state, now_ms).state, rest["seq"] + SEQ_JUMP
 
     return read
 
@@ -421,7 +482,7 @@ class DeskWriter:
         has_other_rest = any(getattr(old, name) is not getattr(state, name) for name in _STORED)
         has_other_keys = old.windows is not state.windows and list(old.windows) != list(state.windows)
         with_rest = self._is_far(seq) or has_other_rest or has_other_keys
-        work = changed(old, state, seq, with_rest=with_rest)
+        work = changes_between(old, state, seq, with_rest=with_rest)
         for key, row in work.windows.items():
             if row is None:
                 db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (self._session, key))
@@ -448,7 +509,7 @@ class DeskWriter:
         return seq - self._seq_written > SEQ_JUMP // 10
 
 
-def changed(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
+def changes_between(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
     """What has to be written to get from one state to the other."""
     removed: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
     rows: dict[str, Row | None] = {}
@@ -475,7 +536,7 @@ class ExpiryTimer:
 
     def __init__(self, clock: Clock, ring: Callable[[], int | None]) -> None:
         self._clock = clock
-        self._ring = ring
+        self._expire_due = ring
         self._at_ms: int | None = None
         self._tasks = Background()
         self._task: asyncio.Task[None] | None = None
@@ -495,7 +556,7 @@ class ExpiryTimer:
     async def _run(self) -> None:
         while self._at_ms is not None:
             await self._clock.sleep_ms(self._at_ms - self._clock.now_ms())
-            self._at_ms = self._ring() if self._clock.now_ms() >= self._at_ms else self._at_ms
+            self._at_ms = self._expire_due() if self._clock.now_ms() >= self._at_ms else self._at_ms
 
 
 class DeskSurface:

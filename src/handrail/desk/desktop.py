@@ -13,10 +13,10 @@ from handrail.desk.state import (
     Dialog,
     DialogAsked,
     DialogExpired,
-    Reduced,
+    Reduction,
     Toast,
 )
-from handrail.desk.windows import holder_of
+from handrail.desk.windows import WindowActor, lock_holder
 from handrail.errors import InvalidAction
 from handrail.protocol import desk as act
 from handrail.protocol.read import nearest
@@ -27,11 +27,11 @@ MOST_BADGES = 500
 Shortcut = dict[str, Any]
 
 
-def badge(draft: DeskDraft, app_id: str, count: int) -> None:
-    """0 takes the badge away."""
+def set_badge(draft: DeskDraft, app_id: str, count: int) -> None:
+    """Sets the number on an app's icon; 0 takes it away."""
     others = {app: number for app, number in draft.get("badges").items() if app != app_id or count}
     if app_id not in others and len(others) >= MOST_BADGES:
-        raise InvalidAction(f"appId: {MOST_BADGES} apps have badges, and no more fit", path="appId")
+        raise InvalidAction.at("appId", f"{MOST_BADGES} apps have badges, and no more fit")
     draft.put("badges", {**others, app_id: count} if count else others)
 
 
@@ -40,20 +40,21 @@ def refresh_apps(draft: DeskDraft) -> None:
     draft.put("apps_rev", draft.get("apps_rev") + 1)
 
 
-def create_shortcut(draft: DeskDraft, action: act.CreateShortcut) -> None:
+def create_shortcut(draft: DeskDraft, action: act.CreateShortcut, by: WindowActor) -> None:
     """A new icon; a known id is an error."""
     shortcuts: tuple[Shortcut, ...] = draft.get("shortcuts")
     shortcut = action.shortcut.to_dict()
     if any(other["id"] == shortcut["id"] for other in shortcuts):
-        raise InvalidAction(
-            f"shortcut.id: {shortcut['id']!r:.80} exists already",
+        raise InvalidAction.at(
+            "shortcut.id",
+            f"{shortcut['id']!r:.80} exists already",
             hint="Use desktop.updateShortcut to change it.",
-            path="shortcut.id",
         )
     if len(shortcuts) >= MOST_SHORTCUTS:
-        raise InvalidAction(f"shortcut: {MOST_SHORTCUTS} are there, and no more fit", path="shortcut")
+        raise InvalidAction.at("shortcut", f"{MOST_SHORTCUTS} are there, and no more fit")
     _check(shortcut, "shortcut")
-    draft.put("shortcuts", (*shortcuts, shortcut))
+    maker = {} if by.is_person else {"agentId": by.id}
+    draft.put("shortcuts", (*shortcuts, shortcut | maker))
 
 
 def remove_shortcut(draft: DeskDraft, shortcut_id: str) -> None:
@@ -75,10 +76,10 @@ def _find(draft: DeskDraft, shortcut_id: str) -> Shortcut:
     if shortcut_id in shortcuts:
         return shortcuts[shortcut_id]
     close = nearest(shortcut_id, shortcuts)
-    raise InvalidAction(
-        f"shortcutId: there is no shortcut {shortcut_id!r:.80}",
+    raise InvalidAction.at(
+        "shortcutId",
+        f"there is no shortcut {shortcut_id!r:.80}",
         hint=f"Did you mean {' or '.join(close)}?" if close else "Create it first.",
-        path="shortcutId",
     )
 
 
@@ -102,26 +103,26 @@ MOST_SHOWN = 200
 _Shown = TypeVar("_Shown", bound=DeskNotification | Toast)
 
 
-def notify(draft: DeskDraft, action: act.ShowNotification, by: str) -> None:
-    """Stays until it is dismissed, unless a duration is given."""
+def show_notification(draft: DeskDraft, action: act.ShowNotification, by: str) -> None:
+    """Shows a notification. It stays until it is dismissed, unless a duration is given."""
     expires_ms = None if action.duration is None else draft.now_ms + round(action.duration)
     shown = DeskNotification(action.id, action.title, action.body, action.icon, by, expires_ms)
-    draft.put("notifications", _with(draft.get("notifications"), shown))
+    draft.put("notifications", _add_or_replace(draft.get("notifications"), shown))
     if expires_ms is not None:
         draft.expires(expires_ms)
 
 
-def toast(draft: DeskDraft, action: act.ShowToast, by: str) -> None:
-    """Goes after its duration, 5 s when none is given."""
+def show_toast(draft: DeskDraft, action: act.ShowToast, by: str) -> None:
+    """Shows a toast. It goes after its duration, 5 s when none is given."""
     expires_ms = draft.now_ms + round(TOAST_MS if action.duration is None else action.duration)
     button = action.action.to_dict() if action.action else None
     shown = Toast(action.id, action.message, action.variant or "info", button, by, expires_ms)
-    draft.put("toasts", _with(draft.get("toasts"), shown))
+    draft.put("toasts", _add_or_replace(draft.get("toasts"), shown))
     draft.expires(expires_ms)
 
 
-def _with(shown: tuple[_Shown, ...], new: _Shown) -> tuple[_Shown, ...]:
-    """A known id is replaced where it stands."""
+def _add_or_replace(shown: tuple[_Shown, ...], new: _Shown) -> tuple[_Shown, ...]:
+    """Adds an entry; one with a known id is replaced where it stands."""
     if any(item.id == new.id for item in shown):
         return tuple(new if item.id == new.id else item for item in shown)
     if len(shown) >= MOST_SHOWN:
@@ -134,7 +135,7 @@ def dismiss(draft: DeskDraft, field: str, shown_id: str) -> None:
     draft.put(field, tuple(item for item in draft.get(field) if item.id != shown_id))
 
 
-def confirm(draft: DeskDraft, action: act.ConfirmDialog, by: str) -> None:
+def ask_confirmation(draft: DeskDraft, action: act.ConfirmDialog, by: str) -> None:
     """Queue a question; it expires to no."""
     dialogs: tuple[Dialog, ...] = draft.get("dialogs")
     if action.id.startswith(ENGINES_OWN):
@@ -152,12 +153,12 @@ def confirm(draft: DeskDraft, action: act.ConfirmDialog, by: str) -> None:
     draft.tell(DialogAsked(action.id))
 
 
-def withdraw(draft: DeskDraft, dialog_id: str) -> None:
+def withdraw_question(draft: DeskDraft, dialog_id: str) -> None:
     """A question that needs no answer any more, taken from every screen."""
     draft.put("dialogs", tuple(dialog for dialog in draft.get("dialogs") if dialog.id != dialog_id))
 
 
-def expire(state: DeskState, now_ms: int) -> Reduced:
+def remove_expired(state: DeskState, now_ms: int) -> Reduction:
     """Everything whose time is over at this moment is gone: toasts, notifications, dialogs and locks."""
     draft = DeskDraft(state, now_ms)
     for name in ("notifications", "toasts", "dialogs"):
@@ -168,7 +169,7 @@ def expire(state: DeskState, now_ms: int) -> Reduced:
         if dialog.expires_ms <= now_ms:
             draft.tell(DialogExpired(dialog.id))
     for window in state.windows.values():
-        if window.lock and holder_of(window, now_ms) is None:
+        if window.lock and lock_holder(window, now_ms) is None:
             draft.change(window, lock=None)
     reduced = draft.finish(())
     return replace(reduced, wake_ms=next_expiry(reduced.state))
@@ -183,4 +184,4 @@ def next_expiry(state: DeskState) -> int | None:
 
 
 def _bad_id(shown_id: str, why: str) -> InvalidAction:
-    return InvalidAction(f"id: {shown_id!r:.80} {why}", hint="Use another id, or wait.", path="id")
+    return InvalidAction.at("id", f"{shown_id!r:.80} {why}", hint="Use another id, or wait.")

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from handrail.clock import Clock, iso_time
-from handrail.desk.state import FIRST_MONITOR, DeskState, Reduced, Touched
+from handrail.desk.state import FIRST_MONITOR, DeskState, Reduction, TouchedParts
 from handrail.protocol.act import Act
 from handrail.protocol.model import Model, camel
 
@@ -46,7 +46,7 @@ class Hub:
         self._snapshot_cache: tuple[int, str] | None = None
         self._touches = 0
         self._actions: list[Act] = []
-        self._touched = Touched()
+        self._touched = TouchedParts()
         self._states: tuple[DeskState, DeskState] | None = None
         self._senders: set[str | None] = set()
         self._flush_at: asyncio.TimerHandle | asyncio.Handle | None = None
@@ -76,7 +76,7 @@ class Hub:
         newest = (client for client in reversed(self.clients) if client.draws)
         return max(newest, key=lambda client: (client.monitor == monitor_id, client.touched), default=None)
 
-    def commit(self, actions: Sequence[Act], reduced: Reduced, agent_id: str | None) -> None:
+    def commit(self, actions: Sequence[Act], reduced: Reduction, agent_id: str | None) -> None:
         """One transaction. It goes out at once, or with the next ones where they come thick and fast."""
         if self._states is None:
             self._states = (reduced.base, reduced.state)
@@ -105,20 +105,20 @@ class Hub:
         sender = next(iter(self._senders)) if len(self._senders) == 1 else None
         if sender is not None:
             head["agentId"] = sender
-        frame = _joined(head, f'"actions":[{",".join(written)}],"changes":{_text(changes)}')
-        self._actions, self._touched, self._states, self._senders = [], Touched(), None, set()
+        frame = _join_json(head, f'"actions":[{",".join(written)}],"changes":{_text(changes)}')
+        self._actions, self._touched, self._states, self._senders = [], TouchedParts(), None, set()
         self._flushed_at = asyncio.get_running_loop().time()
         self._append(frame)
 
     def publish(self, frame_type: str, fields: dict[str, Any]) -> None:
         """A frame for everybody that is no change of the state."""
         self.flush()
-        self._append(_text(self._head(frame_type, self.ring.last + 1) | _spelt(fields)))
+        self._append(_text(self._head(frame_type, self.ring.last + 1) | _fields_as_json(fields)))
 
     def send(self, client: DeskClient, frame_type: str, fields: dict[str, Any]) -> None:
         """A frame for one browser. It bears the number of the last frame for all and takes none itself."""
         self.flush()
-        client.send(_text(self._head(frame_type, self.ring.last) | _spelt(fields)))
+        client.send(_text(self._head(frame_type, self.ring.last) | _fields_as_json(fields)))
 
     def snapshot_frame(self) -> str:
         """The whole state, under the number of the last frame that is part of it."""
@@ -144,7 +144,7 @@ class Hub:
         return {"type": frame_type, "seq": seq, "ts": iso_time(self._clock.now_ms())}
 
 
-def _spelt(fields: dict[str, Any]) -> dict[str, Any]:
+def _fields_as_json(fields: dict[str, Any]) -> dict[str, Any]:
     """Fields as the wire writes them; those that say nothing are left out."""
     return {
         camel(name): value.to_dict() if isinstance(value, Model) else value
@@ -161,7 +161,7 @@ def _text(data: dict[str, Any]) -> str:
         return json.dumps(data)
 
 
-def _joined(head: dict[str, Any], rest: str) -> str:
+def _join_json(head: dict[str, Any], rest: str) -> str:
     return f"{_text(head)[:-1]},{rest}}}"
 
 
@@ -188,7 +188,7 @@ class DeskClient:
 
     @property
     def focused(self) -> bool:
-        """Ever used by its person."""
+        """True once its person has used this browser."""
         return self.touched > 0
 
     @property
@@ -235,7 +235,7 @@ class DeskClient:
         return True
 
     def drop_video(self, key: str) -> None:
-        """What was not fetched yet."""
+        """Drops the pictures of a video that were not fetched yet."""
         self._videos.pop(key, None)
 
     def close(self) -> None:

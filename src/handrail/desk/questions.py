@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from handrail.clock import Clock
-from handrail.desk.desktop import withdraw
+from handrail.desk.desktop import withdraw_question
 from handrail.desk.hub import DeskClient
 from handrail.desk.state import (
     CaptureAsked,
@@ -26,7 +26,7 @@ from handrail.desk.state import (
     DialogAsked,
     Effect,
     FrameLoading,
-    Reduced,
+    Reduction,
 )
 from handrail.errors import HandrailError, InvalidAction, Timeout, Unsupported
 from handrail.protocol import desk as act
@@ -51,7 +51,7 @@ Recall = Callable[[str], bool | None]
 """What a person once answered under this key."""
 
 
-def prepared(actions: Sequence[Act]) -> list[Act]:
+def with_request_ids(actions: Sequence[Act]) -> list[Act]:
     """Captures and frames get a request id where they have none: hard to guess, for a browser to send."""
     tracked = list(actions)
     for at, action in enumerate(actions):
@@ -79,7 +79,7 @@ class FollowUps:
                 close = nearest(action.app_id, apps)
                 there = f"There are {', '.join(sorted(apps))}."
                 hint = f"Did you mean {' or '.join(close)}?" if close else there
-                raise InvalidAction(f"appId: there is no app {action.app_id!r:.80}", hint=hint, path="appId")
+                raise InvalidAction.at("appId", f"there is no app {action.app_id!r:.80}", hint=hint)
             if isinstance(action, act.CaptureWindow | act.CreateWindow) and action.request_id:
                 self._desk.pending.refuse_taken(action.request_id, request_ids)
                 request_ids.add(action.request_id)
@@ -96,7 +96,7 @@ class FollowUps:
         answer = await self._desk.dialogs.recalled(key)
         return None if answer is None else {"confirmed": answer, "remembered": True}
 
-    async def run(self, reduced: Reduced, is_person: bool, *, single: bool) -> list[Details]:
+    async def run(self, reduced: Reduction, is_person: bool, *, single: bool) -> list[Details]:
         """Carries out the effects of the actions and returns the details of each.
 
         The failure of a single action is raised; in a batch it is part of the details.
@@ -129,7 +129,7 @@ class FollowUps:
                     if answer.cancelled():
                         self._desk.dialogs.forget(dialog_id)
                         draft = DeskDraft(self._desk.state, 0)
-                        withdraw(draft, dialog_id)
+                        withdraw_question(draft, dialog_id)
                         self._desk.commit((), draft.finish(()))
 
                 answer.add_done_callback(on_done)
@@ -214,10 +214,10 @@ class BrowserQuestions:
     def refuse_taken(self, request_id: str, others: Collection[str] = ()) -> None:
         """An answer must be able to tell to which question it belongs."""
         if request_id in self._open or request_id in others:
-            raise InvalidAction(
-                f"requestId: {request_id!r:.80} waits for its answer already",
+            raise InvalidAction.at(
+                "requestId",
+                f"{request_id!r:.80} waits for its answer already",
                 hint="Leave requestId out, or use another one.",
-                path="requestId",
             )
 
     async def wait(self, request_id: str, question: BrowserQuestion) -> RenderingFeedback:
@@ -236,17 +236,20 @@ class BrowserQuestions:
     def forget(self, request_id: str) -> None:
         self._open.pop(request_id, None)
 
-    def answer(self, client: DeskClient, feedback: RenderingFeedback) -> None:
-        """Records a browser's answer. What other browsers say about their iframes is ignored."""
+    def answer(self, client: DeskClient, feedback: RenderingFeedback) -> bool:
+        """Records a browser's answer; False for news of an iframe that this browser was not asked for."""
         question = self._open.get(feedback.request_id)
         if question is None or question.client is not client or question.kind != feedback.kind:
             if feedback.kind == "iframe":
-                return
-            raise InvalidAction(
-                f"requestId: nobody asked this browser for {feedback.request_id!r:.80}", path="requestId"
-            )
+                return False
+            raise InvalidAction.at("requestId", f"nobody asked this browser for {feedback.request_id!r:.80}")
         if not question.answer.done():
             question.answer.set_result(feedback)
+        return True
+
+    def awaits(self, request_id: str) -> bool:
+        """True while a browser is waited for under this id."""
+        return request_id in self._open
 
     def awaits_capture(self, client: DeskClient) -> bool:
         """True while this browser was asked for a capture: its next frame may be a large one."""
@@ -281,10 +284,10 @@ class OpenDialogs:
     def expire(self, dialog_id: str) -> None:
         """Nobody answered, which means no."""
         answer = {"confirmed": False, "remembered": False, "expired": True}
-        _settle(self._askers.pop(dialog_id, None), answer)
+        _set_answer(self._askers.pop(dialog_id, None), answer)
 
     def forget(self, dialog_id: str) -> None:
-        """The asker has gone."""
+        """Drops an open question, because who asked it has gone."""
         self._askers.pop(dialog_id, None)
 
     async def answer(self, dialog: Dialog, confirmed: bool, remember: bool) -> None:
@@ -298,7 +301,7 @@ class OpenDialogs:
                 answer["remembered"] = True
             except HandrailError as error:
                 answer["not_remembered"] = error.message
-        _settle(asker, answer)
+        _set_answer(asker, answer)
 
     def close(self) -> None:
         """The desk ends: open questions count as not answered."""
@@ -306,7 +309,7 @@ class OpenDialogs:
             self.expire(dialog_id)
 
 
-def _settle(asker: asyncio.Future[dict[str, Any]] | None, answer: dict[str, Any]) -> None:
+def _set_answer(asker: asyncio.Future[dict[str, Any]] | None, answer: dict[str, Any]) -> None:
     if asker is not None and not asker.done():
         asker.set_result(answer)
 

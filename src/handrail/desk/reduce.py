@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, assert_never, cast
 
 from handrail.desk import desktop, windows
-from handrail.desk.state import DeskDraft, DeskState, DeskWindow, Reduced
-from handrail.desk.windows import By
+from handrail.desk.state import DeskDraft, DeskState, DeskWindow, Reduction
+from handrail.desk.windows import WindowActor
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol import desk as act
 from handrail.protocol.act import Act, DeskAct
@@ -27,16 +27,11 @@ Action = (
 
 
 def reduce(
-    state: DeskState,
-    action: Act,
-    by: str,
-    is_person: bool,
-    now_ms: int,
-    own_hosts: frozenset[str] = NO_HOSTS,
-) -> Reduced:
+    state: DeskState, action: Act, by: str, is_person: bool, now_ms: int, own_hosts: frozenset[str] = NO_HOSTS
+) -> Reduction:
     """One action. Raises `InvalidAction` or `ActionRejected`; the old state is as good as before."""
     draft = DeskDraft(state, now_ms, own_hosts)
-    return draft.finish((step(draft, action, By(by, is_person)),))
+    return draft.finish((step(draft, action, WindowActor(by, is_person)),))
 
 
 def reduce_batch(
@@ -46,27 +41,27 @@ def reduce_batch(
     is_person: bool,
     now_ms: int,
     own_hosts: frozenset[str] = NO_HOSTS,
-) -> Reduced:
+) -> Reduction:
     """All actions in one transaction, or none: an error names the index and the path of the bad field."""
     draft = DeskDraft(state, now_ms, own_hosts)
     details = []
     for index, action in enumerate(actions):
         draft.at = index
         try:
-            details.append(step(draft, action, By(by, is_person)))
+            details.append(step(draft, action, WindowActor(by, is_person)))
         except HandrailError as error:
             more = {**error.details, "path": f"[{index}].{error.details['path']}", "index": index}
             raise type(error)(f"action {index}: {error.message}", hint=error.hint, **more) from None
     return draft.finish(tuple(details))
 
 
-def step(draft: DeskDraft, action: Act, by: By) -> dict[str, Any]:
+def step(draft: DeskDraft, action: Act, by: WindowActor) -> dict[str, Any]:
     if not isinstance(action, DeskAct):
-        raise InvalidAction(f"type: {action.type!r:.60} is not an action of the desk", path="type")
+        raise InvalidAction.at("type", f"{action.type!r:.60} is not an action of the desk")
     writes, effects = draft.writes, len(draft.effects)
     window: DeskWindow | None = None
     if isinstance(action, act.WindowAct) and not isinstance(action, act.CreateWindow):
-        window = windows.find(draft, action)
+        window = windows.find_window(draft, action)
     details = _perform(draft, cast("Action", action), cast("DeskWindow", window), by) or {}
     if draft.writes == writes and len(draft.effects) == effects:
         details["no_op"] = True
@@ -75,18 +70,18 @@ def step(draft: DeskDraft, action: Act, by: By) -> dict[str, Any]:
     return details
 
 
-def _perform(draft: DeskDraft, action: Action, window: DeskWindow, by: By) -> dict[str, Any] | None:  # noqa: C901, PLR0912
+def _perform(draft: DeskDraft, action: Action, window: DeskWindow, by: WindowActor) -> dict[str, Any] | None:  # noqa: C901, PLR0912
     """`window` is None for actions that concern no existing window; their cases do not read it.
 
     The most frequent actions come first: a person who drags, an agent that writes.
     """
     match action:
         case act.MoveWindow():
-            windows.move(draft, window, action.x, action.y)
+            windows.move_window(draft, window, action.x, action.y)
         case act.ResizeWindow():
-            windows.resize(draft, window, action.w, action.h)
+            windows.resize_window(draft, window, action.w, action.h)
         case act.FocusWindow():
-            windows.focus(draft, window)
+            windows.focus_window(draft, window)
         case act.UpdateWindowContent():
             return windows.update_content(draft, window, action, by)
         case act.SetWindowContent():
@@ -94,37 +89,37 @@ def _perform(draft: DeskDraft, action: Action, window: DeskWindow, by: By) -> di
         case act.SetWindowTitle():
             windows.set_title(draft, window, action.title, by)
         case act.CreateWindow():
-            return windows.create(draft, action, by)
+            return windows.create_window(draft, action, by)
         case act.CloseWindow():
-            windows.close(draft, window, by)
+            windows.close_window(draft, window, by)
         case act.MinimizeWindow():
-            windows.minimize(draft, window)
+            windows.minimize_window(draft, window)
         case act.MaximizeWindow():
-            windows.maximize(draft, window)
+            windows.maximize_window(draft, window)
         case act.RestoreWindow():
-            windows.restore(draft, window)
+            windows.restore_window(draft, window)
         case act.LockWindow():
             windows.lock_window(draft, window, action.agent_id, by)
         case act.UnlockWindow():
             windows.unlock_window(draft, window, action.agent_id, by)
         case act.CaptureWindow():
-            windows.capture(draft, window, action.request_id)
+            windows.capture_window(draft, window, action.request_id)
         case act.ShowToast():
-            desktop.toast(draft, action, by.id)
+            desktop.show_toast(draft, action, by.id)
         case act.DismissToast():
             desktop.dismiss(draft, "toasts", action.id)
         case act.ShowNotification():
-            desktop.notify(draft, action, by.id)
+            desktop.show_notification(draft, action, by.id)
         case act.DismissNotification():
             desktop.dismiss(draft, "notifications", action.id)
         case act.ConfirmDialog():
-            desktop.confirm(draft, action, by.id)
+            desktop.ask_confirmation(draft, action, by.id)
         case act.SetAppBadge():
-            desktop.badge(draft, action.app_id, action.count)
+            desktop.set_badge(draft, action.app_id, action.count)
         case act.RefreshApps():
             desktop.refresh_apps(draft)
         case act.CreateShortcut():
-            desktop.create_shortcut(draft, action)
+            desktop.create_shortcut(draft, action, by)
         case act.RemoveShortcut():
             desktop.remove_shortcut(draft, action.shortcut_id)
         case act.UpdateShortcut():

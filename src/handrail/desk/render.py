@@ -10,35 +10,9 @@ import nh3
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from handrail.desk.content import is_own_picture
+from handrail.desk.content import READABLE_TAGS, is_own_picture
 from handrail.errors import InvalidAction
 
-_TAGS = frozenset(
-    [
-        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "blockquote", "pre", "hr", "br", "wbr"),
-        *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "details", "summary"),
-        *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td"),
-        *(
-            "a",
-            "img",
-            "span",
-            "b",
-            "i",
-            "u",
-            "s",
-            "em",
-            "strong",
-            "small",
-            "mark",
-            "del",
-            "ins",
-            "sub",
-            "sup",
-        ),
-        *("abbr", "cite", "code", "dfn", "kbd", "q", "samp", "time", "var"),
-        *("bdi", "bdo", "ruby", "rp", "rt"),
-    ]
-)
 _REMOVED_TAGS = frozenset(
     ("script", "style", "title", "textarea", "select", "option", "noscript", "iframe", "object", "template")
 )
@@ -64,35 +38,35 @@ def render(renderer: str, data: str) -> str:
     """Safe HTML of a window's text. Raises `InvalidAction` for a renderer that is not text."""
     match renderer:
         case "markdown":
-            return clean(_markdown().render(data)) if len(data) <= LONGEST_MARKDOWN else as_text(data)
+            return clean_html(_markdown().render(data)) if len(data) <= LONGEST_MARKDOWN else as_text(data)
         case "html":
-            return clean(data)
+            return clean_html(data)
         case _:
-            raise InvalidAction(f"renderer: {renderer!r:.60} is not rendered by the server", path="renderer")
+            raise InvalidAction.at("renderer", f"{renderer!r:.60} is not rendered by the server")
 
 
-def clean(html: str) -> str:
+def clean_html(html: str) -> str:
     """Only what can be read is left. What is nested too deeply to be meant is shown as it was written."""
-    level = _levelled(html)
+    level = _limit_depth(html)
     return as_text(html) if level is None else _cleaner().clean(level)
 
 
 def as_text(text: str) -> str:
     """The text as it was written, every mark of it harmless."""
-    return f"<pre>{nh3.clean_text(_sayable(text))}</pre>"
+    return f"<pre>{nh3.clean_text(_encodable(text))}</pre>"
 
 
-def _levelled(html: str) -> str | None:
+def _limit_depth(html: str) -> str | None:
     """Well-formed HTML no deeper than 256 elements, None for a deeper one. The sanitiser follows HTML5 to the
     letter, where crooked nesting costs time and memory by the square; well-formed it is linear."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    root = etree.fromstring(f"<div>{_sayable(html)}</div>".encode(), parser)
+    root = etree.fromstring(f"<div>{_encodable(html)}</div>".encode(), parser)
     if any("Excessive depth" in problem.message for problem in parser.error_log):
         return None
     return etree.tostring(root, encoding="unicode", method="html")
 
 
-def _sayable(text: str) -> str:
+def _encodable(text: str) -> str:
     """Without what UTF-8 can't say, and without NUL, at which the parser would stop."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
@@ -105,7 +79,7 @@ def _markdown() -> MarkdownIt:
 @lru_cache(maxsize=1)
 def _cleaner() -> nh3.Cleaner:
     return nh3.Cleaner(
-        tags=set(_TAGS),
+        tags=set(READABLE_TAGS),
         clean_content_tags=set(_REMOVED_TAGS),
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         attribute_filter=_attribute,

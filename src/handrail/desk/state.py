@@ -1,4 +1,4 @@
-"""The desk as one frozen value: windows, monitors and what lies over them. `altered` makes the next value.
+"""The desk as one frozen value: windows, monitors and what lies over them. `replace_fields` makes the next.
 
 Knows no action, clock or wire.
 """
@@ -58,7 +58,7 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
-class Birth:
+class WindowBirth:
     """What a window was made with and keeps for life."""
 
     key: str
@@ -78,7 +78,7 @@ class Birth:
 class DeskWindow:
     """One window: its birth, and everything about it that changes."""
 
-    birth: Birth
+    birth: WindowBirth
     title: str
     bounds: DeskBounds
     content: Content
@@ -159,7 +159,7 @@ class DeskState:
     approvals: tuple[Mapping[str, Any], ...] = ()
 
 
-def altered(value: T, **changed: Any) -> T:
+def replace_fields(value: T, **changed: Any) -> T:
     """The same dataclass value with other fields; it has two fields at least, all in its constructor."""
     kind = type(value)
     if kind not in _PLANS:
@@ -208,7 +208,7 @@ PARTS: Mapping[str, Callable[[DeskWindow], Json]] = {
 """What each changing field of a window is on the wire."""
 
 
-_BIRTH = [(field.name, camel(field.name)) for field in fields(Birth)]
+_BIRTH = [(field.name, camel(field.name)) for field in fields(WindowBirth)]
 """Each field of a window's birth, and what the wire calls it."""
 
 
@@ -223,7 +223,7 @@ def window_json(window: DeskWindow, *, with_text: bool = False) -> Json:
 
 def window_from(data: Mapping[str, Any]) -> DeskWindow:
     """A window from what `window_json(…, with_text=True)` wrote."""
-    birth = Birth(*(data[wire] for _, wire in _BIRTH))
+    birth = WindowBirth(*(data[wire] for _, wire in _BIRTH))
     previous, holder = data["previousBounds"], data["lockedBy"]
     return DeskWindow(
         birth,
@@ -337,13 +337,13 @@ Effect = DialogAsked | CaptureAsked | FrameLoading | WindowClosed | DialogExpire
 
 
 @dataclass(slots=True)
-class Touched:
+class TouchedParts:
     """Which parts of the state may have changed: fields of windows by key, and other fields."""
 
     windows: dict[str, set[str]] = field(default_factory=dict)
     rest: set[str] = field(default_factory=set)
 
-    def add(self, other: Touched) -> None:
+    def add(self, other: TouchedParts) -> None:
         self.rest |= other.rest
         for key, names in other.windows.items():
             self.windows.setdefault(key, set()).update(names)
@@ -367,12 +367,12 @@ class Touched:
 
 
 @dataclass(slots=True)
-class Reduced:
+class Reduction:
     """What one transaction made of the state."""
 
     base: DeskState
     state: DeskState
-    touched: Touched
+    touched: TouchedParts
     effects: tuple[tuple[int, Effect], ...] = ()
     """Each with the index of its action."""
     details: tuple[dict[str, Any], ...] = ({},)
@@ -442,7 +442,7 @@ class DeskDraft:
         fields = {name: value for name, value in fields.items() if value != getattr(window, name)}
         if not fields:
             return window
-        changed = altered(window, **fields)
+        changed = replace_fields(window, **fields)
         self._write(window.birth.key, fields, changed)
         return changed
 
@@ -464,8 +464,8 @@ class DeskDraft:
         """Somebody should look again at that moment."""
         self.wake_ms = at_ms if self.wake_ms is None else min(self.wake_ms, at_ms)
 
-    def finish(self, details: tuple[dict[str, Any], ...]) -> Reduced:
+    def finish(self, details: tuple[dict[str, Any], ...]) -> Reduction:
         """The new state; the same object when nothing changed."""
-        state = altered(self.base, windows=self.windows, **self._rest) if self._writes else self.base
-        touched = Touched(self._touched, set(self._rest))
-        return Reduced(self.base, state, touched, tuple(self.effects), details, self.wake_ms)
+        state = replace_fields(self.base, windows=self.windows, **self._rest) if self._writes else self.base
+        touched = TouchedParts(self._touched, set(self._rest))
+        return Reduction(self.base, state, touched, tuple(self.effects), details, self.wake_ms)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
-from handrail.desk.content import content_of, filter_style, left_out, replacement_content, updated
+from handrail.desk.content import (
+    content_of,
+    filter_style,
+    html_not_shown,
+    parts_not_shown,
+    replacement_content,
+    updated_content,
+)
 from handrail.desk.state import (
-    Birth,
     CaptureAsked,
     Content,
     DeskBounds,
@@ -18,9 +25,10 @@ from handrail.desk.state import (
     Lock,
     Monitor,
     MonitorSize,
-    Reduced,
+    Reduction,
+    WindowBirth,
     WindowClosed,
-    altered,
+    replace_fields,
 )
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol import desk as act
@@ -30,8 +38,8 @@ from handrail.protocol.read import nearest
 MOST_WINDOWS = 1_000
 
 
-class By(NamedTuple):
-    """Who acts."""
+class WindowActor(NamedTuple):
+    """Who acts on a window."""
 
     id: str
     is_person: bool
@@ -42,7 +50,7 @@ def monitor_id_of(draft: DeskDraft, action: DeskAct) -> str:
     return action.monitor_id or draft.base.active_monitor
 
 
-def find(draft: DeskDraft, action: act.WindowAct) -> DeskWindow:
+def find_window(draft: DeskDraft, action: act.WindowAct) -> DeskWindow:
     """The window, or `InvalidAction` with the nearest ids of that monitor."""
     monitor_id = monitor_id_of(draft, action)
     window = draft.windows.get(f"{monitor_id}/{action.window_id}")
@@ -51,39 +59,37 @@ def find(draft: DeskDraft, action: act.WindowAct) -> DeskWindow:
     here = [other.birth.window_id for other in draft.windows.values() if other.birth.monitor_id == monitor_id]
     close = nearest(action.window_id, here)
     hint = f"Did you mean {' or '.join(close)}?" if close else "Create it first, or name its monitorId."
-    raise InvalidAction(
-        f"windowId: there is no window {action.window_id!r:.80} on {monitor_id:.80}",
-        hint=hint,
-        path="windowId",
+    raise InvalidAction.at(
+        "windowId", f"there is no window {action.window_id!r:.80} on {monitor_id:.80}", hint=hint
     )
 
 
-def create(draft: DeskDraft, action: act.CreateWindow, by: By) -> dict[str, Any]:
+def create_window(draft: DeskDraft, action: act.CreateWindow, by: WindowActor) -> dict[str, Any]:
     """Open a window on top of its layer. What a person opens twice comes to the front: they clicked twice."""
     key = f"{monitor_id_of(draft, action)}/{action.window_id}"
     if by.is_person and (open_already := draft.windows.get(key)) is not None:
-        focus(draft, open_already)
+        focus_window(draft, open_already)
         return {"key": key}
     taken = draft.windows.get(key)
     if taken is not None:
-        refuse_foreign(draft, taken, by.id, "create it anew")
-        raise InvalidAction(
-            f"windowId: {key!r:.80} exists already",
+        refuse_locked_by_other(draft, taken, by.id, "create it anew")
+        raise InvalidAction.at(
+            "windowId",
+            f"{key!r:.80} exists already",
             hint="Use window.setContent to change it, or close it first.",
-            path="windowId",
         )
     if len(draft.windows) >= MOST_WINDOWS:
-        raise InvalidAction(
-            f"windowId: {MOST_WINDOWS} windows are open, and no more fit", hint="Close some.", path="windowId"
+        raise InvalidAction.at(
+            "windowId", f"{MOST_WINDOWS} windows are open, and no more fit", hint="Close some."
         )
     monitor = ensure_monitor(draft, monitor_id_of(draft, action))
     style, dropped = filter_style(action.window_style)
-    birth = _birth(draft, action, by, monitor, style)
+    birth = _new_birth(draft, action, by, monitor, style)
     content = content_of(action.content, "content", draft.own_hosts)
     wanted = DeskBounds(
         *(round(side) for side in (action.bounds.x, action.bounds.y, action.bounds.w, action.bounds.h))
     )
-    bounds = placed(birth, wanted, monitor.viewport)
+    bounds = bounds_in_viewport(birth, wanted, monitor.viewport)
     minimized = bool(action.minimized) and birth.variant == "standard"
     # Revisions begin at the moment of birth: a page's cache never takes one window for its namesake.
     window = DeskWindow(birth, action.title, bounds, content, draft.now_ms, minimized=minimized)
@@ -97,14 +103,14 @@ def create(draft: DeskDraft, action: act.CreateWindow, by: By) -> dict[str, Any]
     if birth.request_id and not minimized:
         draft.tell(FrameLoading(key, birth.request_id))
     details = {"key": key} | ({"dropped_style": dropped} if dropped else {})
-    return details | left_out(action.content, "content")
+    return details | parts_not_shown(action.content, "content")
 
 
-def _birth(
-    draft: DeskDraft, action: act.CreateWindow, by: By, monitor: Monitor, style: dict[str, str]
-) -> Birth:
+def _new_birth(
+    draft: DeskDraft, action: act.CreateWindow, by: WindowActor, monitor: Monitor, style: dict[str, str]
+) -> WindowBirth:
     variant = action.variant or "standard"
-    return Birth(
+    return WindowBirth(
         key=f"{monitor.id}/{action.window_id}",
         window_id=action.window_id,
         monitor_id=monitor.id,
@@ -119,117 +125,124 @@ def _birth(
     )
 
 
-def close(draft: DeskDraft, window: DeskWindow, by: By) -> None:
-    """Gone; the focus goes to the topmost that is left. A person may close what an agent locked."""
+def close_window(draft: DeskDraft, window: DeskWindow, by: WindowActor) -> None:
+    """Closes a window; the topmost one that is left gets the focus. A person may close a locked one."""
     if not by.is_person:
-        refuse_foreign(draft, window, by.id, "close it")
+        refuse_locked_by_other(draft, window, by.id, "close it")
     draft.remove(window.birth.key)
-    left = without(_monitor_of(draft, window), window.birth.key)
+    left = without_window(_monitor_of(draft, window), window.birth.key)
     if left.focused == window.birth.key:
-        left = altered(left, focused=next_focus(left, draft.windows))
+        left = replace_fields(left, focused=window_to_focus(left, draft.windows))
     draft.set_monitor(left)
     draft.tell(WindowClosed(window.birth.key, window.birth.agent_id))
 
 
-def focus(draft: DeskDraft, window: DeskWindow) -> None:
+def focus_window(draft: DeskDraft, window: DeskWindow) -> None:
     """To the front of its layer, un-minimised; panels are not affected."""
     raise_window(draft, draft.change(window, minimized=False))
 
 
-def minimize(draft: DeskDraft, window: DeskWindow) -> None:
-    """Out of sight; widgets and panels can't be minimised."""
+def minimize_window(draft: DeskDraft, window: DeskWindow) -> None:
+    """Minimises a window. Widgets and panels can't be minimised."""
     if window.birth.variant == "standard":
-        give_up_focus(draft, draft.change(window, minimized=True))
+        pass_focus_on(draft, draft.change(window, minimized=True))
 
 
-def maximize(draft: DeskDraft, window: DeskWindow) -> None:
+def maximize_window(draft: DeskDraft, window: DeskWindow) -> None:
     """Fill the viewport, in front and with the focus: a maximised window that others cover shows nothing."""
     if window.birth.variant == "panel":
         return
     fields: dict[str, Any] = {"minimized": False}
     if not window.maximized:
         viewport = draft.monitors[window.birth.monitor_id].viewport
-        fields |= {"maximized": True, "previous_bounds": window.bounds, "bounds": filling(viewport)}
+        fields |= {"maximized": True, "previous_bounds": window.bounds, "bounds": bounds_filling(viewport)}
     changed = draft.change(window, **fields)
     if changed.birth.variant == "standard":
         raise_window(draft, changed)
 
 
-def restore(draft: DeskDraft, window: DeskWindow) -> None:
+def restore_window(draft: DeskDraft, window: DeskWindow) -> None:
     """A minimised window comes back as it was, maximised or not; else a maximised one gets its old bounds."""
     if window.minimized:
         raise_window(draft, draft.change(window, minimized=False))
     elif window.previous_bounds:
         viewport = draft.monitors[window.birth.monitor_id].viewport
-        bounds = reachable(window.birth, window.previous_bounds, viewport)
+        bounds = bounds_within_reach(window.birth, window.previous_bounds, viewport)
         draft.change(window, maximized=False, previous_bounds=None, bounds=bounds)
 
 
-def move(draft: DeskDraft, window: DeskWindow, x: float, y: float) -> None:
+def move_window(draft: DeskDraft, window: DeskWindow, x: float, y: float) -> None:
     """A maximised window gets its old size back under the hand that drags it."""
     size = window.previous_bounds or window.bounds
-    _place(draft, window, DeskBounds(round(x), round(y), size.w, size.h))
+    _set_bounds(draft, window, DeskBounds(round(x), round(y), size.w, size.h))
 
 
-def resize(draft: DeskDraft, window: DeskWindow, w: float, h: float) -> None:
-    _place(
+def resize_window(draft: DeskDraft, window: DeskWindow, w: float, h: float) -> None:
+    _set_bounds(
         draft, window, DeskBounds(window.bounds.x, window.bounds.y, *clamp_window_size(window.birth, w, h))
     )
 
 
-def _place(draft: DeskDraft, window: DeskWindow, wanted: DeskBounds) -> None:
+def _set_bounds(draft: DeskDraft, window: DeskWindow, wanted: DeskBounds) -> None:
     viewport = draft.monitors[window.birth.monitor_id].viewport
-    bounds = reachable(window.birth, wanted, viewport)
+    bounds = bounds_within_reach(window.birth, wanted, viewport)
     draft.change(window, bounds=bounds, maximized=False, previous_bounds=None)
 
 
-def set_title(draft: DeskDraft, window: DeskWindow, title: str, by: By) -> None:
-    """Another title; a lock protects it."""
-    refuse_foreign(draft, window, by.id, "change its title")
+def set_title(draft: DeskDraft, window: DeskWindow, title: str, by: WindowActor) -> None:
+    """Sets a title. A lock protects it."""
+    refuse_locked_by_other(draft, window, by.id, "change its title")
     draft.change(window, title=title)
 
 
-def set_content(draft: DeskDraft, window: DeskWindow, action: act.SetWindowContent, by: By) -> dict[str, Any]:
+def set_content(
+    draft: DeskDraft, window: DeskWindow, action: act.SetWindowContent, by: WindowActor
+) -> dict[str, Any]:
     """Other content in place of all there is; a lock protects it."""
-    refuse_foreign(draft, window, by.id, "change its content")
-    _show(draft, window, content_of(action.content, "content", draft.own_hosts))
-    return left_out(action.content, "content")
+    refuse_locked_by_other(draft, window, by.id, "change its content")
+    _show_content(draft, window, content_of(action.content, "content", draft.own_hosts))
+    return parts_not_shown(action.content, "content")
 
 
 def update_content(
-    draft: DeskDraft, window: DeskWindow, action: act.UpdateWindowContent, by: By
+    draft: DeskDraft, window: DeskWindow, action: act.UpdateWindowContent, by: WindowActor
 ) -> dict[str, Any]:
     """One operation on the content; a lock protects it."""
-    refuse_foreign(draft, window, by.id, "change its content")
+    refuse_locked_by_other(draft, window, by.id, "change its content")
     renderer = action.renderer or window.content.renderer
-    _show(draft, window, updated(window.content, action.operation, action.renderer, draft.own_hosts))
+    _show_content(
+        draft, window, updated_content(window.content, action.operation, action.renderer, draft.own_hosts)
+    )
     replacement = replacement_content(action.operation, renderer)
-    return left_out(replacement, "operation") if replacement is not None else {}
+    if replacement is not None:
+        return parts_not_shown(replacement, "operation")
+    written = getattr(action.operation, "data", "")
+    return html_not_shown(written) if renderer == "html" else {}
 
 
-def _show(draft: DeskDraft, window: DeskWindow, content: Content) -> None:
+def _show_content(draft: DeskDraft, window: DeskWindow, content: Content) -> None:
     """Other content comes under a new revision; the same content is no change."""
     if content != window.content:
         draft.change(window, content=content, content_rev=window.content_rev + 1)
 
 
-def lock_window(draft: DeskDraft, window: DeskWindow, agent_id: str, by: By) -> None:
+def lock_window(draft: DeskDraft, window: DeskWindow, agent_id: str, by: WindowActor) -> None:
     """A lease for the caller itself."""
     refuse_other_name(by.id, agent_id)
-    refuse_foreign(draft, window, by.id, "lock it")
+    refuse_locked_by_other(draft, window, by.id, "lock it")
     renew_lock(draft, window, by.id)
 
 
-def unlock_window(draft: DeskDraft, window: DeskWindow, agent_id: str, by: By) -> None:
+def unlock_window(draft: DeskDraft, window: DeskWindow, agent_id: str, by: WindowActor) -> None:
     """A person may take anybody's lock away."""
     if not by.is_person:
         refuse_other_name(by.id, agent_id)
-        refuse_foreign(draft, window, by.id, "unlock it")
+        refuse_locked_by_other(draft, window, by.id, "unlock it")
     draft.change(window, lock=None)
 
 
-def capture(draft: DeskDraft, window: DeskWindow, request_id: str | None) -> None:
-    """A picture is somebody else's work: a browser's."""
+def capture_window(draft: DeskDraft, window: DeskWindow, request_id: str | None) -> None:
+    """Asks a browser for a picture of the window; nothing changes on the desk."""
     draft.tell(CaptureAsked(window.birth.key, request_id or window.birth.key))
 
 
@@ -241,33 +254,36 @@ GRAB_W, TITLE_H = 100, 36
 
 
 def ensure_monitor(draft: DeskDraft, monitor_id: str) -> Monitor:
-    """The monitor; it comes into being when it is first named."""
+    """The monitor. A new one is made under the next free number only, so that a typo makes none."""
     monitor = draft.monitors.get(monitor_id)
     if monitor is not None:
         return monitor
-    if "/" in monitor_id:
-        raise InvalidAction(f"monitorId: {monitor_id!r:.80} has a slash", path="monitorId")
+    free = next(number for number in count(1) if f"monitor-{number}" not in draft.monitors)
+    there = ", ".join(draft.monitors)
     if len(draft.monitors) >= MOST_MONITORS:
-        raise InvalidAction(
-            f"monitorId: {monitor_id!r:.80} would be one of more than {MOST_MONITORS} monitors",
-            hint=f"Use one of {', '.join(draft.monitors)}.",
-            path="monitorId",
+        raise InvalidAction.at(
+            "monitorId",
+            f"{monitor_id!r:.80} would be one of more than {MOST_MONITORS} monitors",
+            hint=f"Use one of {there}.",
         )
+    if monitor_id != f"monitor-{free}":
+        hint = f"There is {there}. A new one would be monitor-{free}."
+        raise InvalidAction.at("monitorId", f"there is no monitor {monitor_id!r:.80}", hint=hint)
     monitor = Monitor(monitor_id)
     draft.set_monitor(monitor)
     return monitor
 
 
-def show(state: DeskState, monitor_id: str, viewport: MonitorSize | None = None) -> Reduced:
+def show_monitor(state: DeskState, monitor_id: str, viewport: MonitorSize | None = None) -> Reduction:
     """A person looks at this monitor in a browser of this size: it is the active one from now on."""
     draft = DeskDraft(state, 0)
     monitor = ensure_monitor(draft, monitor_id)
     draft.put("active_monitor", monitor_id)
     if viewport is not None and viewport != monitor.viewport:
-        draft.set_monitor(altered(monitor, viewport=viewport))
+        draft.set_monitor(replace_fields(monitor, viewport=viewport))
         for window in state.windows.values():
             if window.birth.monitor_id == monitor_id:
-                draft.change(window, bounds=refit(window, viewport))
+                draft.change(window, bounds=refit_to_viewport(window, viewport))
     return draft.finish(())
 
 
@@ -276,52 +292,52 @@ def viewport_of(w: float, h: float) -> MonitorSize:
     return MonitorSize(max(MIN_W, round(w)), max(MIN_H, round(h)))
 
 
-def filling(viewport: MonitorSize) -> DeskBounds:
+def bounds_filling(viewport: MonitorSize) -> DeskBounds:
     return DeskBounds(0, 0, viewport.w, viewport.h)
 
 
-def placed(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
+def bounds_in_viewport(birth: WindowBirth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
     """Bounds of a new window: wholly inside the viewport, shrunk where it does not fit."""
     sized_w, sized_h = clamp_window_size(birth, wanted.w, wanted.h)
     if birth.variant == "panel":
-        return docked(birth, DeskBounds(wanted.x, wanted.y, sized_w, sized_h), viewport)
+        return bounds_at_edge(birth, DeskBounds(wanted.x, wanted.y, sized_w, sized_h), viewport)
     w, h = min(sized_w, viewport.w), min(sized_h, viewport.h)
-    return DeskBounds(_within(wanted.x, 0, viewport.w - w), _within(wanted.y, 0, viewport.h - h), w, h)
+    return DeskBounds(_clamp(wanted.x, 0, viewport.w - w), _clamp(wanted.y, 0, viewport.h - h), w, h)
 
 
-def clamp_window_size(birth: Birth, w: float, h: float) -> tuple[int, int]:
+def clamp_window_size(birth: WindowBirth, w: float, h: float) -> tuple[int, int]:
     least_w, least_h = (MIN_W, MIN_H) if birth.variant == "standard" else (1, 1)
     return max(least_w, round(w)), max(least_h, round(h))
 
 
-def docked(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
+def bounds_at_edge(birth: WindowBirth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
     """A panel's place: on its edge, whatever was asked for."""
     w, h = min(wanted.w, viewport.w), min(wanted.h, viewport.h)
     y = 0 if birth.dock_edge == "top" else viewport.h - h
-    return DeskBounds(_within(wanted.x, 0, viewport.w - w), y, w, h)
+    return DeskBounds(_clamp(wanted.x, 0, viewport.w - w), y, w, h)
 
 
-def reachable(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
+def bounds_within_reach(birth: WindowBirth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
     """The nearest bounds of which a person can grab something.
 
     With a title bar it is the bar that has to be visible in its whole height; without one, any part will do.
     """
     if birth.variant == "panel":
-        return docked(birth, wanted, viewport)
+        return bounds_at_edge(birth, wanted, viewport)
     grab_w, grab_h = min(GRAB_W, wanted.w), min(TITLE_H, wanted.h)
     top = grab_h - wanted.h if birth.frameless else 0
-    x = _within(wanted.x, grab_w - wanted.w, viewport.w - grab_w)
-    return DeskBounds(x, _within(wanted.y, top, viewport.h - grab_h), wanted.w, wanted.h)
+    x = _clamp(wanted.x, grab_w - wanted.w, viewport.w - grab_w)
+    return DeskBounds(x, _clamp(wanted.y, top, viewport.h - grab_h), wanted.w, wanted.h)
 
 
-def refit(window: DeskWindow, viewport: MonitorSize) -> DeskBounds:
+def refit_to_viewport(window: DeskWindow, viewport: MonitorSize) -> DeskBounds:
     """A window's bounds when the viewport changes under it."""
     if window.maximized:
-        return filling(viewport)
-    return reachable(window.birth, window.bounds, viewport)
+        return bounds_filling(viewport)
+    return bounds_within_reach(window.birth, window.bounds, viewport)
 
 
-def _within(value: float, least: int, most: int) -> int:
+def _clamp(value: float, least: int, most: int) -> int:
     return max(least, min(round(value), most))
 
 
@@ -329,29 +345,31 @@ def put_on_top(monitor: Monitor, windows: Mapping[str, DeskWindow], window: Desk
     """This window as the highest of its layer; a panel stays outside."""
     key = window.birth.key
     if window.birth.variant == "panel":
-        return monitor if key in monitor.panels else altered(monitor, panels=(*monitor.panels, key))
+        return monitor if key in monitor.panels else replace_fields(monitor, panels=(*monitor.panels, key))
     if monitor.order and monitor.order[-1] == key:
         return monitor
-    others = _less(monitor.order, key)
+    others = _without_id(monitor.order, key)
     if window.birth.variant == "standard":
-        return altered(monitor, order=(*others, key))
+        return replace_fields(monitor, order=(*others, key))
     above = sum(windows[key].birth.variant == "widget" for key in others)
-    return altered(monitor, order=(*others[:above], key, *others[above:]))
+    return replace_fields(monitor, order=(*others[:above], key, *others[above:]))
 
 
-def without(monitor: Monitor, key: str) -> Monitor:
+def without_window(monitor: Monitor, key: str) -> Monitor:
     """The monitor after this window is gone; the focus is not decided here."""
-    return altered(monitor, order=_less(monitor.order, key), panels=_less(monitor.panels, key))
+    return replace_fields(
+        monitor, order=_without_id(monitor.order, key), panels=_without_id(monitor.panels, key)
+    )
 
 
-def _less(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
+def _without_id(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
     if key not in keys:
         return keys
     at = keys.index(key)
     return keys[:at] + keys[at + 1 :]
 
 
-def next_focus(monitor: Monitor, windows: Mapping[str, DeskWindow]) -> str | None:
+def window_to_focus(monitor: Monitor, windows: Mapping[str, DeskWindow]) -> str | None:
     """Who gets a focus that was lost: the topmost standard window that is not minimised."""
     for key in reversed(monitor.order):
         window = windows[key]
@@ -367,16 +385,16 @@ def raise_window(draft: DeskDraft, window: DeskWindow) -> None:
     monitor = _monitor_of(draft, window)
     raised = put_on_top(monitor, draft.windows, window)
     if window.birth.variant != "panel" and raised.focused != window.birth.key:
-        raised = altered(raised, focused=window.birth.key)
+        raised = replace_fields(raised, focused=window.birth.key)
     if raised is not monitor:
         draft.set_monitor(raised)
 
 
-def give_up_focus(draft: DeskDraft, window: DeskWindow) -> None:
+def pass_focus_on(draft: DeskDraft, window: DeskWindow) -> None:
     """The focus goes on if this window had it."""
     monitor = _monitor_of(draft, window)
     if monitor.focused == window.birth.key:
-        draft.set_monitor(altered(monitor, focused=next_focus(monitor, draft.windows)))
+        draft.set_monitor(replace_fields(monitor, focused=window_to_focus(monitor, draft.windows)))
 
 
 def _monitor_of(draft: DeskDraft, window: DeskWindow) -> Monitor:
@@ -386,14 +404,14 @@ def _monitor_of(draft: DeskDraft, window: DeskWindow) -> Monitor:
 LEASE_MS = 120_000
 
 
-def holder_of(window: DeskWindow, now_ms: int) -> str | None:
+def lock_holder(window: DeskWindow, now_ms: int) -> str | None:
     """Who holds it now; an expired lease holds nothing."""
     return window.lock.holder if window.lock and window.lock.expires_ms > now_ms else None
 
 
-def refuse_foreign(draft: DeskDraft, window: DeskWindow, by: str, doing: str) -> None:
+def refuse_locked_by_other(draft: DeskDraft, window: DeskWindow, by: str, doing: str) -> None:
     """Raises `ActionRejected` when another agent holds the window."""
-    holder = holder_of(window, draft.now_ms)
+    holder = lock_holder(window, draft.now_ms)
     if holder is None or holder == by:
         return
     raise ActionRejected(
@@ -410,7 +428,7 @@ def renew_if_held(draft: DeskDraft, key: str, by: str) -> None:
     window = draft.windows.get(key)
     if window is None or window.lock is None:
         return
-    holder = holder_of(window, draft.now_ms)
+    holder = lock_holder(window, draft.now_ms)
     if holder is None:
         draft.change(window, lock=None)
     elif holder == by:
@@ -423,7 +441,7 @@ def renew_lock(draft: DeskDraft, window: DeskWindow, by: str) -> None:
     draft.change(window, lock=Lock(by, expires_ms))
 
 
-def release_all(state: DeskState, agent_id: str, now_ms: int) -> Reduced:
+def release_locks_of(state: DeskState, agent_id: str, now_ms: int) -> Reduction:
     """An agent's session has ended, and with it its locks."""
     draft = DeskDraft(state, now_ms)
     for window in state.windows.values():
@@ -435,8 +453,8 @@ def release_all(state: DeskState, agent_id: str, now_ms: int) -> Reduced:
 def refuse_other_name(by: str, agent_id: str) -> None:
     """An agent speaks for itself alone: the id in the body must be the one of its session."""
     if by != agent_id:
-        raise InvalidAction(
-            f"agentId: {agent_id!r:.80} is not the caller, {by!r:.80}",
+        raise InvalidAction.at(
+            "agentId",
+            f"{agent_id!r:.80} is not the caller, {by!r:.80}",
             hint=f"Send your own id, {by!r:.80}.",
-            path="agentId",
         )

@@ -25,19 +25,17 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from, read_action, read_json
 from handrail.safety.caller import Caller
 from handrail.waiting import first
-from handrail.web_server.responses import JSON, DeskRequest, RouteTable, number, status_of
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, http_status_of, read_number
 
 if TYPE_CHECKING:
-    from handrail.web_server.server import Context
+    from handrail.web_server.server import DeskContext
 
 ROUTES = RouteTable()
-MOST_AT_ONCE = 100
-"""Actions of one batch."""
+MOST_AT_ONCE = 100  # actions of one batch
 LONGEST_WAIT_MS = 60_000
 MOST_CONVERSATIONS = 200
 DIALECT_PARAMETERS = ("dialect", "frame", "screen", "picture", "device")
-DESK = "desk"
-"""The one dialect that needs no phone."""
+DESK = "desk"  # the one dialect that needs no phone
 
 _schema = cache(json_schema)
 T = TypeVar("T")
@@ -50,7 +48,7 @@ async def health(_: DeskRequest) -> JSON:
 
 
 @ROUTES("/api/actions")
-async def vocabulary(_: DeskRequest) -> JSON:
+async def action_schema(_: DeskRequest) -> JSON:
     """JSON Schema of every action."""
     return _schema()
 
@@ -61,25 +59,25 @@ async def act(request: DeskRequest) -> JSONResponse:
     body = await request.body()
     context, caller = request.context, request.visitor.caller()
     if "dialect" in request.query_params:
-        work = _run_dialect(context, dict(request.query_params), body, caller)
+        work = _perform_in_dialect(context, dict(request.query_params), body, caller)
         carried_out = await until_disconnect(request, work)
-        return JSONResponse(carried_out.to_dict(), status_of(carried_out.outcome.code))
+        return JSONResponse(carried_out.to_dict(), http_status_of(carried_out.outcome.code))
     if body.lstrip()[:1] == b"[":
-        envelopes = await until_disconnect(request, _run_batch(context, body, caller))
+        envelopes = await until_disconnect(request, _perform_desk_batch(context, body, caller))
         failure = next((envelope.failure_code for envelope in envelopes if not envelope.success), None)
-        return JSONResponse([envelope.to_dict() for envelope in envelopes], status_of(failure))
-    envelope = await until_disconnect(request, _run(context, body, caller))
-    return JSONResponse(envelope.to_dict(), status_of(envelope.failure_code))
+        return JSONResponse([envelope.to_dict() for envelope in envelopes], http_status_of(failure))
+    envelope = await until_disconnect(request, _perform_action(context, body, caller))
+    return JSONResponse(envelope.to_dict(), http_status_of(envelope.failure_code))
 
 
-async def _run(context: Context, body: bytes, caller: Caller) -> Envelope:
+async def _perform_action(context: DeskContext, body: bytes, caller: Caller) -> Envelope:
     action = read_action(body)
     if isinstance(action, DeskAct):
         return await context.runtime.desk_session().run(action, caller=caller)
-    return await (await _session(context, action.device)).run(action, caller=caller)
+    return await (await _session_for(context, action.device)).run(action, caller=caller)
 
 
-async def _run_batch(context: Context, body: bytes, caller: Caller) -> list[Envelope]:
+async def _perform_desk_batch(context: DeskContext, body: bytes, caller: Caller) -> list[Envelope]:
     batch = read_json(body)
     if not 0 < len(batch) <= MOST_AT_ONCE:
         raise InvalidAction(
@@ -91,7 +89,7 @@ async def _run_batch(context: Context, body: bytes, caller: Caller) -> list[Enve
     return await context.runtime.desk_session().run_all(actions, caller=caller)
 
 
-async def _session(context: Context, name: str | None) -> Session:
+async def _session_for(context: DeskContext, name: str | None) -> Session:
     """The named phone, the only one that is open, or the only one that there is."""
     if name is not None:
         return await context.phones.session(name)
@@ -119,7 +117,9 @@ class Conversations:
         return talk
 
 
-async def _run_dialect(context: Context, query: dict[str, str], body: bytes, caller: Caller) -> CarriedOut:
+async def _perform_in_dialect(
+    context: DeskContext, query: dict[str, str], body: bytes, caller: Caller
+) -> CarriedOut:
     """The body is JSON or a model's text. Parameters are checked before a phone is opened."""
     name, runtime = query["dialect"], context.runtime
     dialect(name)
@@ -127,7 +127,7 @@ async def _run_dialect(context: Context, query: dict[str, str], body: bytes, cal
         if parameter not in DIALECT_PARAMETERS:
             hint = f"Parameters: {', '.join(DIALECT_PARAMETERS)}."
             raise InvalidAction(f"{parameter}: is not known here", path=parameter, hint=hint)
-    session = await _session(context, query.get("device")) if name != DESK else None
+    session = await _session_for(context, query.get("device")) if name != DESK else None
     conversation = context.conversations.of(caller.id, session.serial if session else "", query)
     text = body.decode("utf-8-sig", "replace")
     try:
@@ -155,7 +155,7 @@ async def state(request: DeskRequest) -> JSON:
 @ROUTES("/api/inbox")
 async def inbox(request: DeskRequest) -> JSON:
     """What people did for this caller since it last asked; `wait` is in milliseconds."""
-    wait_ms = number(request, "wait", 0, LONGEST_WAIT_MS)
+    wait_ms = read_number(request, "wait", 0, LONGEST_WAIT_MS)
     events = request.runtime.desk_session().heard(request.visitor.caller().id, wait_ms)
     return {"events": await until_disconnect(request, events)}
 

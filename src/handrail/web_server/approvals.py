@@ -1,5 +1,4 @@
-"""The engine's questions on the desk, the answers of people, those that are remembered, and the Settings app:
-rules in words, how often each was asked, home, versions.
+"""The engine's questions on the desk, the answers of people, and those that are remembered.
 
 Questions of other processes of this home are read from the store. What an answer brings along, such as a
 code, is passed on and neither kept nor logged here.
@@ -9,38 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import platform
-import shutil
-import sqlite3
-from collections import Counter
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, Literal, cast
 
 from pydantic import Field
 
-from handrail import __version__
 from handrail.clock import iso_time
 from handrail.desk.desk import Desk
 from handrail.desk.questions import Recall, Remember
-from handrail.errors import HandrailError, InvalidAction
+from handrail.errors import InvalidAction
 from handrail.protocol.message import DialogFeedback
 from handrail.protocol.model import CamelModel, Count, Flag, Name, Text
 from handrail.protocol.traits import Span
 from handrail.runtime import Runtime
 from handrail.safety.approval_store import AskedApproval, GrantTerms
 from handrail.safety.permissions import Permissions
-from handrail.safety.policy import Policy, rulings
-from handrail.safety.policy_file import remember_sentence, sentence
 from handrail.web_server.auth import Visitor
-from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_body, number
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_body, read_number
 
 ROUTES = RouteTable()
-TICK_MS = 250.0
-"""How soon a question, or its answer elsewhere, is seen."""
-DIALOG = "approval:"
-"""Prefix of the engine's dialog ids; no agent's dialog may have it."""
+TICK_MS = 250.0  # how often open requests are read from the store
+DIALOG = "approval:"  # prefix of the engine's dialog ids; no agent's dialog may have it
 _TITLES = {
     "2fa": "A code is needed",
     "sms": "A code from a text message is needed",
@@ -50,13 +38,6 @@ _TITLES = {
     "permission": "A permission needs your yes",
     "unknown": "The agent needs you",
 }
-RECENT = 500
-"""Questions that are counted."""
-MOST_NAMED = 3
-"""A class with more actions than this is called "any touch or key"."""
-EVERYTHING_ELSE = "Everything else"
-Counts = Counter[tuple[str, str]]
-"""How often, by the reason for the question and how it ended."""
 NameOf = Callable[[str], str]
 """What people call the phone with this serial."""
 
@@ -82,7 +63,7 @@ class AnswerBody(CamelModel):
 
 
 class DeskApprovals:
-    """Shows open questions on every screen, and takes their answers."""
+    """Shows open approvals in every browser that shows this desk, and takes their answers."""
 
     def __init__(self, runtime: Runtime, desk: Desk, name_of: NameOf = str) -> None:
         self._runtime = runtime
@@ -105,7 +86,7 @@ class DeskApprovals:
             closed = [id_ for id_ in self._shown if id_ not in pending]
             new = [id_ for id_ in pending if id_ not in self._shown]
             for id_ in new:
-                self._shown[id_] = await self._described(pending[id_])
+                self._shown[id_] = await self._request_frame(pending[id_])
             for id_ in closed:
                 del self._shown[id_]
             if closed or new:
@@ -122,7 +103,7 @@ class DeskApprovals:
                 frame = {"approvalId": id_, "dialogId": DIALOG + id_, "decision": decision}
                 self._desk.publish("APPROVAL_RESOLVED", **frame)
 
-    async def _described(self, approval: AskedApproval) -> dict[str, Any]:
+    async def _request_frame(self, approval: AskedApproval) -> dict[str, Any]:
         request, action = approval.request, approval.action_type.replace("_", " ").replace(".", " ")
         if request.kind == "human_auth":
             title = _TITLES.get(request.capability, f"The agent needs your {request.capability}")
@@ -154,7 +135,7 @@ class DeskApprovals:
         } | {name: field for name, field in optional.items() if field is not None}
 
     async def answer_dialog(self, feedback: DialogFeedback, visitor: Visitor) -> None:
-        """The page has one field, `value`: its text is passed on bare, as from every other client."""
+        """Answers a request from its dialog. The dialog's only field is passed on as plain text."""
         fields = feedback.data
         body = AnswerBody(
             id=feedback.dialog_id.removeprefix(DIALOG),
@@ -194,10 +175,10 @@ async def list_approvals(request: DeskRequest) -> JSON:
     """What waits for an answer; with `history=1` everything, newest first."""
     approvals, name_of = request.runtime.approvals, request.context.phones.name
     if request.query_params.get("history") != "1":
-        return {"approvals": [_listed(approval, name_of) for approval in await approvals.pending()]}
-    limit = max(1, number(request, "limit", 50, 500))
-    page = await approvals.history(limit, number(request, "before", 0, 10**15) or None)
-    rows = [_listed(approval, name_of) for approval in page]
+        return {"approvals": [_approval_row(approval, name_of) for approval in await approvals.pending()]}
+    limit = max(1, read_number(request, "limit", 50, 500))
+    page = await approvals.history(limit, read_number(request, "before", 0, 10**15) or None)
+    rows = [_approval_row(approval, name_of) for approval in page]
     return {"approvals": rows, "next": page[-1].seq if len(page) == limit else None}
 
 
@@ -206,10 +187,10 @@ async def answer_approval(request: DeskRequest) -> JSON:
     """A person's yes or no."""
     body = await json_body(request, AnswerBody)
     answered = await request.context.approvals.answer(body, request.visitor)
-    return _listed(answered, request.context.phones.name)
+    return _approval_row(answered, request.context.phones.name)
 
 
-def _listed(approval: AskedApproval, name_of: NameOf) -> dict[str, Any]:
+def _approval_row(approval: AskedApproval, name_of: NameOf) -> dict[str, Any]:
     request = approval.request
     row = approval.to_dict() | {
         "wants_data": request.wants_data,
@@ -251,124 +232,23 @@ async def revoke_grant(request: DeskRequest) -> JSON:
     return {"revoked": grant.id}
 
 
-def remember_in(permissions: Permissions) -> Remember:
-    """Keys begin with `agent:`, which policy never reads."""
+def agent_answer_writer(permissions: Permissions) -> Remember:
+    """The desk's function that remembers an answer. Its keys begin with `agent:`, which policy never
+    reads."""
 
     def remember(key: str, allow: bool) -> None:
-        permissions.remember_for_agent(*_parts(key), allow)
+        permissions.remember_for_agent(*_split_agent_key(key), allow)
 
     return remember
 
 
-def recall_from(permissions: Permissions) -> Recall:
-    """The context's own answer comes first, then the tool's."""
-    return lambda key: permissions.lookup_for_agent(*_parts(key))
+def agent_answer_reader(permissions: Permissions) -> Recall:
+    """The desk's function that looks up a remembered answer: for the context first, then for the tool."""
+    return lambda key: permissions.lookup_for_agent(*_split_agent_key(key))
 
 
-def _parts(key: str) -> tuple[str, str, str | None]:
+def _split_agent_key(key: str) -> tuple[str, str, str | None]:
     """Agent, tool and context of `agent:<id>:<tool>[:context]`, which `permission_key` writes."""
     _, agent, tool, *context = key.split(":", 3)
     agent, tool = (part.replace("%3A", ":").replace("%25", "%") for part in (agent, tool))
     return agent, tool, context[0] if context else None
-
-
-@ROUTES("/api/settings", person="Looking at the settings")
-async def settings(request: DeskRequest) -> JSON:
-    """Rules in words, classes of acts with what is decided about them, the home, versions."""
-    runtime = request.runtime
-    history = await runtime.approvals.history(RECENT)
-    counts: Counts = Counter((approval.request.why, approval.state) for approval in history)
-    home, versions = await asyncio.gather(
-        asyncio.to_thread(_home, runtime.config.home), asyncio.to_thread(_versions)
-    )
-    grouped: dict[tuple[str, str, str, str], list[str]] = {}
-    for kind, what, ruling in rulings():
-        grouped.setdefault((what, ruling.local, ruling.remote, ruling.why), []).append(kind)
-    rows = []
-    for (what, local, remote, why), kinds in grouped.items():
-        names = ", ".join(kind.replace("_", " ") for kind in kinds)
-        title = f"{names if len(kinds) <= MOST_NAMED else 'Any touch or key'} {what}".strip()
-        if local == remote == "allow":
-            title = EVERYTHING_ELSE
-        row = {"title": title, "actions": names, "local": local, "remote": remote, "why": why}
-        rows.append(row | _question_counts(counts, why))
-    return {
-        "policy": _policy(runtime, counts),
-        "classes": sorted(rows, key=lambda row: row["title"] == EVERYTHING_ELSE),
-        "home": home,
-        "versions": versions,
-        "agentLine": request.context.agent_line,
-        "mcp": _mcp(request),
-        "tokenFile": str(runtime.config.desk),
-    }
-
-
-def _mcp(request: DeskRequest) -> str | None:
-    """The address of MCP here, None where it is not served. Only browsers can look up the page's own name."""
-    if not any(getattr(route, "path", "").startswith("/mcp") for route in request.app.routes):
-        return None
-    origin, server = request.context.origin(request), request.scope.get("server")
-    if origin.startswith("https:") or server is None:
-        return f"{origin}/mcp"
-    host = f"[{server[0]}]" if ":" in server[0] else server[0]
-    return f"http://{host}:{server[1]}/mcp"
-
-
-def _question_counts(counts: Counts, why: str) -> dict[str, int]:
-    """A special case is asked as `what it is about; why`."""
-    states: Counter[str] = Counter()
-    for (reason, state), count in counts.items():
-        if why and (reason == why or reason.endswith(f"; {why}")):
-            states[state] += count
-    return {"asked": states.total(), "approved": states["approved"], "denied": states["denied"]}
-
-
-def _policy(runtime: Runtime, counts: Counts) -> dict[str, Any]:
-    """A file that can't be used is shown with what is wrong with it."""
-    file = runtime.config.policy
-    policy: dict[str, Any] = {"file": str(file), "exists": file.exists(), "rules": [], "knownHosts": []}
-    try:
-        current = runtime.policy.current()
-    except HandrailError as error:
-        return policy | {"problem": {"message": error.message, "hint": error.hint}}
-    if not isinstance(current, Policy):  # the file changed half a second ago: both versions hold
-        return policy | {"changing": True}
-    rules = [
-        {
-            "name": rule.name,
-            "verdict": rule.verdict,
-            "sentence": sentence(rule),
-            "kept": remember_sentence(rule),
-            **_question_counts(counts, rule.why),
-        }
-        for rule in current.rules
-    ]
-    return policy | {"rules": rules, "knownHosts": sorted(current.known_hosts)}
-
-
-def _home(home: Path) -> dict[str, Any]:
-    def size(*files: Path) -> int:
-        return sum(file.stat().st_size for file in files if file.is_file())
-
-    return {
-        "path": str(home),
-        "database": size(*home.glob("handrail.db*")),
-        "pictures": size(*(home / "blobs").rglob("*")),
-        "free": shutil.disk_usage(home).free,
-    }
-
-
-def _versions() -> list[dict[str, str]]:
-    versions = {
-        "Handrail": __version__,
-        "Python": platform.python_version(),
-        "SQLite": sqlite3.sqlite_version,
-    }
-    packages = {"Simulator": "handrail-sim", "MCP library": "mcp", "Phone helper": "uiautomator2"}
-    for name, package in packages.items():
-        try:
-            versions[name] = version(package)
-        except PackageNotFoundError:
-            versions[name] = "not installed"
-    versions["System"] = f"{platform.system()} {platform.release()}"
-    return [{"name": name, "version": number} for name, number in versions.items()]

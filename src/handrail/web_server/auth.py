@@ -25,13 +25,13 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handrail.bind import hosts_at, is_loopback
+from handrail.bind import host_headers_at, is_loopback
 from handrail.clock import Clock
 from handrail.engine.events import read_traceparent, within_trace
 from handrail.errors import ActionRejected
 from handrail.protocol.read import MAX_BYTES
 from handrail.safety.caller import LONGEST_PATIENCE_MS, PATIENCE_MS, Caller, Door
-from handrail.web_server.responses import HttpRefusal, refused, secured
+from handrail.web_server.responses import HttpRefusal, add_security_headers, refusal_response
 
 OPEN = frozenset({"/", "/login", "/approve", "/worker.js", "/api/login", "/healthz", "/favicon.ico"})
 """Paths that need no login; the page tells strangers how to get one."""
@@ -44,8 +44,7 @@ each is forgotten first."""
 MOST_TICKETS = 200
 MOST_LOGINS = 1_000
 MOST_ADDRESSES = 1_000
-MOST_GUESSES = 10
-"""Wrong secrets of one address in one window."""
+MOST_GUESSES = 10  # wrong secrets of one address in one window
 GUESS_WINDOW_MS = 60_000.0
 TICKET_PATH = "/ticket/"
 TICKET_LIFE_MS = 60_000.0
@@ -93,7 +92,7 @@ _TOO_LARGE = HttpRefusal(
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Somebody who was let in."""
+    """Who sends a request: a logged-in person, or a program with a token."""
 
     role: Literal["person", "program"]
     name: str
@@ -105,21 +104,20 @@ class Visitor:
 
     @classmethod
     def person(cls, is_remote: bool, page: str = "") -> Visitor:
-        """Whoever can log in is the owner of this home, under their name on this machine."""
-        return cls("person", _owner().id, is_remote, page)
+        """The owner of this home, under their login name: only the owner can log in."""
+        return cls("person", _owner_as_caller().id, is_remote, page)
 
     @property
     def is_person(self) -> bool:
         return self.role == "person"
 
     def caller(self, door: Door = "http") -> Caller:
-        """What the engine and the journal call them."""
         if self.is_person:
-            return replace(_owner(), is_remote=self.is_remote, page=self.page)
+            return replace(_owner_as_caller(), is_remote=self.is_remote, page=self.page)
         return Caller(self.name, "agent", door, is_remote=self.is_remote, patience_ms=self.patience_ms)
 
     def must_be_person(self, what: str) -> None:
-        """No agent may say yes to itself: a program's token is not enough for what a person decides."""
+        """Raises `ActionRejected` for a program: no agent may approve its own action."""
         if not self.is_person:
             raise ActionRejected(
                 f"{what} is for people; {self.name!r} came with a program's token",
@@ -127,28 +125,27 @@ class Visitor:
             )
 
 
-def _owner() -> Caller:
+def _owner_as_caller() -> Caller:
     return replace(Caller.at_terminal(), door="desk", terminal=None)
 
 
-def agent_name(text: str | None) -> str | None:
-    """The name that a program gives itself, which proves nothing and must not steer a terminal."""
+def clean_agent_name(text: str | None) -> str | None:
+    """The name that a program gives itself, without control characters; it proves nothing."""
     return "".join(char for char in text or "" if char.isprintable()).strip()[:LONGEST_NAME] or None
 
 
-def patience_of(text: str | None) -> float:
+def read_patience_ms(text: str | None) -> float:
     """The header's number of milliseconds, bounded; the default where it is not a number."""
     if text is None or not text.isascii() or not text.isdecimal() or len(text) > 9:
         return PATIENCE_MS
     return min(float(text), LONGEST_PATIENCE_MS)
 
 
-def hash_of(token: str) -> str:
-    """What is kept of a token."""
+def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def app_folder(name: str, seal_key: bytes) -> str:
+def sealed_app_path(name: str, seal_key: bytes) -> str:
     """The path of a user's app, with the seal that opens it."""
     digest = hmac.digest(seal_key, f"app {name}".encode(), hashlib.sha256)
     return f"/apps/{name}~{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
@@ -156,10 +153,10 @@ def app_folder(name: str, seal_key: bytes) -> str:
 
 def is_app_file(path: str, seal_key: bytes) -> bool:
     match = _SEALED_PATH.fullmatch(path)
-    return match is not None and hmac.compare_digest(match[1], app_folder(match[2], seal_key))
+    return match is not None and hmac.compare_digest(match[1], sealed_app_path(match[2], seal_key))
 
 
-def _same(secret: str, other: str) -> bool:
+def _is_same_secret(secret: str, other: str) -> bool:
     return hmac.compare_digest(secret.encode("utf-8", "backslashreplace"), other.encode())
 
 
@@ -192,7 +189,7 @@ class HttpAuth:
         self.tunnel: str | None = None
         """The host of a tunnel: its requests come from another machine, whatever their address."""
         self._clock = clock
-        self._guesses = Guesses(clock)
+        self._guesses = WrongGuesses(clock)
         self._codes: dict[str, float] = {}
         """Unused login codes, each with the moment at which it expires."""
 
@@ -207,23 +204,24 @@ class HttpAuth:
         """A page's token for an unused code; good at this host only."""
         now = self._clock.monotonic_ms()
         self._codes = {waiting: until for waiting, until in self._codes.items() if until > now}
-        matches = [waiting for waiting in self._codes if _same(waiting, code)]
+        matches = [waiting for waiting in self._codes if _is_same_secret(waiting, code)]
         if not matches:
             return self._wrong(address, _USED_LINK)
         del self._codes[matches[0]]
         return self.logins.begin(host)
 
     def visitor(self, headers: Headers, address: str) -> Visitor | HttpRefusal | None:
-        """None: they brought nothing. A wrong bearer counts as a guess; an old page's token is only old."""
+        """None if the request has no credentials. A wrong bearer token counts as a guess; an expired page
+        token does not."""
         authorization = headers.get("authorization")
         if authorization is not None:
-            return self._bearer(authorization, headers, address)
+            return self._visitor_by_bearer(authorization, headers, address)
         token = headers.get(PAGE_HEADER)
-        return None if token is None else self.page(token, headers, address)
+        return None if token is None else self.visitor_of_page(token, headers, address)
 
-    def page(self, token: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
+    def visitor_of_page(self, token: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         if self.logins.knows(token, headers.get("host", "")):
-            return Visitor.person(self._is_remote(headers, address), hash_of(token))
+            return Visitor.person(self._is_remote(headers, address), token_hash(token))
         return LOGIN_OVER
 
     def _is_remote(self, headers: Headers, address: str) -> bool:
@@ -237,43 +235,46 @@ class HttpAuth:
         except ValueError:
             return True
 
-    def _bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
+    def _visitor_by_bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         scheme, _, token = authorization.partition(" ")
-        is_owner, is_program = _same(token.strip(), self.keys.key), _same(token.strip(), self.keys.token)
+        is_owner, is_program = (
+            _is_same_secret(token.strip(), self.keys.key),
+            _is_same_secret(token.strip(), self.keys.token),
+        )
         if scheme.lower() != "bearer" or not (is_owner or is_program):
             return self._wrong(address, _WRONG_TOKEN)
-        name, is_remote = agent_name(headers.get(AGENT_HEADER)), self._is_remote(headers, address)
+        name, is_remote = clean_agent_name(headers.get(AGENT_HEADER)), self._is_remote(headers, address)
         if is_owner and name is None:
             return Visitor.person(is_remote)
-        patience_ms = patience_of(headers.get(WAIT_HEADER))
+        patience_ms = read_patience_ms(headers.get(WAIT_HEADER))
         return Visitor("program", name or PROGRAM, is_remote, patience_ms=patience_ms)
 
     def _wrong(self, address: str, refusal: HttpRefusal) -> HttpRefusal:
-        """Every account of a machine has the same address, so only wrong secrets have to wait: whoever has
-        the right one is let in, however many wrong ones came."""
+        """Counts a wrong secret of an address. Only wrong secrets are refused after too many of them: the
+        accounts of a machine share its address, and whoever has the right secret is let in."""
         wait_ms = self._guesses.wait_ms(address)
         if wait_ms <= 0:
-            self._guesses.was_wrong(address)
+            self._guesses.add(address)
             return refusal
         hint = f"Try again in {wait_ms / 1000:.0f} seconds."
         return HttpRefusal(429, "TOO_MANY_GUESSES", "Too many wrong tokens came from this address.", hint)
 
 
-class Guesses:
-    """Wrong secrets by address."""
+class WrongGuesses:
+    """Counts wrong secrets of each client address."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wrong: dict[str, deque[float]] = {}
 
     def wait_ms(self, address: str) -> float:
-        """How long this address is refused; 0 or less: it is not."""
+        """How long wrong secrets of this address are answered with 429; 0 or less: not at all."""
         recent = self._recent(address)
         if len(recent) < MOST_GUESSES:
             return 0.0
         return recent[0] + GUESS_WINDOW_MS - self._clock.monotonic_ms()
 
-    def was_wrong(self, address: str) -> None:
+    def add(self, address: str) -> None:
         recent = self._recent(address)
         recent.append(self._clock.monotonic_ms())
         self._wrong.pop(address, None)
@@ -297,13 +298,14 @@ class Logins:
 
     def begin(self, host: str) -> str:
         token = secrets.token_urlsafe(32)
-        self._hosts[hash_of(token)] = host
+        self._hosts[token_hash(token)] = host
         _keep_newest(self._hosts, MOST_LOGINS)
         return token
 
     def knows(self, token: str, host: str) -> bool:
-        """Looked up by its hash: how long that takes says nothing about the token."""
-        login = hash_of(token)
+        """Whether this page is logged in at this host. Tokens are looked up by hash, so that timing reveals
+        nothing."""
+        login = token_hash(token)
         return bool(host) and (self._hosts.get(login) == host or self.is_permanent(login, host))
 
     def end(self, login: str) -> None:
@@ -312,7 +314,7 @@ class Logins:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """One reading of `target`, a path with its query, as `visitor`."""
+    """Permission to read `target`, a path with its query, once, as `visitor`."""
 
     target: str
     visitor: Visitor
@@ -329,7 +331,7 @@ class Tickets:
     def make(self, target: str, visitor: Visitor) -> str:
         code = secrets.token_urlsafe(32)
         until_ms = self._clock.monotonic_ms() + TICKET_LIFE_MS
-        self._tickets[hash_of(code)] = Ticket(target, visitor, until_ms)
+        self._tickets[token_hash(code)] = Ticket(target, visitor, until_ms)
         _keep_newest(self._tickets, MOST_TICKETS)
         return f"{TICKET_PATH}{code}"
 
@@ -340,20 +342,20 @@ class Tickets:
 
     def take(self, path: str) -> Ticket | None:
         """None for an address that was used, is too old or was never made."""
-        ticket = self._tickets.pop(hash_of(path.removeprefix(TICKET_PATH)), None)
+        ticket = self._tickets.pop(token_hash(path.removeprefix(TICKET_PATH)), None)
         return ticket if ticket is not None and ticket.until_ms > self._clock.monotonic_ms() else None
 
 
-def hosts_of(host: str, port: int) -> frozenset[str] | None:
+def served_hosts(host: str, port: int) -> frozenset[str] | None:
     """The Host headers that are served; None on an address that others can reach, where names are many.
 
     There a rebound name gains nothing: no browser sends anything by itself that would log it in.
     """
-    return hosts_at(host, port) if is_loopback(host) else None
+    return host_headers_at(host, port) if is_loopback(host) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class HostRules:
     """Refuses a Host or an Origin that is not ours, by headers that a browser can't forge."""
 
     hosts: frozenset[str] | None = None
@@ -377,7 +379,7 @@ class Rules:
 class HttpGuard:
     """Middleware before every request and WebSocket: Host and Origin, then who it is, then the body."""
 
-    def __init__(self, app: ASGIApp, auth: HttpAuth, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, auth: HttpAuth, rules: HostRules) -> None:
         self._app = app
         self._auth = auth
         self._rules = rules
@@ -386,14 +388,14 @@ class HttpGuard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        send = secured(send)
+        send = add_security_headers(send)
         headers = Headers(scope=scope)
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await refused(refusal)(scope, receive, send)
+            await refusal_response(refusal)(scope, receive, send)
         else:
             with within_trace(read_traceparent(headers.get("traceparent"))):
-                await self._app(scope, _bounded(receive), send)
+                await self._app(scope, _bound_body(receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
         """None where the request may go on; `scope["state"]["visitor"]` then says who sends it."""
@@ -405,8 +407,8 @@ class HttpGuard:
         if refusal := self._rules.wrong_origin(method, headers):
             return refusal
         if path.startswith(TICKET_PATH):
-            return self._by_ticket(scope, method)
-        visitor = self._auth.visitor(headers, address_of(scope))
+            return self._apply_ticket(scope, method)
+        visitor = self._auth.visitor(headers, client_address(scope))
         if isinstance(visitor, HttpRefusal):
             return visitor
         # A page's WebSocket says who it is in its first frame; nothing is told before that.
@@ -417,9 +419,9 @@ class HttpGuard:
         if "authorization" not in headers and method not in SAFE and "origin" not in headers:
             return _NO_ORIGIN
         scope.setdefault("state", {})["visitor"] = visitor
-        return _bad_body(method, headers)
+        return _refuse_body(method, headers)
 
-    def _by_ticket(self, scope: Scope, method: str) -> HttpRefusal | None:
+    def _apply_ticket(self, scope: Scope, method: str) -> HttpRefusal | None:
         """The request becomes the one that the ticket stands for, by the visitor who asked for the ticket."""
         ticket = self._auth.tickets.take(scope["path"]) if method == "GET" else None
         if ticket is None:
@@ -431,14 +433,14 @@ class HttpGuard:
         return None
 
 
-def address_of(scope: Scope) -> str:
+def client_address(scope: Scope) -> str:
     """Where a request comes from, '' where that is not known."""
     client = scope.get("client")
     return client[0] if client else ""
 
 
-def _bad_body(method: str, headers: Headers) -> HttpRefusal | None:
-    """A form of another site can send three content types, and JSON is not among them."""
+def _refuse_body(method: str, headers: Headers) -> HttpRefusal | None:
+    """Refuses bodies that are not plain JSON: forms of other sites can't send JSON."""
     if method in SAFE or method == "WEBSOCKET":
         return None
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -450,8 +452,8 @@ def _bad_body(method: str, headers: Headers) -> HttpRefusal | None:
     return _TOO_LARGE if not length.isdecimal() or int(length) > MAX_BYTES else None
 
 
-def _bounded(receive: Receive) -> Receive:
-    """Bounds a body that does not say its size, too."""
+def _bound_body(receive: Receive) -> Receive:
+    """`receive`, which refuses a body above the limit also if it does not state its size."""
     size = 0
 
     async def receive_bounded() -> Message:

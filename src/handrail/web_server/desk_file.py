@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from handrail.bind import trusting
+from handrail.bind import tls_context_trusting
 
 if TYPE_CHECKING:
     import ssl
@@ -35,7 +35,7 @@ class DeskFile:
         cls, path: Path, host: str, port: int, token: str | None, certificate: Path | None = None
     ) -> DeskFile:
         """Secrets outlive restarts, so programs that have them go on working."""
-        old = _fields(path)
+        old = _read_fields(path)
         shown = SHOWN.get(host, f"[{host}]" if ":" in host and not host.startswith("[") else host)
         return cls(
             f"{'https' if certificate else 'http'}://{shown}:{port}",
@@ -47,7 +47,7 @@ class DeskFile:
     @classmethod
     def read(cls, path: Path) -> DeskFile | None:
         """None where no desk was ever served."""
-        fields = _fields(path)
+        fields = _read_fields(path)
         if not all(fields.get(name) for name in ("address", "token", "key")):
             return None
         return cls(fields["address"], fields["token"], fields["key"], fields.get("certificate", ""))
@@ -55,7 +55,7 @@ class DeskFile:
     @property
     def tls(self) -> ssl.SSLContext | None:
         """None where the desk speaks plain HTTP on this machine."""
-        return trusting(Path(self.certificate)) if self.certificate else None
+        return tls_context_trusting(Path(self.certificate)) if self.certificate else None
 
     def write(self, path: Path) -> None:
         """Atomically, and readable by its owner only from the first byte on."""
@@ -68,7 +68,7 @@ class DeskFile:
         draft.replace(path)
 
 
-def _fields(path: Path) -> dict[str, Any]:
+def _read_fields(path: Path) -> dict[str, Any]:
     """Empty for a file that others may read or that is broken, so that new secrets are made."""
     try:
         if path.stat().st_mode & 0o077:

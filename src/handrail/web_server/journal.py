@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from handrail.errors import InvalidAction
 from handrail.flow.recording import flow_text
 from handrail.journal import query
-from handrail.journal.query import ActionRow, Filter, actions
+from handrail.journal.query import ActionRow, Filter, query_actions
 from handrail.journal.signed_log import JournalLog
 from handrail.journal.writer import store_path
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
@@ -35,19 +35,13 @@ ROUTES = RouteTable()
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
-"""A blob's name is its content."""
-LIMIT, MOST = 50, 500
-"""Rows of a page: by default, and at most."""
-READ = 500
-"""Rows that are read at once when each has to be looked at."""
-FAR = 20_000
-"""Rows that one search looks at; the next page goes on from there."""
-DIGITS = 18
-"""Decimal digits that always fit SQLite's integers."""
-RUN_ROWS = 200
-"""Actions of a page of runs; a longer run goes on with the next page."""
-PAUSE_MS = 10 * 60_000
-"""An action that begins after so long starts another run."""
+"""A blob is named by the hash of its content, so it never changes."""
+LIMIT, MOST = 50, 500  # rows of a page: by default, and at most
+READ = 500  # rows that are read at once when each has to be looked at
+FAR = 20_000  # rows that one search reads at most; the next page continues there
+DIGITS = 18  # decimal digits that always fit SQLite's integers
+RUN_ROWS = 200  # actions of a page of runs; a longer run goes on with the next page
+PAUSE_MS = 10 * 60_000  # an action that begins after so long starts another run
 STEP_PICTURES = ("after", "screenshot", "before")
 """Which picture stands for a step: the first that there is."""
 ANY = Filter()
@@ -67,8 +61,9 @@ async def read_journal(runtime: Runtime, work: Callable[[sqlite3.Connection], T]
 async def list_actions(request: DeskRequest) -> JSON:
     """A page of actions, newest first, and where the next one begins."""
     wanted = JournalSearch.parse(request.query_params)
-    page = await read_journal(request.runtime, lambda db: search(db, wanted))
-    rows = [row.to_dict() | {"about": row.about} for row in page.rows]
+
+    page, pictures = await read_journal(request.runtime, lambda db: _search_with_pictures(db, wanted))
+    rows = [row.to_dict() | {"about": row.about, "picture": pictures.get(row.action_id)} for row in page.rows]
     return {"actions": _with_phone_names(request, rows), "next": page.next}
 
 
@@ -78,9 +73,11 @@ def _with_phone_names(request: DeskRequest, rows: list[dict[str, Any]]) -> list[
 
 
 @ROUTES("/api/journal/entry/{action}")
-async def entry(request: DeskRequest) -> JSON:
+async def show_action(request: DeskRequest) -> JSON:
     """One action: its events, its envelope, what changed in words, and the names of its pictures."""
-    shown = await read_journal(request.runtime, lambda db: query.show(db, request.path_params["action"]))
+    shown = await read_journal(
+        request.runtime, lambda db: query.show_action(db, request.path_params["action"])
+    )
     elsewhere = ("envelope", "action", "robust")
     events = [{key: part for key, part in event.items() if key not in elsewhere} for event in shown.events]
     changes = (shown.envelope or {}).get("changes") or ()
@@ -105,7 +102,7 @@ async def entry(request: DeskRequest) -> JSON:
 
 
 @ROUTES("/api/journal/blob/{name}")
-async def blob(request: DeskRequest) -> Response:
+async def show_picture(request: DeskRequest) -> Response:
     """A picture; `state` says why one is not there any more."""
     runtime, name = request.runtime, request.path_params["name"]
     if not _BLOB.fullmatch(name):
@@ -131,7 +128,7 @@ async def verify(request: DeskRequest) -> JSON:
 
 
 @ROUTES("/api/journal/flow")
-async def as_flow(request: DeskRequest) -> JSON:
+async def export_flow(request: DeskRequest) -> JSON:
     """What was done, as the text of a flow."""
     parameters = request.query_params
     text = await asyncio.to_thread(
@@ -168,14 +165,14 @@ class JournalSearch:
     def parse(cls, parameters: Mapping[str, str]) -> JournalSearch:
         """From a query string; `InvalidAction` names the bad field."""
         columns = Filter(
-            before=_number(parameters, "before"),
+            before=_read_number(parameters, "before"),
             device=parameters.get("device") or None,
             type=parameters.get("type") or None,
-            since=_number(parameters, "since"),
+            since=_read_number(parameters, "since"),
             failed={"1": True, "0": False}.get(parameters.get("failed", "")),
         )
         return cls(
-            limit=min(MOST, max(1, _number(parameters, "limit") or LIMIT)),
+            limit=min(MOST, max(1, _read_number(parameters, "limit") or LIMIT)),
             columns=columns,
             states=frozenset(filter(None, parameters.get("state", "").split(","))),
             actor=parameters.get("actor") or None,
@@ -185,11 +182,11 @@ class JournalSearch:
         )
 
     @property
-    def is_plain(self) -> bool:
-        """Whether SQL alone decides."""
+    def is_decided_by_sql(self) -> bool:
+        """Whether the SQL query alone answers the search."""
         return not (self.states or self.actor or self.session or self.text or self.touches_only)
 
-    def fits(self, row: ActionRow) -> bool:
+    def matches(self, row: ActionRow) -> bool:
         actor, kind = row.actor or {}, ACTIONS.get(row.type or "")
         parts = (row.action_id, row.type, row.state, row.failure_code, row.device, row.reason, row.about)
         words = " ".join(str(part) for part in (*parts, actor.get("id")) if part) if self.text else ""
@@ -202,30 +199,30 @@ class JournalSearch:
         )
 
 
-def search(db: sqlite3.Connection, wanted: JournalSearch) -> JournalPage:
+def search_journal(db: sqlite3.Connection, wanted: JournalSearch) -> JournalPage:
     """Newest first."""
     limit = wanted.limit
-    if wanted.is_plain:
-        return _page(actions(db, wanted.columns, limit + 1), limit, None)
+    if wanted.is_decided_by_sql:
+        return _cut_page(query_actions(db, wanted.columns, limit + 1), limit, None)
     matches: list[ActionRow] = []
     before, read = wanted.columns.before, 0
     while len(matches) <= limit and read < FAR:
-        rows = actions(db, replace(wanted.columns, before=before), READ)
-        matches += filter(wanted.fits, rows)
+        rows = query_actions(db, replace(wanted.columns, before=before), READ)
+        matches += filter(wanted.matches, rows)
         read += len(rows)
         if len(rows) < READ:
-            return _page(matches, limit, None)
+            return _cut_page(matches, limit, None)
         before = rows[-1].seq
-    return _page(matches, limit, before)
+    return _cut_page(matches, limit, before)
 
 
-def _page(rows: list[ActionRow], limit: int, before: int | None) -> JournalPage:
+def _cut_page(rows: list[ActionRow], limit: int, before: int | None) -> JournalPage:
     if len(rows) > limit:
         return JournalPage(rows[:limit], rows[limit - 1].seq)
     return JournalPage(rows, before)
 
 
-def _number(parameters: Mapping[str, str], name: str) -> int | None:
+def _read_number(parameters: Mapping[str, str], name: str) -> int | None:
     text = parameters.get(name, "")
     if not text:
         return None
@@ -262,7 +259,7 @@ class JournalRun:
         return {key: part for key, part in run.items() if part is not None}
 
 
-def runs_of(rows: Iterable[ActionRow]) -> list[JournalRun]:
+def group_into_runs(rows: Iterable[ActionRow]) -> list[JournalRun]:
     """Newest first, also where several callers worked at the same time. Desk actions are left out."""
     runs: list[JournalRun] = []
     latest: dict[tuple[str | None, str, str], JournalRun] = {}
@@ -284,25 +281,27 @@ async def list_runs(request: DeskRequest) -> JSON:
     """Runs, newest first, with their steps and pictures. Takes the same search parameters as actions."""
     wanted = JournalSearch.parse({"limit": str(RUN_ROWS), "touches": "1", **request.query_params})
 
-    def read(db: sqlite3.Connection) -> tuple[JournalPage, dict[str, str]]:
-        page = search(db, wanted)
-        action_ids = [row.action_id for row in page.rows]
-        marks = ", ".join("?" * len(action_ids))
-        order = (
-            f"SELECT action_id, body FROM journal WHERE action_id IN ({marks}) AND body LIKE '%\"blobs\"%'"  # noqa: S608
-        )
-        blobs: dict[str, dict[str, str]] = {}
-        for action_id, body in db.execute(order, action_ids):
-            blobs.setdefault(action_id, {}).update(json.loads(body).get("blobs") or {})
-        chosen = {
-            action_id: next((names[kind] for kind in STEP_PICTURES if kind in names), None)
-            for action_id, names in blobs.items()
-        }
-        return page, {action_id: name for action_id, name in chosen.items() if name}
-
-    page, pictures = await read_journal(request.runtime, read)
-    runs = [run.to_dict(pictures) for run in runs_of(page.rows)]
+    page, pictures = await read_journal(request.runtime, lambda db: _search_with_pictures(db, wanted))
+    runs = [run.to_dict(pictures) for run in group_into_runs(page.rows)]
     return {"runs": _with_phone_names(request, runs), "next": page.next}
+
+
+def _search_with_pictures(
+    db: sqlite3.Connection, wanted: JournalSearch
+) -> tuple[JournalPage, dict[str, str]]:
+    """A page of actions, and by action the picture that stands for it."""
+    page = search_journal(db, wanted)
+    action_ids = [row.action_id for row in page.rows]
+    marks = ", ".join("?" * len(action_ids))
+    order = f"SELECT action_id, body FROM journal WHERE action_id IN ({marks}) AND body LIKE '%\"blobs\"%'"  # noqa: S608
+    blobs: dict[str, dict[str, str]] = {}
+    for action_id, body in db.execute(order, action_ids):
+        blobs.setdefault(action_id, {}).update(json.loads(body).get("blobs") or {})
+    chosen = {
+        action_id: next((names[kind] for kind in STEP_PICTURES if kind in names), None)
+        for action_id, names in blobs.items()
+    }
+    return page, {action_id: name for action_id, name in chosen.items() if name}
 
 
 @ROUTES("/api/journal/checkpoint")
@@ -333,11 +332,11 @@ async def save_flow(request: DeskRequest) -> JSON:
     device = device if isinstance(device, str) and device else None
     name = f"recorded {datetime.fromtimestamp(runtime.clock.now_ms() / 1000):%Y-%m-%d %H.%M}"
     text = await asyncio.to_thread(flow_text, runtime.journal, device=device, session=session, name=name)
-    path = await asyncio.to_thread(_write_new, folders[-1], name.replace(" ", "-"), text)
+    path = await asyncio.to_thread(_write_new_file, folders[-1], name.replace(" ", "-"), text)
     return {"file": path.name, "path": str(path), "text": text}
 
 
-def _write_new(folder: Path, name: str, text: str) -> Path:
+def _write_new_file(folder: Path, name: str, text: str) -> Path:
     """Never overwrites a file; counts up instead."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(1, 1_000):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import http.client
 import re
 import socket
 import stat
@@ -24,20 +23,22 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies
 
+import h11
 from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from handrail.bind import TUNNEL, literal_host
+from handrail.bind import TUNNEL, replace_localhost
 from handrail.desk.render import render
 from handrail.errors import InvalidAction, Unsupported
-from handrail.hosts import host_of, why_private
+from handrail.hosts import host_of, read_address, why_private
 from handrail.protocol.desk import Extent
 from handrail.protocol.model import CamelModel, Name, Text
 from handrail.protocol.read import read_json
-from handrail.web_server.auth import APP_NAME, NOBODY, address_of, app_folder
+from handrail.web_server.auth import APP_NAME, NOBODY, client_address, sealed_app_path
+from handrail.web_server.push_notifications import INTERNET, exchange
 from handrail.web_server.responses import (
     CSP,
     JSON,
@@ -46,14 +47,13 @@ from handrail.web_server.responses import (
     HttpRefusal,
     RouteTable,
     json_body,
-    refused,
-    validated,
+    refusal_response,
+    validate_model,
 )
 
 ROUTES = RouteTable()
 WEB_FOLDER = Path(__file__).parent.parent / "web"
-APPROVE = "/approve"
-"""The page for a phone's screen: one question at a time."""
+APPROVE = "/approve"  # the page for a phone's screen: one question at a time
 DEVICE_LINK_LIFE_MS = 120_000.0
 START_PUBLIC = "Start `handrail serve --host 0.0.0.0 --token @FILE --cert CERT.pem --key KEY.pem`."
 TICKETED = ("/api/journal/blob/", "/api/storage/", "/api/flows/runs/")
@@ -90,14 +90,11 @@ APP_FILES = PICTURES | {
     ".ico": "image/x-icon",
     ".woff2": "font/woff2",
 }
-DOWNLOAD = "application/octet-stream"
-"""For every other suffix, whatever the file holds."""
-MOST_CACHED = 16_000_000
-"""Characters of rendered HTML."""
+DOWNLOAD = "application/octet-stream"  # for every other suffix, whatever the file holds
+MOST_CACHED = 16_000_000  # characters of rendered HTML
 WINDOW_POLICY = "default-src 'none'; img-src 'self' data:; frame-ancestors 'none'; sandbox"
-"""Opened by itself it is nothing but text."""
-LOOKUP_S = 2.0
-"""A name that no resolver knows by then needs a person's yes."""
+"""For a window's HTML that is opened as a page of its own."""
+LOOKUP_S = 2.0  # a name that no resolver knows by then needs a person's yes
 PROBE_S = 3.0
 MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -121,7 +118,7 @@ class TicketBody(CamelModel):
 @ROUTES(APPROVE)
 @ROUTES("/login")
 @ROUTES("/")
-async def page(request: DeskRequest) -> Response:
+async def show_page(request: DeskRequest) -> Response:
     """The desk, which is no secret; without a token it tells how to get one. It lives at one host only."""
     host = _page_host(request)
     if host != request.headers["host"]:
@@ -131,9 +128,9 @@ async def page(request: DeskRequest) -> Response:
 
 
 @ROUTES("/api/login")
-async def logged_in(request: DeskRequest) -> JSON | Response:
+async def check_login(request: DeskRequest) -> JSON | Response:
     """Whether this page's token is valid."""
-    return {"ok": True} if request.state.visitor is not None else refused(NOBODY)
+    return {"ok": True} if request.state.visitor is not None else refusal_response(NOBODY)
 
 
 @ROUTES("/api/login", "POST")
@@ -142,13 +139,13 @@ async def log_in(request: DeskRequest) -> JSON | Response:
     body = await json_body(request, LoginBody)
     host = request.headers["host"]
     if host != _page_host(request):
-        return refused(_WRONG_HOST)
-    answer = request.context.auth.log_in(body.code, host, address_of(request.scope))
-    return refused(answer) if isinstance(answer, HttpRefusal) else {"token": answer}
+        return refusal_response(_WRONG_HOST)
+    answer = request.context.auth.log_in(body.code, host, client_address(request.scope))
+    return refusal_response(answer) if isinstance(answer, HttpRefusal) else {"token": answer}
 
 
 @ROUTES("/api/login-links", "POST", person="Making a login link")
-async def new_link(request: DeskRequest) -> JSON:
+async def new_login_link(request: DeskRequest) -> JSON:
     """A link that logs one more browser in, once."""
     context = request.context
     host = _page_host(request)
@@ -181,7 +178,7 @@ def _page_host(request: DeskRequest) -> str:
     context, host = request.context, request.headers["host"]
     if context.origin(request).startswith("https:"):
         return host
-    return context.pages.own or literal_host(host, request.scope.get("server"))
+    return context.pages.own or replace_localhost(host, request.scope.get("server"))
 
 
 def login_path(code: str) -> str:
@@ -200,7 +197,7 @@ async def new_ticket(request: DeskRequest) -> JSON:
 
 
 @ROUTES("/worker.js")
-async def worker(_: DeskRequest) -> FileResponse:
+async def service_worker(_: DeskRequest) -> FileResponse:
     """The service worker, at the root because its scope is its own folder. It shows notifications only."""
     headers = {"cache-control": "no-cache", CSP: "default-src 'none'"}
     return FileResponse(WEB_FOLDER / "worker.js", media_type="text/javascript", headers=headers)
@@ -223,7 +220,7 @@ class _Static(StaticFiles):
 ROUTES.append(Mount("/static", _Static(directory=WEB_FOLDER, check_dir=False)))
 
 
-def inside(root: Path, wanted: str) -> Path:
+def file_inside(root: Path, wanted: str) -> Path:
     """The file or folder at a path from outside: 404 for anything above `root`, hidden, or behind a link."""
     missing = HTTPException(404, "There is no such file.")
     parts = PurePosixPath(wanted).parts
@@ -248,9 +245,9 @@ async def storage(request: DeskRequest) -> JSON | Response:
     wanted = request.path_params.get("path", "")
     if not wanted and not root.is_dir():
         return {"path": "", "entries": []}
-    path = await asyncio.to_thread(inside, root, wanted)
+    path = await asyncio.to_thread(file_inside, root, wanted)
     if path.is_dir():
-        entries = await asyncio.to_thread(_entries, path)
+        entries = await asyncio.to_thread(_folder_entries, path)
         return {"path": wanted.strip("/"), "entries": entries[:MOST_ENTRIES], "total": len(entries)}
     suffix = path.suffix.lower()
     kind = "text/plain; charset=utf-8" if suffix in TEXTS else PICTURES.get(suffix, DOWNLOAD)
@@ -259,7 +256,7 @@ async def storage(request: DeskRequest) -> JSON | Response:
     return FileResponse(path, media_type=kind, headers=headers, filename=filename)
 
 
-def _entries(folder: Path) -> list[dict[str, Any]]:
+def _folder_entries(folder: Path) -> list[dict[str, Any]]:
     """Folders first, then by name; links and hidden files are left out."""
     paths = [path for path in folder.iterdir() if not path.name.startswith(".") and not path.is_symlink()]
     paths.sort(key=lambda path: (path.is_file(), path.name))
@@ -289,15 +286,15 @@ class AppManifest(CamelModel):
 async def list_apps(request: DeskRequest) -> JSON:
     """Every app of the desk, and what is wrong with folders that hold none."""
     context = request.context
-    return await asyncio.to_thread(listing, context.runtime.config.apps, context.auth.seal_key)
+    return await asyncio.to_thread(app_listing, context.runtime.config.apps, context.auth.seal_key)
 
 
-def listing(home_apps: Path, seal_key: bytes) -> dict[str, Any]:
+def app_listing(home_apps: Path, seal_key: bytes) -> dict[str, Any]:
     """Built-in apps first; a user's app can't take the name of one."""
     apps: dict[str, dict[str, Any]] = {}
     problems: list[dict[str, str]] = []
     for root, built_in in ((WEB_FOLDER / "apps", True), (home_apps, False)):
-        for folder in _folders(root):
+        for folder in _app_folders(root):
             try:
                 if folder.name in apps:
                     raise InvalidAction(f"{folder.name} is the name of a built-in app", path="name")
@@ -308,7 +305,7 @@ def listing(home_apps: Path, seal_key: bytes) -> dict[str, Any]:
                 manifest = read_manifest(folder)
                 if not built_in and not (folder / "index.html").is_file():
                     raise InvalidAction("index.html is missing", path="index.html")
-                place = f"/static/apps/{folder.name}" if built_in else app_folder(folder.name, seal_key)
+                place = f"/static/apps/{folder.name}" if built_in else sealed_app_path(folder.name, seal_key)
                 icon = manifest.icon
                 apps[folder.name] = manifest.to_dict() | {
                     "id": folder.name,
@@ -323,10 +320,10 @@ def listing(home_apps: Path, seal_key: bytes) -> dict[str, Any]:
 
 def app_ids(home_apps: Path) -> set[str]:
     """Every app that may have a badge, also one that is still being written."""
-    return {folder.name for root in (WEB_FOLDER / "apps", home_apps) for folder in _folders(root)}
+    return {folder.name for root in (WEB_FOLDER / "apps", home_apps) for folder in _app_folders(root)}
 
 
-def _folders(root: Path) -> list[Path]:
+def _app_folders(root: Path) -> list[Path]:
     if not root.is_dir():
         return []
     return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
@@ -338,7 +335,7 @@ def read_manifest(folder: Path) -> AppManifest:
         fields = read_json((folder / MANIFEST).read_bytes())
     except OSError as error:
         raise InvalidAction(f"{MANIFEST}: {error.strerror or error}", path=MANIFEST) from None
-    return validated(AppManifest, fields)
+    return validate_model(AppManifest, fields)
 
 
 @ROUTES("/apps/{folder}/{path:path}")
@@ -349,9 +346,11 @@ async def app_file(request: DeskRequest) -> Response:
     if "~" not in folder:
         if not re.fullmatch(APP_NAME, folder, re.ASCII):
             raise HTTPException(404, "There is no such app.")
-        return RedirectResponse(f"{app_folder(folder, context.auth.seal_key)}/{path or 'index.html'}", 307)
+        return RedirectResponse(
+            f"{sealed_app_path(folder, context.auth.seal_key)}/{path or 'index.html'}", 307
+        )
     root = context.runtime.config.apps
-    file = await asyncio.to_thread(inside, root, f"{folder.partition('~')[0]}/{path}")
+    file = await asyncio.to_thread(file_inside, root, f"{folder.partition('~')[0]}/{path}")
     if not file.is_file() or file.name == MANIFEST:
         raise HTTPException(404, "There is no such file.")
     here = f"{context.origin(request)}/apps/{folder}/"
@@ -368,7 +367,7 @@ async def app_file(request: DeskRequest) -> Response:
     return FileResponse(file, media_type=APP_FILES.get(file.suffix.lower(), DOWNLOAD), headers=headers)
 
 
-class Rendered:
+class RenderedTexts:
     """A cache of rendered HTML, by a hash of its source."""
 
     def __init__(self, most: int = MOST_CACHED) -> None:
@@ -403,9 +402,9 @@ async def window_html(request: DeskRequest) -> HTMLResponse:
 
 
 @ROUTES("/api/frames")
-async def frame(request: DeskRequest) -> JSON:
+async def ask_before_frame(request: DeskRequest) -> JSON:
     """Whether a person has to say yes before a frame loads `url`, and why."""
-    why = await asks_about(request.query_params.get("url", ""))
+    why = await why_ask_before_frame(request.query_params.get("url", ""))
     return {"asks": why is not None, "why": why or ""}
 
 
@@ -418,7 +417,7 @@ async def frame_problem(request: DeskRequest) -> JSON:
     return {"problem": await why_not_framed(url, request.headers["host"], near=near)}
 
 
-async def asks_about(url: str) -> str | None:
+async def why_ask_before_frame(url: str) -> str | None:
     """Why a person has to say yes to this page; None for a page of the open internet.
 
     A name may resolve differently before a browser looks it up, so this does not keep anything out. What
@@ -433,10 +432,10 @@ async def asks_about(url: str) -> str | None:
         return f"{host} is this machine."
     try:
         async with asyncio.timeout(LOOKUP_S):
-            rows = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, TimeoutError, UnicodeError):
+            addresses = await INTERNET.resolve(host, 0)
+    except (OSError, UnicodeError):
         return f"Where {host} is could not be found out."
-    for address in (str(row[4][0]) for row in rows):
+    for address in addresses:
         if why_private(address.partition("%")[0]):
             return f"{host} leads to {address}, which is on this machine or in a private network."
     return None
@@ -451,9 +450,9 @@ async def why_not_framed(url: str, own_host: str, *, near: bool) -> str | None:
     first = host_of(url)
     for _ in range(MOST_REDIRECTS):
         try:
-            probe = asyncio.to_thread(_probe, url, may_be_private=host_of(url) == first)
-            status, headers = await asyncio.wait_for(probe, PROBE_S + 1)
-        except (OSError, http.client.HTTPException, TimeoutError, ValueError):
+            async with asyncio.timeout(PROBE_S):
+                status, headers = await _fetch_head(url, may_be_private=host_of(url) == first)
+        except (OSError, h11.ProtocolError, ValueError):
             return NO_ANSWER if near and not getproxies() else None
         if status not in _REDIRECTS or "location" not in headers:
             if status >= 500:
@@ -470,24 +469,17 @@ async def why_not_framed(url: str, own_host: str, *, near: bool) -> str | None:
     return "The page leads from address to address without end."
 
 
-def _probe(url: str, *, may_be_private: bool) -> tuple[int, dict[str, str]]:
+async def _fetch_head(url: str, *, may_be_private: bool) -> tuple[int, dict[str, str]]:
     """Status and headers of a page. A public name that resolves to a private address is not called."""
-    parts = urlsplit(url)
-    secure = parts.scheme == "https"
-    host, port = parts.hostname or "", parts.port or (443 if secure else 80)
-    address = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
+    if (read := read_address(url)) is None:
+        raise ValueError(f"{url:.100} is not a web address")
+    [address, *_] = await INTERNET.resolve(*read)
     if not may_be_private and why_private(address.partition("%")[0]):
-        raise OSError(f"{host} leads to {address}")
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(host, port, timeout=PROBE_S)
-    connection._create_connection = lambda _, *rest: socket.create_connection((address, port), *rest)  # type: ignore[attr-defined]
-    try:
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("GET", path, headers={"Accept": "text/html", "User-Agent": "Handrail (desk)"})
-        answer = connection.getresponse()
-        return answer.status, {name.lower(): text for name, text in answer.getheaders()}
-    finally:
-        connection.close()
+        raise OSError(f"{read[0]} leads to {address}")
+    tls = INTERNET.tls() if urlsplit(url).scheme == "https" else None
+    streams = await INTERNET.connect(address, read[1], read[0], tls)
+    answer = await exchange(streams, "GET", url, {"Accept": "text/html", "User-Agent": "Handrail (desk)"})
+    return answer.status_code, {name.decode(): text.decode("latin-1") for name, text in answer.headers}
 
 
 def _may_be_framed(headers: Mapping[str, str], own_host: str) -> bool:

@@ -1,8 +1,8 @@
 """Phones over HTTP: all of them at once, one's state and screen, a person who takes one over and uses it, and
 new ones from the page: a simulated one, or a real one that is paired by a QR code.
 
-`Phones` belongs to one server. `ManualControl` acts through the engine's own lease. `handle` is what the
-WebSocket does with `PHONE_INPUT`.
+`Phones` belongs to one server. `ManualControl` acts through the engine's own lease. The WebSocket calls
+`handle_phone_input` for `PHONE_INPUT`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import Any, Protocol
 
 from starlette.responses import Response
 
-from handrail.android.discovery import DiscoveredDevice as ListedDevice
 from handrail.android.discovery import server_of
 from handrail.android.usb import switch_on, usb_phones
 from handrail.android.wireless import Invitation, RememberedPhones, pair_phone, wait_for_invited
@@ -40,33 +39,30 @@ from handrail.safety.caller import Caller
 from handrail.safety.leases import HeldLease, Holder, Lease
 from handrail.screen.reach import visible_part
 from handrail.simulator import simulated_phones
+from handrail.surface.listing import DiscoveredDevice as ListedDevice
 from handrail.waiting import Background
-from handrail.web_server.journal import JournalSearch, read_journal, search
+from handrail.web_server.journal import JournalSearch, read_journal, search_journal
 from handrail.web_server.pages import qr_picture
 from handrail.web_server.phone_stream import (
-    BeforeAfter,
-    PhoneStream,
+    ActionPictures,
     PhoneStreams,
-    PhoneVideo,
+    PictureStream,
     PictureWatcher,
+    VideoStream,
     VideoWatcher,
-    shrink,
+    shrink_to_jpeg,
 )
 from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
 
 ROUTES = RouteTable()
 ADDING = "Bringing a phone in"
-MOST_SIMULATED = 4
-"""Phones that pages may start; each holds some 60 MB."""
-PAIRING_MS = 180_000.0
-"""For somebody to find the phone's dialog and to hold the phone to the screen."""
+MOST_SIMULATED = 4  # phones that pages may start; each holds some 60 MB
+PAIRING_MS = 180_000.0  # for somebody to find the phone's dialog and to hold the phone to the screen
 REASON = "I look at the elements, at the desk"
-PATIENCE_S = 3.0
-"""For a look that waits for its turn."""
-MOST_WAITING = 50
-"""Touches of one person that may wait for their turn; more means that the phone hangs."""
-BY_HAND = "by hand, at the desk"
-"""The reason in the journal, where the person gives none."""
+PATIENCE_S = 3.0  # for a look that waits for its turn
+MOST_WAITING = 50  # touches of one person that may wait for their turn; more means that the phone hangs
+BY_HAND = "by hand, at the desk"  # the reason in the journal, where the person gives none
+NO_PHONE = "*"  # the serial of none: only a stop of every phone holds it
 _REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
 
 
@@ -79,7 +75,8 @@ class TakenOver:
 
 
 class ManualControl:
-    """People's leases of phones. A person's browsers share a lease; only the page that took it may touch."""
+    """The phones that people have taken over. A person's pages share a lease; only the page that took it may
+    touch."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -90,12 +87,11 @@ class ManualControl:
         return await self._runtime.leases.holder(device)
 
     async def take(self, device: str, person: Caller) -> None:
-        """Agents wait from now on, until it is handed back or this process ends.
-
-        Another page of the same person takes the touches over, not the lease.
+        """Agents wait until it is handed back or this process ends. If the person has the phone already,
+        only the right to touch it moves to their new page.
         """
         name = canonical(device)
-        if owns(person, await self.holder(device)):
+        if is_held_by(person, await self.holder(device)):
             if taken := self._taken.get(name):
                 self._taken[name] = replace(taken, page=person.page)
             return
@@ -109,13 +105,13 @@ class ManualControl:
                 await session.stop_active_actions(f"{person.id} took the phone over")
 
     async def hand_back(self, device: str, person: Caller) -> None:
-        """Agents go on. Does nothing where no person has taken or stopped the phone."""
+        """Lets agents continue. Does nothing if no person has taken or stopped the phone."""
         held = await self.holder(device)
         if held is not None and (held.holder.kind == "person" or held.is_stopped):
             await self._runtime.hand_back(device, by=person)
             self._taken.pop(canonical(device), None)
 
-    def hand(self, device: str, person: Caller) -> Lease | None:
+    def touch_lease(self, device: str, person: Caller) -> Lease | None:
         """The lease that proves that this person touches the phone: they are at the page that took it.
 
         A program's token, MCP and the command socket have no page, so none of them ever has the lease.
@@ -124,10 +120,10 @@ class ManualControl:
         return taken.lease if taken is not None and person.page and person.page == taken.page else None
 
     async def touch(self, session: Session, action: AnyAction, person: Caller) -> None:
-        """Begins at once and in order; its end is published like that of every action."""
+        """Starts one touch by a person and does not wait for its end. Touches of a phone run in order."""
         serial = session.serial
         held = await self.holder(serial)
-        if not owns(person, held):
+        if not is_held_by(person, held):
             who = f"is held by {held.holder}" if held is not None else "was not taken over"
             raise DeviceBusy(
                 f"{serial} {who}: a touch by hand needs the phone first",
@@ -141,7 +137,7 @@ class ManualControl:
                 hint="Wait for the phone, or stop what is being done on it.",
                 device=serial,
             )
-        reason, hand = action.reason or BY_HAND, self.hand(serial, person)
+        reason, hand = action.reason or BY_HAND, self.touch_lease(serial, person)
         running = session.run(action, reason=reason, caller=person, settle="light", hand=hand)
         waiting.start(running, f"{action.type} by hand")
 
@@ -150,12 +146,12 @@ class ManualControl:
             await waiting.close()
 
 
-def owns(person: Caller, held: HeldLease | None) -> bool:
+def is_held_by(person: Caller, held: HeldLease | None) -> bool:
     return held is not None and held.is_of(person)
 
 
 class Watcher(PictureWatcher, VideoWatcher, Protocol):
-    """A browser."""
+    """A browser that watches a phone by pictures or video."""
 
 
 class RemotePhones(Protocol):
@@ -182,16 +178,16 @@ class Phones:
         self.control = ManualControl(runtime)
         self.remote: RemotePhones | None = None
         self.last: dict[str, Event] = {}
-        """By serial: the end of the last action."""
+        """Serial → the event that ended its last action."""
         self.names = DeviceNames(runtime.config.home)
         self._model_names: dict[str, str] = {}
         self.pictures = PhoneStreams(
-            lambda device: PhoneStream(device, partial(self.screenshot, device), runtime.clock)
+            lambda device: PictureStream(device, partial(self.screenshot, device), runtime.clock)
         )
         self.videos = PhoneStreams(
-            lambda device: PhoneVideo(device, partial(self.session, device), runtime.clock)
+            lambda device: VideoStream(device, partial(self.session, device), runtime.clock)
         )
-        self._before_after = BeforeAfter(runtime)
+        self._before_after = ActionPictures(runtime)
 
     def name(self, serial: str, model: str = "") -> str:
         """The name that people gave it, or its model, with a number where several are alike. It never changes
@@ -213,7 +209,7 @@ class Phones:
         return next((session for session in sessions if canonical(session.serial) == name), None)
 
     async def session(self, device: str) -> Session:
-        """Of a phone that is open or listed; a name from a browser never makes us call a stranger."""
+        """The session of a phone that is open or listed. No other address is ever called."""
         if session := self._open_session(device):
             return session
         listed = (await self.runtime.devices()).devices
@@ -239,7 +235,7 @@ class Phones:
             opened, held = sessions.get(key), leases.get(key)
             row = device.to_dict() | {"open": opened is not None, "held": held.to_dict() if held else None}
             if opened is not None:
-                row |= {"model": opened.facts.model, "android": opened.facts.android_version}
+                row |= {"model": opened.facts.model, "android": opened.facts.android}
             rows.append(row | {"name": self.name(row["serial"], row.get("model") or "")})
         return rows, list(listing.notes)
 
@@ -266,7 +262,7 @@ class Phones:
             self.last[canonical(session.serial)] = event
         stream = self.pictures.get(session.serial)
         if stream is not None:
-            stream.hurry(busy=not event.terminal)
+            stream.look_sooner(busy=not event.terminal)
         self._before_after.on_event(session, event, stream.newest if stream else None)
 
     async def close(self) -> None:
@@ -276,7 +272,7 @@ class Phones:
         await self._before_after.close()
 
 
-async def handle(phones: Phones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
+async def handle_phone_input(phones: Phones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
     """Does what a person's browser asks for. Raises `HandrailError`."""
     remote = phones.remote_of(frame.device)
     if remote is not None and (frame.control in ("take", "hand_back") or frame.action is not None):
@@ -302,7 +298,7 @@ async def handle(phones: Phones, client: Watcher, frame: PhoneInput, person: Cal
 PhoneHandler = Callable[[DeskRequest, Phones, str], Awaitable[JSON]]
 
 
-def _on_phone(order: str, *methods: str, person: str = "") -> Callable[[PhoneHandler], PhoneHandler]:
+def phone_route(order: str, *methods: str, person: str = "") -> Callable[[PhoneHandler], PhoneHandler]:
     """A route of one phone. A phone of another host is asked for `order` there."""
 
     def add(handler: PhoneHandler) -> PhoneHandler:
@@ -319,8 +315,8 @@ def _on_phone(order: str, *methods: str, person: str = "") -> Callable[[PhoneHan
     return add
 
 
-@_on_phone("state")
-async def state(request: DeskRequest, phones: Phones, device: str) -> JSON:
+@phone_route("state")
+async def show_state(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Who has the phone, which app is in front, what was done last."""
     return await phone_state(phones, device, request.visitor.caller())
 
@@ -338,15 +334,15 @@ async def phone_state(phones: Phones, device: str, caller: Caller) -> dict[str, 
         "device": session.serial,
         "name": phones.name(session.serial),
         "model": session.facts.model,
-        "android": session.facts.android_version,
+        "android": session.facts.android,
         "platform": session.facts.platform,
         "app": front.package,
         "activity": front.activity,
         "width": display.width,
         "height": display.height,
         "holder": held.to_dict() if held else None,
-        "yours": owns(caller, held),
-        "here": owns(caller, held) and phones.control.hand(session.serial, caller) is not None,
+        "yours": is_held_by(caller, held),
+        "here": is_held_by(caller, held) and phones.control.touch_lease(session.serial, caller) is not None,
         "line": [waiting.to_dict() for waiting in line],
         "now": iso_time(phones.runtime.clock.now_ms()),
         "watchers": phones.watchers(device),
@@ -354,7 +350,7 @@ async def phone_state(phones: Phones, device: str, caller: Caller) -> dict[str, 
     }
 
 
-@_on_phone("take", "POST", person="Taking a phone over")
+@phone_route("take", "POST", person="Taking a phone over")
 async def take(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Take the phone over for the person who asks."""
     caller = request.visitor.caller()
@@ -362,7 +358,7 @@ async def take(request: DeskRequest, phones: Phones, device: str) -> JSON:
     return await phone_state(phones, device, caller)
 
 
-@_on_phone("hand_back", "POST", person="Handing a phone back")
+@phone_route("hand_back", "POST", person="Handing a phone back")
 async def hand_back(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Give the phone back to whoever worked on it."""
     caller = request.visitor.caller()
@@ -370,38 +366,66 @@ async def hand_back(request: DeskRequest, phones: Phones, device: str) -> JSON:
     return await phone_state(phones, device, caller)
 
 
-@_on_phone("stop", "POST")
+@phone_route("stop", "POST")
 async def stop(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """Stop every action that runs on this phone."""
     return {"stopped": await phones.runtime.stop(device, by=request.visitor.caller())}
 
 
-@_on_phone("tree")
-async def tree(request: DeskRequest, phones: Phones, device: str) -> JSON:
+@ROUTES("/api/stops")
+async def list_stops(request: DeskRequest) -> JSON:
+    """Phones that somebody stopped and nobody has handed back; `all` where every phone is stopped."""
+    runtime, name_of = request.runtime, request.context.phones.name
+    held = [lease for lease in await runtime.leases.all(runtime.sessions) if lease.is_stopped]
+    rows = [
+        {
+            "device": lease.device,
+            "name": name_of(lease.device),
+            "by": str(lease.holder.label or lease.holder.id),
+        }
+        for lease in held
+    ]
+    return {"phones": rows, "all": await runtime.leases.holder(NO_PHONE) is not None}
+
+
+@ROUTES("/api/hand-back", "POST", person="Handing phones back")
+async def hand_back_all(request: DeskRequest) -> JSON:
+    """Give back every phone that was stopped, by whomever."""
+    await request.runtime.hand_back(by=request.visitor.caller())
+    return await list_stops(request)
+
+
+@phone_route("tree")
+async def show_tree(request: DeskRequest, phones: Phones, device: str) -> JSON:
     """The compact text and the box of every ref in it; `fresh=1` looks again."""
     session = await phones.session(device)
     is_fresh = request.query_params.get("fresh") == "1" or session.screens.last is None
     return await phone_tree(phones, session, request.visitor.caller(), is_fresh=is_fresh)
 
 
+async def look(session: Session, caller: Caller) -> None:
+    """Reads the screen; while an action runs, the last screen has to do."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE_S):
+            await session.run(GetUiTree(), reason=REASON, caller=caller)
+
+
 async def phone_tree(phones: Phones, session: Session, caller: Caller, *, is_fresh: bool) -> dict[str, Any]:
     """The screen of a phone of this host. While an action runs, the last screen has to do."""
     if is_fresh:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_S):
-                await session.run(GetUiTree(), reason=REASON, caller=caller)
-    return tree_of(session.screens, phones.runtime.secrets.redact)
+        await look(session, caller)
+    return screen_tree(session.screens, phones.runtime.secrets.redact)
 
 
 @ROUTES("/api/phone/{device}/frame.jpg")
-async def picture(request: DeskRequest) -> Response:
+async def show_picture(request: DeskRequest) -> Response:
     """The screen now."""
     png = await request.context.phones.screenshot(request.path_params["device"])
-    small = await asyncio.to_thread(shrink, png)
+    small = await asyncio.to_thread(shrink_to_jpeg, png)
     return Response(small.jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
-def tree_of(screens: ScreenTracker, redact: Callable[[str], str]) -> dict[str, Any]:
+def screen_tree(screens: ScreenTracker, redact: Callable[[str], str]) -> dict[str, Any]:
     """The text that agents read, and where each ref is: left, top, right, bottom in pixels."""
     last, registry = screens.last, screens.registry
     if last is None:
@@ -450,7 +474,7 @@ async def all_phones(request: DeskRequest) -> JSON:
 
     def last_action(db: sqlite3.Connection, serial: str) -> JSON | None:
         """The last action that touched the phone; reads do not count."""
-        page = search(db, JournalSearch(limit=1, columns=Filter(device=serial), touches_only=True))
+        page = search_journal(db, JournalSearch(limit=1, columns=Filter(device=serial), touches_only=True))
         return page.rows[0].to_dict() | {"about": page.rows[0].about} if page.rows else None
 
     last = await read_journal(phones.runtime, lambda db: [last_action(db, serial) for serial in serials])
@@ -464,7 +488,7 @@ async def all_phones(request: DeskRequest) -> JSON:
 
 
 @ROUTES("/api/phone/{device}/name", "POST", person="Naming a phone")
-async def rename(request: DeskRequest) -> JSON:
+async def name_phone(request: DeskRequest) -> JSON:
     """Give this phone a name for people; an empty name takes it away."""
     name = (await json_object(request)).get("name")
     if not isinstance(name, str):
@@ -564,7 +588,11 @@ class AddedPhones:
             )  # fmt: skip
             session = await runtime.session(serial)
         except HandrailError as error:
-            pairing.state, pairing.say, pairing.hint = "failed", error.message, error.hint or ""
+            pairing.state, pairing.say, pairing.hint = (
+                "failed",
+                error.message,
+                error.hint or "",
+            )
         else:
             pairing.state, pairing.device = "ready", session.serial
             pairing.say = f"{session.facts.model} is here."
@@ -575,27 +603,27 @@ class AddedPhones:
 
 
 @ROUTES("/api/phones/simulated", "POST", person=ADDING)
-async def simulate(request: DeskRequest) -> JSON:
+async def add_simulated_phone(request: DeskRequest) -> JSON:
     """Start a simulated phone; it ends with the server."""
     return {"device": await request.context.added_phones.start_simulated()}
 
 
 @ROUTES("/api/phones/pairing", "POST", person=ADDING)
-async def invite(request: DeskRequest) -> JSON:
+async def start_pairing(request: DeskRequest) -> JSON:
     """A QR code that a phone with wireless debugging reads to be paired."""
     started = await request.context.added_phones.new_invitation()
     return {**started.to_dict(), "picture": started.picture, "seconds": PAIRING_MS / 1000}
 
 
 @ROUTES("/api/phones/pairing", person=ADDING)
-async def pairing(request: DeskRequest) -> JSON:
+async def show_pairing(request: DeskRequest) -> JSON:
     """How far the pairing by the QR code is."""
     current = request.context.added_phones.pairing
     return current.to_dict() if current else {"state": "none"}
 
 
 @ROUTES("/api/phones/cable", person=ADDING)
-async def cable(_: DeskRequest) -> JSON:
+async def show_cable_steps(_: DeskRequest) -> JSON:
     """What to do on a phone with a cable, and which phones this machine sees on one."""
     phones = await asyncio.to_thread(usb_phones) if sys.platform == "linux" else None
     rows = [

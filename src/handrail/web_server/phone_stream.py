@@ -29,34 +29,26 @@ from handrail.surface.picture import opened
 from handrail.surface.values import VideoUnit
 from handrail.waiting import Background, first, wait_for_event
 
-FASTEST_MS = 80.0
-"""Between two pictures of a screen that moves: twelve a second."""
-SLOWEST_MS = 250.0
-"""Between two looks at a screen that has not changed for a while."""
+FASTEST_MS = 80.0  # between two pictures of a screen that moves: twelve a second
+SLOWEST_MS = 250.0  # between two looks at a screen that has not changed for a while
 BUSY_MS = 200.0
 """Between two while an action is under way: each picture costs the phone what the action needs."""
-CALM = 8
-"""Equal pictures in a row, after which a screen is looked at less often."""
+CALM = 8  # equal pictures in a row, after which a screen is looked at less often
 SHARE = 0.25
 """A picture that takes long is followed by a rest of so much of its time: the phone has other work too."""
-TROUBLE_MS = 1_000.0
-"""After a failure; somebody may be plugging the phone in again."""
+TROUBLE_MS = 1_000.0  # after a failure; somebody may be plugging the phone in again
 GUARD_MS = 250.0
 """Between two questions whether a window forbids pictures, while the screen moves; a window that comes moves
 it. Android leaves such a window black in every recording; asking is for the words instead of it."""
-TURN_MS = 1_000.0
-"""Between two questions how the screen is turned."""
-HIDDEN_MS = 500.0
-"""Between two attempts while the screen may not be shown."""
+TURN_MS = 1_000.0  # between two questions how the screen is turned
+HIDDEN_MS = 500.0  # between two attempts while the screen may not be shown
 MOST_REPLAYED = 40
 """Pictures since the last key picture that a newcomer gets; after more a new one is asked for."""
 LONG_SIDE = 1_200
 """Pixels. Enough for a window as high as most screens; half of a common phone's."""
 QUALITY = 84
-HEADER_BYTES = 4
-"""The length of the header, big-endian, comes first."""
-PICTURED = "pictured"
-"""The kind of the journal's entry that names the blobs."""
+HEADER_BYTES = 4  # the length of the header, big-endian, comes first
+PICTURED = "pictured"  # the kind of the journal's entry that names the blobs
 _TOUCHES = frozenset({"input", "system", "sensitive"})
 
 
@@ -96,7 +88,7 @@ class _WatchedStream(Generic[W]):
         return len(self._watchers)
 
     def watch(self, watcher: W) -> None:
-        """What is shown now comes at once."""
+        """Adds a watcher, who gets the current picture at once."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
         if self._task is None or self._task.done():  # done: there was an unforeseen failure
@@ -104,7 +96,7 @@ class _WatchedStream(Generic[W]):
             self._task = self._tasks.start(self._run(), f"{type(self).__name__} of {self.device}")
 
     def unwatch(self, watcher: W) -> None:
-        """The last one stops the stream."""
+        """Removes a watcher; the last one stops the stream."""
         if watcher in self._watchers:
             self._watchers.remove(watcher)
         if not self._watchers and self._task is not None:
@@ -113,14 +105,14 @@ class _WatchedStream(Generic[W]):
             self._reset()
 
     def _reset(self) -> None:
-        """Forgets what was shown."""
+        """Forgets the pictures that were shown."""
         raise NotImplementedError
 
     async def _run(self) -> None:
         raise NotImplementedError
 
     def _header(self, taken_ms: int, size: tuple[int, int] = (0, 0)) -> dict[str, Any]:
-        """Numbers the message."""
+        """The header of the next message, with its number."""
         self._number += 1
         ts = iso_time(taken_ms)
         return {"device": self.device, "w": size[0], "h": size[1], "ts": ts, "n": self._number}
@@ -130,11 +122,11 @@ class _WatchedStream(Generic[W]):
         await self._tasks.close()
 
 
-def _problem(error: HandrailError) -> dict[str, Any]:
+def _problem_fields(error: HandrailError) -> dict[str, Any]:
     return {"code": error.code, "message": error.message, "hint": error.hint}
 
 
-class PhoneStream(_WatchedStream[PictureWatcher]):
+class PictureStream(_WatchedStream[PictureWatcher]):
     """Pictures of one phone, each sent only when it differs from the one before."""
 
     def __init__(self, device: str, screenshot: Callable[[], Awaitable[bytes]], clock: Clock) -> None:
@@ -157,8 +149,8 @@ class PhoneStream(_WatchedStream[PictureWatcher]):
     def _reset(self) -> None:
         self.newest, self._message, self._digest = None, None, b""
 
-    def hurry(self, *, busy: bool = False) -> None:
-        """Something happens on the phone: look now, or at a modest pace while an action is under way."""
+    def look_sooner(self, *, busy: bool = False) -> None:
+        """Takes the next picture now; with `busy`, slowly until the action under way has ended."""
         self._same, self._busy = 0, busy
         if not busy:
             self._wake.set()
@@ -193,9 +185,9 @@ class PhoneStream(_WatchedStream[PictureWatcher]):
 
     async def _send_picture(self, png: bytes, taken_ms: int) -> None:
         try:
-            small = self.newest = await asyncio.to_thread(shrink, png)
+            small = self.newest = await asyncio.to_thread(shrink_to_jpeg, png)
             header = self._header(taken_ms, (small.width, small.height))
-            self._send(pack({**header, "mime": "image/jpeg"}, small.jpeg))
+            self._send(pack_frame({**header, "mime": "image/jpeg"}, small.jpeg))
         finally:
             self._slot.release()
 
@@ -207,7 +199,7 @@ class PhoneStream(_WatchedStream[PictureWatcher]):
         async with self._slot:
             self._digest, self.newest = digest, None
             header = self._header(self._clock.now_ms())
-            self._send(pack({**header, "mime": "", "problem": _problem(error)}))
+            self._send(pack_frame({**header, "mime": "", "problem": _problem_fields(error)}))
 
     def _send(self, message: bytes) -> None:
         self._message = message
@@ -232,7 +224,7 @@ class SmallPicture:
     height: int
 
 
-def shrink(png: bytes) -> SmallPicture:
+def shrink_to_jpeg(png: bytes) -> SmallPicture:
     """By a whole factor: each pixel is the mean of a square, so that small letters stay readable."""
     with opened(png) as image:
         width, height = image.size
@@ -243,12 +235,12 @@ def shrink(png: bytes) -> SmallPicture:
     return SmallPicture(written.getvalue(), width, height)
 
 
-def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
+def pack_frame(header: dict[str, Any], body: bytes = b"") -> bytes:
     words = json.dumps({"type": "FRAME", **header}, ensure_ascii=False, separators=(",", ":")).encode()
     return len(words).to_bytes(HEADER_BYTES, "big") + words + body
 
 
-class PhoneVideo(_WatchedStream[VideoWatcher]):
+class VideoStream(_WatchedStream[VideoWatcher]):
     """The video of one phone. Whatever pictures would not show ends the recording."""
 
     def __init__(self, device: str, open_session: Callable[[], Awaitable[Session]], clock: Clock) -> None:
@@ -262,7 +254,8 @@ class PhoneVideo(_WatchedStream[VideoWatcher]):
         self._moved = asyncio.Event()
 
     def watch(self, watcher: VideoWatcher) -> None:
-        """Asking again gives a key picture."""
+        """Adds a watcher and replays the video since the last key picture. Also resets a watcher that asks
+        again."""
         watcher.drop_video(self.device)
         super().watch(watcher)
         for message, is_key in self._replay:
@@ -292,7 +285,7 @@ class PhoneVideo(_WatchedStream[VideoWatcher]):
             await self._clock.sleep_ms(rest)
 
     async def _record(self) -> None:
-        """Until the screen may not be shown, or the recording fails."""
+        """Sends video until the screen may not be shown or the recording fails."""
         session = await self._open()
         video = session.surface.need(Video)
         await video.require_visible()
@@ -331,7 +324,7 @@ class PhoneVideo(_WatchedStream[VideoWatcher]):
         self._moved.set()
         self._sent_problem = ""
         header = self._header(self._clock.now_ms(), self._size)
-        message = pack({"type": "VIDEO", **header, "key": unit.is_key, "codec": unit.codec}, unit.data)
+        message = pack_frame({"type": "VIDEO", **header, "key": unit.is_key, "codec": unit.codec}, unit.data)
         if unit.is_key:
             self._replay = [(message, True)]
         elif 0 < len(self._replay) < MOST_REPLAYED:
@@ -350,13 +343,13 @@ class PhoneVideo(_WatchedStream[VideoWatcher]):
             return
         self._sent_problem = problem
         header = self._header(self._clock.now_ms())
-        message = pack({"type": "VIDEO", **header, "problem": _problem(error)})
+        message = pack_frame({"type": "VIDEO", **header, "problem": _problem_fields(error)})
         self._replay = [(message, True)]
         for watcher in self._watchers:
             watcher.offer_video(message, self.device, is_key=True)
 
 
-S = TypeVar("S", bound=PhoneStream | PhoneVideo)
+S = TypeVar("S", bound=PictureStream | VideoStream)
 
 
 class PhoneStreams(Generic[S]):
@@ -403,7 +396,7 @@ class _PhonePictures:
     touches: int = 0
 
 
-class BeforeAfter:
+class ActionPictures:
     """Listens to the lives of actions and writes pictures of their screens into the journal."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -423,13 +416,14 @@ class BeforeAfter:
         elif event.state == "dispatched":
             pictures.touches += 1
         elif event.envelope is not None and event.envelope.delivery != "not_delivered":
-            self._tasks.start(self._keep(session, event.envelope, pictures), "pictures for the journal")
+            self._tasks.start(
+                self._keep_pictures(session, event.envelope, pictures), "pictures for the journal"
+            )
 
     async def close(self) -> None:
-        """What is not finished is not kept."""
         await self._tasks.close()
 
-    async def _keep(self, session: Session, envelope: Envelope, pictures: _PhonePictures) -> None:
+    async def _keep_pictures(self, session: Session, envelope: Envelope, pictures: _PhonePictures) -> None:
         before = pictures.before
         if before is None and pictures.fingerprint == envelope.ui_fingerprint_before:
             before = pictures.last
@@ -437,7 +431,7 @@ class BeforeAfter:
         with suppress(HandrailError):  # a screen that forbids pictures, a phone that is offline
             png = await session.screens.reader.screenshot()
             if pictures.touches == touches:  # else it may show what came next
-                after = await asyncio.to_thread(shrink, png)
+                after = await asyncio.to_thread(shrink_to_jpeg, png)
         pictures.last = after
         pictures.fingerprint = envelope.ui_fingerprint_after if after else None
         journal, blobs = self._runtime.journal, {}

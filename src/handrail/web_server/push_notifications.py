@@ -5,15 +5,14 @@ question after a login. At most twenty devices are subscribed; all are listed an
 A device that subscribed over TLS stays logged in when the server restarts: the hash of its page's token
 stands beside the subscription and ends with it.
 
-Push endpoints come from browsers, so `post` reaches the open internet only: a name is resolved once, its
-addresses are judged, and one of them is connected to. Redirects are not followed.
+Push endpoints come from browsers, so `post_message` reaches the open internet only: a name is resolved
+once, its addresses are judged, and one of them is connected to. Redirects are not followed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import json
 import logging
 import os
@@ -23,11 +22,16 @@ import sqlite3
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import h11
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import Field
 
 from handrail.clock import Clock, iso_time
@@ -37,33 +41,23 @@ from handrail.protocol.model import CamelModel
 from handrail.safety.approval_store import new_id
 from handrail.store import Store
 from handrail.waiting import Background
-from handrail.web_server.auth import Visitor, agent_name
+from handrail.web_server.auth import Visitor, clean_agent_name
 from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_body
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
 
 _log = logging.getLogger(__name__)
 ROUTES = RouteTable()
-PATIENCE_S = 15.0
-"""For one request, from the name to the status."""
-MOST_HEAD = 16_384
-"""Bytes of an answer that are read."""
+PATIENCE_S = 15.0  # for one request, from the name to the status
+MOST_HEAD = 16_384  # bytes of an answer that are read
 LONGEST_URL = 2_000
-RECORD = 4_096
-"""Bytes of an RFC 8291 record; a message is one, and push services take no larger one."""
-TOKEN_LIFE_S = 12 * 3_600
-"""RFC 8292 allows a day; this leaves room for a clock that is some hours wrong."""
-POINT, SECRET = 65, 16
-"""Bytes of a browser's public key and of its secret."""
+RECORD = 4_096  # bytes of an RFC 8291 record; a message is one, and push services take no larger one
+TOKEN_LIFE_S = 12 * 3_600  # RFC 8292 allows a day; this leaves room for a clock that is some hours wrong
+POINT, SECRET = 65, 16  # bytes of a browser's public key and of its secret
 MESSAGE_LIFE_S = 300
 """How long a push service keeps a message for a device that is off: as long as a question lives."""
-UNSUBSCRIBED = (404, 410)
-"""A push service's answers for a browser that has unsubscribed."""
+UNSUBSCRIBED = (404, 410)  # a push service's answers for a browser that has unsubscribed
 TITLE = "Handrail asks you to decide"
 WORDS = "An agent waits for your yes or no."
-JSON_PREFIX = "json+"
-"""Prefix of an address that takes JSON; every other one takes text, as ntfy does."""
+JSON_PREFIX = "json+"  # prefix of an address that takes JSON; every other one takes text, as ntfy does
 MOST_SUBSCRIPTIONS = 20
 TABLES = (
     """
@@ -111,7 +105,7 @@ class Network:
 INTERNET = Network()
 
 
-class NotTold(Exception):
+class NotDelivered(Exception):
     """A server elsewhere could not be reached; the message says why."""
 
 
@@ -123,7 +117,7 @@ async def public_addresses(url: str, network: Network = INTERNET) -> tuple[str, 
 
     def refused(why: str) -> InvalidAction:
         hint = "Only https addresses on the open internet are told anything."
-        return InvalidAction(f"endpoint: {_site(url):.100} {why}", path="endpoint", hint=hint)
+        return InvalidAction(f"endpoint: {_address_without_path(url):.100} {why}", path="endpoint", hint=hint)
 
     read = read_address(url) if len(url) <= LONGEST_URL and url.isascii() else None
     if read is None or urlsplit(url).scheme != "https":
@@ -141,13 +135,13 @@ async def _addresses(host: str, port: int, network: Network) -> list[str]:
     try:
         return await network.resolve(host, port)
     except OSError as error:
-        raise NotTold(f"{host} can't be looked up: {error}") from None
+        raise NotDelivered(f"{host} can't be looked up: {error}") from None
 
 
-async def post(
+async def post_message(
     url: str, headers: Mapping[str, str], body: bytes, network: Network = INTERNET, *, anywhere: bool = False
 ) -> int:
-    """The status of the answer. Raises `InvalidAction` or `NotTold`.
+    """The status of the answer. Raises `InvalidAction` or `NotDelivered`.
 
     `anywhere`: the owner of this home has named the address, so it may be of this machine.
     """
@@ -167,37 +161,39 @@ async def post(
                     failure = error
                     continue
                 try:
-                    return await _exchange(streams, url, headers, body)
+                    return (await exchange(streams, "POST", url, headers, body)).status_code
                 except (OSError, h11.ProtocolError) as error:
-                    raise NotTold(f"{_site(url)} hung up: {error}") from None
-                finally:
-                    streams[1].close()
-            raise NotTold(f"{_site(url)} can't be reached: {failure}")
+                    raise NotDelivered(f"{_address_without_path(url)} hung up: {error}") from None
+            raise NotDelivered(f"{_address_without_path(url)} can't be reached: {failure}")
     except TimeoutError:
-        raise NotTold(f"{_site(url)} did not answer within {PATIENCE_S:.0f} s") from None
+        raise NotDelivered(f"{_address_without_path(url)} did not answer within {PATIENCE_S:.0f} s") from None
 
 
-async def _exchange(streams: Streams, url: str, headers: Mapping[str, str], body: bytes) -> int:
+async def exchange(
+    streams: Streams, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+) -> h11.Response:
+    """The head of the answer; the connection is closed, and the body of the answer is not read."""
     reader, writer = streams
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     fixed = {"Host": parts.netloc, "Content-Length": str(len(body)), "Connection": "close"}
-    request = h11.Request(method="POST", target=target, headers=list({**headers, **fixed}.items()))
+    request = h11.Request(method=method, target=target, headers=list({**headers, **fixed}.items()))
     connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD)
-    for part in (request, h11.Data(data=body), h11.EndOfMessage()):
-        writer.write(connection.send(part) or b"")
-    await writer.drain()
-    while True:
-        event = connection.next_event()
-        if isinstance(event, h11.Response):
-            return event.status_code
-        if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(MOST_HEAD))
-        elif not isinstance(event, h11.InformationalResponse):
-            raise h11.RemoteProtocolError("there was no answer")
+    try:
+        for part in (request, h11.Data(data=body), h11.EndOfMessage()):
+            writer.write(connection.send(part) or b"")
+        await writer.drain()
+        while not isinstance(event := connection.next_event(), h11.Response):
+            if event is h11.NEED_DATA:
+                connection.receive_data(await reader.read(MOST_HEAD))
+            elif not isinstance(event, h11.InformationalResponse):
+                raise h11.RemoteProtocolError("there was no answer")
+        return event
+    finally:
+        writer.close()
 
 
-def _site(url: str) -> str:
+def _address_without_path(url: str) -> str:
     """Without its path, which is the secret that lets a sender in."""
     try:
         parts = urlsplit(url)
@@ -210,27 +206,19 @@ def _site(url: str) -> str:
 # length of the message and which server it comes from, not what it says.
 
 
-@dataclass(frozen=True, slots=True)
-class BrowserKeys:
-    """What a browser gives whoever may send to it; its own private key never leaves it."""
+class BrowserKeys(CamelModel):
+    """What a browser gives whoever may send to it, as `PushSubscription.toJSON()` writes it."""
 
-    p256dh: str
-    auth: str
-
-    @property
-    def point(self) -> bytes:
-        return unpacked(self.p256dh)
-
-    @property
-    def secret(self) -> bytes:
-        return unpacked(self.auth)
+    p256dh: Annotated[str, Field(max_length=200, repr=False)]
+    auth: Annotated[str, Field(max_length=100, repr=False)]
 
     def check(self) -> None:
         """Raises `InvalidAction` for a point that is not on the curve, or a secret of another length."""
         try:
-            _public(self.point)
-            is_valid = len(self.secret) == SECRET
-        except (ValueError, binascii.Error):
+            point, secret = decode_base64url(self.p256dh), decode_base64url(self.auth)
+            ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+            is_valid = (len(point), len(secret)) == (POINT, SECRET)
+        except ValueError:  # also of `binascii`
             is_valid = False
         if not is_valid:
             raise InvalidAction(
@@ -240,59 +228,42 @@ class BrowserKeys:
             )
 
 
-def base64url(content: bytes) -> str:
+def encode_base64url(content: bytes) -> str:
     """base64url without its padding, as browsers and JWTs write it."""
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
-def unpacked(text: str) -> bytes:
+def decode_base64url(text: str) -> bytes:
     """Raises `ValueError` for what is not base64url."""
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
 
 
 class ServerKey:
-    """By it push services know that all messages come from the server to which a browser subscribed."""
+    """The VAPID key, by which push services recognise the server that a browser subscribed to."""
 
-    def __init__(self, private: EllipticCurvePrivateKey) -> None:
-        self._private = private
+    def __init__(self, number: str) -> None:
+        """`number` is the private key in hexadecimal digits, as `make` draws one."""
+        self._private = ec.derive_private_key(int(number, 16), ec.SECP256R1())
 
-    @classmethod
-    def make(cls) -> ServerKey:
-        from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415  (few servers push)
-
-        return cls(ec.generate_private_key(ec.SECP256R1()))
-
-    @classmethod
-    def read(cls, number: str) -> ServerKey:
-        from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-
-        return cls(ec.derive_private_key(int(number, 16), ec.SECP256R1()))
-
-    @property
-    def number(self) -> str:
-        """What `read` takes."""
-        return f"{self._private.private_numbers().private_value:064x}"
+    @staticmethod
+    def make() -> str:
+        return f"{ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value:064x}"
 
     @property
     def public(self) -> str:
         """The `applicationServerKey` of the Push API."""
-        return base64url(_point(self._private.public_key()))
+        return encode_base64url(_encode_point(self._private.public_key()))
 
     def headers(self, endpoint: str, now_ms: int, contact: str | None, life_s: int) -> dict[str, str]:
-        """Of the request that carries one message. `contact` is where somebody answers for this server."""
-        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
-        from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
-
-        claims: dict[str, object] = {
-            "aud": "https://" + urlsplit(endpoint).netloc.lower(),
-            "exp": now_ms // 1000 + TOKEN_LIFE_S,
-        }
-        if contact is not None:
-            claims["sub"] = contact
+        """Headers of the request that carries one message. `contact`: an address of whoever runs this
+        server."""
+        audience = "https://" + urlsplit(endpoint).netloc.lower()
+        claims = {"aud": audience, "exp": now_ms // 1000 + TOKEN_LIFE_S}
+        claims |= {"sub": contact} if contact is not None else {}
         parts = ({"typ": "JWT", "alg": "ES256"}, claims)
-        text = ".".join(base64url(json.dumps(part, separators=(",", ":")).encode()) for part in parts)
+        text = ".".join(encode_base64url(json.dumps(part, separators=(",", ":")).encode()) for part in parts)
         r, s = utils.decode_dss_signature(self._private.sign(text.encode(), ec.ECDSA(hashes.SHA256())))
-        signature = base64url(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
+        signature = encode_base64url(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
         return {
             "Authorization": f"vapid t={text}.{signature}, k={self.public}",
             "Content-Encoding": "aes128gcm",
@@ -302,39 +273,24 @@ class ServerKey:
         }
 
 
-def sealed(message: bytes, browser: BrowserKeys) -> bytes:
-    """The body: salt, record size, an ephemeral key, then the record. Nothing in it is used twice."""
-    from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+def encrypt_message(message: bytes, p256dh: str, auth: str) -> bytes:
+    """The encrypted body of RFC 8291: salt, record size, an ephemeral key, then the record."""
 
     def derived(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
         return HKDF(hashes.SHA256(), length, salt, info).derive(secret)
 
-    own, salt, theirs = ec.generate_private_key(ec.SECP256R1()), os.urandom(16), browser.point
-    ours = _point(own.public_key())
-    shared = own.exchange(ec.ECDH(), _public(theirs))
-    input_key = derived(shared, browser.secret, b"WebPush: info\0" + theirs + ours, 32)
+    own, salt, theirs = ec.generate_private_key(ec.SECP256R1()), os.urandom(16), decode_base64url(p256dh)
+    ours = _encode_point(own.public_key())
+    shared = own.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), theirs))
+    input_key = derived(shared, decode_base64url(auth), b"WebPush: info\0" + theirs + ours, 32)
     key = derived(input_key, salt, b"Content-Encoding: aes128gcm\0", 16)
     nonce = derived(input_key, salt, b"Content-Encoding: nonce\0", 12)
     record = AESGCM(key).encrypt(nonce, message + b"\x02", None)  # 2: the last record
     return salt + RECORD.to_bytes(4, "big") + bytes([len(ours)]) + ours + record
 
 
-def _point(public: EllipticCurvePublicKey) -> bytes:
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
-
+def _encode_point(public: ec.EllipticCurvePublicKey) -> bytes:
     return public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-
-
-def _public(point: bytes) -> EllipticCurvePublicKey:
-    """Raises `ValueError` for a point that is not on the curve."""
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-
-    if len(point) != POINT:
-        raise ValueError("a point has 65 bytes")
-    return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
 
 
 # Subscriptions
@@ -342,25 +298,20 @@ def _public(point: bytes) -> EllipticCurvePublicKey:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """One device. Its endpoint is a secret: whoever has it and our key can send to it."""
+    """One device, as its row in the table. Whoever has its endpoint and our key can send to it."""
 
     id: str
     name: str
     host: str
     """Where its page lives."""
     endpoint: str
-    keys: BrowserKeys
+    p256dh: str
+    auth: str
     login: str
     """The hash of its page's token, where that lasts; '' where it ends with the server."""
     created_ms: int
     told_ms: int | None = None
     problem: str = ""
-
-    @classmethod
-    def from_row(cls, row: sqlite3.Row) -> Subscription:
-        """Its columns stand in the order of the fields."""
-        id_, name, host, endpoint, p256dh, auth, *rest = row
-        return cls(id_, name, host, endpoint, BrowserKeys(p256dh, auth), *rest)
 
     def to_dict(self, visitor: Visitor) -> dict[str, Any]:
         return {
@@ -374,18 +325,11 @@ class Subscription:
         }
 
 
-class KeysBody(CamelModel):
-    """As `PushSubscription.toJSON()` writes them."""
-
-    p256dh: Annotated[str, Field(max_length=200, repr=False)]
-    auth: Annotated[str, Field(max_length=100, repr=False)]
-
-
 class SubscribeBody(CamelModel):
     """What `POST /api/push` takes."""
 
     endpoint: Annotated[str, Field(max_length=LONGEST_URL, repr=False)]
-    keys: KeysBody
+    keys: BrowserKeys
     name: Annotated[str, Field(max_length=200)] = ""
     """What people call the device."""
 
@@ -399,7 +343,7 @@ class Subscriptions:
         self.network = network
         self._subscriptions: dict[str, Subscription] = {}
         self._key: ServerKey | None = None
-        store.prepare("push", TABLES)
+        store.create_tables("push", TABLES)
 
     async def load(self) -> None:
         """Must end before a request is served. Pages below `localhost` belonged to another process, so nobody
@@ -408,7 +352,7 @@ class Subscriptions:
         def read(db: sqlite3.Connection) -> list[Subscription]:
             db.execute("DELETE FROM push_subscriptions WHERE host LIKE '%.localhost:%'")
             rows = db.execute("SELECT * FROM push_subscriptions ORDER BY created_ms")
-            return [Subscription.from_row(row) for row in rows]
+            return [Subscription(*row) for row in rows]
 
         subscriptions = await self._store.write(read)
         self._subscriptions = {subscription.id: subscription for subscription in subscriptions}
@@ -417,47 +361,43 @@ class Subscriptions:
         return list(self._subscriptions.values())
 
     def get(self, id_: str) -> Subscription:
-        if id_ not in self._subscriptions:
-            raise InvalidAction(
-                f"There is no device {id_!r:.60}", path="id", hint="GET /api/push lists them."
-            )
-        return self._subscriptions[id_]
+        if id_ in self._subscriptions:
+            return self._subscriptions[id_]
+        raise InvalidAction(f"There is no device {id_!r:.60}", path="id", hint="GET /api/push lists them.")
 
     def has_login(self, login: str, host: str) -> bool:
         return any((device.login, device.host) == (login, host) for device in self.all() if device.login)
 
     async def key(self) -> ServerKey:
-        """Made once for a home: browsers subscribe to it."""
+        """The home's VAPID key; made at first use."""
         if self._key is None:
-            number = ServerKey.make().number
+            number = ServerKey.make()
 
             def insert(db: sqlite3.Connection) -> str:
                 db.execute("INSERT OR IGNORE INTO push_key VALUES (1, ?)", (number,))
                 return str(db.execute("SELECT number FROM push_key").fetchone()[0])
 
-            self._key = ServerKey.read(await self._store.write(insert))
+            self._key = ServerKey(await self._store.write(insert))
         return self._key
 
     async def add(self, body: SubscribeBody, name: str, host: str, login: str) -> Subscription:
         """Raises `InvalidAction` for an endpoint that is not public, and for too many devices."""
-        keys = BrowserKeys(body.keys.p256dh.rstrip("="), body.keys.auth.rstrip("="))
-        keys.check()
+        body.keys.check()
         try:
             await public_addresses(body.endpoint, self.network)
-        except NotTold as error:
+        except NotDelivered as error:
             raise InvalidAction(f"endpoint: {error}", path="endpoint", hint="Try again.") from None
         id_, now, endpoint = f"ps_{secrets.token_hex(5)}", self._clock.now_ms(), body.endpoint
-        subscription = Subscription(id_, name, host, endpoint, keys, login, now)
+        p256dh, auth = body.keys.p256dh.rstrip("="), body.keys.auth.rstrip("=")
+        subscription = Subscription(id_, name, host, endpoint, p256dh, auth, login, now)
 
         def insert(db: sqlite3.Connection) -> bool:
             db.execute("DELETE FROM push_subscriptions WHERE endpoint = ?", (endpoint,))
             [count] = db.execute("SELECT count(*) FROM push_subscriptions").fetchone()
             if count >= MOST_SUBSCRIPTIONS:
                 return False
-            db.execute(
-                "INSERT INTO push_subscriptions VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, '')",
-                (id_, name, host, endpoint, keys.p256dh, keys.auth, login, now),
-            )
+            marks = ", ".join("?" * len(fields(Subscription)))
+            db.execute(f"INSERT INTO push_subscriptions VALUES ({marks})", astuple(subscription))  # noqa: S608
             return True
 
         if not await self._store.write(insert):
@@ -470,40 +410,35 @@ class Subscriptions:
         self._subscriptions = others | {id_: subscription}
         return subscription
 
-    async def end(self, id_: str) -> Subscription:
-        """Ends its messages and its login."""
+    async def revoke(self, id_: str) -> Subscription:
+        """Ends a device's messages and its login."""
         subscription = self.get(id_)
         del self._subscriptions[id_]
         await self._store.write(lambda db: db.execute("DELETE FROM push_subscriptions WHERE id = ?", (id_,)))
         return subscription
 
-    async def note(self, id_: str, problem: str) -> None:
+    async def note_delivery(self, id_: str, problem: str) -> None:
         """Stores what went wrong with the last message to a subscription; empty if it was delivered."""
-        now = self._clock.now_ms() if not problem else None
-
-        def update(db: sqlite3.Connection) -> list[Subscription]:
-            order = "UPDATE push_subscriptions SET told_ms = coalesce(?, told_ms), problem = ? WHERE id = ?"
-            db.execute(order, (now, problem[:200], id_))
-            rows = db.execute("SELECT * FROM push_subscriptions WHERE id = ?", (id_,))
-            return [Subscription.from_row(row) for row in rows]
-
-        for subscription in await self._store.write(update):
-            if subscription.id in self._subscriptions:
-                self._subscriptions[subscription.id] = subscription
+        if (subscription := self._subscriptions.get(id_)) is None:
+            return
+        told_ms = subscription.told_ms if problem else self._clock.now_ms()
+        self._subscriptions[id_] = replace(subscription, told_ms=told_ms, problem=problem[:200])
+        order = "UPDATE push_subscriptions SET told_ms = ?, problem = ? WHERE id = ?"
+        await self._store.write(lambda db: db.execute(order, (told_ms, problem[:200], id_)))
 
 
 # Sending
 
 
 @dataclass(frozen=True, slots=True)
-class NotifyPlace:
+class NotifyUrl:
     """`HANDRAIL_NOTIFY_URL`."""
 
     url: str
     is_json: bool
 
     @classmethod
-    def read(cls, text: str | None) -> NotifyPlace | None:
+    def read(cls, text: str | None) -> NotifyUrl | None:
         return cls(text.removeprefix(JSON_PREFIX), text.startswith(JSON_PREFIX)) if text else None
 
     def message(self, id_: str, page: str | None) -> tuple[dict[str, str], bytes]:
@@ -517,10 +452,11 @@ class NotifyPlace:
 
 
 class Notifier:
-    """Sends in the background. Whatever fails, the question stands where it was asked."""
+    """Sends notifications of open requests in the background. A failure is logged and changes nothing
+    else."""
 
     def __init__(
-        self, subscriptions: Subscriptions, clock: Clock, public: str | None, place: NotifyPlace | None
+        self, subscriptions: Subscriptions, clock: Clock, public: str | None, place: NotifyUrl | None
     ) -> None:
         self._subscriptions = subscriptions
         self._clock = clock
@@ -541,7 +477,7 @@ class Notifier:
             self._sending.start(self._notify(self._place, id_), f"telling {self.notify_host} of {id_}")
 
     async def test(self, subscription_id: str) -> str | None:
-        """Sends an id that no question has; returns what went wrong, or None."""
+        """Sends a notification of no request; returns what went wrong, or None."""
         return await self._push(self._subscriptions.get(subscription_id), new_id()) or None
 
     async def close(self) -> None:
@@ -551,27 +487,27 @@ class Notifier:
         """Returns what went wrong, '' for nothing."""
         key = await self._subscriptions.key()
         headers = key.headers(subscription.endpoint, self._clock.now_ms(), self._origin, MESSAGE_LIFE_S)
-        body = sealed(id_.encode(), subscription.keys)
+        body = encrypt_message(id_.encode(), subscription.p256dh, subscription.auth)
         try:
-            status = await post(subscription.endpoint, headers, body, self._subscriptions.network)
-        except (NotTold, InvalidAction) as error:
+            status = await post_message(subscription.endpoint, headers, body, self._subscriptions.network)
+        except (NotDelivered, InvalidAction) as error:
             problem = str(error)
         else:
             problem = "" if 200 <= status < 300 else f"the push service answered {status}"
             if status in UNSUBSCRIBED:
                 with suppress(InvalidAction):  # somebody revoked it meanwhile
-                    await self._subscriptions.end(subscription.id)
+                    await self._subscriptions.revoke(subscription.id)
                 return "the browser takes no messages any more"
-        await self._subscriptions.note(subscription.id, problem)
+        await self._subscriptions.note_delivery(subscription.id, problem)
         if problem:
             _log.warning("%s was not told: %s", subscription.id, problem)
         return problem
 
-    async def _notify(self, place: NotifyPlace, id_: str) -> None:
+    async def _notify(self, place: NotifyUrl, id_: str) -> None:
         headers, body = place.message(id_, f"{self._origin}/approve" if self._origin else None)
         try:
-            status = await post(place.url, headers, body, self._subscriptions.network, anywhere=True)
-        except (NotTold, InvalidAction) as error:
+            status = await post_message(place.url, headers, body, self._subscriptions.network, anywhere=True)
+        except (NotDelivered, InvalidAction) as error:
             _log.warning("HANDRAIL_NOTIFY_URL was not told: %s", error)
         else:
             if not 200 <= status < 300:
@@ -597,7 +533,7 @@ async def subscribe(request: DeskRequest) -> JSON:
     body = await json_body(request, SubscribeBody)
     context, visitor = request.context, request.visitor
     login = visitor.page if context.origin(request).startswith("https:") else ""
-    name = agent_name(body.name) or "A browser"
+    name = clean_agent_name(body.name) or "A browser"
     subscription = await context.subscriptions.add(body, name, request.headers["host"], login)
     await context.seal("device_told", visitor, subscription=subscription.id, name=subscription.name)
     return subscription.to_dict(visitor)
@@ -607,7 +543,7 @@ async def subscribe(request: DeskRequest) -> JSON:
 async def unsubscribe(request: DeskRequest) -> JSON:
     """Tell this device nothing more, and end its login: `id` names it."""
     context, visitor = request.context, request.visitor
-    subscription = await context.subscriptions.end(request.query_params.get("id") or "")
+    subscription = await context.subscriptions.revoke(request.query_params.get("id") or "")
     if subscription.login and subscription.login != visitor.page:
         context.log_out(subscription.login)
     await context.seal("device_revoked", visitor, subscription=subscription.id, name=subscription.name)

@@ -25,7 +25,7 @@ from handrail.store import disk_failure
 if TYPE_CHECKING:
     from handrail.runtime import Runtime
     from handrail.web_server.auth import Visitor
-    from handrail.web_server.server import Context
+    from handrail.web_server.server import DeskContext
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T", bound=CamelModel)
@@ -54,7 +54,7 @@ DEFAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class HttpRefusal:
-    """A request that no route sees."""
+    """An answer of the guard: the request reaches no route."""
 
     status: int
     code: str
@@ -62,14 +62,14 @@ class HttpRefusal:
     hint: str
 
 
-def refused(refusal: HttpRefusal) -> JSONResponse:
+def refusal_response(refusal: HttpRefusal) -> JSONResponse:
     body = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint, "retryable": False}
     headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}.get(refusal.status)
     return JSONResponse(body, refusal.status, headers)
 
 
-def status_of(failure_code: str | None) -> int:
-    """Of an envelope: that of its failure's family, 200 for none."""
+def http_status_of(failure_code: str | None) -> int:
+    """The HTTP status of an envelope with this failure code; 200 for None."""
     if failure_code is None:
         return 200
     return FAMILIES[ERRORS.get(failure_code, HandrailError).family].http_status
@@ -81,7 +81,7 @@ async def on_failure(_: Request, error: Exception) -> JSONResponse:
 
 
 async def on_http(_: Request, error: Exception) -> JSONResponse:
-    """What the router raises: not found, wrong method."""
+    """Answers the router's own failures: not found, wrong method."""
     failure = cast("HTTPException", error)
     body = {
         "code": f"HTTP_{failure.status_code}",
@@ -93,7 +93,7 @@ async def on_http(_: Request, error: Exception) -> JSONResponse:
 
 
 async def on_unknown(request: Request, error: Exception) -> JSONResponse:
-    """The exception's text stays in the log. This is sent from outside the guard, hence the headers."""
+    """Answers an unforeseen exception, whose text stays in the log. The guard does not add headers here."""
     _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     unknown = HandrailError("Something failed that has no name; the server's log says more.")
     failure = disk_failure(error) or unknown
@@ -104,8 +104,8 @@ class DeskRequest(Request):
     """A request that the guard has let in."""
 
     @property
-    def context(self) -> Context:
-        context: Context = self.app.state.context
+    def context(self) -> DeskContext:
+        context: DeskContext = self.app.state.context
         return context
 
     @property
@@ -146,7 +146,7 @@ class RouteTable(list[BaseRoute]):
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """The body, which has to be one object."""
+    """The body. Raises `InvalidAction` if it is not a JSON object."""
     body = read_json(await request.body())
     if not isinstance(body, dict):
         raise InvalidAction("The body is not a JSON object", path="", hint="Send one JSON object.")
@@ -154,10 +154,10 @@ async def json_object(request: Request) -> dict[str, Any]:
 
 
 async def json_body(request: Request, model: type[T]) -> T:
-    return validated(model, await json_object(request))
+    return validate_model(model, await json_object(request))
 
 
-def validated(model: type[T], fields: Any) -> T:
+def validate_model(model: type[T], fields: Any) -> T:
     """`InvalidAction` names the bad field."""
     try:
         return model.model_validate(fields)
@@ -165,7 +165,7 @@ def validated(model: type[T], fields: Any) -> T:
         raise invalid_action(error, fields) from None
 
 
-def number(request: Request, name: str, default: int, most: int) -> int:
+def read_number(request: Request, name: str, default: int, most: int) -> int:
     text = request.query_params.get(name)
     if text is None:
         return default
@@ -174,7 +174,7 @@ def number(request: Request, name: str, default: int, most: int) -> int:
     return int(text)
 
 
-def secured(send: Send) -> Send:
+def add_security_headers(send: Send) -> Send:
     """`send`, with `DEFAULTS` added to every response."""
 
     async def send_with_headers(message: Message) -> None:

@@ -31,23 +31,43 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.schema import schema_of
 from handrail.runtime import Runtime
 from handrail.waiting import Background, beside
-from handrail.web_server import api, approvals, flows, journal, pages, phone, push_notifications, websocket
+from handrail.web_server import (
+    api,
+    approvals,
+    flows,
+    journal,
+    pages,
+    phone,
+    push_notifications,
+    settings,
+    studio,
+    websocket,
+)
 from handrail.web_server.api import Conversations
 from handrail.web_server.approvals import AnswerBody, DeskApprovals
-from handrail.web_server.auth import PAGE_HEADER, HttpAuth, HttpGuard, Keys, Rules, Visitor
-from handrail.web_server.flows import Flows
-from handrail.web_server.pages import Rendered, app_ids
+from handrail.web_server.auth import PAGE_HEADER, HostRules, HttpAuth, HttpGuard, Keys, Visitor
+from handrail.web_server.flows import DeskFlows
+from handrail.web_server.pages import RenderedTexts, app_ids
 from handrail.web_server.phone import AddedPhones, Phones
-from handrail.web_server.push_notifications import Notifier, NotifyPlace, Subscriptions
+from handrail.web_server.push_notifications import Notifier, NotifyUrl, Subscriptions
 from handrail.web_server.responses import on_failure, on_http, on_unknown
 from handrail.web_server.websocket import ActionFeed, ConsoleMessages
 
-_ROUTE_MODULES = (api, approvals, flows, journal, pages, phone, push_notifications, websocket)
-GRACE_S = 2
-"""Seconds that requests in flight get when the server stops."""
+_ROUTE_MODULES = (
+    api,
+    approvals,
+    flows,
+    journal,
+    pages,
+    phone,
+    push_notifications,
+    settings,
+    studio,
+    websocket,
+)
+GRACE_S = 2  # seconds that requests in flight get when the server stops
 PING_S = 20.0
-MOST_FRAME = 21_000_000
-"""Bytes: a captured window, and nothing else, is that large."""
+MOST_FRAME = 21_000_000  # bytes: a captured window, and nothing else, is that large
 _REF = "#/components/schemas/"
 _BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/api/actions"): {
@@ -56,15 +76,11 @@ _BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/api/approvals"): {"$ref": f"{_REF}Answer"},
 }
 _ANSWERS = {("POST", "/api/actions"): {"$ref": f"{_REF}Envelope"}}
+_FAILURE_FIELDS = {"code": "string", "message": "string", "hint": "string", "retryable": "boolean"}
 _FAILURE: dict[str, Any] = {
     "type": "object",
-    "required": ["code", "message", "hint", "retryable"],
-    "properties": {
-        "code": {"type": "string"},
-        "message": {"type": "string"},
-        "hint": {"type": "string"},
-        "retryable": {"type": "boolean"},
-    },
+    "required": [*_FAILURE_FIELDS],
+    "properties": {name: {"type": kind} for name, kind in _FAILURE_FIELDS.items()},
 }
 _SECURITY = {
     "bearer": {"type": "http", "scheme": "bearer"},
@@ -77,14 +93,14 @@ class PageHosts:
     """Where the desk's page lives."""
 
     own: str | None = None
-    """On this machine, if not where it was asked for."""
+    """The host of pages on this machine, if it differs from the one that a browser asks for."""
     public: str | None = None
     """Where other devices reach it, always by https; None: no other device does."""
     is_tunnel: bool = False
-    """A tunnel ends TLS for us."""
+    """Whether a tunnel in front of this server ends TLS."""
 
 
-class Context:
+class DeskContext:
     """What the routes of one server share; each finds it in `request.app.state.context`."""
 
     def __init__(
@@ -100,12 +116,12 @@ class Context:
         self.auth = auth
         self.pages = pages or PageHosts()
         self.phones = Phones(runtime)
-        self.flows = Flows(runtime, flows)
+        self.flows = DeskFlows(runtime, flows)
         self.approvals = DeskApprovals(runtime, desk, self.phones.name)
         self.subscriptions = Subscriptions(runtime.store, runtime.clock)
         auth.logins.is_permanent = self.subscriptions.has_login
         self.notifier = Notifier(
-            self.subscriptions, runtime.clock, self.pages.public, NotifyPlace.read(runtime.config.notify_url)
+            self.subscriptions, runtime.clock, self.pages.public, NotifyUrl.read(runtime.config.notify_url)
         )
         self.approvals.on_asked.append(self.notifier.notify)
         self.on_log_out: list[Callable[[str], object]] = []
@@ -113,7 +129,9 @@ class Context:
         self.added_phones = AddedPhones(runtime)
         self.agent_line = "claude mcp add handrail -- handrail mcp"
         """What people paste to give an agent the phones; the command line sets the program's real path."""
-        self.rendered = Rendered()
+        self.agent_clients: list[dict[str, str]] = []
+        """The same for each client that is known: its name, and a command, or an entry and its file."""
+        self.rendered = RenderedTexts()
         self.console = ConsoleMessages(runtime.clock)
         self.conversations = Conversations()
         desk.on_publish.append(self.console.on_publish)
@@ -123,7 +141,7 @@ class Context:
         """Called first when a person stops everything, so that no agent begins a next action."""
 
     def origin(self, request: Request) -> str:
-        """Of the page that asks; a tunnel's host counts as https."""
+        """The origin of the page that asks; a tunnel's host counts as https."""
         host = request.headers["host"]
         is_secure = request.url.scheme == "https" or host == self.pages.public
         return f"{'https' if is_secure else 'http'}://{host}"
@@ -160,7 +178,7 @@ class Context:
         await self.flows.close()
 
 
-def build(
+def build_desk_app(
     runtime: Runtime,
     desk: Desk,
     *,
@@ -180,7 +198,7 @@ def build(
     pages = pages or PageHosts()
     auth.tunnel = pages.public if pages.is_tunnel else None
     own = {host for host in (pages.own, pages.public) if host}
-    rules = Rules(None if allowed_hosts is None else frozenset(allowed_hosts) | own)
+    rules = HostRules(None if allowed_hosts is None else frozenset(allowed_hosts) | own)
     desk.own_hosts = rules.hosts or frozenset()
     desk.apps = partial(app_ids, runtime.config.apps)
     app = Starlette(
@@ -193,13 +211,13 @@ def build(
         exception_handlers={HandrailError: on_failure, HTTPException: on_http, Exception: on_unknown},
         lifespan=_lifespan,
     )
-    app.state.context = Context(runtime, desk, auth, flow_folders, pages)
+    app.state.context = DeskContext(runtime, desk, auth, flow_folders, pages)
     return app
 
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    context: Context = app.state.context
+    context: DeskContext = app.state.context
     await context.subscriptions.load()
     try:
         async with Background() as tasks:  # whatever fails, the desk goes on without it
@@ -248,10 +266,10 @@ async def serving(
 
 async def openapi(request: Request) -> JSONResponse:
     """This document."""
-    return JSONResponse(document(request.app.routes))
+    return JSONResponse(openapi_document(request.app.routes))
 
 
-def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
+def openapi_document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
     """OpenAPI 3.1 of every route under /api, and of /healthz, from their docstrings and the vocabulary."""
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -269,7 +287,9 @@ def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
         schema = schema_of(adapter, name)
         schema.pop("$schema")
         definitions = schema.pop("$defs", {})
-        schemas |= {key: _lifted(part) for key, part in definitions.items()} | {name: _lifted(schema)}
+        schemas |= {key: _lift_references(part) for key, part in definitions.items()} | {
+            name: _lift_references(schema)
+        }
     return {
         "openapi": "3.1.0",
         "info": {"title": "Handrail", "version": __version__},
@@ -281,11 +301,11 @@ def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
 
 def _operation(route: Route, method: str, path: str) -> dict[str, Any]:
     answer, body = _ANSWERS.get((method, path)), _BODIES.get((method, path))
-    failure = {"description": "Refused or failed.", "content": _json({"$ref": f"{_REF}Failure"})}
+    failure = {"description": "Refused or failed.", "content": _json_content({"$ref": f"{_REF}Failure"})}
     operation: dict[str, Any] = {
         "summary": (inspect.getdoc(route.endpoint) or route.name).partition("\n")[0],
         "responses": {
-            "200": {"description": "Done.", **({"content": _json(answer)} if answer else {})},
+            "200": {"description": "Done.", **({"content": _json_content(answer)} if answer else {})},
             "default": failure,
         },
     }
@@ -296,19 +316,19 @@ def _operation(route: Route, method: str, path: str) -> dict[str, Any]:
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
         ]
     if body:
-        operation["requestBody"] = {"required": True, "content": _json(body)}
+        operation["requestBody"] = {"required": True, "content": _json_content(body)}
     return operation
 
 
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
+def _json_content(schema: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
 
 
-def _lifted(schema: Any) -> Any:
+def _lift_references(schema: Any) -> Any:
     """References into `$defs`, also the plain strings of a discriminator's mapping, point to `_REF`."""
     if isinstance(schema, dict):
-        return {key: _lifted(part) for key, part in schema.items()}
+        return {key: _lift_references(part) for key, part in schema.items()}
     if isinstance(schema, list):
-        return [_lifted(part) for part in schema]
+        return [_lift_references(part) for part in schema]
     is_reference = isinstance(schema, str) and schema.startswith("#/$defs/")
     return schema.replace("#/$defs/", _REF) if is_reference else schema

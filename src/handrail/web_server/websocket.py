@@ -38,25 +38,20 @@ from handrail.protocol.read import invalid_action, read_json
 from handrail.waiting import Background, first
 from handrail.web_server import phone
 from handrail.web_server.approvals import DIALOG
-from handrail.web_server.auth import Visitor, address_of
+from handrail.web_server.auth import Visitor, client_address
 from handrail.web_server.responses import JSON, DeskRequest, RouteTable
 
 if TYPE_CHECKING:
-    from handrail.web_server.server import Context
+    from handrail.web_server.server import DeskContext
 
 ROUTES = RouteTable()
-MOST_TEXT = 1_048_576
-"""Bytes of a frame; only a picture that was asked for may be larger."""
+MOST_TEXT = 1_048_576  # bytes of a frame; only a picture that was asked for may be larger
 MOST_BAD = 10
-SEND_S = 30.0
-"""A client that receives nothing for this long is disconnected."""
+SEND_S = 30.0  # a client that receives nothing for this long is disconnected
 CLOSE_S = 1.0
-HELLO_S = 5.0
-"""The time that a page has for its first frame."""
-NOT_LOGGED_IN = 4401
-"""Close code: no token, or one that is not known here."""
-FRAMES_PER_SECOND = 200.0
-"""A browser that drags sends sixty."""
+HELLO_S = 5.0  # the time that a page has for its first frame
+NOT_LOGGED_IN = 4401  # close code: no token, or one that is not known here
+FRAMES_PER_SECOND = 200.0  # a browser that drags sends sixty
 BURST = 400.0
 TICK_MS = 250.0
 PAGE = 20
@@ -65,15 +60,13 @@ MOST_PUBLISHED = 2_000
 KEPT_MESSAGES = 200
 MOST_AGENTS = 50
 PERSON = "person"
-STATUS_FRAME = "AGENT_STATUS"
-"""The frame that carries an agent's message."""
+STATUS_FRAME = "AGENT_STATUS"  # the frame that carries an agent's message
 _PICTURES = ("screenshotBase64", "imageData")
-_LONGEST = 20_000
-"""Characters of one text in the details; the journal has all of it."""
+_LONGEST = 20_000  # characters of one text in the details; the journal has all of it
 
 
 class RateLimit:
-    """A token bucket for the frames of one client."""
+    """Limits the frames of one client by a token bucket."""
 
     def __init__(self, clock: Clock, rate: float = FRAMES_PER_SECOND, burst: float = BURST) -> None:
         self._clock = clock
@@ -94,9 +87,11 @@ class RateLimit:
 
 
 class DeskConnection:
-    """One client, from its joining to its end."""
+    """The WebSocket of one client, from joining the desk to its end."""
 
-    def __init__(self, websocket: WebSocket, context: Context, visitor: Visitor, since: int | None) -> None:
+    def __init__(
+        self, websocket: WebSocket, context: DeskContext, visitor: Visitor, since: int | None
+    ) -> None:
         self._websocket = websocket
         self._context = context
         self._visitor = visitor
@@ -131,7 +126,7 @@ class DeskConnection:
             self._client.close()
 
     async def _send(self) -> None:
-        """Until the desk closes this client, or it receives nothing any more."""
+        """Sends frames until the desk closes this client or it stops receiving."""
         while not self._client.is_closed:
             async for frame in self._client:
                 async with asyncio.timeout(SEND_S):
@@ -146,7 +141,7 @@ class DeskConnection:
         self._context.desk.hub.send(self._client, "ERROR", fields)
 
     async def _read(self) -> None:
-        """A malformed frame counts against the client; one that can't be obeyed just now does not."""
+        """Reads frames until the client leaves or has sent too many malformed ones."""
         while self._bad < MOST_BAD:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
@@ -157,7 +152,7 @@ class DeskConnection:
                 self._close_with = (1009, "the frame is too large")
                 return
             try:
-                frame = self._frame(text)
+                frame = self._parse_frame(text)
             except InvalidAction as error:
                 self._bad += 1
                 self._send_error(error)
@@ -168,7 +163,7 @@ class DeskConnection:
                 self._send_error(error)
         self._close_with = (1008, "too many bad frames")
 
-    def _frame(self, text: str | None) -> Any:
+    def _parse_frame(self, text: str | None) -> Any:
         if not self._rate_limit.allows():
             rate = f"{FRAMES_PER_SECOND:.0f} in a second"
             raise InvalidAction(f"Frames come faster than {rate}", path="", hint="Send fewer.")
@@ -201,7 +196,7 @@ class DeskConnection:
         elif isinstance(frame, DialogFeedback) and frame.dialog_id.startswith(DIALOG):
             await context.approvals.answer_dialog(frame, visitor)
         elif isinstance(frame, PhoneInput):
-            await phone.handle(context.phones, self._client, frame, visitor.caller())
+            await phone.handle_phone_input(context.phones, self._client, frame, visitor.caller())
         elif isinstance(frame, Interrupt):
             await context.interrupt(visitor)
         else:
@@ -210,18 +205,20 @@ class DeskConnection:
             await context.desk.interact(self._client, frame)
 
 
-async def socket(websocket: WebSocket) -> None:
+async def serve_websocket(websocket: WebSocket) -> None:
     """The desk, live: frames both ways."""
     await websocket.accept()
-    context: Context = websocket.app.state.context
+    context: DeskContext = websocket.app.state.context
     text = websocket.query_params.get("since") or ""
     since = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
     visitor: Visitor | None = websocket.state.visitor
     with suppress(WebSocketDisconnect):
-        if visitor is None and (hello := await _hello(websocket)) is not None:
+        if visitor is None and (hello := await _read_hello(websocket)) is not None:
             since = hello.since if since is None else since
             if hello.token is not None:
-                page = context.auth.page(hello.token, websocket.headers, address_of(websocket.scope))
+                page = context.auth.visitor_of_page(
+                    hello.token, websocket.headers, client_address(websocket.scope)
+                )
                 visitor = page if isinstance(page, Visitor) else None
         if visitor is None:
             await websocket.close(NOT_LOGGED_IN, "log in first")
@@ -229,8 +226,8 @@ async def socket(websocket: WebSocket) -> None:
             await DeskConnection(websocket, context, visitor, since).run()
 
 
-async def _hello(websocket: WebSocket) -> Hello | None:
-    """A page says who it is in its first frame: what a browser adds by itself is not believed."""
+async def _read_hello(websocket: WebSocket) -> Hello | None:
+    """The first frame, in which a page sends its token; None if it is another frame or comes too late."""
     try:
         async with asyncio.timeout(HELLO_S):
             message = await websocket.receive()
@@ -242,13 +239,13 @@ async def _hello(websocket: WebSocket) -> Hello | None:
     return frame if isinstance(frame, Hello) else None
 
 
-ROUTES.append(WebSocketRoute("/ws", socket))
+ROUTES.append(WebSocketRoute("/ws", serve_websocket))
 
 
 class ActionFeed:
     """Publishes an ENVELOPE frame for every step in the life of an action."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: DeskContext) -> None:
         self._context = context
         self._runtime = context.runtime
         self._tasks = Background()
@@ -276,7 +273,9 @@ class ActionFeed:
                         is_open = row.state == UNFINISHED
                         envelope = None if is_open else self._runtime.journal.show(row.action_id).envelope
                         state = "accepted" if is_open else row.state
-                        frame = _frame(row.action_id, state, row.device, row.type, row.actor, envelope)
+                        frame = _envelope_frame(
+                            row.action_id, state, row.device, row.type, row.actor, envelope
+                        )
                         self._context.desk.publish("ENVELOPE", **frame)
                 await self._runtime.clock.sleep_ms(TICK_MS)
 
@@ -293,7 +292,9 @@ class ActionFeed:
             if event.terminal or is_phone:
                 envelope = event.envelope.to_dict() if event.envelope else None
                 actor = {"kind": event.actor, "id": event.by} if event.actor else None
-                frame = _frame(event.action_id, event.state, event.device, event.action_type, actor, envelope)
+                frame = _envelope_frame(
+                    event.action_id, event.state, event.device, event.action_type, actor, envelope
+                )
                 more = {"said": event.waits_for, "bounds": event.bounds}
                 frame |= {name: field for name, field in more.items() if field}
                 self._context.desk.publish("ENVELOPE", **frame)
@@ -312,7 +313,7 @@ class ActionFeed:
             page, before = PAGE, rows[-1].seq
 
 
-def _frame(
+def _envelope_frame(
     action_id: str,
     state: str,
     device: str | None,
@@ -326,13 +327,13 @@ def _frame(
         "device": device,
         "actionType": kind,
         "actor": actor,
-        "envelope": slim(envelope) if envelope else None,
+        "envelope": slim_envelope(envelope) if envelope else None,
     }
     return {name: field for name, field in fields.items() if field is not None}
 
 
-def slim(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Without pictures and endless texts: a frame stays in the ring for browsers that come back."""
+def slim_envelope(envelope: dict[str, Any]) -> dict[str, Any]:
+    """The envelope without pictures and with shortened texts: frames are kept for browsers that reconnect."""
     details = envelope.get("details")
     if not isinstance(details, dict):
         return envelope
@@ -390,6 +391,6 @@ class ConsoleMessages:
 
 
 @ROUTES("/api/console")
-async def conversation(request: DeskRequest) -> JSON:
+async def show_conversation(request: DeskRequest) -> JSON:
     """The last messages, oldest first, and what agents are doing."""
     return request.context.console.to_dict()

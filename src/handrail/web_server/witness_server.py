@@ -24,12 +24,11 @@ from handrail.errors import HandrailError
 from handrail.journal.checkpoint import RememberedCheckpoint, SignedCheckpoint, WitnessedLog
 from handrail.journal.merkle import HASH_BYTES, BadProof, Frontier, frontier_of
 from handrail.journal.signed_note import BadNote, SigningKey, VerifierKey
-from handrail.journal.witnesses import MOST_REQUEST_BYTES, AddCheckpoint, WitnessRefusal, judge
-from handrail.web_server.auth import Rules
-from handrail.web_server.responses import on_unknown, refused
+from handrail.journal.witnesses import MOST_REQUEST_BYTES, AddCheckpoint, WitnessRefusal, judge_checkpoint
+from handrail.web_server.auth import HostRules
+from handrail.web_server.responses import on_unknown, refusal_response
 
-MOST_LEAVES_BYTES = 256 * 1024 * 1024
-"""In one request: a new journal with eight million entries."""
+MOST_LEAVES_BYTES = 256 * 1024 * 1024  # in one request: a new journal with eight million entries
 MOST_LEAVES_GIVEN = 8192
 
 Keys = Callable[[], Collection[VerifierKey]]
@@ -55,9 +54,9 @@ class Witness:
             return WitnessRefusal(400, f"{error}\n")
         checkpoint = request.signed.checkpoint
         with self._lock:
-            log = self._log(checkpoint.origin)
+            log = self._log_of(checkpoint.origin)
             last = log.last()
-            refusal = judge(request, self._keys(), last.signed.checkpoint if last else None)
+            refusal = judge_checkpoint(request, self._keys(), last.signed.checkpoint if last else None)
             if refusal is not None:
                 return refusal
             line = self.signer.sign(checkpoint.text, self._clock.now_ms() // 1000)
@@ -65,21 +64,21 @@ class Witness:
             return str(line)
 
     def last(self, origin: str) -> RememberedCheckpoint | None:
-        return self._log(origin).last()
+        return self._log_of(origin).last()
 
     def leaf_count(self, origin: str) -> int:
         last = self.last(origin)
-        return self._log(origin).leaf_count(last.size) if last else 0
+        return self._log_of(origin).leaf_count(last.size) if last else 0
 
     def leaves(self, origin: str, first: int, most: int) -> bytes:
         count = max(0, min(most, MOST_LEAVES_GIVEN, self.leaf_count(origin) - first))
         if not count:
             return b""
-        with self._log(origin).leaves.open("rb") as file:
+        with self._log_of(origin).leaves.open("rb") as file:
             file.seek(first * HASH_BYTES)
             return file.read(count * HASH_BYTES)
 
-    def wanted_bytes(self, origin: str) -> int:
+    def missing_leaf_bytes(self, origin: str) -> int:
         """Bytes of the leaves that are missing up to the last checkpoint; no more are read."""
         last = self.last(origin)
         return min((last.size - self.leaf_count(origin)) * HASH_BYTES, MOST_LEAVES_BYTES) if last else 0
@@ -87,7 +86,7 @@ class Witness:
     def add_leaves(self, origin: str, first: int, data: bytes) -> WitnessRefusal | None:
         """All missing leaves or none: only all of them together can be checked."""
         with self._lock:
-            log, last, count = self._log(origin), self.last(origin), self.leaf_count(origin)
+            log, last, count = self._log_of(origin), self.last(origin), self.leaf_count(origin)
             if last is None:
                 return WitnessRefusal(404, f"no checkpoint of {origin} was signed here\n")
             if first != count or len(data) != (last.size - count) * HASH_BYTES:
@@ -102,18 +101,18 @@ class Witness:
             self._trees[origin] = tree
             return None
 
-    def _log(self, origin: str) -> WitnessedLog:
+    def _log_of(self, origin: str) -> WitnessedLog:
         return WitnessedLog(self._folder, origin)
 
 
-def build_witness(witness: Witness, rules: Rules) -> Starlette:
-    """It serves no pages, so browsers have nothing to do here."""
+def build_witness(witness: Witness, rules: HostRules) -> Starlette:
+    """The witness as an application, behind the Host and Origin rules."""
     app = Starlette(
         routes=[
             Route("/add-checkpoint", _add_checkpoint, methods=["POST"]),
-            Route("/key", _key),
-            Route("/checkpoint", _checkpoint),
-            Route("/leaves", _leaves, methods=["GET"]),
+            Route("/key", _show_key),
+            Route("/checkpoint", _show_checkpoint),
+            Route("/leaves", _show_leaves, methods=["GET"]),
             Route("/leaves", _add_leaves, methods=["POST"]),
         ],
         middleware=[Middleware(WitnessGuard, rules=rules)],
@@ -126,7 +125,7 @@ def build_witness(witness: Witness, rules: Rules) -> Starlette:
 class WitnessGuard:
     """Refuses pages of other sites."""
 
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, rules: HostRules) -> None:
         self._app = app
         self._rules = rules
 
@@ -136,7 +135,7 @@ class WitnessGuard:
             refusal = self._rules.wrong_host(request.headers)
             refusal = refusal or self._rules.wrong_origin(request.method, request.headers)
             if refusal is not None:
-                await refused(refusal)(scope, receive, send)
+                await refusal_response(refusal)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -146,8 +145,8 @@ async def _on_failure(_: Request, error: Exception) -> Response:
     return PlainTextResponse(f"{error}\n", 500)
 
 
-async def _body(request: Request, most: int) -> bytes:
-    """Bounded, whatever its Content-Length says."""
+async def _read_body(request: Request, most: int) -> bytes:
+    """The body. Raises 413 above `most` bytes, whatever Content-Length says."""
     data = bytearray()
     async for part in request.stream():
         data += part
@@ -158,20 +157,20 @@ async def _body(request: Request, most: int) -> bytes:
 
 async def _add_checkpoint(request: Request) -> Response:
     witness: Witness = request.app.state.witness
-    answer = await asyncio.to_thread(witness.add_checkpoint, await _body(request, MOST_REQUEST_BYTES))
+    answer = await asyncio.to_thread(witness.add_checkpoint, await _read_body(request, MOST_REQUEST_BYTES))
     return PlainTextResponse(answer) if isinstance(answer, str) else _refusal(answer)
 
 
 def _refusal(refusal: WitnessRefusal) -> Response:
-    """With exactly the content type that the protocol demands."""
+    """A refusal, with the content type that the protocol demands."""
     return Response(refusal.text, refusal.status, {"content-type": refusal.content_type})
 
 
-async def _key(request: Request) -> Response:
+async def _show_key(request: Request) -> Response:
     return PlainTextResponse(f"{request.app.state.witness.signer.verifier}\n")
 
 
-async def _checkpoint(request: Request) -> Response:
+async def _show_checkpoint(request: Request) -> Response:
     witness: Witness = request.app.state.witness
     last = await asyncio.to_thread(witness.last, _origin(request))
     if last is None:
@@ -179,20 +178,20 @@ async def _checkpoint(request: Request) -> Response:
     return PlainTextResponse(str(last.signed))
 
 
-async def _leaves(request: Request) -> Response:
+async def _show_leaves(request: Request) -> Response:
     witness: Witness = request.app.state.witness
     origin = _origin(request)
     if "count" in request.query_params:
         return PlainTextResponse(f"{await asyncio.to_thread(witness.leaf_count, origin)}\n")
-    first, most = _number(request, "first"), _number(request, "most")
+    first, most = _read_number(request, "first"), _read_number(request, "most")
     data = await asyncio.to_thread(witness.leaves, origin, first, most)
     return Response(data, media_type="application/octet-stream")
 
 
 async def _add_leaves(request: Request) -> Response:
     witness: Witness = request.app.state.witness
-    origin, first = _origin(request), _number(request, "first")
-    data = await _body(request, await asyncio.to_thread(witness.wanted_bytes, origin))
+    origin, first = _origin(request), _read_number(request, "first")
+    data = await _read_body(request, await asyncio.to_thread(witness.missing_leaf_bytes, origin))
     answer = await asyncio.to_thread(witness.add_leaves, origin, first, data)
     return PlainTextResponse("kept\n") if answer is None else _refusal(answer)
 
@@ -201,7 +200,7 @@ def _origin(request: Request) -> str:
     return request.query_params.get("origin", "")
 
 
-def _number(request: Request, name: str) -> int:
+def _read_number(request: Request, name: str) -> int:
     text = request.query_params.get(name, "")
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise HTTPException(400, f"{name} is a number")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from handrail.desk.reduce import reduce, reduce_batch
-from handrail.desk.state import DeskBounds, DeskState, DeskWindow, Effect, Monitor, Reduced, state_json
+from handrail.desk.state import DeskBounds, DeskState, DeskWindow, Effect, Monitor, Reduction, state_json
 from handrail.errors import ActionRejected, HandrailError, InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.read import action_from
@@ -33,7 +33,7 @@ class Scene:
     def __init__(self, *windows: str, **fields: Any) -> None:
         self.state = DeskState()
         self.now_ms = NOW
-        self.last: Reduced | None = None
+        self.last: Reduction | None = None
         for window in windows:
             self.create(window, **fields)
 
@@ -56,7 +56,7 @@ class Scene:
         assert applied(before, self.last.changes) == state_json(self.state)
         return self.last.details[0]
 
-    def batch(self, *acts: Act, by: str = "ada") -> Reduced:
+    def batch(self, *acts: Act, by: str = "ada") -> Reduction:
         self.last = reduce_batch(self.state, acts, by, False, self.now_ms)
         self.state = self.last.state
         return self.last

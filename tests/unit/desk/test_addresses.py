@@ -13,7 +13,7 @@ from handrail.desk.content import check_page
 from handrail.errors import InvalidAction
 from handrail.hosts import host_of, why_private
 from handrail.web_server import pages
-from handrail.web_server.pages import asks_about
+from handrail.web_server.pages import why_ask_before_frame
 from tests.cases import each
 
 PRIVATE = [
@@ -39,18 +39,18 @@ def test_a_page_of_this_machine_or_a_private_network_is_known_in_every_spelling(
     read = host_of(f"http://{host}:8080/x")
     assert read is not None
     assert why_private(read) is not None
-    assert asyncio.run(asks_about(f"https://{host}/")) is not None
+    assert asyncio.run(why_ask_before_frame(f"https://{host}/")) is not None
 
 
 @each("host", PUBLIC)
 def test_a_number_of_the_open_internet_needs_no_yes(host: str) -> None:
-    assert asyncio.run(asks_about(f"http://{host}/")) is None
+    assert asyncio.run(why_ask_before_frame(f"http://{host}/")) is None
 
 
 @each("host", NONE)
 def test_what_no_browser_would_dial_is_no_host_and_is_asked_about(host: str) -> None:
     assert host_of(f"http://{host}/") is None
-    assert asyncio.run(asks_about(f"http://{host}/")) == "This is not the address of a page."
+    assert asyncio.run(why_ask_before_frame(f"http://{host}/")) == "This is not the address of a page."
 
 
 def _spelt(number: int, bases: list[int], parts: int) -> str:
@@ -97,7 +97,7 @@ def test_a_name_is_asked_about_if_it_leads_home_or_nowhere(
             return [(0, 0, 0, "", (number, 0)) for number in numbers]
 
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer)
-        assert (await asks_about("http://pages.example.org/") is not None) is asks
+        assert (await why_ask_before_frame("http://pages.example.org/") is not None) is asks
 
     asyncio.run(story())
 
@@ -108,9 +108,11 @@ async def test_a_name_that_nobody_answers_for_is_asked_about_in_time(monkeypatch
 
     monkeypatch.setattr(pages, "LOOKUP_S", 0.01)
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
-    assert "could not be found out" in str(await asks_about("http://pages.example.org/"))
+    assert "could not be found out" in str(await why_ask_before_frame("http://pages.example.org/"))
 
 
 def test_this_machines_own_name_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "Desk.Example.ORG")
-    assert asyncio.run(asks_about("http://desk.example.org/")) == "desk.example.org is this machine."
+    assert (
+        asyncio.run(why_ask_before_frame("http://desk.example.org/")) == "desk.example.org is this machine."
+    )

@@ -59,15 +59,6 @@ async def test_a_dialog_expires_to_no_after_five_minutes(tmp_path: Path) -> None
         assert here.desk.state.dialogs == ()
 
 
-async def test_a_dialog_whose_asker_has_gone_is_withdrawn(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        asking = await asked(here)
-        asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
-        assert here.desk.state.dialogs == ()
-
-
 async def test_a_remembered_answer_is_kept_under_the_agents_own_key(tmp_path: Path) -> None:
     kept: dict[str, bool] = {}
     async with office(tmp_path, remember=kept.__setitem__, recall=kept.get) as here:

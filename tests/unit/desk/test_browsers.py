@@ -134,19 +134,6 @@ async def test_a_batch_asks_no_two_questions_under_one_id(tmp_path: Path) -> Non
         assert list(here.desk.state.windows) == ["monitor-0/a"]
 
 
-async def test_a_failed_capture_in_a_batch_stands_in_its_details(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.create("a")
-        await pages(here, "one")
-        acts = [action("window.capture", windowId="a"), creating("b")]
-        batch = asyncio.ensure_future(here.desk.apply_batch(acts, "ada", False))
-        await settled()
-        await here.clock.advance(5_000)
-        first, second = await batch
-        assert first["error"]["code"] == "TIMEOUT"
-        assert second == {"key": "monitor-0/b"}
-
-
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -184,3 +171,81 @@ async def test_nobody_waits_for_an_iframe_that_no_browser_shows(tmp_path: Path, 
             await pages(here, "one")
         fields = {"other monitor": {"monitorId": "monitor-1"}, "minimised": {"minimized": True}}.get(why, {})
         assert "iframe" not in await here.create("page", content=PAGE, **fields)
+
+
+async def test_the_maker_of_a_window_learns_what_a_person_did_about_its_page(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        one, other = await pages(here, "one", "other")
+        await one.shows()
+        creation = asyncio.ensure_future(here.create("page", content=PAGE, requestId="r1"))
+        await settled()
+        page = {"requestId": "r1", "windowId": "page", "kind": "iframe"}
+        waits = {"success": False, "error": "A person has to say yes first.", "waitsForPerson": True}
+        await one.send("RENDERING_FEEDBACK", **page, **waits)
+        assert (await creation)["iframe"]["loaded"] is False
+        await other.send("RENDERING_FEEDBACK", **page, **waits)
+        assert here.desk.inbox("ada").take() == [], "another browser asks the same"
+        await one.send("RENDERING_FEEDBACK", **page, success=False, error="nothing listens there")
+        await one.send("RENDERING_FEEDBACK", **page, success=True)
+        await other.send("RENDERING_FEEDBACK", **page, success=True)
+        outcomes = here.desk.inbox("ada").take()
+        assert [(each["type"], each["request_id"], each["success"]) for each in outcomes] == [
+            ("rendering_feedback", "r1", False),
+            ("rendering_feedback", "r1", True),
+        ]
+        assert outcomes[0]["error"] == "nothing listens there"
+
+
+async def test_a_window_that_is_closed_while_its_page_waits_for_a_yes_is_an_outcome(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        (one,) = await pages(here, "one")
+        await one.shows()
+        creation = asyncio.ensure_future(here.create("page", content=PAGE, requestId="r1"))
+        await settled()
+        page = {"requestId": "r1", "windowId": "page", "kind": "iframe"}
+        await one.send("RENDERING_FEEDBACK", **page, success=False, error="ask", waitsForPerson=True)
+        await creation
+        await one.send("USER_INTERACTION", interactions=[{"type": "window.close", "windowId": "page"}])
+        feedback, closed = here.desk.inbox("ada").take()
+        assert (feedback["request_id"], feedback["success"]) == ("r1", False)
+        assert "closed" in feedback["error"]
+        assert closed["type"] == "window_closed"
+
+
+async def test_a_shortcut_to_an_action_reaches_the_agent_that_made_it(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        (one,) = await pages(here, "one")
+        shortcut = {
+            "id": "s",
+            "label": "Sort",
+            "icon": "x",
+            "type": "action",
+            "target": "sort",
+            "createdAt": 1,
+        }
+        await here.do("desktop.createShortcut", shortcut=shortcut)
+        await here.do("desktop.createShortcut", shortcut={**shortcut, "id": "mine"}, by="person", person=True)
+        await one.send("SHORTCUT_ACTION", shortcutId="s")
+        [message] = here.desk.inbox("ada").take()
+        assert (message["type"], message["shortcut_id"], message["action"]) == (
+            "shortcut_action",
+            "s",
+            "sort",
+        )
+        await one.send("SHORTCUT_ACTION", shortcutId="mine")
+        assert [each["shortcut_id"] for each in here.desk.inbox("console").take()] == ["mine"]
+        with pytest.raises(InvalidAction):
+            await one.send("SHORTCUT_ACTION", shortcutId="none")
+
+
+async def test_html_that_a_window_does_not_show_is_named(tmp_path: Path) -> None:
+    async with office(tmp_path) as here:
+        html = "<p style='color:red' onclick='x()'>a</p><form><button>b</button></form><script>x</script>"
+        content = {"renderer": "html", "data": html}
+        dropped = ["style=", "onclick=", "form", "button", "script"]
+        assert (await here.create("a", content=content))["dropped_html"] == dropped
+        assert (await here.do("window.setContent", "a", content=content))["dropped_html"] == dropped
+        append = {"op": "append", "data": "<b>c</b><iframe src='x'></iframe>"}
+        assert (await here.do("window.updateContent", "a", operation=append))["dropped_html"] == ["iframe"]
+        readable = {"op": "replace", "data": "<h1>a</h1><table><tr><td>b</td></tr></table>"}
+        assert "dropped_html" not in await here.do("window.updateContent", "a", operation=readable)

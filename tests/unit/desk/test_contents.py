@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.content import SANDBOX, is_own_picture, narrowed
+from handrail.desk.content import SANDBOX, is_own_picture, narrow_sandbox
 from handrail.desk.reduce import reduce
 from handrail.desk.state import Content, DeskState
 from handrail.errors import InvalidAction
@@ -51,14 +51,6 @@ def test_text_cannot_grow_beyond_its_limit_by_appending() -> None:
     error = scene.refused("window.updateContent", "a", operation={"op": "append", "data": "y" * 500_001})
     assert error.details["path"] == "operation.data"
     assert len(update(scene, operation={"op": "append", "data": "y" * 500_000})) == 2_000_000
-
-
-def test_snake_case_in_replaced_data_is_written_as_the_seed_writes_it() -> None:
-    scene = Scene()
-    scene.create("a", content={"renderer": "component", "data": {"components": []}})
-    field = {"type": "input", "name": "n", "form_id": "f"}
-    data = update(scene, operation={"op": "replace", "data": {"components": [field]}})
-    assert data == {"components": [{"type": "input", "name": "n", "formId": "f"}]}
 
 
 @each("url", ["https://example.org/x?y#z", "http://localhost:3000", "app:phone", "app:n_2"])
@@ -110,7 +102,7 @@ def test_an_agents_sandbox_can_only_narrow_ours(asked: str, got: str) -> None:
     scene = Scene()
     scene.create("a", content={"renderer": "iframe", "data": {"url": "app:notes", "sandbox": asked}})
     assert scene.window("a").content.data == {"url": "app:notes", "sandbox": got}
-    assert set(narrowed(asked).split()) <= set(SANDBOX)
+    assert set(narrow_sandbox(asked).split()) <= set(SANDBOX)
 
 
 @pytest.mark.parametrize("op", ["setContent", "replace"])

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.desktop import expire, next_expiry
-from handrail.desk.windows import release_all
+from handrail.desk.windows import release_locks_of
 from tests.cases import each
 from tests.unit.desk.scene import NOW, TEXT, Scene
 
@@ -88,24 +87,6 @@ def test_a_lease_lasts_two_minutes() -> None:
     assert scene.window("a").lock is None
 
 
-@each(
-    ("kind", "fields"),
-    [
-        ("window.setContent", {"content": {"renderer": "text", "data": "new"}}),
-        ("window.setTitle", {"title": "new"}),
-        ("window.move", {"x": 1, "y": 1}),
-        ("window.lock", {"agentId": "ada"}),
-    ],
-)
-def test_use_renews_the_lease(kind: str, fields: dict[str, Any]) -> None:
-    scene = locked()
-    scene.now_ms += 100_000
-    scene.do(kind, "a", **fields)
-    lock = scene.window("a").lock
-    assert lock is not None
-    assert lock.expires_ms == scene.now_ms + 120_000
-
-
 def test_the_use_of_others_does_not_renew_it() -> None:
     scene = locked()
     scene.now_ms += 100_000
@@ -123,15 +104,7 @@ def test_the_locks_of_an_agent_end_with_its_session() -> None:
     scene = locked()
     scene.create("b", by="bob")
     scene.do("window.lock", "b", agentId="bob", by="bob")
-    reduced = release_all(scene.state, "ada", NOW)
+    reduced = release_locks_of(scene.state, "ada", NOW)
     assert reduced.state.windows["monitor-0/a"].lock is None
     assert reduced.state.windows["monitor-0/b"].lock is not None
     assert reduced.changes == {"windows": {"monitor-0/a": {"lockedBy": None, "lockExpiresMs": None}}}
-
-
-def test_an_expired_lock_is_taken_from_every_screen() -> None:
-    scene = locked()
-    assert scene.last
-    assert scene.last.wake_ms == NOW + 120_000
-    assert next_expiry(scene.state) == NOW + 120_000
-    assert expire(scene.state, NOW + 120_000).state.windows["monitor-0/a"].lock is None

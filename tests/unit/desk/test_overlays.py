@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.desktop import expire, next_expiry
+from handrail.desk.desktop import next_expiry, remove_expired
 from handrail.desk.state import DialogExpired
 from tests.cases import each
 from tests.unit.desk.scene import NOW, Scene, action
@@ -32,27 +32,6 @@ def test_a_toast_with_a_known_id_is_replaced_and_lasts_anew() -> None:
     assert (toast.message, toast.expires_ms) == ("new", NOW + 9000)
 
 
-@pytest.mark.parametrize("kind", ["notification.dismiss", "toast.dismiss"])
-def test_dismissing_what_is_gone_is_a_no_op(kind: str) -> None:
-    assert Scene().do(kind, id="x") == {"no_op": True}
-
-
-def test_whoever_shows_something_for_a_while_says_when_to_look_again() -> None:
-    scene = Scene()
-
-    def wake_ms(kind: str, **fields: Any) -> int | None:
-        scene.do(kind, **fields)
-        assert scene.last
-        return scene.last.wake_ms
-
-    assert wake_ms("toast.show", id="t", message="m") == NOW + 5000
-    assert wake_ms("notification.show", id="n", title="t", body="b", duration=2000) == NOW + 2000
-    assert wake_ms("notification.show", id="stays", title="t", body="b") is None
-    assert wake_ms("dialog.confirm", id="d", title="t", message="m") == NOW + 300_000
-    both = [action("toast.show", id=f"t{ms}", message="m", duration=ms) for ms in (900, 700, 800)]
-    assert scene.batch(*both).wake_ms == NOW + 700
-
-
 def test_what_expires_is_gone_at_its_moment_and_no_earlier() -> None:
     scene = Scene()
     scene.do("toast.show", id="t", message="m")
@@ -60,12 +39,12 @@ def test_what_expires_is_gone_at_its_moment_and_no_earlier() -> None:
     scene.do("notification.show", id="stays", title="t", body="b")
     scene.do("dialog.confirm", id="d", title="t", message="m")
     assert next_expiry(scene.state) == NOW + 2000
-    assert expire(scene.state, NOW + 1999).state is scene.state
-    left = expire(scene.state, NOW + 2000)
+    assert remove_expired(scene.state, NOW + 1999).state is scene.state
+    left = remove_expired(scene.state, NOW + 2000)
     assert [shown.id for shown in left.state.notifications] == ["stays"]
     assert (len(left.state.toasts), left.wake_ms) == (1, NOW + 5000)
-    assert expire(scene.state, NOW + 5000).state.toasts == ()
-    end = expire(scene.state, NOW + 300_000)
+    assert remove_expired(scene.state, NOW + 5000).state.toasts == ()
+    end = remove_expired(scene.state, NOW + 300_000)
     assert end.state.dialogs == ()
     assert [effect for _, effect in end.effects] == [DialogExpired("d")]
     assert end.wake_ms is None
@@ -100,22 +79,6 @@ def test_nobody_can_pile_up_more_than_people_read(kind: str, fields: dict[str, A
     error = scene.refused(kind, id="more", **fields)
     assert error.details["path"] == "id"
     assert error.message.startswith("id: 'more' would be one of more than 200")
-
-
-def test_a_badge_set_to_what_it_was_is_a_no_op() -> None:
-    scene = Scene()
-    assert scene.do("app.badge", appId="a", count=0) == {"no_op": True}
-    scene.do("app.badge", appId="a", count=3)
-    assert scene.do("app.badge", appId="a", count=3) == {"no_op": True}
-
-
-def test_a_badge_that_is_taken_away_leaves_the_others() -> None:
-    scene = Scene()
-    for app in ("a", "b", "c"):
-        scene.do("app.badge", appId=app, count=3)
-    scene.do("app.badge", appId="b", count=0)
-    scene.do("app.badge", appId="c", count=1)
-    assert scene.state.badges == {"a": 3, "c": 1}
 
 
 def test_there_are_five_hundred_badges_at_most() -> None:

@@ -80,26 +80,6 @@ async def test_an_inbox_is_bounded_and_counts_what_it_lost(tmp_path: Path) -> No
         assert inbox.take()[0]["message_id"] == "m10"
 
 
-async def test_waiting_for_an_inbox_ends_with_its_time(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        waiting = asyncio.ensure_future(here.desk.inbox("ada").wait(1_000))
-        await settled()
-        await here.clock.advance(1_000)
-        await waiting
-        assert here.desk.inbox("ada").take() == []
-
-
-async def test_what_one_person_drags_the_other_sees(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.create("a")
-        one, other = await pages(here, "one", "other")
-        await one.send(
-            "USER_INTERACTION", interactions=[{"type": "window.move", "windowId": "a", "x": 9, "y": 8}]
-        )
-        await other.catch_up()
-        assert other.state["windows"]["monitor-0/a"]["bounds"] == {"x": 9, "y": 8, "w": 480, "h": 320}
-
-
 @pytest.mark.parametrize("kind", ["dialog.confirm", "window.capture"])
 async def test_a_person_asks_no_questions_through_interactions(tmp_path: Path, kind: str) -> None:
     async with office(tmp_path) as here:
@@ -143,34 +123,6 @@ async def test_the_last_browser_in_use_gives_the_viewport(tmp_path: Path) -> Non
         assert (one.client.focused, other.client.monitor) == (True, "monitor-0")
 
 
-async def test_toasts_notifications_and_locks_end_by_themselves(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.create("a")
-        await here.do("window.lock", "a", agentId="ada")
-        await here.do("notification.show", id="n", title="t", body="b", duration=60_000)
-        await here.do("toast.show", id="t", message="m")
-        [page] = await pages(here, "one")
-        await here.clock.advance(5_000)
-        assert here.desk.state.toasts == ()
-        await here.clock.advance(55_000)
-        assert here.desk.state.notifications == ()
-        assert here.desk.state.windows["monitor-0/a"].lock
-        await here.clock.advance(60_000)
-        assert here.desk.state.windows["monitor-0/a"].lock is None
-        await page.catch_up()
-        assert page.state == here.desk.snapshot()
-
-
-async def test_an_earlier_end_is_not_missed_behind_a_later_one(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.do("toast.show", id="late", message="m", duration=9_000)
-        await settled()
-        await here.do("toast.show", id="soon", message="m", duration=1_000)
-        await settled()
-        await here.clock.advance(1_000)
-        assert [toast.id for toast in here.desk.state.toasts] == ["late"]
-
-
 async def test_the_end_of_an_agent_frees_its_locks(tmp_path: Path) -> None:
     async with office(tmp_path) as here:
         await here.create("a")
@@ -179,18 +131,6 @@ async def test_the_end_of_an_agent_frees_its_locks(tmp_path: Path) -> None:
             await here.do("window.close", "a", by="bob")
         here.desk.end_agent("ada")
         await here.do("window.close", "a", by="bob")
-
-
-async def test_open_approvals_are_in_the_state_and_on_their_icon(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        [page] = await pages(here, "one")
-        here.desk.set_approvals([{"approvalId": "1", "title": "Pay?"}])
-        await page.catch_up()
-        assert page.state["approvals"] == [{"approvalId": "1", "title": "Pay?"}]
-        assert page.state["badges"] == {"approvals": 1}
-        here.desk.set_approvals([])
-        await page.catch_up()
-        assert (page.state["approvals"], page.state["badges"]) == ([], {})
 
 
 async def test_a_closed_desk_says_so(tmp_path: Path) -> None:

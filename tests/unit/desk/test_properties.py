@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.desk.desktop import expire
+from handrail.desk.desktop import remove_expired
 from handrail.desk.reduce import reduce
 from handrail.desk.state import (
     DeskState,
@@ -21,7 +21,7 @@ from handrail.desk.state import (
     window_from,
     window_json,
 )
-from handrail.desk.windows import GRAB_W, LEASE_MS, MIN_H, MIN_W, TITLE_H, release_all, show
+from handrail.desk.windows import GRAB_W, LEASE_MS, MIN_H, MIN_W, TITLE_H, release_locks_of, show_monitor
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.actions import DESK_ACTIONS
 from handrail.protocol.read import action_from
@@ -103,14 +103,14 @@ def played(steps: list[Any]) -> None:
                 now += wait
                 state, changes = _acted(state, data, by, now)
             case ("show", monitor, w, h):
-                reduced = show(state, monitor, MonitorSize(w, h))
+                reduced = show_monitor(state, monitor, MonitorSize(w, h))
                 state, changes = reduced.state, reduced.changes
             case ("expire", wait):
                 now += wait
-                reduced = expire(state, now)
+                reduced = remove_expired(state, now)
                 state, changes = reduced.state, reduced.changes
             case _:
-                reduced = release_all(state, step[1], now)
+                reduced = release_locks_of(state, step[1], now)
                 state, changes = reduced.state, reduced.changes
         assert applied(before, changes) == state_json(state)
         assert state_json(old) == before, "the old state was written to"

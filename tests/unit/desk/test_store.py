@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from handrail.desk.desk import Desk, changed
 from handrail.errors import StoreUnusable
 from handrail.journal import Journal
-from handrail.store import Store
 from handrail_sim.clock import ManualClock
 from tests.unit.desk.office import Office, office, settled
-from tests.unit.desk.scene import Scene, survivor
+from tests.unit.desk.scene import survivor
 
 SHORTCUT = {"id": "s1", "label": "L", "icon": "📄", "type": "file", "target": "a.md", "createdAt": 1}
 
@@ -75,44 +72,6 @@ async def test_a_lock_that_survived_a_restart_ends_at_its_own_time(tmp_path: Pat
         assert here.desk.state.windows["monitor-0/a"].lock is None
 
 
-async def test_numbers_never_repeat_after_a_restart(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.create("a")
-        page = here.browser()
-        await page.next()
-    async with office(tmp_path) as here:
-        again = here.browser(since=page.seq)
-        assert (await again.next())["type"] == "SNAPSHOT"
-        assert again.seq > page.seq
-
-
-async def test_numbers_never_repeat_also_where_a_life_left_nothing_to_write(tmp_path: Path) -> None:
-    store = Store(tmp_path / "handrail.db")
-    firsts = []
-    for _ in range(3):
-        desk = await Desk.open(store, ManualClock())  # never closed: as good as killed
-        desk.publish("AGENT_STATUS", agentId="ada", status="idle")
-        firsts.append(desk.hub.ring.last)
-    store.close()
-    assert len(set(firsts)) == 3
-
-
-async def test_sessions_keep_their_desks_apart(tmp_path: Path) -> None:
-    async with office(tmp_path, session="one") as here:
-        await here.create("a")
-    async with office(tmp_path, session="two") as here:
-        assert here.desk.state.windows == {}
-    async with office(tmp_path, session="one") as here:
-        assert list(here.desk.state.windows) == ["monitor-0/a"]
-
-
-async def test_a_change_is_on_disk_without_a_close(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.create("a")
-        await here.store.read(lambda db: db.total_changes)
-        assert _windows(tmp_path) == ["monitor-0/a"]
-
-
 async def test_a_change_waits_for_the_commit_of_the_journal_and_is_part_of_it(tmp_path: Path) -> None:
     async with office(tmp_path) as here:
         journal = Journal.open(tmp_path, here.clock)
@@ -128,47 +87,12 @@ async def test_a_change_waits_for_the_commit_of_the_journal_and_is_part_of_it(tm
         await journal.close()
 
 
-async def test_a_title_alone_does_not_write_the_rest_again(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.create("a")
-        await here.store.write(lambda db: db.execute("UPDATE desk_rest SET body = 'untouched'"))
-        await here.do("window.setTitle", "a", title="other")
-        rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
-        assert rest == "untouched"
-        await here.create("b")
-        rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
-        assert json.loads(rest)["windows"] == ["monitor-0/a", "monitor-0/b"]
-
-
 def _windows(home: Path) -> list[str]:
     db = sqlite3.connect(home / "handrail.db")
     try:
         return [row[0] for row in db.execute("SELECT key FROM desk_windows")]
     finally:
         db.close()
-
-
-def test_geometry_is_written_without_the_content() -> None:
-    scene = Scene("a", "b")
-    before = scene.state
-    scene.do("window.move", "a", x=1, y=1)
-    work = changed(before, scene.state, 1)
-    assert list(work.windows) == ["monitor-0/a"]
-    row = work.windows["monitor-0/a"]
-    assert row is not None
-    assert row[1] is None
-    scene.do("window.close", "a")
-    assert changed(before, scene.state, 1).windows == {"monitor-0/a": None}
-
-
-def test_a_window_that_takes_the_place_of_its_namesake_is_written_whole() -> None:
-    scene = Scene("a")
-    before = scene.state
-    scene.do("window.close", "a")
-    scene.create("a", content={"renderer": "text", "data": "other"})
-    row = changed(before, scene.state, 1).windows["monitor-0/a"]
-    assert row is not None
-    assert json.loads(row[1] or "")["content"]["data"] == "other"
 
 
 async def test_a_disk_that_refuses_is_tried_again_with_the_next_change(

@@ -18,9 +18,9 @@ from handrail.bind import listen
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.runtime import Runtime
-from handrail.web_server.approvals import recall_from, remember_in
-from handrail.web_server.auth import hosts_of
-from handrail.web_server.server import Context, build, serving
+from handrail.web_server.approvals import agent_answer_reader, agent_answer_writer
+from handrail.web_server.auth import served_hosts
+from handrail.web_server.server import DeskContext, build_desk_app, serving
 from tests.scenario.world import until
 
 TOKEN = "token-of-a-program-0123456789"
@@ -57,8 +57,8 @@ class Door:
     port: int
 
     @property
-    def context(self) -> Context:
-        context: Context = self.app.state.context
+    def context(self) -> DeskContext:
+        context: DeskContext = self.app.state.context
         return context
 
     @property
@@ -172,13 +172,13 @@ async def door(home: Path, *, runtime: Runtime | None = None, **options: Any) ->
 async def _served(runtime: Runtime, options: dict[str, Any]) -> AsyncIterator[Door]:
     known = runtime.permissions
     desk = await Desk.open(
-        runtime.store, runtime.clock, remember=remember_in(known), recall=recall_from(known)
+        runtime.store, runtime.clock, remember=agent_answer_writer(known), recall=agent_answer_reader(known)
     )
     runtime.attach_desk(desk)
     bound = listen("127.0.0.1", 0)
     port = bound.getsockname()[1]
-    hosts = hosts_of("127.0.0.1", port)
-    app = build(runtime, desk, **{"token": TOKEN, "key": KEY, "allowed_hosts": hosts, **options})
+    hosts = served_hosts("127.0.0.1", port)
+    app = build_desk_app(runtime, desk, **{"token": TOKEN, "key": KEY, "allowed_hosts": hosts, **options})
     try:
         async with serving(app, bound):
             yield Door(app, runtime, desk, port)

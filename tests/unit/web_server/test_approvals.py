@@ -146,12 +146,12 @@ async def test_a_person_allows_the_like_of_it_for_a_time_and_revokes_it_with_one
         scope = GrantScope("a class", "tap 'Send' in com.example.mail")
         asking = await _asked(served, _request(TAP, scope=scope, remember="time", asker="a"))
         frame = await frame_of(socket, "APPROVAL_REQUEST")
-        assert (frame["canRemember"], frame["canAllow"]) == ("time", scope.said)
+        assert (frame["canRemember"], frame["canAllow"]) == ("time", scope.sentence)
         feedback = {"dialogId": frame["dialogId"], "confirmed": True, "minutes": 60, "times": 5}
         await socket.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback}))
         assert (await asking).remember == "time"
         [one] = (await served.get("/api/grants")).json["grants"]
-        assert (one["left"], one["said"]) == (5, scope.said)
+        assert (one["left"], one["said"]) == (5, scope.sentence)
         address = f"/api/grants?id={one['id']}"
         assert (await served.send("DELETE", address, {})).status == 403, "a program's token"
         assert (await served.send("DELETE", address, {}, token=KEY)).json == {"revoked": one["id"]}

@@ -11,9 +11,9 @@ from typing import Any
 from starlette.routing import Route
 
 from handrail.protocol.actions import ACTIONS
-from handrail.web_server.pages import Rendered, listing
+from handrail.web_server.pages import RenderedTexts, app_listing
 from handrail.web_server.responses import DEFAULTS
-from handrail.web_server.server import document
+from handrail.web_server.server import openapi_document
 from tests.unit.web_server.door import TOKEN, WINDOW, door
 
 
@@ -35,9 +35,9 @@ def test_built_in_apps_and_the_users_own_are_listed_and_bad_folders_say_what_is_
     _app(tmp_path, "Shouting", {"name": "Shouting"})
     (tmp_path / "linked").symlink_to(tmp_path / "notes")
     (tmp_path / ".hidden").mkdir()
-    listed = listing(tmp_path, b"key")
+    listed = app_listing(tmp_path, b"key")
     apps = {one["id"]: one for one in listed["apps"]}
-    built_in = {"phone", "wall", "approvals", "journal", "flows", "console", "settings"}
+    built_in = {"phone", "wall", "studio", "approvals", "journal", "flows", "console", "settings"}
     assert {*built_in, "notes"} == set(apps)
     assert apps["phone"]["builtIn"] is True
     sealed = apps["notes"]["url"].removesuffix("/index.html")
@@ -52,7 +52,7 @@ def test_built_in_apps_and_the_users_own_are_listed_and_bad_folders_say_what_is_
 
 
 def test_a_home_without_apps_lists_the_built_in_ones(tmp_path: Path) -> None:
-    assert [one for one in listing(tmp_path / "none", b"key")["apps"] if not one["builtIn"]] == []
+    assert [one for one in app_listing(tmp_path / "none", b"key")["apps"] if not one["builtIn"]] == []
 
 
 async def test_a_windows_text_is_fetched_as_safe_html_and_follows_its_changes(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ async def test_a_windows_text_is_fetched_as_safe_html_and_follows_its_changes(tm
 
 
 async def test_what_was_rendered_is_kept_within_bounds() -> None:
-    kept = Rendered(most=100)
+    kept = RenderedTexts(most=100)
     first = await kept.html("markdown", "a" * 40)
     assert await kept.html("markdown", "a" * 40) is first
     assert await kept.html("html", "a" * 40) != first
@@ -173,7 +173,7 @@ def test_a_route_says_in_one_line_what_it_does() -> None:
 
         And more of them."""
 
-    paths = document([Route("/api/a", undocumented), Route("/api/b/{x:path}", documented)])["paths"]
+    paths = openapi_document([Route("/api/a", undocumented), Route("/api/b/{x:path}", documented)])["paths"]
     assert paths["/api/a"]["get"]["summary"] == "undocumented"
     assert paths["/api/b/{x}"]["get"]["summary"] == "One line."
     assert paths["/api/b/{x}"]["get"]["parameters"][0]["name"] == "x"

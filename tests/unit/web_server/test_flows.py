@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from handrail.web_server.flows import FlowFolders, Runs
+from handrail.web_server.flows import FlowFolders, FlowRuns
 from tests.scenario.world import World, play_live, until, world
 from tests.unit.web_server.door import KEY, Answer, Door, door
 from tests.unit.web_server.test_phone import SETTINGS
@@ -78,7 +78,7 @@ async def over(opened: Door, id_: str) -> dict[str, Any]:
 
 
 def test_every_flow_is_listed_with_its_faults_variables_and_phones(tmp_path: Path) -> None:
-    found = {one["file"]: one for one in FlowFolders([folder(tmp_path), tmp_path / "nowhere"]).listed()}
+    found = {one["file"]: one for one in FlowFolders([folder(tmp_path), tmp_path / "nowhere"]).rows()}
     assert list(found) == ["broken.yaml", "lint.yaml", "long.yaml", "needs.yaml", "open.yaml", "pair.yaml"]
     assert found["open.yaml"]["name"] == "Open the display settings"
     assert found["open.yaml"]["tags"] == ["smoke"]
@@ -111,8 +111,36 @@ async def test_a_run_is_followed_step_by_step_to_its_report_and_kept(tmp_path: P
         entry = w.runtime.journal.show(told["steps"][0]["action_id"])
         assert entry.events[0]["actor"] == {"kind": "flow", "id": "Open the display settings"}
         assert entry.events[0]["door"] == "desk"
-        later = Runs(w.runtime)  # as after a restart
+        later = FlowRuns(w.runtime)  # as after a restart
         assert [one.to_dict() for one in later.history()] == [told]
+
+
+async def test_a_part_of_a_text_runs_on_the_screen_that_is_there_and_waits_where_it_was_told(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path) as (w, opened):
+        await w.open(SETTINGS)
+        text = (
+            "steps:\n  - tap: Nowhere\n  - tap: Display\n  - expect_visible: Brightness\n  - tap: Nowhere\n"
+        )
+        body = {"text": text, "file": "new.yaml", "device": w.serial, "first": 1, "last": 2, "pauses": [2]}
+        id_ = (await run(opened, **body)).json["id"]
+
+        async def paused() -> bool:
+            return (await opened.get(f"/api/flows/runs/{id_}", token=KEY)).json["pausedAt"] == 2
+
+        await until(paused)
+        await opened.send("POST", f"/api/flows/runs/{id_}/continue", {}, token=KEY)
+        told = await over(opened, id_)
+        assert told["outcome"] == "passed", told
+        assert [one["outcome"] for one in told["steps"]] == ["skipped", "passed", "passed", "skipped"]
+
+
+async def test_a_program_runs_files_only_and_no_text_under_a_name_of_its_own(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        body = {"text": OPEN, "file": "open.yaml", "device": w.serial}
+        refused = await opened.send("POST", "/api/flows/run", body)
+        assert (refused.status, refused.json["code"]) == (403, "ACTION_REJECTED")
 
 
 async def test_a_run_that_is_stopped_says_how_far_it_came(tmp_path: Path) -> None:
@@ -150,4 +178,4 @@ async def test_a_half_written_run_is_left_out_of_the_history(tmp_path: Path) -> 
         broken = w.runtime.config.runs / "flow-1-1"
         broken.mkdir(parents=True)
         (broken / "run.json").write_text(json.dumps({"file": "open.yaml"}))
-        assert Runs(w.runtime).history() == []
+        assert FlowRuns(w.runtime).history() == []

@@ -11,7 +11,7 @@ import pytest
 
 from handrail.errors import InvalidAction
 from handrail.store import connect
-from handrail.web_server.journal import JournalSearch, search
+from handrail.web_server.journal import JournalSearch, search_journal
 from tests.scenario.world import World, play_live, until
 from tests.unit.web_server.door import KEY, Door
 from tests.unit.web_server.test_phone import PERSON, SETTINGS, served
@@ -127,10 +127,10 @@ async def test_a_search_reads_far_enough_to_find_one_among_many(tmp_path: Path) 
             w.runtime.journal.note(event | {"device": "phone", "reason": f"number {number}."})
         await w.runtime.journal.seal({"kind": "note"})
         with closing(connect(tmp_path / "handrail.db")) as db:
-            page = search(db, JournalSearch.parse({"text": "number 7."}))
+            page = search_journal(db, JournalSearch.parse({"text": "number 7."}))
             assert [row.action_id for row in page.rows] == ["tap_1_7"]
             assert page.next is None
-            many = search(db, JournalSearch.parse({"text": "number", "limit": "30"}))
+            many = search_journal(db, JournalSearch.parse({"text": "number", "limit": "30"}))
             assert len(many.rows) == 30
             assert many.next == many.rows[-1].seq
 

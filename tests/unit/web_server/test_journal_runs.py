@@ -10,7 +10,7 @@ from handrail.journal.checkpoint import SignedCheckpoint
 from handrail.journal.query import ActionRow
 from handrail.journal.signed_note import VerifierKey
 from handrail.web_server.flows import FlowFolders
-from handrail.web_server.journal import PAUSE_MS, runs_of
+from handrail.web_server.journal import PAUSE_MS, group_into_runs
 from tests.scenario.world import play_live, until
 from tests.unit.web_server.door import KEY, TOKEN, Answer
 from tests.unit.web_server.test_journal import history
@@ -33,7 +33,7 @@ def test_a_run_is_what_one_asker_did_without_a_long_pause() -> None:
         row(6, PAUSE_MS * 2 - 1),
         row(5, PAUSE_MS * 2 - 2, session="s2"),
     ]
-    assert [[one.seq for one in run.rows] for run in runs_of(rows)] == [[9, 7], [8], [6], [5]]
+    assert [[one.seq for one in run.rows] for run in group_into_runs(rows)] == [[9, 7], [8], [6], [5]]
 
 
 async def test_runs_tell_their_steps_in_order_with_pictures_and_ends(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.bind import literal_host
+from handrail.bind import replace_localhost
 from handrail.web_server.auth import MOST_LOGINS, MOST_TICKETS, TICKET_LIFE_MS, Logins, Tickets, Visitor
 from handrail_sim.clock import ManualClock
 from tests.cases import each
@@ -93,7 +93,7 @@ async def test_a_page_of_this_machine_is_shown_by_its_number_only(tmp_path: Path
 def test_only_the_name_of_this_machine_is_replaced_by_its_number(
     host: str, server: tuple[str, int] | None, shown: str
 ) -> None:
-    assert literal_host(host, server) == shown
+    assert replace_localhost(host, server) == shown
 
 
 def test_tokens_are_many_but_not_endless() -> None:

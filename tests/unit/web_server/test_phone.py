@@ -16,8 +16,8 @@ from handrail.errors import AdbConnectionError, DeviceBusy
 from handrail.journal.query import UNFINISHED, ActionRow
 from handrail.protocol.message import PhoneInput
 from handrail.safety.caller import Caller
-from handrail.web_server.phone import Phones, handle
-from handrail.web_server.phone_stream import CALM, FASTEST_MS, SLOWEST_MS, pack, pause_ms
+from handrail.web_server.phone import Phones, handle_phone_input
+from handrail.web_server.phone_stream import CALM, FASTEST_MS, SLOWEST_MS, pack_frame, pause_ms
 from tests.scenario.world import World, play_live, until, world
 from tests.unit.web_server.door import KEY, Door, door, unpack
 
@@ -122,18 +122,18 @@ async def test_hands_need_the_phone_first_and_an_agent_waits_until_it_is_handed_
         await w.open(SETTINGS)
         tap = asked(w.serial, action={"type": "tap", "target": "Display"})
         with pytest.raises(DeviceBusy, match="mail-agent"):
-            await handle(phones, eye, tap, PERSON)
-        await handle(phones, eye, asked(w.serial, control="take"), PERSON)
+            await handle_phone_input(phones, eye, tap, PERSON)
+        await handle_phone_input(phones, eye, asked(w.serial, control="take"), PERSON)
         busy = await w.session.tap("Display")
         assert busy.failure_code == "DEVICE_BUSY", busy.to_json()
         assert "person lena" in (busy.message or "")
-        await handle(phones, eye, tap, PERSON)
+        await handle_phone_input(phones, eye, tap, PERSON)
         mine = await until(lambda: [row for row in w.runtime.journal.actions() if row.state != "failed"])
         await until(lambda: w.runtime.journal.actions()[0].type == "tap" and mine)
         row = await until(lambda: next(filter(_ended_at_the_desk, w.runtime.journal.actions()), None))
         assert row.actor == {"kind": "person", "id": "lena"}
         assert row.reason == "by hand, at the desk"
-        await handle(phones, eye, asked(w.serial, control="hand_back"), PERSON)
+        await handle_phone_input(phones, eye, asked(w.serial, control="hand_back"), PERSON)
         done = await w.session.press_key("back")
         assert done.success, done.to_json()
         kinds = [event["kind"] for event in w.events() if event.get("door") == "desk"]
@@ -265,7 +265,7 @@ def test_while_an_action_is_under_way_pictures_leave_the_phone_half_of_its_time(
 
 
 def test_a_frame_is_a_length_a_header_and_the_picture() -> None:
-    message = pack({"device": "ä"}, b"picture")
+    message = pack_frame({"device": "ä"}, b"picture")
     size = int.from_bytes(message[:4], "big")
     assert json.loads(message[4 : 4 + size]) == {"type": "FRAME", "device": "ä"}
     assert message[4 + size :] == b"picture"

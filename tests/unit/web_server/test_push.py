@@ -24,7 +24,7 @@ from handrail.protocol.device import Tap
 from handrail.safety.approval_request import AuthorizationRequest
 from handrail.safety.approval_store import new_id
 from handrail.web_server.auth import Visitor
-from handrail.web_server.push_notifications import MOST_SUBSCRIPTIONS, NotifyPlace
+from handrail.web_server.push_notifications import MOST_SUBSCRIPTIONS, NotifyUrl
 from handrail.web_server.server import PageHosts
 from tests.scenario.world import play_live, until
 from tests.unit.web_server.door import Answer, Door, door
@@ -355,7 +355,7 @@ async def test_a_place_that_the_environment_names_is_told_an_id_and_no_word_of_t
     tmp_path: Path, given: str, is_json: bool
 ) -> None:
     async with told(tmp_path, pages=PageHosts(public="desk.ferry-lane.net")) as (served, service):
-        served.context.notifier._place = NotifyPlace.read(given)
+        served.context.notifier._place = NotifyUrl.read(given)
         id_, task = await asked(served)
         [message] = await until(lambda: service.received)
         everything = json.dumps(message.headers) + message.body.decode()
@@ -373,7 +373,7 @@ async def test_a_place_that_the_environment_names_is_told_an_id_and_no_word_of_t
 
 def test_nobody_is_told_by_default(tmp_path: Path) -> None:
     assert Config.from_env({"HOME": str(tmp_path)}).notify_url is None
-    assert NotifyPlace.read(None) is None
+    assert NotifyUrl.read(None) is None
 
 
 @pytest.mark.parametrize("url", NO_PLACES)

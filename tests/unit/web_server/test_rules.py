@@ -8,16 +8,16 @@ import pytest
 
 from handrail.desk.questions import permission_key
 from handrail.safety.permissions import Permissions, agent_key
-from handrail.web_server.approvals import recall_from, remember_in
+from handrail.web_server.approvals import agent_answer_reader, agent_answer_writer
 from handrail.web_server.auth import (
     GUESS_WINDOW_MS,
     MOST_ADDRESSES,
     MOST_GUESSES,
-    Guesses,
-    Rules,
+    HostRules,
     Visitor,
-    agent_name,
-    hosts_of,
+    WrongGuesses,
+    clean_agent_name,
+    served_hosts,
 )
 from handrail.web_server.desk_file import DeskFile
 from handrail.web_server.websocket import RateLimit
@@ -25,8 +25,8 @@ from handrail_sim.clock import ManualClock
 from tests.cases import each
 
 HOST = "127.0.0.1:8420"
-LOCAL = Rules(hosts_of("127.0.0.1", 8420))
-PUBLIC = Rules(hosts_of("0.0.0.0", 8420))
+LOCAL = HostRules(served_hosts("127.0.0.1", 8420))
+PUBLIC = HostRules(served_hosts("0.0.0.0", 8420))
 
 
 @each(
@@ -68,23 +68,23 @@ def test_a_public_address_serves_any_name_to_pages_of_that_name() -> None:
 
 async def test_guesses_are_counted_by_address_and_forgotten_with_time() -> None:
     clock = ManualClock()
-    guesses = Guesses(clock)
+    guesses = WrongGuesses(clock)
     for _ in range(MOST_GUESSES):
         assert guesses.wait_ms("a") == 0
-        guesses.was_wrong("a")
+        guesses.add("a")
         await clock.advance(1_000)
     assert guesses.wait_ms("a") == GUESS_WINDOW_MS - MOST_GUESSES * 1_000
     assert guesses.wait_ms("b") == 0
     await clock.advance(guesses.wait_ms("a"))
     assert guesses.wait_ms("a") == 0
-    guesses.was_wrong("a")
+    guesses.add("a")
     assert guesses.wait_ms("a") > 0
 
 
 def test_a_thousand_liars_do_not_fill_the_memory() -> None:
-    guesses = Guesses(ManualClock())
+    guesses = WrongGuesses(ManualClock())
     for number in range(MOST_ADDRESSES + 50):
-        guesses.was_wrong(f"10.0.{number // 256}.{number % 256}")
+        guesses.add(f"10.0.{number // 256}.{number % 256}")
     assert len(guesses._wrong) == MOST_ADDRESSES
 
 
@@ -99,9 +99,9 @@ async def test_a_client_may_burst_and_then_keeps_the_pace() -> None:
 
 
 def test_a_name_of_a_program_can_not_steer_a_terminal() -> None:
-    assert agent_name("\x1b[31mevil\n") == "[31mevil"
-    assert agent_name("a" * 100) == "a" * 60
-    assert agent_name(" ") is agent_name(None) is None
+    assert clean_agent_name("\x1b[31mevil\n") == "[31mevil"
+    assert clean_agent_name("a" * 100) == "a" * 60
+    assert clean_agent_name(" ") is clean_agent_name(None) is None
 
 
 def test_people_and_programs_are_told_apart_in_the_journal() -> None:
@@ -140,7 +140,7 @@ def test_a_notice_that_is_broken_or_was_open_to_others_counts_for_nothing(
 
 def test_what_an_agent_has_remembered_is_kept_under_its_own_name(tmp_path: Path) -> None:
     permissions = Permissions(tmp_path / "permissions.json")
-    remember, recall = remember_in(permissions), recall_from(permissions)
+    remember, recall = agent_answer_writer(permissions), agent_answer_reader(permissions)
     for agent, tool, context in (("a:b%", "mail:send", "to: ada"), ("writer", "save", None)):
         key = permission_key(agent, {"toolName": tool, "context": context})
         remember(key, True)

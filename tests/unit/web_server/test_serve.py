@@ -18,10 +18,8 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.serve import answering
-from handrail.errors import DeviceBusy, InvalidAction
+from handrail.errors import DeviceBusy
 from tests.unit.cli.command import handrail
-from tests.unit.web_server.door import door, frame_of
 from tests.unit.web_server.push_service import certificate
 
 __all__ = ["handrail"]
@@ -178,27 +176,6 @@ def _listing(address: str, headers: dict[str, str]) -> urllib.request.Request:
         "Mcp-Method": "tools/list",
     }
     return urllib.request.Request(f"{address}/mcp", json.dumps(body).encode(), more | headers)
-
-
-async def test_a_message_to_nobody_is_answered_with_how_to_name_a_model(tmp_path: Path) -> None:
-    async with (
-        door(tmp_path) as served,
-        answering(None, None, served.runtime, served.desk),
-        await served.person() as person,
-    ):
-        said = {"type": "USER_MESSAGE", "messageId": "m", "content": "Turn Wi-Fi off"}
-        await person.send(json.dumps(said))
-        while "model" not in (told := await frame_of(person, "AGENT_STATUS")).get("message", ""):
-            pass
-        assert told["status"] == "failed"
-        talk = (await served.get("/api/console")).json["messages"]
-        assert talk[0]["text"] == "Turn Wi-Fi off"
-
-
-async def test_a_model_that_does_not_exist_is_told_at_the_start(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        with pytest.raises(InvalidAction, match="model"):
-            await answering("nobody:x", None, served.runtime, served.desk).__aenter__()
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from handrail.clock import SystemClock
 from handrail.journal import Journal
 from handrail.protocol.message import SERVER_MESSAGE
 from handrail.safety.caller import Caller
-from handrail.web_server.websocket import slim
+from handrail.web_server.websocket import slim_envelope
 from tests.scenario.world import until, world
 from tests.unit.web_server.door import WINDOW, door, frame_of
 
@@ -146,5 +146,5 @@ async def test_an_interrupt_ends_what_waits(tmp_path: Path) -> None:
 
 def test_frames_carry_no_pictures_and_no_endless_texts() -> None:
     details = {"screenshotBase64": "A" * 9, "imageData": "B", "text": "x" * 50_000, "n": 1}
-    assert slim({"details": details})["details"] == {"text": "x" * 20_000, "n": 1}
-    assert slim({"success": True}) == {"success": True}
+    assert slim_envelope({"details": details})["details"] == {"text": "x" * 20_000, "n": 1}
+    assert slim_envelope({"success": True}) == {"success": True}

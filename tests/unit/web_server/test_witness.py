@@ -29,7 +29,7 @@ from handrail.journal.witnesses import (
     WitnessState,
     cosign,
 )
-from handrail.web_server.auth import Rules, hosts_of
+from handrail.web_server.auth import HostRules, served_hosts
 from handrail.web_server.server import serving
 from handrail.web_server.witness_server import Witness, build_witness
 from handrail_sim.clock import ManualClock
@@ -52,7 +52,9 @@ def served(folder: Path, keys: Callable[[], list[VerifierKey]]) -> Iterator[str]
     """Its address, while the block runs. The server has a loop and a thread of its own."""
     bound = listen("127.0.0.1", 0)
     port = bound.getsockname()[1]
-    app = build_witness(Witness(folder, OWN_KEY, keys, SystemClock()), Rules(hosts_of("127.0.0.1", port)))
+    app = build_witness(
+        Witness(folder, OWN_KEY, keys, SystemClock()), HostRules(served_hosts("127.0.0.1", port))
+    )
     ready, loop = threading.Event(), asyncio.new_event_loop()
     stop = asyncio.Event()
 

@@ -6,6 +6,9 @@ import { el } from "./element.js";
 /** Code → in a word or two · as a sentence · what to do next. */
 const WORDS = {
   UNKNOWN: ["went wrong", "Something went wrong that nobody foresaw.", "Try again. If it happens again, the server's log says more."],
+  NO_SUCH_FILE: ["no such file", "A file that was named is not there.", "Name one that exists."],
+  PORT_IN_USE: ["port in use", "Another program listens on that port.", "Choose another port, or stop the other program."],
+  NO_MODEL: ["no model", "Nothing says which model answers.", "Start the desk with --model."],
   INVALID_ACTION: ["not understood", "The desk did not understand this.", "It may have changed meanwhile. Look at it again and retry."],
   UNSUPPORTED: ["not possible here", "This is not possible here.", "Another phone or window may be able to do it."],
   ACTION_REJECTED: ["not allowed", "This was not allowed, so nothing was done.", "Your rules, or somebody's answer, said no."],
@@ -36,6 +39,8 @@ const WORDS = {
   GRPC_RPC_ERROR: ["emulator refused", "The emulator refused a call.", "Details say which one."],
   BROWSER_CONNECTION_ERROR: ["browser not reached", "The browser can't be reached.", "Install Chromium, or open the browser again."],
   BROWSER_COMMAND_ERROR: ["browser refused", "The browser refused this.", "The page may be another one now. Look again."],
+  IOS_CONNECTION_ERROR: ["iPhone not reached", "The iPhone can't be reached.", "WebDriverAgent has to run on it. Unlock it and look at handrail doctor."],
+  IOS_COMMAND_ERROR: ["iPhone refused", "The iPhone refused this.", "Look again: the screen may be another one now."],
   STORE_UNUSABLE: ["can't be saved", "Handrail's home can't be read or written.", "Nothing is done without a record. Make the folder writable."],
   STORE_FULL: ["disk full", "The disk is full.", "Free some space; it goes on by itself."],
   MODEL_UNAVAILABLE: ["no answer", "The model did not answer.", "Check its name, its key and the connection."],

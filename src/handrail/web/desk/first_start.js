@@ -4,14 +4,14 @@
 import { api } from "./api.js";
 import { el } from "./element.js";
 import { icon } from "./icons.js";
-import { line } from "../apps/settings/about.js";
+import { agentChoice, waiting } from "../apps/settings/about.js";
 import { startSimulated } from "../apps/settings/phones.js";
 
 const LOOK_EVERY = 15_000; // ms between two looks for phones, while this is to be seen
 const LEAST_WIDTH = 340; // a card, and the space around it
 
 export function firstStart(shell) {
-  const ctx = { api, open: (app, options) => shell.openApp(app, { options }), toast: (text, tone) => shell.toast(text, tone) };
+  const ctx = { api, on: (type, fn) => shell.connection.on(type, fn), open: (app, options) => shell.openApp(app, { options }), toast: (text, tone) => shell.toast(text, tone) };
   const phone = el("li", { class: "start-card" });
   const agent = el("li", { class: "start-card" });
   const box = el("section", { class: "start-page", "aria-label": "First steps", hidden: true }, el("div", { class: "start-inner" },
@@ -25,7 +25,7 @@ export function firstStart(shell) {
     looked = Date.now();
     const [{ devices }, told] = await Promise.all([api("/api/devices"), api("/api/settings")]).catch(() => [{ devices: [] }, null]);
     phone.replaceChildren(...connected(ctx, devices.find((one) => one.usable)));
-    if (told) agent.replaceChildren(...forAgents(ctx, told));
+    if (told && !agent.childElementCount) agent.replaceChildren(...forAgents(ctx, told));
   }
 
   const isEmpty = () => shell.state.monitors.length > 0 && shell.monitor.order.length + shell.monitor.panels.length === 0;
@@ -68,7 +68,7 @@ function tryIt(ctx) {
   return el("li", { class: "start-card" }, words(2, "play", "Try a simulated phone", "It has a shop, mail, a bank and more, and nothing in it is real."), el("div", { class: "start-buttons" }, start));
 }
 
-function forAgents(ctx, { agentLine }) {
-  return [...words(3, "console", "Give it to an agent", "Paste this where your agent lives. Your rules hold from its first step."), line(agentLine, ctx),
-    el("div", { class: "start-buttons" }, button("Your rules", "btn-ghost", () => ctx.open("settings", { tab: "rules" })), button("Notifications", "btn-ghost", () => ctx.open("settings", { tab: "notifications" })))];
+function forAgents(ctx, told) {
+  return [...words(3, "console", "Give it to an agent", "Paste this where your agent lives. Your rules hold from its first step."), agentChoice(told, ctx), waiting(ctx),
+    el("div", { class: "start-buttons" }, button("Your rules", "btn-ghost", () => ctx.open("settings", { tab: "rules" })), button("Notifications: turn on", "btn-ghost", () => ctx.open("settings", { tab: "notifications" })))];
 }

@@ -51,12 +51,37 @@ export function zoneBounds(zone, view) {
   return { x: 0, y: 0, w: view.w, h: view.h };
 }
 
-/** A place for a new window: cascaded from the middle, inside the view. */
-export function placed(w, h, view, count) {
-  const width = Math.min(w, view.w - 24);
-  const height = Math.min(h, view.h - 24);
-  const step = (count % 6) * 28;
-  const x = Math.max(12, Math.round((view.w - width) / 2) - 70 + step);
-  const y = Math.max(12, Math.round((view.h - height) / 2) - 56 + step);
-  return { x: Math.min(x, view.w - width), y: Math.min(y, view.h - height), w: width, h: height };
+const GAP = 12;
+const ICONS = 116; // the column of icons, which a new window leaves free where it can
+
+/** A place for a new window: beside the icons and where it covers least of the others. */
+export function placed(w, h, view, others) {
+  const left = view.w > 3 * ICONS ? ICONS : GAP;
+  const width = Math.min(w, view.w - left - GAP);
+  const height = Math.min(h, view.h - 2 * GAP);
+  const right = view.w - width - GAP, low = view.h - height - GAP;
+  const xs = [left, right, ...others.flatMap((one) => [one.x + one.w + GAP, one.x - width - GAP])];
+  const ys = [GAP, low, ...others.map((one) => one.y + one.h + GAP)];
+  const step = (others.length % 6) * 28; // where nothing is free it lies on the others, a little lower
+  const places = [...xs.flatMap((x) => ys.map((y) => ({ x, y }))), { x: left + step, y: GAP + step }]
+    .filter(({ x, y }) => x >= left && x <= right && y >= GAP && y <= low);
+  const cost = ({ x, y }) => others.reduce((sum, one) => sum + overlap({ x, y, w: width, h: height }, one), 0);
+  const best = places.reduce((least, one) => (cost(one) < cost(least) ? one : least), places[0] ?? { x: left, y: GAP });
+  const shift = others.some((one) => one.x === best.x && one.y === best.y) ? step : 0;
+  return { x: Math.round(Math.min(best.x + shift, Math.max(right, left))), y: Math.round(Math.min(best.y + shift, Math.max(low, GAP))), w: width, h: height };
+}
+
+const overlap = (a, b) => Math.max(0, Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x)) * Math.max(0, Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y));
+
+/** Bounds that show so many windows side by side, beside the icons. */
+export function tiled(count, view) {
+  const columns = Math.ceil(Math.sqrt(count * (view.w > 1.2 * view.h ? 1 : 0.5)));
+  const rows = Math.ceil(count / columns);
+  const width = view.w - ICONS - GAP, height = view.h - GAP;
+  return Array.from({ length: count }, (_, at) => {
+    const row = Math.floor(at / columns);
+    const across = row === rows - 1 ? count - row * columns : columns;
+    const x = ICONS + Math.round(((at % columns) * width) / across), y = GAP + Math.round((row * height) / rows);
+    return { x, y, w: Math.floor(width / across) - GAP, h: Math.floor(height / rows) - GAP };
+  });
 }

@@ -7,6 +7,7 @@ const KEYS = [
   ["Alt ⇧ N", "Next window"],
   ["Alt ⇧ ← →", "Snap the window to one half"],
   ["Alt ⇧ ↑ ↓", "Maximise, or restore and minimise"],
+  ["Alt ⇧ T", "All windows side by side"],
   ["Alt ⇧ M", "Move the window with the arrow keys (⇧: small steps)"],
   ["Alt ⇧ R", "Resize the window with the arrow keys"],
   ["Alt ⇧ W", "Close the window"],

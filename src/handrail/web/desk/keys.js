@@ -6,6 +6,7 @@ import { showWindowMenu } from "./window_menu.js";
 export function listenToKeys(shell, windows, taskbar) {
   const run = {
     KeyN: () => nextWindow(windows),
+    KeyT: () => shell.tile(),
     KeyS: () => taskbar.launcher.toggle(),
     Space: () => withFocused(windows, shell, (frame) => showWindowMenu(frame)),
   };

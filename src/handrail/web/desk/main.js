@@ -16,6 +16,7 @@ import { el } from "./element.js";
 import { firstStart } from "./first_start.js";
 import { enter, whenGiven } from "./login.js";
 import { listenToKeys } from "./keys.js";
+import { watchStops } from "./stopped.js";
 import { watchConnection } from "./banner.js";
 
 const VIEW_PAUSE = 200; // ms after the last change of the browser's size
@@ -52,6 +53,8 @@ function begin() {
   firstStart(shell);
   listenToKeys(shell, windows, taskbar);
   watchConnection(shell);
+  shell.stopped = watchStops(document.getElementById("stopped"), (text, variant) => shell.toast(text, variant));
+  connection.on("ENVELOPE", ({ envelope }) => envelope?.failure_code && shell.stopped());
 
   connection.on("SNAPSHOT", ({ state }) => store.replace(state));
   connection.on("ACTIONS", ({ actions, changes }) => {

@@ -19,23 +19,27 @@ export class AppContent {
 
   async show(win) {
     const { data } = win.content;
-    const id = (typeof data === "string" ? data : data.url).slice("app:".length);
+    const [id, query = ""] = (typeof data === "string" ? data : data.url).slice("app:".length).split("?");
+    const kept = Object.fromEntries(new URLSearchParams(query));
+    if (this.app?.open && this.id === id) return this.app.open(kept);
     this.#leave();
+    this.id = id;
     this.root.replaceChildren(el("div", { class: "empty", role: "status" }, el("p", { text: "Opening…" })));
     const app = await this.shell.appOf(id);
     if (this.#closed) return;
     if (!app || !NAME.test(id)) this.#missing(id, win);
-    else if (app.builtIn) await this.#mount(id);
+    else if (app.builtIn) await this.#mount(id, kept);
     else this.#embed(app, win);
+    return undefined;
   }
 
-  async #mount(id) {
+  async #mount(id, kept) {
     sheet(`/static/apps/${id}/app.css`);
     const place = el("div", { class: `app app-${id}` });
     try {
       const { default: mount } = await import(`/static/apps/${id}/app.js`);
       if (this.#closed) return;
-      this.context = appContext(this.shell, this.frame, this.shell.takeOptions(this.frame.win.key));
+      this.context = appContext(this.shell, this.frame, { ...kept, ...this.shell.takeOptions(this.frame.win.key) });
       this.root.replaceChildren(place);
       this.app = await mount(place, this.context.ctx);
       tellLoaded(this.shell, this.frame.win, null);

@@ -30,16 +30,17 @@ export class Page {
   }
 
   #ask(win, address, why) {
-    const yes = el("button", { type: "button", class: "btn", text: "Show it", disabled: true, on: { click: (event) => {
-      if (!event.isTrusted || this.#wanted !== address) return;
-      this.#allowed.add(address);
-      this.#load(win, address);
+    const choice = (text, act) => el("button", { type: "button", class: "btn", text, disabled: true, on: { click: (event) => {
+      if (event.isTrusted && this.#wanted === address) act();
     } } });
-    setTimeout(() => { yes.disabled = false; }, THINK_TIME);
+    const yes = choice("Show it", () => { this.#allowed.add(address); this.#load(win, address); });
+    const no = choice("Leave it closed", () => this.#failed(win, address, "A person said no."));
+    setTimeout(() => { yes.disabled = no.disabled = false; }, THINK_TIME);
     this.root.replaceChildren(el("div", { class: "empty", role: "group", "aria-label": "A page that needs your yes" }, icon("shield"),
       el("strong", { text: "This page is on this machine or in a private network" }), el("p", { text: why }),
-      el("p", { class: "page-address", text: address }), yes));
-    this.#tell(win, `${why} A person has to say yes first.`);
+      el("p", { class: "page-address", text: address }),
+      el("div", { class: "btn-row" }, yes, no)));
+    tellLoaded(this.shell, win, `${why} A person has to say yes first.`, { waitsForPerson: true });
   }
 
   async #load(win, address) {
@@ -54,16 +55,14 @@ export class Page {
     // The browser fires `load` for its own error page, too: only the server can tell whether there is a page.
     const [late, problem] = await Promise.all([this.page.load(address), whyEmpty(address)]);
     if (!frame.isConnected || this.page.element !== frame) return undefined;
-    return problem ?? late ? this.#failed(win, address, problem ?? late) : this.#tell(win, null);
+    return problem ?? late ? this.#failed(win, address, problem ?? late) : tellLoaded(this.shell, win, null);
   }
 
   #failed(win, address, problem) {
     this.root.replaceChildren(el("div", { class: "empty" }, icon("globe"), el("strong", { text: "This page can't be shown" }),
       el("p", { text: problem }), el("p", { class: "page-address", text: address })));
-    this.#tell(win, problem);
+    tellLoaded(this.shell, win, problem);
   }
-
-  #tell(win, error) { tellLoaded(this.shell, win, error); }
 
   get isForeign() { return this.page?.element.isConnected ?? false; }
 
@@ -85,13 +84,10 @@ async function whyEmpty(address) {
   return api(`/api/frames/problem?${new URLSearchParams({ url: address })}`).then(({ problem }) => problem, () => null);
 }
 
-const told = new Set();
-
-/** Once per request: the agent waits for it; later loads of the same window concern nobody. */
-export function tellLoaded(shell, { requestId, windowId }, error) {
-  if (!requestId || told.has(requestId)) return;
-  told.add(requestId);
-  const outcome = error ? { success: false, error } : { success: true };
+/** What became of the page of a window. The server tells the agent of the first outcome and of every other one. */
+export function tellLoaded(shell, { requestId, windowId }, error, more = {}) {
+  if (!requestId) return;
+  const outcome = error ? { success: false, error, ...more } : { success: true };
   shell.connection.send({ type: "RENDERING_FEEDBACK", requestId, windowId, kind: "iframe", ...outcome });
 }
 

@@ -2,7 +2,7 @@
 
 import { randomId } from "./element.js";
 import { problem } from "./error_words.js";
-import { placed } from "./geometry.js";
+import { placed, tiled } from "./geometry.js";
 
 const PHONE = matchMedia("(max-width: 640px)");
 const MONITOR_KEY = "handrail.monitor";
@@ -70,9 +70,24 @@ export class Shell {
   open(windowId, title, content, { w = 520, h = 440 } = {}) {
     const known = this.state.windows[`${this.monitor.id}/${windowId}`];
     if (known) return this.act("window.focus", known);
-    const count = this.monitor.order.length;
     const view = this.isPhone ? this.monitor.viewport ?? { w: 1280, h: 720 } : this.view;
-    return this.interact({ type: "window.create", windowId, title, bounds: placed(w, h, view, count), content });
+    const others = this.shown.map((win) => win.bounds);
+    return this.interact({ type: "window.create", windowId, title, bounds: placed(w, h, view, others), content });
+  }
+
+  /** Windows that can be seen on this monitor, in their order from back to front. */
+  get shown() {
+    return this.monitor.order.map((key) => this.state.windows[key]).filter((win) => win && !win.minimized && win.variant === "standard");
+  }
+
+  /** Side by side, none over another. */
+  tile() {
+    const windows = this.shown;
+    const places = tiled(windows.length, this.view);
+    const moves = windows.flatMap((win, at) => [win.maximized && { type: "window.restore", windowId: win.windowId },
+      { type: "window.move", windowId: win.windowId, x: places[at].x, y: places[at].y },
+      { type: "window.resize", windowId: win.windowId, w: places[at].w, h: places[at].h }]);
+    return windows.length ? this.interact(...moves.filter(Boolean)) : false;
   }
 
   /** `options.options` go to a built-in app's mount. */

@@ -5,9 +5,12 @@ import { get } from "./api.js";
 const PICTURE = /\.(png|jpe?g|gif|webp|svg)$/i;
 const MOST = 1_000_000; // characters of a file that is shown
 
-export async function openShortcut(shell, { id, type, target, label }) {
+export async function openShortcut(shell, { id, type, target, label, agentId }) {
   if (type === "url") return openPage(shell, id, target, label);
-  if (type === "action") return shell.say(target) && shell.toast(`Sent to the agent: ${target}`, "success");
+  if (type === "action") {
+    const reader = agentId ? `to ${agentId}` : "to your agents";
+    return shell.send({ type: "SHORTCUT_ACTION", shortcutId: id }) && shell.toast(`Sent ${reader}: ${target}`, "success");
+  }
   try {
     return await openFile(shell, target);
   } catch (error) {

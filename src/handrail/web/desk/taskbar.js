@@ -20,7 +20,7 @@ export class Taskbar {
     const bar = document.getElementById("taskbar");
     this.tasks = el("div", { class: "tasks", role: "toolbar", "aria-label": "Windows" });
     this.tasks.addEventListener("keydown", (event) => this.#walk(event));
-    const start = el("button", { type: "button", class: "start", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-label": "Start" },
+    const start = el("button", { type: "button", class: "start", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-label": "Handrail: Start" },
       el("img", { src: "/static/icon.svg", alt: "" }), el("span", { text: "Handrail" }));
     this.launcher = new Launcher(shell, start, parts.desktop);
     this.home = el("button", { type: "button", class: "btn-icon home", dataset: { local: "" }, "aria-label": "Desktop", "aria-pressed": "false", on: { click: () => this.#goHome() } }, icon("home"));

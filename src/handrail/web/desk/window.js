@@ -166,7 +166,7 @@ const RENDERER_ICONS = { markdown: "file", html: "file", text: "file", table: "m
 
 function symbolOf(win, shell) {
   const data = win.content?.data;
-  const app = typeof data === "string" && data.startsWith("app:") ? shell.apps.get(data.slice(4)) : null;
+  const app = typeof data === "string" && data.startsWith("app:") ? shell.apps.get(data.slice(4).split("?")[0]) : null;
   const other = typeof data === "string" && data.startsWith("app:") ? "apps" : RENDERER_ICONS[win.content?.renderer];
   return [app?.icon ?? other, "apps", app?.iconType];
 }

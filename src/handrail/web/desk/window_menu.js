@@ -30,6 +30,7 @@ function items(frame) {
       ? { label: "Restore", icon: "restore", keys: "Alt ⇧ ↓", run: () => frame.act("window.restore") }
       : { label: "Maximise", icon: "maximize", keys: "Alt ⇧ ↑", run: () => frame.act("window.maximize") },
   ] : [];
+  const tile = frame.canMove && standard && shell.shown.length > 1 ? [{ label: "All windows side by side", icon: "apps", keys: "Alt ⇧ T", run: () => shell.tile() }] : [];
   const minimize = standard ? [{ label: "Minimise", icon: "minimize", run: () => frame.act("window.minimize") }] : [];
   const unlock = win.lockedBy === null ? [] : [{
     label: `Take the lock from ${win.lockedBy}`, icon: "unlock",
@@ -37,7 +38,7 @@ function items(frame) {
   }];
   const ask = win.isPersons ? [] : [{ label: `Write to ${win.agentId}…`, icon: "message", run: () => writeAbout(shell, win) }];
   const close = { label: "Close", icon: "close", keys: "Alt ⇧ W", run: () => frame.act("window.close") };
-  return [...geometry, ...snaps, ...minimize, "-", ...unlock, ...ask, close];
+  return [...geometry, ...snaps, ...tile, ...minimize, "-", ...unlock, ...ask, close];
 }
 
 async function writeAbout(shell, win) {

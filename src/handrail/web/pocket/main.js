@@ -7,6 +7,7 @@ import { api } from "../desk/api.js";
 import { el } from "../desk/element.js";
 import { icon } from "../desk/icons.js";
 import { enter, leave, whenGiven } from "../desk/login.js";
+import { watchStops } from "../desk/stopped.js";
 import { notifications } from "./notifications.js";
 import { ended, question } from "./question.js";
 
@@ -19,6 +20,7 @@ let shown = null; // {id, element}
 let outcome = null; // what became of the last one, until the next is shown
 let notices = null;
 let timer = 0;
+let stopped = () => {};
 
 const problem = await enter();
 if (problem === null) begin();
@@ -32,6 +34,7 @@ function strangers(why) {
 }
 
 function begin() {
+  stopped = watchStops(document.getElementById("stopped"));
   notices = notifications({ api, compact: true });
   window.addEventListener("hashchange", () => look(ID.exec(location.hash)?.[1] ?? null));
   navigator.serviceWorker?.addEventListener("message", ({ data }) => data?.handrail === "look" && look(data.id));
@@ -94,7 +97,8 @@ async function answer(one, given) {
 
 async function stop(one) {
   await api("/api/interrupt", { method: "POST", body: {} });
-  done({ id: one.id, tone: "warning", icon: "stop", title: "Stopped", text: "Everything that agents were doing has been stopped. Each phone is held until it is handed back at the desk." });
+  stopped();
+  done({ id: one.id, tone: "warning", icon: "stop", title: "Stopped", text: "Everything that agents were doing has been stopped. No agent acts on any phone until you hand them back, above." });
 }
 
 function done(how) {

@@ -31,19 +31,19 @@ export function notifications({ api, compact = false }) {
 
   function thisDevice(told, mine) {
     const problem = obstacle();
-    if (problem) return [row("bell", "This device can't be told", problem)];
+    if (problem) return [row("bell", "Notifications can't be turned on here", problem)];
     if (mine) {
-      return [row("bell", "This device is told", "A notification says that somebody asks, and nothing of what it is about.",
+      return [row("bell", "Notifications: on", "A notification says that somebody asks, and nothing of what it is about.",
         button("Try it", "btn-sm", act(async () => { const { problem: why } = await api(`/api/push/try?id=${localStorage.getItem(KEY)}`, { method: "POST", body: {} }); return why ? `It was not sent: ${why}.` : "Sent. It appears in a moment."; })),
-        button("Stop", "btn-sm", act(() => leave(api, mine))))];
+        button("Turn off", "btn-sm", act(() => leave(api, mine))))];
     }
-    if (told.subscriptions.length >= told.most) return [row("bell", "This device can't be told", `${told.most} devices are told already, and no more can be. Revoke one of them first.`)];
-    return [row("bell", "Be told on this device", "When an agent asks for something, this device shows a notification, also while the page is closed.",
-      button("Tell me here", "btn-sm btn-primary", act(() => join(api, told.key))))];
+    if (told.subscriptions.length >= told.most) return [row("bell", "Notifications can't be turned on here", `${told.most} devices are told already, and no more can be. Revoke one of them first.`)];
+    return [row("bell", "Notifications: off", "Turned on, this device shows a notification when an agent asks for something, also while the page is closed.",
+      button("Turn on", "btn-sm btn-primary", act(() => join(api, told.key))))];
   }
 
   function others({ subscriptions, most }) {
-    if (!subscriptions.length) return el("p", { class: "quiet", text: "No device is told yet." });
+    if (!subscriptions.length) return el("p", { class: "quiet", text: "Notifications are on at no device yet." });
     return el("ul", { class: "notices-devices", "aria-label": "Devices that are told" }, subscriptions.map((one) =>
       el("li", { class: "card notices-device", dataset: { id: one.id } }, icon("phone"),
         el("div", {}, el("strong", { text: one.name }),
@@ -105,14 +105,14 @@ async function join(api, key) {
     await made.unsubscribe();
     throw error;
   }
-  return "This device is told from now on.";
+  return "Notifications are on.";
 }
 
 async function leave(api, own) {
   await api(`/api/push?id=${localStorage.getItem(KEY)}`, { method: "DELETE" }).catch(() => null);
   localStorage.removeItem(KEY);
   await own.unsubscribe();
-  return "This device is told nothing more.";
+  return "Notifications are off.";
 }
 
 /** "Chrome on Android". */

@@ -4,6 +4,8 @@ import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
 import { empty, failure, loading } from "../panes.js";
 import { ago, count, lasted, moment, toneOf } from "../words.js";
+import { legend } from "../legend.js";
+import { history } from "./past.js";
 import { setup } from "./setup.js";
 import { Watch } from "./watch.js";
 
@@ -24,7 +26,7 @@ class Flows {
     this.split = el("div", { class: "split" }, this.list, this.detail);
     const again = el("button", { class: "btn btn-sm", on: { click: () => this.load() } }, icon("refresh"), "Refresh");
     this.where = el("span", { class: "quiet mono flows-where" });
-    root.replaceChildren(el("div", { class: "app-bar" }, this.where, el("span", { class: "grow" }), again), this.split);
+    root.replaceChildren(el("div", { class: "app-bar" }, this.where, el("span", { class: "grow" }), again), legend(), this.split);
     this.nothing();
   }
 
@@ -50,6 +52,7 @@ class Flows {
         ["/api/flows", "/api/flows/runs", "/api/devices"].map((path) => this.ctx.api(path)));
       if (this.closed) return;
       this.devices = devices;
+      this.all = runs;
       this.last = new Map(runs.toReversed().map((one) => [one.file, one])); // the newest of each file
       this.where.textContent = folders.join(" · ");
       this.list.replaceChildren(...this.flows(flows, folders), ...this.runs(runs));
@@ -97,7 +100,9 @@ class Flows {
     this.leave();
     this.split.classList.add("has-detail");
     const usable = this.devices.filter((one) => one.usable !== false && (one.state ?? "device") === "device");
-    this.detail.replaceChildren(this.back(), ...setup(flow, usable, (chosen) => this.run(flow, chosen)));
+    const edit = el("button", { class: "btn btn-sm flows-edit", on: { click: () => this.ctx.open("studio", { file: flow.file }) } }, icon("edit"), "Edit in Studio");
+    const past = history(this.all.filter((one) => one.file === flow.file), (id) => this.watch(id));
+    this.detail.replaceChildren(this.back(), ...setup(flow, usable, (chosen) => this.run(flow, chosen)), ...[edit, past].filter(Boolean));
   }
 
   async run(flow, chosen) {
@@ -112,7 +117,7 @@ class Flows {
   watch(id) {
     this.leave();
     this.split.classList.add("has-detail");
-    this.watching = new Watch(this.ctx, id, () => this.load());
+    this.watching = new Watch(this.ctx, id, () => this.load(), this.all ?? []);
     this.detail.replaceChildren(this.back(), this.watching.element);
   }
 

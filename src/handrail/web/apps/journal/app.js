@@ -9,6 +9,8 @@ import { checkpointPanel } from "./checkpoint.js";
 import { detail } from "./detail.js";
 import { Filters } from "./filters.js";
 import { Runs } from "./runs.js";
+import { fill } from "../../desk/pictures.js";
+import { legend } from "../legend.js";
 
 const VIEWS = { actions: "Actions", runs: "Runs" };
 const SOON_MS = 400; // after an action ended, so that a burst is one reading
@@ -26,13 +28,13 @@ class Journal {
     this.runs = new Runs(ctx, (before) => this.page(before, "/runs"), (action) => { this.view("actions"); this.show(action); });
     this.tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "View" }, Object.entries(VIEWS).map(([name, text]) =>
       el("button", { role: "tab", "aria-selected": String(name === "actions"), dataset: { view: name }, text, on: { click: () => this.view(name) } })));
-    this.signed = el("button", { class: "btn", "aria-label": "Checkpoint", title: "The journal's newest state, signed", on: { click: () => this.checkpoint() } }, icon("lock"), "Checkpoint");
-    this.proof = el("button", { class: "btn", "aria-label": "Verify", title: "Check that nothing was changed", on: { click: () => this.verify() } }, icon("shield"), "Verify");
+    this.signed = el("button", { class: "btn", title: "Sign the journal's newest state, to keep it elsewhere: it proves later that nothing was removed", on: { click: () => this.checkpoint() } }, icon("lock"), "Sign checkpoint");
+    this.proof = el("button", { class: "btn", title: "Check every record: none was changed, left out or put in", on: { click: () => this.verify() } }, icon("shield"), "Verify records");
     this.said = el("div");
     this.rows = el("div", { class: "split-list", role: "list", "aria-label": "Actions", on: { keydown: (event) => this.arrows(event) } });
     this.detail = el("div", { class: "split-detail" });
     this.split = el("div", { class: "split" }, this.rows, this.detail);
-    root.replaceChildren(el("div", { class: "app-bar" }, this.tabs, this.filters.element, el("span", { class: "grow" }), this.signed, this.proof), this.said, this.split, this.runs.element);
+    root.replaceChildren(el("div", { class: "app-bar" }, this.tabs, this.filters.element, el("span", { class: "grow" }), this.signed, this.proof), legend(), this.said, this.split, this.runs.element);
     this.runs.element.hidden = true;
     this.nothing();
     this.rows.replaceChildren(loading());
@@ -116,8 +118,23 @@ class Journal {
     },
       el("span", { class: `dot dot-${toneOf(one.state, one.failure_code)}`, title: end }),
       el("span", { class: "row-title", text: [spaced(one.type) + (one.about ? ` “${one.about}”` : ""), ...(["failed", "unfinished"].includes(one.state) ? [end] : [])].join(" · ") }),
+      this.thumb(one),
       el("time", { class: "row-time", datetime: new Date(one.at_ms).toISOString(), text: moment(one.at_ms) }),
       el("span", { class: "row-more", text: [one.reason, who(one.actor)].filter(Boolean).join(" — ") })));
+  }
+
+  /** What the screen looked like, fetched when it comes into sight. */
+  thumb({ picture }) {
+    if (!picture) return el("span", { class: "journal-thumb" });
+    const image = el("img", { class: "journal-thumb", alt: "" });
+    this.seen ??= new IntersectionObserver((all) => all.forEach(({ isIntersecting, target }) => {
+      if (!isIntersecting) return;
+      this.seen.unobserve(target);
+      fill(target, `/api/journal/blob/${target.dataset.blob}`);
+    }), { root: this.rows, rootMargin: "300px" });
+    image.dataset.blob = picture;
+    this.seen.observe(image);
+    return image;
   }
 
   arrows(event) {

@@ -7,10 +7,8 @@ import { Elements } from "./elements.js";
 import { Hands } from "./hands.js";
 import { Hold } from "./hold.js";
 import { Marks } from "./marks.js";
-import { Screen } from "./screen.js";
+import { Live } from "./live.js";
 import { Story } from "./story.js";
-import { Video } from "./video.js";
-import { unwatch, watch } from "./watching.js";
 
 const KEYS = [
   ["Back", "back", "M15 5l-8 7 8 7z"],
@@ -23,11 +21,15 @@ const WEB_KEYS = [
   ["Reload", "KEYCODE_REFRESH", "M18 12a6 6 0 1 1-2-4.5M18 4v4h-4"],
 ];
 const STATE_MS = 2000; // who has the phone may also change at a terminal
+const LIST_MS = 3000; // a phone may be plugged in
+const QUIET_MS = 4000; // of the phone that is shown, before another one's agent is followed
+const FOLLOW = "follow";
+const isUsable = (one) => one.usable !== false && (one.state ?? "device") === "device";
 
 export default function mount(root, ctx) {
   const phone = new Phone(root, ctx);
   phone.open();
-  return { close: () => phone.close() };
+  return { close: () => phone.close(), open: ({ device }) => device && phone.choose(device) };
 }
 
 class Phone {
@@ -36,18 +38,25 @@ class Phone {
     this.ctx = ctx;
     this.device = null;
     this.offs = [];
+    this.follows = !ctx.options?.device; // an agent's phone, until somebody chooses one
+    this.actedAt = 0;
   }
 
   async open() {
     this.root.replaceChildren(loading("Looking for phones…"));
     try {
       const { devices } = await this.ctx.api("/api/devices");
-      const usable = devices.filter((one) => one.usable !== false && (one.state ?? "device") === "device");
+      const usable = devices.filter(isUsable);
       if (this.closed) return;
-      if (!usable.length) return this.root.replaceChildren(noPhones(() => this.open()));
+      if (!usable.length) {
+        this.coming = setTimeout(() => this.open(), LIST_MS);
+        return this.root.replaceChildren(noPhones(() => this.open()));
+      }
       this.build(usable);
       const wanted = this.ctx.options?.device;
-      this.choose(usable.some((one) => one.serial === wanted) ? wanted : usable[0].serial);
+      const busy = usable.filter((one) => isAgent(one.held?.holder)).sort((a, b) => b.held.since.localeCompare(a.held.since));
+      if (wanted && !usable.some((one) => one.serial === wanted)) this.gone(wanted, usable);
+      this.showPhone(wanted && usable.some((one) => one.serial === wanted) ? wanted : (busy[0] ?? usable[0]).serial);
     } catch (error) {
       if (!this.closed) this.root.replaceChildren(failure(error, () => this.open()));
     }
@@ -55,12 +64,8 @@ class Phone {
 
   build(devices) {
     const send = (fields) => this.ctx.send({ type: "PHONE_INPUT", device: this.device, ...fields });
-    this.screen = new Screen();
-    this.video = new Video({
-      draw: (header, frame) => this.drawn(header, frame),
-      again: () => this.watches === "watch_video" && send({ control: "watch_video" }),
-      gaveUp: () => this.byPictures(),
-    });
+    this.live = new Live(this.ctx, (header) => this.drawn(header));
+    this.screen = this.live.screen;
     this.marks = new Marks(this.screen.glass);
     this.story = new Story();
     this.elements = new Elements((ref) => this.hands.act({ type: "tap", target: { ref } }));
@@ -74,15 +79,15 @@ class Phone {
       this.ctx.on("closed", () => this.offline()),
       this.ctx.onState((state, { fields }) => fields.has("approvals") && this.questions()),
     ];
-    this.watching = () => this.watch(!document.hidden);
-    document.addEventListener("visibilitychange", this.watching);
     this.timer = setInterval(() => this.refresh(), STATE_MS);
+    this.lists = setInterval(() => this.list(), LIST_MS);
   }
 
   bar(devices) {
-    this.picker = el("select", { class: "input", "aria-label": "Phone", on: { change: () => this.choose(this.picker.value) } },
-      devices.map((one) => el("option", { value: one.serial, text: one.name ?? one.serial, title: one.serial })));
-    this.stop = el("button", { class: "btn btn-danger", on: { click: () => this.stopAll() } }, icon("stop"), "Stop");
+    this.picker = el("select", { class: "input", "aria-label": "Phone", on: { change: () => this.pick(this.picker.value) } });
+    this.fill(devices);
+    this.stopName = el("span", { class: "phone-button-name" });
+    this.stop = el("button", { class: "btn btn-danger", on: { click: () => this.stopAll() } }, icon("stop"), "Stop ", this.stopName);
     return el("div", { class: "app-bar" }, this.picker, this.hold.chip, el("span", { class: "grow" }), this.hold.button, this.stop);
   }
 
@@ -117,18 +122,57 @@ class Phone {
     return el("div", { class: "phone-foot" }, this.line, this.screen.pace);
   }
 
-  async choose(device) {
-    if (this.device) this.watch(false);
+  fill(devices) {
+    const known = devices.map((one) => `${one.serial} ${one.name}`).join("\n");
+    if (known === this.filled) return;
+    this.filled = known;
+    this.devices = devices;
+    this.picker.replaceChildren(...devices.map((one) => el("option", { value: one.serial, text: one.name ?? one.serial, title: one.serial })),
+      el("option", { value: FOLLOW, text: "Follow the agent" }));
+    if (this.device) this.picker.value = this.device;
+  }
+
+  async list() {
+    if (this.isOffline || document.hidden) return;
+    const { devices } = await this.ctx.api("/api/devices").catch(() => ({ devices: [] }));
+    if (!this.closed && devices.some(isUsable)) this.fill(devices.filter(isUsable));
+  }
+
+  /** The window's phone has left: another is never put in its place without a word. */
+  gone(device, usable) {
+    this.ctx.toast(`${device} is not connected. This window shows ${usable[0].name ?? usable[0].serial} instead.`, "warning");
+  }
+
+  pick(value) {
+    if (value !== FOLLOW) return this.choose(value);
+    this.follows = true;
+    this.ctx.keep({});
+    this.picker.value = this.device;
+    this.tell();
+    return undefined;
+  }
+
+  /** A person's choice: the window keeps it. */
+  choose(device) {
+    this.follows = false;
+    this.ctx.keep({ device });
+    if (device !== this.device) this.showPhone(device);
+    else this.tell();
+  }
+
+  /** An agent begins to act on another phone than the one that is shown. */
+  follow({ device, actor, envelope }) {
+    if (!this.follows || envelope || !isAgent(actor) || device === this.serial || this.hold.yours) return;
+    if (Date.now() - this.actedAt < QUIET_MS || !this.devices.some((one) => one.serial === device)) return;
+    this.showPhone(device);
+  }
+
+  async showPhone(device) {
     this.device = this.serial = device;
     this.picker.value = device;
-    this.screen.clear();
     this.marks.clear();
     this.story.clear();
-    this.offFrames();
-    this.offFrame = this.ctx.onFrame(device, (frame) => this.watches === "watch" && this.picture(frame));
-    this.offVideo = this.ctx.onVideo(device, (frame) => this.watches === "watch_video" && this.moving(frame));
-    this.kind = Video.isPossible ? "watch_video" : "watch";
-    this.watch(!document.hidden);
+    this.live.show(device);
     this.questions();
     await Promise.all([this.refresh(), this.remember()]);
     if (this.showsRefs) await this.look();
@@ -151,59 +195,15 @@ class Phone {
   offline() {
     this.isOffline = true;
     this.hold.offline();
-    this.screen.offline(true);
     this.marks.forget();
   }
 
-  /** Pictures come only while somebody can see them. */
-  watch(on) {
-    const kind = on ? this.kind : "";
-    if (kind === (this.watches ?? "")) return;
-    const send = (frame) => this.ctx.send(frame);
-    if (this.watches) unwatch(send, this.device, this.watches);
-    this.watches = kind;
-    this.video.stop();
-    if (kind) watch(send, this.device, kind);
-  }
-
-  /** The phone has no video, it may not be shown as one, or this browser can't read it. */
-  byPictures() {
-    this.kind = "watch";
-    this.screen.restart();
-    this.watch(Boolean(this.watches));
-  }
-
-  /** The server may be another one: what it knew of this page is gone, and it counts its pictures anew. */
   again() {
     this.isOffline = false;
-    this.screen.offline(false);
-    this.screen.restart();
-    this.video.stop();
-    if (this.watches) this.send({ control: this.watches });
     this.refresh();
   }
 
-  moving({ header, data }) {
-    if (header.problem?.code === "UNSUPPORTED") return this.byPictures();
-    if (!header.problem) return this.video.feed(header, data);
-    this.video.stop();
-    return this.screen.trouble(header.problem);
-  }
-
-  drawn(header, frame) {
-    this.screen.draw(header, frame, frame.displayWidth, frame.displayHeight, "video");
-    this.marks.fit(header.w, header.h);
-    if (this.showsRefs) this.lookSoon();
-  }
-
-  offFrames() {
-    this.offFrame?.();
-    this.offVideo?.();
-  }
-
-  async picture({ header, blob }) {
-    if (header.problem) return this.screen.trouble(header.problem);
-    await this.screen.show(header, blob);
+  drawn(header) {
     this.marks.fit(header.w, header.h);
     if (this.showsRefs) this.lookSoon();
   }
@@ -226,14 +226,30 @@ class Phone {
     this.serial = state.device; // as the engine names it; the list may know it by another name
     this.hold.show(state);
     this.root.classList.toggle("is-yours", this.hold.yours);
+    this.name = state.name || state.device;
+    this.tell();
     this.line.textContent = state.app ? `${state.app} · ${state.activity.split(".").pop()}` : "Nothing in front";
     this.line.title = this.serial;
-    if (state.name && this.picker.selectedOptions[0]) this.picker.selectedOptions[0].textContent = state.name;
     this.questions();
   }
 
+  /** The phone's name and its agent's, wherever the window speaks of them. */
+  tell() {
+    const { holder } = this.hold;
+    const agent = holder && isAgent(holder) ? ` · ${holder.label || holder.id}` : "";
+    this.ctx.title(`Phone · ${this.name ?? this.device}${agent}`);
+    this.hold.name = this.name ?? "";
+    this.hold.shown = this.stopName.textContent = this.devices.length > 1 ? this.hold.name : ""; // which of them
+    this.stop.hidden = Boolean(this.hold.stopped);
+    this.stop.title = `Ends what is done on ${this.name} and holds it until it is handed back`;
+    this.picker.title = this.follows ? "Follows the agent from phone to phone" : "Stays with this phone";
+    this.hold.label();
+  }
+
   heard(frame) {
+    this.follow(frame);
     if (frame.device !== this.serial) return;
+    if (isAgent(frame.actor)) this.actedAt = Date.now();
     if (frame.envelope) {
       this.ended(frame.envelope, frame.actor);
       if (frame.envelope.semantic !== "observation") this.refresh();
@@ -255,8 +271,10 @@ class Phone {
     this.stop.disabled = true;
     try {
       const { stopped } = await this.ctx.api(`/api/phone/${encodeURIComponent(this.device)}/stop`, { method: "POST", body: {} });
-      const done = stopped ? `Stopped ${stopped} action${stopped > 1 ? "s" : ""}.` : "Nothing was being done here.";
-      this.ctx.toast(`${done} The phone is held until you hand it back.`, "info");
+      const ended = stopped ? ` ${stopped} action${stopped > 1 ? "s" : ""} ended.` : "";
+      this.ctx.toast(`${this.name} is stopped.${ended} No agent acts on it until you hand it back.`, "info");
+      this.ctx.stopped();
+      this.refresh();
     } catch (error) {
       this.ctx.fail(error);
     } finally {
@@ -294,16 +312,16 @@ class Phone {
   close() {
     this.closed = true;
     clearInterval(this.timer);
+    clearInterval(this.lists);
+    clearTimeout(this.coming);
     clearTimeout(this.looking);
-    if (this.watching) document.removeEventListener("visibilitychange", this.watching);
-    this.offFrames();
-    this.video?.stop();
     for (const off of this.offs) off();
-    if (this.device) this.watch(false);
-    this.screen?.close();
+    this.live?.close();
     if (this.hold?.yours) this.ctx.toast("The phone is still yours: agents wait until you hand it back.", "warning");
   }
 }
+
+const isAgent = (actor) => Boolean(actor) && actor.kind !== "person";
 
 function noPhones(retry) {
   return empty("phone", "No phone is connected", "Plug one in with USB debugging, or start the desk with a simulated one:",

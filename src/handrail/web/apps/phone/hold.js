@@ -48,7 +48,8 @@ export class Hold {
   }
 
   label() {
-    this.button.textContent = this.yours || this.stopped ? "Hand back" : this.elsewhere ? "Take over here" : "Take over";
+    const what = this.yours || this.stopped ? "Hand back" : this.elsewhere ? "Take over here:" : "Take over";
+    this.button.replaceChildren(`${what} `, el("span", { class: "phone-button-name", text: this.shown ?? "" }));
     this.button.classList.toggle("btn-primary", !this.yours);
   }
 
@@ -57,7 +58,7 @@ export class Hold {
     if (this.yours) return true;
     const who = this.holder && this.holder.kind !== "person" ? this.holder.label || this.holder.id : "Any agent";
     this.banner.querySelector(".notice-text").textContent =
-      `Touching this phone takes it over. ${who} waits until you hand it back; what you do is recorded as yours.`;
+      `Touching ${this.name || "this phone"} takes it over. ${who} waits until you hand it back; what you do is recorded as yours.`;
     this.banner.hidden = false;
     this.banner.querySelector("button").focus();
     return false;

@@ -101,7 +101,9 @@ export class Screen {
     this.arrivals = this.arrivals.filter((at) => now - at < PACE_MS);
     const rate = this.arrivals.length / (PACE_MS / 1000);
     this.pace.textContent = this.glass.hidden ? "no picture" : rate > 1 ? `live · ${rate.toFixed(0)} frames/s${this.delay()}` : "live · no change";
-    this.pace.title = `Shown by ${this.canvas.dataset.how ?? "pictures"}. The delay is from the desk's server to this page.`;
+    const by = this.canvas.dataset.how ?? "pictures";
+    if (!this.glass.hidden && by === "pictures") this.pace.textContent += " · single pictures";
+    this.pace.title = `Shown by ${by}${this.whyPictures ? `: ${this.whyPictures}` : ""}. The delay is from the desk's server to this page.`;
   }
 
   /** The server's clock, told by an answer that has just come: it was not later than this by then. */

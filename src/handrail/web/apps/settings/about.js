@@ -6,12 +6,38 @@ import { chooseTheme, chosenTheme } from "../../desk/theme.js";
 
 const THEMES = { system: ["settings", "As the system"], light: ["sun", "Light"], dark: ["moon", "Dark"] };
 
-export function agents({ agentLine, tokenFile, mcp }, ctx) {
+export function agents({ agentLine, agentClients, tokenFile, mcp }, ctx) {
   return [el("section", { class: "card settings-card" }, el("strong", { text: "An agent that speaks MCP" }),
-    el("p", { class: "quiet", text: "It gets the phones, under your rules. This is the line for Claude Code; other clients take the command behind the two dashes." }), line(agentLine, ctx)),
+    el("p", { class: "quiet", text: "It gets the phones, under your rules." }), agentChoice({ agentLine, agentClients }, ctx), waiting(ctx)),
   el("section", { class: "card settings-card" }, el("strong", { text: "An agent that speaks MCP over HTTP" }),
     el("p", { class: "quiet", text: mcp ? "The same tools, served by this desk. Its bearer token stands in the file below: with it one may act, and never answer a question." : "This desk was started without it. “handrail serve --mcp” serves the same tools here." }),
     mcp ? line(mcp, ctx) : null, mcp ? line(tokenFile, ctx) : null)];
+}
+
+/** Which program the agent lives in, and what that program is given. */
+export function agentChoice({ agentLine, agentClients = [] }, ctx) {
+  const given = el("div", { class: "settings-given" });
+  const show = (client) => given.replaceChildren(...(client?.entry
+    ? [el("p", { class: "quiet" }, "This belongs into ", el("code", { text: client.file }), ":"), line(client.entry, ctx)]
+    : [line(client?.line ?? agentLine, ctx)]));
+  const choice = el("select", { class: "input", "aria-label": "Where the agent lives", on: { change: () => show(agentClients[choice.value]) } },
+    agentClients.map((one, at) => el("option", { value: String(at), text: one.name })));
+  show(agentClients[0]);
+  return el("div", { class: "settings-choice" }, agentClients.length ? choice : null, given);
+}
+
+/** Says when an agent has come; where nobody tells (`ctx.on`), it says nothing. */
+export function waiting(ctx) {
+  if (!ctx.on) return null;
+  const place = el("p", { class: "settings-waiting", role: "status", dataset: { state: "waiting" } }, el("span", { class: "pane-spinner", "aria-hidden": "true" }), el("span", { text: "Waiting for your agent…" }));
+  const here = (name) => {
+    if (place.dataset.state === "here") return;
+    place.dataset.state = "here";
+    place.replaceChildren(icon("check"), el("span", { text: `${name} is connected.` }));
+  };
+  ctx.on("AGENT_STATUS", ({ agentId }) => here(agentId));
+  ctx.on("ENVELOPE", ({ actor }) => actor?.kind === "agent" && here(actor.id));
+  return place;
 }
 
 /** A text with a button that copies it. */

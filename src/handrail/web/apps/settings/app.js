@@ -69,7 +69,7 @@ class Settings {
 
   async rules() {
     const told = await this.ctx.api("/api/settings");
-    return [heading("Rules", "The first rule of your file that matches decides. Where none does, the defaults below do."), ...rules(told.policy), ...classes(told.classes)];
+    return [heading("Rules", "The first rule of your file that matches decides. Where none does, the defaults below do."), ...rules(told.policy, this.ctx, () => this.show("rules")), ...classes(told.classes)];
   }
 
   remembered() { return remembered(this.ctx, heading, () => this.show("remembered")); }

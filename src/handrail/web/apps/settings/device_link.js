@@ -34,7 +34,7 @@ export function deviceLink(ctx, onEnd) {
     };
     place.replaceChildren(el("div", { class: "settings-qr" }, el("img", { src: made.picture, alt: "QR code that logs one device in" }),
       el("div", {}, el("strong", { text: "Read this with the phone's camera" }),
-        el("p", { class: "quiet", text: "It works once, for one device. Then press “Tell me here” on the phone." }), left,
+        el("p", { class: "quiet", text: "It works once, for one device. Then press “Turn on” on the phone." }), left,
         el("button", { type: "button", class: "btn btn-sm", text: "Done", on: { click: () => offer() } }))));
     tick();
     timer = setInterval(tick, 1_000);

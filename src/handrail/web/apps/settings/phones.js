@@ -50,7 +50,7 @@ function pairing(ctx, onEnd) {
     const left = el("span", { class: "settings-left" });
     element.replaceChildren(el("div", { class: "settings-qr" }, el("img", { src: made.picture, alt: "QR code that pairs a phone" }),
       el("div", {}, el("strong", { text: "On the phone" }),
-        el("ol", { class: "settings-steps" }, ["Settings → System → Developer options → Wireless debugging: switch it on.", "Tap “Pair device with QR code”.", "Hold the phone's camera to this picture."].map((text) => el("li", { text }))), say, left)));
+        el("ol", { class: "settings-steps" }, ["Settings → About phone: tap “Build number” seven times. That is needed once, and brings the developer options.", "Settings → System → Developer options → Wireless debugging: switch it on.", "Tap “Pair device with QR code”.", "Hold the phone's camera to this picture."].map((text) => el("li", { text }))), say, left)));
     timer = setInterval(async () => {
       left.textContent = `${countdown(until)} left`;
       const now = await ctx.api("/api/phones/pairing").catch(() => null);

@@ -4,20 +4,26 @@ import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
 import { fold, whatToDo } from "../../desk/error_words.js";
 import { empty } from "../panes.js";
+import { policyEditor } from "./rules_editor.js";
 
 const TONES = { allow: "badge-success", ask: "badge-warning", deny: "badge-error" };
 const SAID = { allow: "allowed", ask: "asks you", deny: "never" };
-const badge = (verdict) => el("span", { class: `badge ${TONES[verdict]}`, text: SAID[verdict] });
+export const badge = (verdict) => el("span", { class: `badge ${TONES[verdict]}`, text: SAID[verdict] });
 
-export function rules({ file, exists, problem, changing, rules: found, knownHosts }) {
-  const where = el("p", { class: "quiet settings-file" }, icon("file"), el("code", { text: file }));
+export function rules(policy, ctx, again) {
+  const { file, exists, problem, changing, rules: found, knownHosts } = policy;
+  const edit = el("button", { type: "button", class: "btn btn-sm", on: { click: () => where.replaceWith(policyEditor(policy, ctx, again)) } }, icon("edit"), "Edit the rules");
+  const where = el("div", { class: "settings-file" }, icon("file"), el("code", { class: "quiet", text: file }), edit);
   if (problem) return [el("div", { class: "notice notice-danger", role: "alert" }, el("div", { class: "notice-text" }, el("strong", { text: "Nothing is allowed, because the file can't be used." }), fold(problem))), where];
   if (changing) return [el("p", { class: "quiet", text: "The file is being changed. Until it rests, both versions hold and the stricter one wins." }), where];
-  if (!found.length) return [el("section", { class: "card settings-card" }, el("strong", { text: exists ? "The file has no rules" : "There are no rules of your own yet" }), el("p", { class: "quiet", text: "The defaults below decide everything. To add rules, write this file; “handrail policy check” tells whether it says what you mean." }), where)];
-  return [el("ol", { class: "settings-rules", "aria-label": "Rules of your file" }, found.map((one) => el("li", { class: "card settings-rule" }, badge(one.verdict),
-    el("div", {}, el("strong", { text: one.name }), el("p", { text: one.sentence }), el("p", { class: "quiet", text: [one.kept, counted(one)].filter(Boolean).join(" ") }))))),
+  if (!found.length) return [el("section", { class: "card settings-card" }, el("strong", { text: exists ? "The file has no rules" : "There are no rules of your own yet" }), el("p", { class: "quiet", text: "The defaults below decide everything. Add some below: you see what each means, and try it, before it counts." }), where)];
+  return [ruleList(found),
   knownHosts.length ? el("p", { class: "quiet", text: `Opened without asking: ${knownHosts.join(", ")}` }) : "", where];
 }
+
+export const ruleList = (found) => el("ol", { class: "settings-rules", "aria-label": "Rules of your file" }, found.map((one) => el("li", { class: "card settings-rule" }, badge(one.verdict),
+  el("div", {}, el("strong", { text: one.name }), el("p", { text: one.sentence }), one.unreachable ? el("p", { class: "settings-dead", text: `Never decides: ${one.unreachable}.` }) : null,
+    el("p", { class: "quiet", text: [one.kept, counted(one)].filter(Boolean).join(" ") })))));
 
 export function classes(found) {
   const row = (one) => el("tr", {}, el("th", { scope: "row" }, el("span", { text: sentenceCase(one.title) }), one.why ? el("small", { text: one.why }) : null),
