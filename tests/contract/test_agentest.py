@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from handrail.dialects.agentest import STEPS, TOOLS, failure, read_step, read_tool, write_step
+from handrail.dialects.agentest import STEPS, TOOLS, error_answer, read_step, read_tool, write_step
 from handrail.errors import (
     AdbCommandError,
     AssertionFailed,
@@ -308,7 +308,7 @@ def test_a_bad_tool_call_is_refused_at_its_field(tool: str, arguments: Any, path
 def test_an_error_is_told_in_the_words_of_the_dialect_with_what_its_class_adds(
     error: Any, told: dict[str, Any]
 ) -> None:
-    assert failure(error) == told
+    assert error_answer(error) == told
 
 
 def test_what_an_error_class_adds_is_an_attribute() -> None:

@@ -21,7 +21,6 @@ from handrail_sim.phone import Phone
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
 from tests.scenario.world import play, usual_clock
 from tests.unit.android.scripted_shell import ScriptedShell
-from tests.unit.android.sim_phone import helper_env
 
 ASYNC_RUNNER = play
 
@@ -92,13 +91,12 @@ def test_speed_and_delay_reach_the_emulator_by_their_names() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("helper", "backend", "installed"),
-    [("none", "adb", False), ("u2", "u2", False), ("http", "helper", True)],
+    [("none", "adb", False), ("u2", "u2", False), ("handrail", "helper", True)],
 )
 async def test_only_the_helper_itself_is_an_installed_helper(
     tmp_path: Path, helper: Helper, backend: str, installed: bool
 ) -> None:
-    env = helper_env(tmp_path)
-    async with door(tmp_path / "home", "agentest", helper=helper, env=env) as ask:
+    async with door(tmp_path / "home", "agentest", helper=helper) as ask:
         written = await told(ask, "connect", packageName=CONTACTS)
         assert (written["backend"], written["helperInstalled"]) == (backend, installed)
         if backend != "adb":

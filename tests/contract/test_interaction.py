@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from handrail.dialects.interaction import NO_CHANGE, TOOLS, answer, read_tool, sentence, write_tool
+from handrail.dialects.interaction import (
+    NO_CHANGE,
+    TOOLS,
+    answer,
+    read_tool,
+    sentence_without_secret,
+    write_tool,
+)
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from
@@ -157,17 +164,20 @@ def test_what_the_dialect_has_no_tool_for_is_not_written(native: dict[str, Any])
     ],
 )
 def test_an_action_is_told_in_one_sentence(native: dict[str, Any], said: str) -> None:
-    assert sentence(action_from(native)) == said
+    assert sentence_without_secret(action_from(native)) == said
 
 
 def test_the_name_of_the_element_that_was_found_is_said() -> None:
-    assert sentence(action_from({"type": "tap", "target": "@b1"}), label="Save") == 'Tapped "Save".'
+    assert (
+        sentence_without_secret(action_from({"type": "tap", "target": "@b1"}), label="Save")
+        == 'Tapped "Save".'
+    )
 
 
 @each("kind", [kind for kind in ACTIONS if kind not in DESK_ACTIONS])
 def test_every_action_of_a_device_has_its_own_sentence(kind: str) -> None:
     assert ACTIONS[kind].traits.says
-    said = sentence(action_from(ACTIONS[kind].example))
+    said = sentence_without_secret(action_from(ACTIONS[kind].example))
     assert said[0].isupper()
     assert said.endswith(".")
     assert "\n" not in said
@@ -176,7 +186,7 @@ def test_every_action_of_a_device_has_its_own_sentence(kind: str) -> None:
 
 def test_a_secret_is_told_by_its_length() -> None:
     action = action_from({"type": "type_text", "text": "correcthorse", "target": "Password"})
-    assert sentence(action, secret=True) == "Typed 12 characters."
+    assert sentence_without_secret(action, secret=True) == "Typed 12 characters."
 
 
 def test_an_answer_is_the_sentence_a_blank_line_and_the_changes() -> None:

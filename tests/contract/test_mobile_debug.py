@@ -9,7 +9,7 @@ from handrail.dialects.mobile_debug import (
     TOOLS,
     failure_code,
     read_tool,
-    selector_of,
+    selector_for_answer,
     wait_tries,
     write_envelope,
     write_tool,
@@ -130,7 +130,7 @@ def test_every_tool_takes_a_platform_and_a_device(name: str, arguments: Any, nat
 
 
 @each("name", [*NAMES, "wait_for_ui"])
-@each("platform", ["ios", "", None, 5, []])
+@each("platform", ["tvos", "", None, 5, []])
 def test_another_platform_is_refused(name: str, platform: Any) -> None:
     with pytest.raises(Unsupported) as caught:
         read_tool(name, {"platform": platform})
@@ -322,7 +322,7 @@ def test_only_two_lifecycle_states_leave_this_dialect(tool: str, code: str | Non
     ],
 )
 def test_the_selector_is_what_the_caller_gave(tool: str, arguments: Any, selector: Any) -> None:
-    assert selector_of(tool, arguments) == selector
+    assert selector_for_answer(tool, arguments) == selector
 
 
 def test_a_secret_is_never_in_the_envelope() -> None:

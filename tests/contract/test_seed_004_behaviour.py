@@ -387,9 +387,11 @@ def test_refresh_apps_makes_browsers_read_the_list_again() -> None:
 def test_a_shortcut_is_added_updated_and_removed() -> None:
     scene = Scene()
     scene.do("desktop.createShortcut", shortcut=SHORTCUT)
-    assert scene.state.shortcuts == (SHORTCUT,)
+    [made] = scene.state.shortcuts
+    maker = {"agentId": made["agentId"]}
+    assert made == {**SHORTCUT, **maker}
     scene.do("desktop.updateShortcut", shortcutId="s1", updates={"label": "Final"})
-    assert scene.state.shortcuts == ({**SHORTCUT, "label": "Final"},)
+    assert scene.state.shortcuts == ({**SHORTCUT, **maker, "label": "Final"},)
     scene.do("desktop.removeShortcut", shortcutId="s1")
     assert scene.state.shortcuts == ()
 

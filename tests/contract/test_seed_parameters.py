@@ -12,7 +12,7 @@ import pytest
 
 from handrail.dialects import agentest, interaction, mobile_debug
 from handrail.errors import HandrailError, InvalidAction
-from handrail.mcp_server.tools import Tool, tools
+from handrail.mcp_server.tools import Tool, tools_of_profile
 from tests.cases import each
 
 SEEDS = ("interaction", "mobile_debug", "agentest")
@@ -42,7 +42,7 @@ OTHERS: dict[str, Any] = {
     "fingerprint": "aaaaaa", "format": "full", "depth": 2, "onlyInteractive": True, "maxLines": 7,
     "preset": "edge", "speed": "edge", "delay": "gprs", "wifi": False, "airplaneMode": True,
 }  # fmt: skip
-REFUSED = {"platform": "ios", "screen": ".Main"}
+REFUSED = {"platform": "tvos", "screen": ".Main"}
 """Another platform, always; a second way to name the screen, beside a fingerprint."""
 AT_THE_DOOR = {"backend": "grpc", "verbose": True, "retry": {"max_attempts": 3}}
 """What the door does with an action and not the action itself: `connect_options`, `wait_tries`."""
@@ -74,7 +74,7 @@ def taken(profile: str, name: str, arguments: dict[str, Any]) -> Any:
 WALK = [
     (profile, tool, name)
     for profile in SEEDS
-    for tool in tools(profile)
+    for tool in tools_of_profile(profile)
     for name in tool.input_schema["properties"]
 ]
 IDS = [f"{tool.name}.{name}" for _, tool, name in WALK]
@@ -104,7 +104,7 @@ def test_a_declared_parameter_changes_something_or_is_refused_by_its_name(
     assert read(profile, tool.name, other) != before
 
 
-EACH = [(profile, tool) for profile in SEEDS for tool in tools(profile)]
+EACH = [(profile, tool) for profile in SEEDS for tool in tools_of_profile(profile)]
 TOOL_IDS = [tool.name for _, tool in EACH]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from handrail.desk.windows import LEASE_MS
 from handrail.dialects.openpocket import parse_step
-from handrail.mcp_server.tools import tools
+from handrail.mcp_server.tools import tools_of_profile
 from tests.scenario.test_mcp_answers import CONTACTS
 from tests.scenario.world import play, world
 from tests.unit.desk.scene import NOW, Scene
@@ -69,7 +69,7 @@ def test_every_parameter_that_the_page_explains_is_declared() -> None:
     declared = {
         name
         for profile in ("mobile_debug", "agentest")
-        for tool in tools(profile)
+        for tool in tools_of_profile(profile)
         for name in tool.input_schema["properties"]
     }
     explained = {"poll_interval_ms", "match", "retry", "scrollAmount", "maxAttempts", "property", "backend"}

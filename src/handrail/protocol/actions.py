@@ -12,9 +12,9 @@ from handrail.protocol import desk, device, observe, system
 from handrail.protocol.act import Act, DeskAct
 
 DeviceAction = (
-    device.Tap | device.DoubleTap | device.LongPress | device.Swipe | device.Drag | device.DragPath
-    | device.Pinch | device.Rotate | device.ScrollTo | device.SetValue | device.TypeText | device.ClearText
-    | device.HideKeyboard | device.PressKey | device.PressKeys
+    device.Tap | device.Hover | device.DoubleTap | device.LongPress | device.Swipe | device.Drag
+    | device.DragPath | device.Pinch | device.Rotate | device.ScrollTo | device.SetValue
+    | device.TypeText | device.ClearText | device.HideKeyboard | device.PressKey | device.PressKeys
     | system.StartApp | system.StopApp | system.RestartApp | system.ResetApp | system.InstallApp
     | system.UninstallApp | system.AddMedia | system.OpenUrl | system.SetNetwork | system.SetOrientation
     | system.SetAppearance | system.SetLocation | system.SetClipboard
@@ -72,9 +72,7 @@ class _ByItsClass:
         return core_schema.no_info_plain_validator_function(parse_action)
 
     def __get_pydantic_json_schema__(
-        self,
-        schema: CoreSchema,
-        handler: GetJsonSchemaHandler,
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         return handler(ACTION.core_schema)
 

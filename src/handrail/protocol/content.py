@@ -218,7 +218,7 @@ _CONTENT: TypeAdapter[Any] = TypeAdapter(WindowContent, config=ConfigDict(defer_
 _OPERATION: TypeAdapter[Any] = TypeAdapter(ContentUpdateOperation, config=ConfigDict(defer_build=True))
 
 
-def _fits(adapter: TypeAdapter[Any] | type[BaseModel], value: Any) -> bool:
+def _is_valid(adapter: TypeAdapter[Any] | type[BaseModel], value: Any) -> bool:
     try:
         check = adapter.model_validate if isinstance(adapter, type) else adapter.validate_python
         check(value)
@@ -229,27 +229,27 @@ def _fits(adapter: TypeAdapter[Any] | type[BaseModel], value: Any) -> bool:
 
 def is_table_content_data(value: Any) -> bool:
     """`{headers: string[], rows: string[][]}`."""
-    return _fits(TableContentData, value)
+    return _is_valid(TableContentData, value)
 
 
 def is_iframe_content_data(value: Any) -> bool:
     """A URL string, or `{url, sandbox?}`."""
-    return _fits(IframeContent, {"renderer": "iframe", "data": value})
+    return _is_valid(IframeContent, {"renderer": "iframe", "data": value})
 
 
 def is_component_layout(value: Any) -> bool:
     """`{components: […], cols?, gap?}` with components of the seven kinds."""
-    return _fits(ComponentLayout, value)
+    return _is_valid(ComponentLayout, value)
 
 
 def is_window_content_data(renderer: str, value: Any) -> bool:
     """True if a desk window of this kind of content (`renderer`) can show `value`."""
-    return _fits(_CONTENT, {"renderer": renderer, "data": value})
+    return _is_valid(_CONTENT, {"renderer": renderer, "data": value})
 
 
 def is_content_update_operation_valid(renderer: str, operation: Any) -> bool:
     """True when this operation, with its data, is legal for this renderer."""
-    if renderer not in get_args(Renderer) or not _fits(_OPERATION, operation):
+    if renderer not in get_args(Renderer) or not _is_valid(_OPERATION, operation):
         return False
     checked = _OPERATION.validate_python(operation)
     match checked:
@@ -266,14 +266,14 @@ class _Typed(Protocol):
     def type(self) -> str: ...
 
 
-def _is_of(family: str, action: _Typed | dict[str, Any]) -> bool:
+def _is_of_family(family: str, action: _Typed | dict[str, Any]) -> bool:
     kind = action.get("type") if isinstance(action, dict) else action.type
     return isinstance(kind, str) and kind.startswith(f"{family}.")
 
 
-is_window_action = partial(_is_of, "window")
-is_notification_action = partial(_is_of, "notification")
-is_toast_action = partial(_is_of, "toast")
-is_dialog_action = partial(_is_of, "dialog")
-is_app_action = partial(_is_of, "app")
-is_desktop_action = partial(_is_of, "desktop")
+is_window_action = partial(_is_of_family, "window")
+is_notification_action = partial(_is_of_family, "notification")
+is_toast_action = partial(_is_of_family, "toast")
+is_dialog_action = partial(_is_of_family, "dialog")
+is_app_action = partial(_is_of_family, "app")
+is_desktop_action = partial(_is_of_family, "desktop")

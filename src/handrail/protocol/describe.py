@@ -37,7 +37,7 @@ class DescribedField:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedAction:
     """One action for people."""
 
     type: str
@@ -51,10 +51,10 @@ def summary(cls: type[Act]) -> str:
     return (cls.__doc__ or "").strip().splitlines()[0]
 
 
-_descriptions: dict[type[Act], Described] = {}
+_descriptions: dict[type[Act], DescribedAction] = {}
 
 
-def describe(cls: type[Act]) -> Described:
+def describe(cls: type[Act]) -> DescribedAction:
     """The action with its fields, without `type`."""
     describe_together([cls])
     return _descriptions[cls]
@@ -72,35 +72,44 @@ def describe_together(classes: Iterable[type[Act]]) -> None:
             required = schema.get("required", [])
             own = [name for name in schema["properties"] if name not in _SHARED]
             shared = [name for name in _SHARED if name != "type" and name in schema["properties"]]
-            fields = [_field(name, schema["properties"][name], name in required) for name in [*own, *shared]]
+            fields = [
+                _describe_field(name, schema["properties"][name], name in required)
+                for name in [*own, *shared]
+            ]
             example = json.dumps(cls.example, ensure_ascii=False)
-            _descriptions[cls] = Described(
+            _descriptions[cls] = DescribedAction(
                 cls.model_fields["type"].default, summary(cls), tuple(fields), example
             )
 
 
 def describe_part(name: str) -> tuple[str, tuple[DescribedField, ...]]:
     """A part of actions such as `Selector`: its text and fields."""
-    schema = _schema()["$defs"][name]
+    schema = _vocabulary_schema()["$defs"][name]
     return schema.get("description", ""), describe_fields(schema)
 
 
 def describe_fields(schema: dict[str, Any]) -> tuple[DescribedField, ...]:
     required = schema.get("required", [])
-    return tuple(_field(name, field, name in required) for name, field in schema["properties"].items())
+    return tuple(
+        _describe_field(name, field, name in required) for name, field in schema["properties"].items()
+    )
 
 
 def part_names() -> list[str]:
     """Names of the schemas that actions share, such as `Selector`."""
-    return [name for name in _schema()["$defs"] if name not in {cls.__name__ for cls in ACTIONS.values()}]
+    return [
+        name
+        for name in _vocabulary_schema()["$defs"]
+        if name not in {cls.__name__ for cls in ACTIONS.values()}
+    ]
 
 
-def _field(name: str, schema: dict[str, Any], required: bool) -> DescribedField:
+def _describe_field(name: str, schema: dict[str, Any], required: bool) -> DescribedField:
     return DescribedField(name, kind_of(schema), _presence(required, schema), schema.get("description", ""))
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def _vocabulary_schema() -> dict[str, Any]:
     return json_schema()
 
 
@@ -136,14 +145,17 @@ _HIDDEN = frozenset({*SHARED_FIELDS, "monitorId"})
 _SHORT_FORMS = {"target": TARGET, "selector": TARGET, "condition": "visible text", "point": "x,y"}
 
 
-def model_tool(cls: type[Act], *, always_reason: bool = False) -> tuple[str, dict[str, Any]]:
+def model_tool(
+    cls: type[Act], *, always_reason: bool = False, for_web: bool = False
+) -> tuple[str, dict[str, Any]]:
     """An action as a model gets it: a text, and the smallest JSON Schema.
 
     Whatever touches the device takes a reason; with `always_reason` all does, or its own words instead.
     """
     view = cls.traits.model
     own = [field for field in describe(cls).fields if field.name not in _HIDDEN]
-    chosen = own if view.shown is None else [field for field in own if field.name in view.shown.split()]
+    shown = f"{view.shown or ''} {view.web if for_web else ''}".split()
+    chosen = own if view.shown is None else [field for field in own if field.name in shown]
     fields = {field.name: _slim_field(field, view.fields.get(field.name)) for field in chosen}
     fields |= {name: {"type": "string"} for name in view.texts}
     if view.expects:
@@ -151,18 +163,38 @@ def model_tool(cls: type[Act], *, always_reason: bool = False) -> tuple[str, dic
     required = [field.name for field in chosen if field.presence == "required"]
     if always_reason and not view.gives_reason:
         present = [field.name for field in chosen if field.presence]
-        return view.words or summary(cls), object_of(fields, present)
+        return view.words or summary(cls), closed_object_schema(fields, present)
     needs_reason = always_reason or cls.traits.effect != "read"
-    return view.words or summary(cls), reason_if(needs_reason, fields, required)
+    return view.words or summary(cls), schema_with_reason(needs_reason, fields, required)
 
 
-def reason_if(is_needed: bool, fields: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
+def vocabulary_text(kinds: Iterable[str]) -> str:
+    """For a model without tools: a line per kind of action; fields that may be left out have a `?`."""
+    classes = {kind: ACTIONS[kind] for kind in kinds}
+    describe_together(classes.values())
+    lines = []
+    for kind, cls in classes.items():
+        words, schema = model_tool(cls, always_reason=True)
+        fields = []
+        for name, field in schema["properties"].items():
+            if name != "reason":
+                mark = "" if name in schema.get("required", ()) else "?"
+                type_, description = str(field.get("type", "any")), field.get("description")
+                meaning = f"{type_}, {description}" if description else type_
+                fields.append(f"{name}{mark}: {'|'.join(field['enum']) if 'enum' in field else meaning}")
+        lines.append(f"- {kind} {{{'; '.join(fields)}}}: {words}")
+    return "\n".join(lines)
+
+
+def schema_with_reason(
+    is_needed: bool, fields: Mapping[str, Any], required: Iterable[str] = ()
+) -> dict[str, Any]:
     if not is_needed:
-        return object_of(fields, required)
-    return object_of({**fields, "reason": REASON}, [*required, "reason"])
+        return closed_object_schema(fields, required)
+    return closed_object_schema({**fields, "reason": REASON}, [*required, "reason"])
 
 
-def object_of(fields: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
+def closed_object_schema(fields: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
     """A closed schema of these properties: strict mode refuses an empty one that is open."""
     names = list(required)
     schema: dict[str, Any] = {"type": "object", "properties": dict(fields)}
@@ -178,7 +210,7 @@ def _slim_field(field: DescribedField, words: str | None) -> dict[str, Any]:
 
 
 def _slim_kind(kind: str) -> dict[str, Any]:
-    if kind in _SHORT_FORMS:
+    if kind in _SHORT_FORMS or kind.startswith("string or list"):  # a list has a short form in words
         return {"type": "string"}
     if " or " in kind:
         return {"anyOf": [_slim_kind(part) for part in kind.split(" or ")]}

@@ -206,7 +206,7 @@ class UpdateWindowContent(WindowAct):
     """Change the renderer as well."""
 
     @model_validator(mode="after")
-    def _fits_the_renderer(self) -> Self:
+    def _check_renderer(self) -> Self:
         if self.renderer and not is_content_update_operation_valid(self.renderer, self.operation):
             raise ValueError(
                 f"{self.operation.op} with this data is not valid for the renderer {self.renderer}"

@@ -282,7 +282,7 @@ class DeskDetails(Details):
 
 
 class FrameState(TypedDict):
-    """Whether a page in a window came."""
+    """Whether the page that a window shows has loaded."""
 
     loaded: bool
     error: NotRequired[str]
@@ -298,6 +298,7 @@ class NotShown(TypedDict):
 class ContentDetails(DeskDetails):
     """Of what a window shows."""
 
+    dropped_html: NotRequired[list[str]]
     dropped_sandbox: NotRequired[list[str]]
     not_shown: NotRequired[list[NotShown]]
 

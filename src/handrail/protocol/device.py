@@ -6,7 +6,7 @@ The docstrings are the text of tools, CLI help and docs; field docstrings are sh
 from functools import partial
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from handrail.protocol import details as detail_types
 from handrail.protocol.act import Act
@@ -17,18 +17,31 @@ from handrail.protocol.keys import (
     Chord,
     Key,
     KeyEffect,
-    effect_of,
     effect_of_chord,
+    effect_of_key,
     name_of_key,
     types_only,
 )
-from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text, needs
+from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text, field_problem
 from handrail.protocol.target import OrShort, Place, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Traits
 
 Direction = Literal["up", "down", "left", "right"]
+MouseButton = Literal["left", "middle", "right"]
 Radius = Annotated[int, Field(strict=True, ge=1, le=32_767)]
 Degrees = Annotated[float, Field(strict=True, ge=-3_600, le=3_600)]
+
+
+def _read_held(keys: object) -> object:
+    return keys.split("+") if isinstance(keys, str) else keys
+
+
+HeldKeys = Annotated[
+    tuple[Literal["ctrl", "shift", "alt", "meta"], ...],
+    Field(max_length=4),
+    BeforeValidator(_read_held),
+    OrShort('"ctrl+shift"', r"^(ctrl|shift|alt|meta)(\+(ctrl|shift|alt|meta)){0,3}$"),
+]
 _GESTURE = partial(
     Traits, effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH,
     verdict=ALLOW,
@@ -43,18 +56,42 @@ _INPUT = partial(Traits, effect="input", semantic="input", presses=Pressed.FOCUS
 class Tap(Act):
     """Tap an element or a point."""
 
-    traits = _TAP(says="Tapped {target:at}.", tools=("core", "agent"), model=ModelView(expects=True))
+    traits = _TAP(
+        says="Tapped {target:at}[ with the {button} button][, {modifiers:plus} held].",
+        tools=("core", "agent"),
+        model=ModelView(
+            shown="target", expects=True, web="button modifiers", fields={"modifiers": "ctrl+shift"}
+        ),
+    )  # fmt: skip
     example = {"type": "tap", "target": {"text": "Save"}}
     details = detail_types.TouchDetails
     type: Literal["tap"] = "tap"
     target: Target
     """What to tap."""
+    button: MouseButton | None = None
+    """Of a mouse, in a browser; the left one when absent."""
+    modifiers: HeldKeys | None = None
+    """Keys that are held meanwhile, in a browser."""
+
+
+class Hover(Act):
+    """Move the mouse over an element without pressing: in a browser."""
+
+    traits = _TAP(
+        needs=Capability.MOUSE, says="Hovered over {target:at}.", tools=("web",),
+        model=ModelView("Move the mouse over an element."),
+    )  # fmt: skip
+    example = {"type": "hover", "target": {"text": "Products"}}
+    details = detail_types.TouchDetails
+    type: Literal["hover"] = "hover"
+    target: Target
+    """What to hover over."""
 
 
 class DoubleTap(Act):
     """Tap twice, 100 ms apart."""
 
-    traits = _TAP(says="Double-tapped {target:at}.", tools=("agent",))
+    traits = _TAP(says="Double-tapped {target:at}.", tools=("agent", "web"), model=ModelView("Tap twice."))
     example = {"type": "double_tap", "target": {"x": 540, "y": 1200}}
     details = detail_types.TouchDetails
     type: Literal["double_tap"] = "double_tap"
@@ -104,18 +141,21 @@ class Swipe(Act):
     @model_validator(mode="after")
     def _check_form(self) -> Self:
         if (self.from_ is None) != (self.to is None):
-            raise needs("to" if self.to is None else "from", "from and to go together")
+            raise field_problem("to" if self.to is None else "from", "from and to go together")
         if (self.direction is None) == (self.from_ is None):
-            raise needs("direction", "give either direction, or from and to")
+            raise field_problem("direction", "give either direction, or from and to")
         if self.from_ is not None and self.target is not None:
-            raise needs("target", "goes with direction, not with from and to")
+            raise field_problem("target", "goes with direction, not with from and to")
         return self
 
 
 class Drag(Act):
     """Pick something up, carry it to another place, and let go."""
 
-    traits = _GESTURE(aims=("from_", "to"), says="Dragged from {from_:own} to {to:own}.")
+    traits = _GESTURE(
+        aims=("from_", "to"), says="Dragged from {from_:own} to {to:own}.", tools=("web",),
+        model=ModelView("Drag and drop.", "from to"),
+    )  # fmt: skip
     example = {"type": "drag", "from": {"ref": "@i1"}, "to": {"x": 540, "y": 300}, "duration_ms": 800}
     details = detail_types.TouchDetails
     type: Literal["drag"] = "drag"
@@ -229,14 +269,15 @@ class SetValue(Act):
 
     traits = _TAP(
         semantic="input", says="Set {target:at} to {value}.", shorthand="value", tools=("web", "agent"),
+        model=ModelView("Set a slider, a list, a date or a file.", "target value"),
     )  # fmt: skip
     example = {"type": "set_value", "target": {"text": "Brightness"}, "value": 40, "tolerance": 0.0}
     details = detail_types.ValueDetails
     type: Literal["set_value"] = "set_value"
     target: Target
     """The control."""
-    value: Number | Name
-    """A number (a slider's per cent or its own unit) or a picker's label."""
+    value: Number | Name | Annotated[tuple[Name, ...], Field(min_length=1, max_length=100)]
+    """A number (a slider's per cent or its own unit), a picker's label, or all labels to select in a list."""
     tolerance: Annotated[float, Field(strict=True, ge=0, le=1_000_000)] = 0
     """How far from the number is good enough."""
     max_moves: Annotated[int, Field(strict=True, ge=1, le=50)] | None = None
@@ -251,6 +292,7 @@ class TypeText(Act):
         tools=("core", "agent"),
         model=ModelView(
             "Type into a field and read it back.",
+            "text target clear submit",
             fields={"target": "default: the focused one", "clear": "empty it first", "submit": "press enter"},
             expects=True,
         ),
@@ -268,10 +310,13 @@ class TypeText(Act):
     """Empty the field first."""
     submit: Flag = False
     """Press enter afterwards."""
+    how: Literal["keys", "value", "paste"] | None = None
+    """In a browser: by keys, also where no field has the focus; as a value; as pasted. What fits the
+    field when absent."""
 
     @property
     def only_types(self) -> bool:
-        return not self.submit and types_only(self.text)
+        return not self.submit and types_only(self.text) and self.how != "keys"
 
 
 class ClearText(Act):
@@ -292,7 +337,22 @@ class ClearText(Act):
         return True
 
 
-class HideKeyboard(Act):
+class _BackAct(Act):
+    """An action that presses back: a key on some surfaces, on others a touch that may hit a button."""
+
+    _is_touch: bool = PrivateAttr(default=False)
+
+    def as_touch(self) -> Self:
+        touching = self.model_copy()
+        touching._is_touch = True
+        return touching
+
+    @property
+    def presses(self) -> Pressed:
+        return Pressed.PATH if self._is_touch else super().presses
+
+
+class HideKeyboard(_BackAct):
     """Close the keyboard on the screen; does nothing where none is shown."""
 
     traits = _INPUT(
@@ -302,7 +362,7 @@ class HideKeyboard(Act):
     type: Literal["hide_keyboard"] = "hide_keyboard"
 
 
-class PressKey(Act):
+class PressKey(_BackAct):
     """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
 
     traits = _INPUT(
@@ -329,7 +389,9 @@ class PressKey(Act):
 
     @property
     def presses(self) -> Pressed:
-        return Pressed.NOTHING if effect_of(self.name) is KeyEffect.NOTHING else Pressed.FOCUS
+        if self._is_touch:
+            return super().presses
+        return Pressed.NOTHING if effect_of_key(self.name) is KeyEffect.NOTHING else Pressed.FOCUS
 
     @property
     def leaves_app(self) -> bool:
@@ -337,7 +399,7 @@ class PressKey(Act):
 
     @property
     def only_types(self) -> bool:
-        return effect_of(self.name) is KeyEffect.TYPES
+        return effect_of_key(self.name) is KeyEffect.TYPES
 
 
 class PressKeys(Act):
@@ -345,6 +407,7 @@ class PressKeys(Act):
 
     traits = _INPUT(
         needs=Capability.KEYS, says="Pressed keys: {names:plus}.", shorthand="keys", tools=("web",),
+        model=ModelView("Press keys together: ctrl+a."),
     )  # fmt: skip
     example = {"type": "press_keys", "keys": ["ctrl", "a"]}
     type: Literal["press_keys"] = "press_keys"

@@ -81,6 +81,10 @@ class Lifecycle:
         return Lifecycle((*self.events[:-1], replace(self.events[-1], terminal=True)))
 
 
+Platform = Literal["android", "ios", "web"]
+"""Whose names a device uses: of roles, keys and apps."""
+
+
 class DeviceInfo(Model):
     """The device that acted."""
 
@@ -89,7 +93,9 @@ class DeviceInfo(Model):
     manufacturer: str | None = None
     android_version: str | None = None
     sdk: int | None = None
-    platform: Literal["android", "web"] | None = None
+    os_version: str | None = None
+    """Where the system is not Android."""
+    platform: Platform | None = None
 
 
 class ResolvedElement(Model):
@@ -233,8 +239,21 @@ class Envelope(Model, Generic[D_co]):
                 error.add_note(note)  # a traceback shows it below the message
         return error
 
+    def __str__(self) -> str:
+        """Three lines for a terminal; `to_json()` has all of it."""
+        took = (self.timings_ms or {}).get("total")
+        ended = self.lifecycle_state if self.success else str(self.failure_code)
+        first = f"{self.action_type}: {ended}, {self.delivery}" + (f", {took:.0f} ms" if took else "")
+        if self.message is not None:
+            return "\n".join(filter(None, [first, self.message, self.hint]))
+        proof = f"proof: {self.verification.mode}, {self.verification.outcome}" if self.verification else ""
+        screen = f"screen {self.revision_before} -> {self.revision_after}, " if self.revision_after else ""
+        return f"{first}\n{screen}{len(self.changes or ())} changes\n{proof}".rstrip()
+
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """HTML that Jupyter shows instead of `repr`."""
         from handrail.protocol.notebook import envelope_html  # noqa: PLC0415 - only those need it
 
         return envelope_html(self)
@@ -270,7 +289,7 @@ class ScreenSnapshot(CamelModel):
     captured_at: str
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """HTML that Jupyter shows instead of `repr`."""
         from handrail.protocol.notebook import picture_html  # noqa: PLC0415 - only those need it
 
         return picture_html(self.screenshot_base64)

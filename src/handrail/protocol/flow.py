@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from handrail.protocol.actions import Action
 from handrail.protocol.envelope import SystemDialog
-from handrail.protocol.model import CamelModel, Count, Flag, Key, Model, Name, Text, WaitMs, needs
+from handrail.protocol.model import CamelModel, Count, Flag, Key, Model, Name, Text, WaitMs, field_problem
 from handrail.protocol.target import Expectation
 from handrail.protocol.traits import Settle
 
@@ -51,7 +51,7 @@ class Repeat(StepOptions):
     @model_validator(mode="after")
     def _check_end(self) -> Repeat:
         if sum(end is not None for end in (self.times, self.while_, self.until)) != 1:
-            raise needs("times", "give exactly one of times, while and until")
+            raise field_problem("times", "give exactly one of times, while and until")
         return self
 
 

@@ -74,22 +74,30 @@ CODES: dict[str, int] = {
 
 NAMES: dict[int, str] = {number: name for name, number in CODES.items()}
 
+_WEB = {
+    "arrowup": "up", "arrowdown": "down", "arrowleft": "left", "arrowright": "right", "end": "move_end",
+    "pageup": "page_up", "pagedown": "page_down", "backspace": "delete", "esc": "escape", "return": "enter",
+    "control": "ctrl", "cmd": "meta", "command": "meta", "option": "alt", "contextmenu": "menu",
+}  # fmt: skip
+"""What web pages and keyboards call some keys; `home` stays the button of a phone."""
 _HIGHEST_CODE = 1_000
 """Vendors have keys of their own above Android's."""
 _SHORT = {constant: name for name, constant in KEYS.items()}
 
 
-def code_of(key: str | int) -> int | None:
+def number_of_key(key: str | int) -> int | None:
     """The number that a device reads, whatever the spelling; None for what is not a key."""
     text = str(key)
     if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= _HIGHEST_CODE:
         return int(text)
     if len(text) == 1 and text.isascii() and text.isalpha():
         return CODES[f"KEYCODE_{text.upper()}"]
-    return CODES.get(KEYS.get(text, text))
+    low = text.lower().replace(" ", "_")
+    short = KEYS.get(text) or KEYS.get(_WEB.get(low, low))
+    return CODES.get(short or text, CODES.get(f"KEYCODE_{text.upper()}"))
 
 
-def key_of(code: int) -> str:
+def key_for_code(code: int) -> str:
     """Its short name, else its constant, else the bare number."""
     constant = NAMES.get(code, str(code))
     return _SHORT.get(constant, constant)
@@ -97,17 +105,17 @@ def key_of(code: int) -> str:
 
 def name_of_key(key: str | int) -> str:
     """The canonical name of a key. Raises `ValueError`."""
-    code = code_of(key)
+    code = number_of_key(key)
     if code is None:
         raise ValueError(f"{key!r} is no key")
-    return key_of(code)
+    return key_for_code(code)
 
 
-def _read(key: Any) -> str | int:
+def _check_key(key: Any) -> str | int:
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise ValueError("a key is a name, a KEYCODE_* constant or a number")
     text = str(key)
-    if code_of(key) is not None:
+    if number_of_key(key) is not None:
         return str(int(text)) if isinstance(key, str) and text.isdigit() else key
     nearest = get_close_matches(text.lower(), KEYS, n=3, cutoff=0.5)
     if text.startswith("KEYCODE_"):
@@ -118,7 +126,7 @@ def _read(key: Any) -> str | int:
 
 Key = Annotated[
     str | int,
-    BeforeValidator(_read),
+    BeforeValidator(_check_key),
     WithJsonSchema(
         {
             "anyOf": [
@@ -153,21 +161,21 @@ LEAVING = frozenset({"home", "recents"})
 
 
 def _keys(names: str) -> frozenset[str]:
-    return frozenset(key_of(CODES[f"KEYCODE_{name}"]) for name in names.split())
+    return frozenset(key_for_code(CODES[f"KEYCODE_{name}"]) for name in names.split())
 
 
 _PRESS_NOTHING = _keys("""
-HOME BACK APP_SWITCH RECENT_APPS ALL_APPS ESCAPE MENU NOTIFICATION SETTINGS ASSIST VOICE_ASSIST
+HOME BACK APP_SWITCH RECENT_APPS ALL_APPS ESCAPE NOTIFICATION SETTINGS ASSIST VOICE_ASSIST
 VOLUME_UP VOLUME_DOWN VOLUME_MUTE MUTE BRIGHTNESS_UP BRIGHTNESS_DOWN
 POWER SLEEP WAKEUP SOFT_SLEEP SHIFT_LEFT SHIFT_RIGHT CTRL_LEFT CTRL_RIGHT ALT_LEFT ALT_RIGHT META_LEFT
-META_RIGHT INSERT CUT PASTE
+META_RIGHT
 CAPS_LOCK NUM_LOCK SCROLL_LOCK FUNCTION SYM LANGUAGE_SWITCH SWITCH_CHARSET SCREENSHOT SYSRQ
-COPY SYSTEM_NAVIGATION_UP SYSTEM_NAVIGATION_DOWN
+SYSTEM_NAVIGATION_UP SYSTEM_NAVIGATION_DOWN
 SYSTEM_NAVIGATION_LEFT SYSTEM_NAVIGATION_RIGHT
 """)
 _MOVE = _keys("TAB DPAD_UP DPAD_DOWN DPAD_LEFT DPAD_RIGHT PAGE_UP PAGE_DOWN MOVE_HOME MOVE_END")
 _TYPE = _keys("""
-DEL FORWARD_DEL CLEAR
+DEL FORWARD_DEL CLEAR CUT COPY PASTE INSERT MENU
 0 1 2 3 4 5 6 7 8 9 STAR POUND A B C D E F G H I J K L M N O P Q R S T U V W X Y Z COMMA PERIOD GRAVE MINUS
 EQUALS LEFT_BRACKET RIGHT_BRACKET BACKSLASH SEMICOLON APOSTROPHE SLASH AT PLUS
 NUMPAD_0 NUMPAD_1 NUMPAD_2 NUMPAD_3 NUMPAD_4 NUMPAD_5 NUMPAD_6 NUMPAD_7 NUMPAD_8 NUMPAD_9
@@ -194,8 +202,8 @@ class KeyEffect(Enum):
     PRESSES = "presses"
 
 
-def effect_of(key: str) -> KeyEffect:
-    """By its canonical name."""
+def effect_of_key(key: str) -> KeyEffect:
+    """What a key does in a text field; `key` is its canonical name."""
     if key in _MOVE:
         return KeyEffect.MOVES
     if key in _TYPE:
@@ -212,6 +220,12 @@ ALT = _keys("ALT_LEFT ALT_RIGHT")
 """Held for a shortcut that is nobody's own: a page gives such keys to whatever it likes."""
 
 
+def is_editing(keys: Sequence[str]) -> bool:
+    """True for a shortcut that every field understands, such as ctrl+a."""
+    held = set(keys) & HELD
+    return bool(held) and held <= _CTRL and _EDITING.issuperset(set(keys) - HELD)
+
+
 def effect_of_chord(keys: Sequence[str]) -> KeyEffect:
     """By canonical names. A shortcut that every field understands edits it; any other may press anything."""
     held, struck = set(keys) & HELD, [key for key in keys if key not in HELD]
@@ -220,11 +234,11 @@ def effect_of_chord(keys: Sequence[str]) -> KeyEffect:
     first = next(at for at, key in enumerate(keys) if key not in HELD)
     if not held or HELD & set(keys[first:]):  # struck before anything is held, it is the key that it is
         # The strongest effect of keys one after another.
-        effects = {effect_of(key) for key in struck}
+        effects = {effect_of_key(key) for key in struck}
         order = (KeyEffect.PRESSES, KeyEffect.TYPES, KeyEffect.MOVES, KeyEffect.NOTHING)
         return next(effect for effect in order if effect in effects)
-    if held <= _CTRL and _EDITING.issuperset(struck):
-        return KeyEffect.NOTHING
+    if is_editing(keys):
+        return KeyEffect.TYPES
     if held <= _CTRL | _SHIFT and _MOVE.issuperset(struck):
         return KeyEffect.MOVES
     if held <= _SHIFT and _TYPE.issuperset(struck):

@@ -6,13 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from handrail.protocol import observe
 from handrail.protocol.actions import DeviceAction, OSAction
 from handrail.protocol.desk import Extent
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.model import CamelModel, Count, Flag, Key, Name, Text
 
 _WindowAction = Annotated[OSAction, Field(discriminator="type")]
-_TouchAction = Annotated[DeviceAction, Field(discriminator="type")]
+_TouchAction = Annotated[
+    DeviceAction | observe.ExpectVisible | observe.ExpectAbsent | observe.ExpectText | observe.ExpectState,
+    Field(discriminator="type"),
+]
+"""What a person does by hand, and what they expect to see while it is recorded."""
 
 
 class ServerFrame(CamelModel):
@@ -194,6 +199,13 @@ class ToastAction(CamelModel):
     event_id: Name
 
 
+class ShortcutAction(CamelModel):
+    """A shortcut of the type `action` was opened."""
+
+    type: Literal["SHORTCUT_ACTION"] = "SHORTCUT_ACTION"
+    shortcut_id: Name
+
+
 class RenderingFeedback(CamelModel):
     """An iframe loaded or a window was captured, or not."""
 
@@ -208,6 +220,8 @@ class RenderingFeedback(CamelModel):
     """How a picture was made."""
     missing: Annotated[tuple[Text, ...], Field(max_length=50)] | None = None
     """What is not on it."""
+    waits_for_person: Flag | None = None
+    """The page is not loaded before a person says yes, so another outcome follows."""
 
 
 class Viewport(CamelModel):
@@ -248,7 +262,7 @@ ServerMessage = Annotated[
 ]
 ClientMessage = Annotated[
     Hello | UserMessage | WindowMessage | ComponentAction | UserInteraction | DialogFeedback | ToastAction
-    | RenderingFeedback | SubscribeMonitor | PhoneInput | Interrupt,
+    | ShortcutAction | RenderingFeedback | SubscribeMonitor | PhoneInput | Interrupt,
     Field(discriminator="type"),
 ]  # fmt: skip
 

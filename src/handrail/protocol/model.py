@@ -48,7 +48,7 @@ Text = Annotated[str, Field(max_length=100_000)]
 """What people read or type."""
 
 
-def needs(field: str, message: str) -> PydanticCustomError:
+def field_problem(field: str, message: str) -> PydanticCustomError:
     """An error about fields that belong together, at the path of one of them."""
     return PydanticCustomError("needs", "{said}", {"field": field, "said": message})
 

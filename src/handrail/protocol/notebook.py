@@ -37,33 +37,37 @@ _MARKS = {"added": ("+", _GOOD), "removed": ("−", _BAD)}
 
 
 def envelope_html(envelope: Envelope[Any]) -> str:
-    """How an action ended, on what, what changed, and what it returned."""
+    """An envelope as HTML: how the action ended, on what, what changed, what it returned."""
     edge = _GOOD if envelope.success else _BAD
     details: Mapping[str, Any] = envelope.details or {}
-    parts = [_head(envelope), *_failure(envelope)]
+    parts = [_headline_html(envelope), *_failure_html(envelope)]
     if envelope.changes:
-        parts.append(_changes(envelope.changes))
+        parts.append(_changes_html(envelope.changes))
     if picture := picture_html(details.get(_PICTURE)):
         parts.append(picture)
     if isinstance(text := details.get("text"), str):
-        parts.append(_pre(text))
+        parts.append(_preformatted(text))
     rest = {key: value for key, value in details.items() if key not in (_PICTURE, "text", "tree", "strokes")}
     if rest and envelope.success:
-        parts.append(_folded("details", _pre(json.dumps(rest, indent=1, ensure_ascii=False, default=str))))
-    return _card("".join(parts), edge)
+        parts.append(
+            _folded_html(
+                "details", _preformatted(json.dumps(rest, indent=1, ensure_ascii=False, default=str))
+            )
+        )
+    return _card_html("".join(parts), edge)
 
 
 def screen_html(text: str, title: str = "") -> str:
-    head = f"<b>{shown(title)}</b>" if title else ""
-    return _card(f"{head}{_pre(text)}", _PLAIN)
+    head = f"<b>{safe_html(title)}</b>" if title else ""
+    return _card_html(f"{head}{_preformatted(text)}", _PLAIN)
 
 
 def changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
-    return _card(_changes(changes), _PLAIN)
+    return _card_html(_changes_html(changes), _PLAIN)
 
 
-def _changes(changes: Sequence[Mapping[str, Any]]) -> str:
-    rows = [_change(change) for change in changes[:MOST_CHANGES]]
+def _changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
+    rows = [_change_html(change) for change in changes[:MOST_CHANGES]]
     if (more := len(changes) - MOST_CHANGES) > 0:
         rows.append(f"<div style='{_FAINT}'>… and {more} more</div>")
     return f"<div style='margin-top:6px'>{''.join(rows)}</div>" if rows else "<div>No change.</div>"
@@ -77,31 +81,31 @@ def picture_html(base64: object) -> str:
     return f"<img alt='The screen' style='{style}' src='data:image/png;base64,{base64}'>"
 
 
-def shown(value: object, most: int = MOST_LETTERS) -> str:
+def safe_html(value: object, most: int = MOST_LETTERS) -> str:
     """Untrusted text as HTML: it can't be markup, end an attribute, or change the line's direction."""
     text = _UNSEEN.sub("·", str(value))
     return f"<bdi>{escape(text if len(text) <= most else text[:most] + '…', quote=True)}</bdi>"
 
 
-def _card(inside: str, edge: str) -> str:
+def _card_html(inside: str, edge: str) -> str:
     return f"<div class='handrail' style='{_CARD.format(edge=edge)}'>{inside}</div>"
 
 
-def _head(envelope: Envelope[Any]) -> str:
+def _headline_html(envelope: Envelope[Any]) -> str:
     mark, colour = ("✓", _GOOD) if envelope.success else ("✗", _BAD)
-    on = _aimed_at(envelope)
+    on = _target_name(envelope)
     took = (envelope.timings_ms or {}).get("total")
     faint = [envelope.lifecycle_state.replace("_", " "), f"{took:.0f} ms" if took is not None else ""]
     details = " · ".join(filter(None, faint))
-    named = f" {shown(on)}" if on else ""
-    why = f"<div style='{_FAINT}'>{shown(envelope.reason)}</div>" if envelope.reason else ""
+    named = f" {safe_html(on)}" if on else ""
+    why = f"<div style='{_FAINT}'>{safe_html(envelope.reason)}</div>" if envelope.reason else ""
     return (
-        f"<b style='color:{colour}'>{mark}</b> <b>{shown(envelope.action_type)}</b>{named} "
-        f"<span style='{_FAINT}'>{shown(details)}</span>{why}"
+        f"<b style='color:{colour}'>{mark}</b> <b>{safe_html(envelope.action_type)}</b>{named} "
+        f"<span style='{_FAINT}'>{safe_html(details)}</span>{why}"
     )
 
 
-def _aimed_at(envelope: Envelope[Any]) -> object:
+def _target_name(envelope: Envelope[Any]) -> object:
     """The element that was used, by its name; where none was found, the selector."""
     target = envelope.target
     if target is None:
@@ -111,61 +115,65 @@ def _aimed_at(envelope: Envelope[Any]) -> object:
     return next(iter((target.selector or {}).values()), None)
 
 
-def _failure(envelope: Envelope[Any]) -> Iterable[str]:
+def _failure_html(envelope: Envelope[Any]) -> Iterable[str]:
     if envelope.success:
         return
-    code, message = shown(envelope.failure_code), shown(envelope.message or "", 600)
+    code, message = safe_html(envelope.failure_code), safe_html(envelope.message or "", 600)
     yield f"<div style='margin-top:6px'><b>{code}</b> {message}</div>"
     if envelope.hint:
-        yield f"<div style='{_FAINT}'>{shown(envelope.hint, 600)}</div>"
+        yield f"<div style='{_FAINT}'>{safe_html(envelope.hint, 600)}</div>"
     delivery = {"delivered": "It was delivered.", "unknown": "It may have been delivered: look first."}
     if delivery_text := delivery.get(envelope.delivery):
         yield f"<div><b>{delivery_text}</b></div>"
 
 
-def _change(change: Mapping[str, Any]) -> str:
+def _change_html(change: Mapping[str, Any]) -> str:
     mark, colour = _MARKS.get(str(change.get("type")), ("~", "inherit"))
-    return f"<div><b style='color:{colour}'>{mark}</b> {_words(change)}</div>"
+    return f"<div><b style='color:{colour}'>{mark}</b> {_change_words(change)}</div>"
 
 
-def _words(change: Mapping[str, Any]) -> str:
+def _change_words(change: Mapping[str, Any]) -> str:
     label, ref = change.get("label"), change.get("ref")
     named = " ".join(
         [
-            shown(change.get("class") or "element"),
-            *([f"“{shown(label, 80)}”"] if label else []),
-            *([f"<code>{shown(ref)}</code>"] if ref else []),
+            safe_html(change.get("class") or "element"),
+            *([f"“{safe_html(label, 80)}”"] if label else []),
+            *([f"<code>{safe_html(ref)}</code>"] if ref else []),
         ]
     )
     match change.get("type"):
         case "added" | "removed":
             return named
         case "changed":
-            was, now = shown(_value(change.get("old")), 80), shown(_value(change.get("new")), 80)
-            return f"{named} {shown(change.get('attribute'))}: <s style='{_FAINT}'>{was}</s> → {now}"
+            was, now = (
+                safe_html(_json_word(change.get("old")), 80),
+                safe_html(_json_word(change.get("new")), 80),
+            )
+            return f"{named} {safe_html(change.get('attribute'))}: <s style='{_FAINT}'>{was}</s> → {now}"
         case "scrolled" | "moved":
-            return f"{named} {shown(change['type'])} by {shown(change.get('dx'))},{shown(change.get('dy'))}"
+            dx, dy = safe_html(change.get("dx")), safe_html(change.get("dy"))
+            return f"{named} {safe_html(change['type'])} by {dx},{dy}"
         case "keyboard":
             return "keyboard appeared" if change.get("shown") else "keyboard hidden"
         case "navigated":
             old, new = change.get("old"), change.get("new")
-            return f"another screen: {shown(old)} → {shown(new)}" if old != new else "another screen"
+            return f"another screen: {safe_html(old)} → {safe_html(new)}" if old != new else "another screen"
         case "more":
-            return f"and {shown(change.get('count'))} more"
+            return f"and {safe_html(change.get('count'))} more"
         case kind:
-            return f"{shown(kind)} {named}"
+            return f"{safe_html(kind)} {named}"
 
 
-def _value(value: object) -> object:
+def _json_word(value: object) -> object:
     return json.dumps(value) if isinstance(value, bool) or value is None else value
 
 
-def _pre(text: str) -> str:
+def _preformatted(text: str) -> str:
     lines = text.splitlines()
     cut = [f"… {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
-    body = "\n".join(shown(line, 2_000) for line in [*lines[:MOST_LINES], *cut])
+    body = "\n".join(safe_html(line, 2_000) for line in [*lines[:MOST_LINES], *cut])
     return f"<pre style='{_PRE}'>{body}</pre>"
 
 
-def _folded(title: str, inside: str) -> str:
+def _folded_html(title: str, inside: str) -> str:
     return f"<details style='margin-top:6px'><summary style='{_FAINT}'>{title}</summary>{inside}</details>"

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from handrail.protocol import details as detail_types
 from handrail.protocol.act import Act
-from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, needs
+from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, field_problem
 from handrail.protocol.system import Package
 from handrail.protocol.target import ElementProperty, Expectation, Region, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
@@ -277,7 +277,7 @@ class ExpectText(Check):
     @model_validator(mode="after")
     def _check_comparison(self) -> Self:
         if (self.equals is None) == (self.contains is None):
-            raise needs("equals", "give exactly one of equals and contains")
+            raise field_problem("equals", "give exactly one of equals and contains")
         return self
 
 
@@ -316,7 +316,7 @@ class ExpectScreen(Check):
     @model_validator(mode="after")
     def _check_choice(self) -> Self:
         if (self.fingerprint is None) == (self.activity is None):
-            raise needs("fingerprint", "give exactly one of fingerprint and activity")
+            raise field_problem("fingerprint", "give exactly one of fingerprint and activity")
         return self
 
 

@@ -18,7 +18,7 @@ from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction, parse_action
 from handrail.protocol.model import camel
-from handrail.protocol.target import Selector, in_words
+from handrail.protocol.target import Selector, value_in_words
 
 A = TypeVar("A", bound=Act)
 MAX_BYTES = 8_000_000
@@ -99,24 +99,32 @@ ELSEWHERE = {
 
 
 def invalid_action(error: ValidationError, data: Any) -> InvalidAction:
-    """The first problem as the message, at most 20 of them as details."""
+    """Every problem as the message, the first one first; at most 20 of them, also as details."""
     details = error.errors(include_url=False)
-    problems = _merge([_problem(detail, data) for detail in details[: _MANY * 5]])[:_MANY]
+    problems = _merge_by_path([_problem_from_detail(detail, data) for detail in details[: _MANY * 5]])[:_MANY]
     first = problems[0]
-    where = f"{first['path']}: " if first["path"] else ""
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     suggestion = first.get("suggestion")
     hint = f"Did you mean {suggestion}?" if suggestion else None
-    return InvalidAction(f"{where}{first['message']}{more}", hint=hint, path=first["path"], problems=problems)
+    # A list that has lost its bad members is too short by that alone.
+    own = [each for each in problems if not (_FOLLOWS in each["message"] and len(problems) > 1)]
+    message = "; ".join(map(_problem_sentence, own))
+    return InvalidAction(message, hint=hint, path=first["path"], problems=problems)
+
+
+_FOLLOWS = "after validation, not 0"
+
+
+def _problem_sentence(problem: Mapping[str, Any]) -> str:
+    return f"{problem['path']}: {problem['message']}" if problem["path"] else str(problem["message"])
 
 
 def nearest(word: str, words: Iterable[str], least: float = 0.5) -> list[str]:
     """The most similar words, best first; `least` is the similarity they need, 0 to 1."""
-    return list(_closest(word[:60], tuple(words), least))
+    return list(_closest_words(word[:60], tuple(words), least))
 
 
 @lru_cache(maxsize=2_000)
-def _closest(word: str, words: tuple[str, ...], least: float) -> tuple[str, ...]:
+def _closest_words(word: str, words: tuple[str, ...], least: float) -> tuple[str, ...]:
     """Cached: comparing takes longer than reading an action, and callers repeat their mistakes."""
     return tuple(get_close_matches(word, words, n=3, cutoff=least))
 
@@ -134,7 +142,7 @@ def join_path(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def _merge(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merge_by_path(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A union reports once per member: one line per path, with what each member expects."""
     merged: dict[str, dict[str, Any]] = {}
     for problem in problems:
@@ -144,13 +152,13 @@ def _merge(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(merged.values())
 
 
-def _problem(detail: ErrorDetails, data: Any) -> dict[str, Any]:
+def _problem_from_detail(detail: ErrorDetails, data: Any) -> dict[str, Any]:
     # The wire path (pydantic's location without union tags), and the object that holds the bad field.
     path: Path = []
     here = holder = data
     spelling = _spelling(data, _snake_case)
     for part in detail["loc"]:
-        if _has(here, part):
+        if _has_part(here, part):
             holder, here = here, here[part]
             spelling = _spelling(here, spelling)
             path.append(part)
@@ -161,14 +169,14 @@ def _problem(detail: ErrorDetails, data: Any) -> dict[str, Any]:
             path.append(spelling(str(detail.get("ctx", {}).get("field"))))
         case "union_tag_invalid" | "union_tag_not_found":
             path.append(str(detail.get("ctx", {}).get("discriminator", "type")).strip("'"))
-    message, suggestions = _describe(detail, path, holder)
+    message, suggestions = _message_and_suggestions(detail, path, holder)
     problem: dict[str, Any] = {"path": join_path(path), "message": message}
     if suggestions:
         problem["suggestion"] = " or ".join(suggestions)
     return problem
 
 
-def _has(holder: Any, part: str | int) -> bool:
+def _has_part(holder: Any, part: str | int) -> bool:
     if isinstance(holder, dict):
         return part in holder
     return isinstance(holder, list) and isinstance(part, int) and 0 <= part < len(holder)
@@ -188,7 +196,7 @@ def _snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: "_" + match[1].lower(), name)
 
 
-def _describe(detail: ErrorDetails, path: Path, holder: Any) -> tuple[str, list[str]]:
+def _message_and_suggestions(detail: ErrorDetails, path: Path, holder: Any) -> tuple[str, list[str]]:
     """What is wrong, and what may have been meant."""
     context = detail.get("ctx", {})
     match detail["type"]:
@@ -196,7 +204,9 @@ def _describe(detail: ErrorDetails, path: Path, holder: Any) -> tuple[str, list[
             return "is required", []
         case "union_tag_invalid":
             tag = str(context.get("tag"))
-            return f"{in_words(tag)} is not known", nearest_kind(tag, _quoted(context.get("expected_tags")))
+            return f"{value_in_words(tag)} is not known", nearest_kind(
+                tag, _quoted(context.get("expected_tags"))
+            )
         case "string_pattern_mismatch" | "string_too_short" if not str(detail["input"]).strip():
             return "is blank", []
         case "string_pattern_mismatch":
@@ -223,20 +233,20 @@ def _unknown_field(name: str, holder: Any) -> tuple[str, list[str]]:
         return "is given twice, in both spellings", []
     kind = holder.get("type") if isinstance(holder, dict) else None
     if not isinstance(kind, str) or kind not in ACTIONS:
-        return "is not a known field", nearest(name, _wire_names(Selector))
-    return f"is not a field of {kind}", nearest(name, _wire_names(ACTIONS[kind]))
+        return "is not a known field", nearest(name, _wire_names_of_fields(Selector))
+    return f"is not a field of {kind}", nearest(name, _wire_names_of_fields(ACTIONS[kind]))
 
 
 def _pattern_message(detail: ErrorDetails, path: Path, holder: Any) -> str:
     """Shows an example that fits the pattern, where the vocabulary has one."""
     kind = holder.get("type") if isinstance(holder, dict) else None
     example = ACTIONS[kind].example.get(str(path[-1])) if kind in ACTIONS and path else None
-    such_as = f", such as {in_words(example)}" if isinstance(example, str) else ""
-    shown_input = in_words(str(detail["input"])) if _PRIVATE.isdisjoint(path) else "it"
+    such_as = f", such as {value_in_words(example)}" if isinstance(example, str) else ""
+    shown_input = value_in_words(str(detail["input"])) if _PRIVATE.isdisjoint(path) else "it"
     return f"{shown_input} has not the right form{such_as}"
 
 
-def _wire_names(model: type[BaseModel]) -> list[str]:
+def _wire_names_of_fields(model: type[BaseModel]) -> list[str]:
     return [field.serialization_alias or name for name, field in model.model_fields.items()]
 
 
@@ -248,4 +258,4 @@ def _in_plain_words(detail: ErrorDetails, path: Path) -> str:
     if private or not (bad_input is None or isinstance(bad_input, bool | int | float | str)):
         return message
     endless = isinstance(bad_input, int) and bad_input.bit_length() > 1_000  # too long for Python to print
-    return message if endless else f"{message}, not {in_words(bad_input)}"
+    return message if endless else f"{message}, not {value_in_words(bad_input)}"

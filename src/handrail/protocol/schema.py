@@ -18,7 +18,7 @@ SYNTAX_LOCK = threading.Lock()
 """Python 3.11 counts how deep a tree is in one place for all threads: two at once fail with SystemError."""
 
 
-class _Short(GenerateJsonSchema):
+class _ShortSchema(GenerateJsonSchema):
     """No titles made from names, no `null` beside optional values; a kind must be named."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  (pydantic's signature)
@@ -46,7 +46,7 @@ class _Short(GenerateJsonSchema):
 
 def schema_of(adapter: TypeAdapter[Any], title: str) -> dict[str, Any]:
     """One self-contained JSON Schema document."""
-    schema = adapter.json_schema(mode="serialization", schema_generator=_Short)
+    schema = adapter.json_schema(mode="serialization", schema_generator=_ShortSchema)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 
 
@@ -55,32 +55,33 @@ def field_texts(cls: type[BaseModel]) -> dict[str, str]:
     pydantic would read it while the classes are made, at every start of the program."""
     texts: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        texts |= _texts_of(base.__module__).get(base.__qualname__, {}) if issubclass(base, BaseModel) else {}
+        texts |= (
+            _field_texts_of_module(base.__module__).get(base.__qualname__, {})
+            if issubclass(base, BaseModel)
+            else {}
+        )
     fields = {name: field.serialization_alias or name for name, field in cls.model_fields.items()}
     return {alias: texts[name] for name, alias in fields.items() if name in texts}
 
 
 @cache
-def _texts_of(module: str) -> dict[str, dict[str, str]]:
+def _field_texts_of_module(module: str) -> dict[str, dict[str, str]]:
     """Class → field → text, for the classes of one module."""
     if module.startswith("pydantic"):
         return {}
     with SYNTAX_LOCK:
         parsed = ast.parse(inspect.getsource(sys.modules[module]))
     return {
-        statement.name: _texts_in(statement)
+        statement.name: _field_texts_of_class(statement)
         for statement in parsed.body
         if isinstance(statement, ast.ClassDef)
     }
 
 
-def _texts_in(cls: ast.ClassDef) -> dict[str, str]:
+def _field_texts_of_class(cls: ast.ClassDef) -> dict[str, str]:
     texts = {}
     for field, below in pairwise(cls.body):
         match field, below:
-            case (
-                ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(text))),
-            ):
+            case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text)))):
                 texts[name] = inspect.cleandoc(text)
     return texts

@@ -30,23 +30,23 @@ _JOINED: dict[str, Callable[[Any], str]] = {
 def sentence_of(action: Act, label: str | None = None) -> str:
     """What was done. `label` names the element that was used."""
     says = action.traits.says
-    return _fill(says, action, label) if says else f"Did {action.type}."
+    return _fill_template(says, action, label) if says else f"Did {action.type}."
 
 
 def question_of(action: Act) -> str:
     """What it is about, by its own fields; '' where an element or an app says it."""
-    return _fill(action.traits.asks, action, None)
+    return _fill_template(action.traits.asks, action, None)
 
 
-def _fill(template: str, action: Act, label: str | None) -> str:
+def _fill_template(template: str, action: Act, label: str | None) -> str:
     def optional_part(part: re.Match[str]) -> str:
         named = _FIELD.search(part[1])
         return part[1] if named and getattr(action, named[1]) is not None else ""
 
-    return _Words(action, label).vformat(_OPTIONAL.sub(optional_part, template), (), {})
+    return _ActionFormatter(action, label).vformat(_OPTIONAL.sub(optional_part, template), (), {})
 
 
-class _Words(Formatter):
+class _ActionFormatter(Formatter):
     """Fields of one action as words; `label` is what the element that was found is called."""
 
     def __init__(self, action: Act, label: str | None) -> None:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from handrail.protocol import details as detail_types
 from handrail.protocol.act import SHARED_FIELDS, Act
-from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, needs
+from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, field_problem
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 _PACKAGE = r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
@@ -52,7 +52,7 @@ class StartApp(Act):
     @model_validator(mode="after")
     def _check_names(self) -> Self:
         if (self.package is None) == (self.name is None):
-            raise needs("package", "give exactly one of package and name")
+            raise field_problem("package", "give exactly one of package and name")
         return self
 
     @property
@@ -184,10 +184,10 @@ class SetNetwork(Act):
     """Airplane mode on or off."""
 
     @model_validator(mode="after")
-    def _changes_something(self) -> Self:
+    def _check_not_empty(self) -> Self:
         settings = (self.preset, self.speed, self.delay, self.wifi, self.airplane_mode)
         if all(value is None for value in settings):
-            raise needs("preset", "give at least one of preset, speed, delay, wifi and airplane_mode")
+            raise field_problem("preset", "give at least one of preset, speed, delay, wifi and airplane_mode")
         return self
 
     @property
@@ -296,19 +296,18 @@ class Shell(Act):
     details = detail_types.OutputDetails
     type: Literal["shell"] = "shell"
     command: Annotated[
-        Annotated[list[Text], Field(min_length=1, max_length=1_000)] | Words,
-        BeforeValidator(_check_quotes),
+        Annotated[list[Text], Field(min_length=1, max_length=1_000)] | Words, BeforeValidator(_check_quotes)
     ]
     """A list of tokens, or a string that is split as a shell would and quoted token by token."""
     raw: Flag = False
     """Let the device's shell interpret the string: pipes, globs, substitution."""
 
     @model_validator(mode="after")
-    def _has_a_command(self) -> Self:
+    def _check_command(self) -> Self:
         if self.raw and not isinstance(self.command, str):
-            raise needs("command", "raw needs the command as a string")
+            raise field_problem("command", "raw needs the command as a string")
         if not self.tokens or not self.tokens[0]:
-            raise needs("command", "is blank")
+            raise field_problem("command", "is blank")
         return self
 
     @property

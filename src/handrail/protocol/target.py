@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from handrail.protocol.model import NOT_BLANK, Flag, Model, Name, Number, Pixel, Text, needs
+from handrail.protocol.model import NOT_BLANK, Flag, Model, Name, Number, Pixel, Text, field_problem
 
 REF_PATTERN = r"^(@[a-z][0-9]+|el_[A-Za-z0-9_]+)$"
 _REF = re.compile(REF_PATTERN)
@@ -42,7 +42,7 @@ it or its row is clickable, enabled and not covered."""
 _SHOWN = 60  # characters of a caller's own words in a message
 
 
-def in_words(value: Any) -> str:
+def value_in_words(value: Any) -> str:
     """A value as people write it: `"Save"`, `true`, `nothing`, `"a", "b"`."""
     match value:
         case None:
@@ -50,9 +50,9 @@ def in_words(value: Any) -> str:
         case str():
             return json.dumps(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…", ensure_ascii=False)
         case list() | tuple():
-            return ", ".join(map(in_words, value))
+            return ", ".join(map(value_in_words, value))
         case dict():
-            return ", ".join(f"{name} {in_words(part)}" for name, part in value.items())
+            return ", ".join(f"{name} {value_in_words(part)}" for name, part in value.items())
         case bool() | int() | float():
             return json.dumps(value)
         case _:
@@ -158,7 +158,7 @@ class Selector(Model):
     """Which of several matches, from 0, in document order."""
 
     @model_validator(mode="after")
-    def _says_something(self) -> Selector:
+    def _check_not_empty(self) -> Selector:
         for name in self.model_fields_set:
             if name != "index" and getattr(self, name) is not None:
                 return self
@@ -175,7 +175,7 @@ class Selector(Model):
             return self.handle
         fields = {name: getattr(self, name) for name in _WORDS}
         return ", ".join(
-            _WORDS[name].format(in_words(field)) for name, field in fields.items() if field is not None
+            _WORDS[name].format(value_in_words(field)) for name, field in fields.items() if field is not None
         )
 
 
@@ -192,7 +192,7 @@ Anchor = Annotated[
 """An element to measure others against: a selector, a ref or a text."""
 
 
-def _kind(value: Any) -> str:
+def _point_or_selector(value: Any) -> str:
     if isinstance(value, dict):
         return "point" if "x" in value or "y" in value else "selector"
     return "point" if isinstance(value, Point) else "selector"
@@ -200,7 +200,7 @@ def _kind(value: Any) -> str:
 
 Target = Annotated[
     Annotated[Point, Tag("point")] | Annotated[Selector, Tag("selector")],
-    Discriminator(_kind),
+    Discriminator(_point_or_selector),
     BeforeValidator(_read_short),
     OrShort('"@b1" (ref), "540,750" (point), any other string (exact text)'),
 ]
@@ -217,7 +217,7 @@ class TextIs(Model):
     @model_validator(mode="after")
     def _check_comparison(self) -> TextIs:
         if (self.equals is None) == (self.contains is None):
-            raise needs("equals", "give exactly one of equals and contains")
+            raise field_problem("equals", "give exactly one of equals and contains")
         return self
 
 
@@ -246,6 +246,8 @@ class Condition(Model):
     """This package is in front."""
     screen_changed: Literal[True] | None = None
     """The screen is another one than before."""
+    toast: Name | None = None
+    """A toast or a new notification contains this text."""
     fingerprint: Name | None = None
     """The screen has this fingerprint."""
     all: Annotated[tuple[Expectation, ...], Field(min_length=1, max_length=20)] | None = None
@@ -279,15 +281,17 @@ class Condition(Model):
             case "text" if self.text:
                 expected = self.text.contains if self.text.equals is None else self.text.equals
                 verb = "says" if self.text.contains is None else "contains"
-                return f"{self.subject} {verb} {in_words(expected)}"
+                return f"{self.subject} {verb} {value_in_words(expected)}"
             case "state" if self.state:
-                return f"{self.state.property} of {self.subject} is {in_words(self.state.value)}"
+                return f"{self.state.property} of {self.subject} is {value_in_words(self.state.value)}"
             case "app":
                 return f"{self.app} is in front"
             case "fingerprint":
                 return f"the screen is #{self.fingerprint}"
             case "screen_changed":
                 return "the screen is another one"
+            case "toast":
+                return f"a toast says {value_in_words(self.toast)}"
             case kind:
                 return (" and " if kind == "all" else " or ").join(map(str, self.all or self.any or ()))
 

@@ -27,6 +27,7 @@ class Capability(Enum):
     LOOK = "look"
     VIDEO = "video"
     TOUCH = "touch"
+    MOUSE = "mouse"
     KEYS = "keys"
     TEXT = "text"
     VALUES = "values"
@@ -83,6 +84,8 @@ class ModelView:
     """Fields that are advertised as plain text, in the short form that a reader understands."""
     expects: bool = False
     """Advertises `expect`: the check that saves a second call."""
+    web: str = ""
+    """Fields that are advertised as well where the tools are for a browser."""
     gives_reason: bool = True
     """False where the action's own fields say why: they are required instead."""
 

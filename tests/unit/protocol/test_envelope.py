@@ -194,3 +194,17 @@ def test_on_a_device_a_screen_that_was_not_read_has_a_null_fingerprint() -> None
     written = json.loads(Envelope(**fields, device={"id": "phone"}, ui_fingerprint_after="k3x9qa").to_json())
     assert written["ui_fingerprint_before"] is None
     assert written["ui_fingerprint_after"] == "k3x9qa"
+
+
+def test_a_terminal_shows_an_envelope_in_three_lines() -> None:
+    changed = {"changes": [{"type": "added"}], "revision_before": "r1", "revision_after": "r2"}
+    proof = {"verification": {"mode": "built_in", "outcome": "changed"}, "timings_ms": {"total": 81.4}}
+    done = Envelope.model_validate(GOOD | changed | proof)
+    first, second, third = str(done).splitlines()
+    assert first.startswith("tap: verified")
+    assert first.endswith("81 ms")
+    assert (second, third) == ("screen r1 -> r2, 1 changes", "proof: built_in, changed")
+    assert repr(done) == str(done)
+    why = {"failure_code": "TIMEOUT", "message": "It took too long", "hint": "Wait."}
+    failed = Envelope.model_validate({**GOOD, "success": False, "lifecycle_state": "failed", **why})
+    assert str(failed).splitlines()[1:] == ["It took too long", "Wait."]

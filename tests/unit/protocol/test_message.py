@@ -55,9 +55,16 @@ CLIENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "USER_INTERACTION": ({"interactions": [CLOSE, {"type": "window.focus", "windowId": "w"}]}, {}),
     "DIALOG_FEEDBACK": ({"dialogId": "d", "confirmed": True}, {"remember": True, "data": {"code": "123456"}}),
     "TOAST_ACTION": ({"toastId": "t", "eventId": "e"}, {}),
+    "SHORTCUT_ACTION": ({"shortcutId": "s"}, {}),
     "RENDERING_FEEDBACK": (
         {"requestId": "r", "windowId": "w", "kind": "capture", "success": True},
-        {"error": "tainted", "imageData": "aGk=", "madeFrom": "a copy of the window", "missing": ["a page"]},
+        {
+            "error": "tainted",
+            "imageData": "aGk=",
+            "madeFrom": "a copy of the window",
+            "missing": ["a page"],
+            "waitsForPerson": True,
+        },
     ),
     "SUBSCRIBE_MONITOR": ({"monitorId": "m"}, {"viewport": {"w": 1280, "h": 720}}),
     "PHONE_INPUT": ({"device": "d"}, {"action": TAP, "control": "take"}),

@@ -46,7 +46,7 @@ def test_json_is_read_from_text_and_bytes(data: str | bytes) -> None:
         ({**TAP, "colour": "red"}, "colour: is not a field of tap", "colour"),
         (
             {**TAP, "expect": {"all": [{"absent": {"txt": "a"}}]}},
-            "expect.all[0].absent.txt: is not a known field (and 1 more)",
+            "expect.all[0].absent.txt: is not a known field",
             "expect.all[0].absent.txt",
         ),
         (
@@ -118,11 +118,11 @@ def test_the_words_of_other_tools_are_known() -> None:
     assert nearest("w" * 1_000_000, ["wait"]) == []
 
 
-def test_all_problems_are_listed_and_the_first_is_the_message() -> None:
+def test_all_problems_are_told() -> None:
     error = refused({"type": "pinch", "cx": "a", "cy": 40_000, "zoom": 1})
     paths = [problem["path"] for problem in error.details["problems"]]
     assert paths == ["cx", "cy", "start_radius", "end_radius", "zoom"]
-    assert error.message.endswith("(and 4 more)")
+    assert all(f"{path}: " in error.message for path in paths)
 
 
 def test_a_field_that_fits_no_kind_says_what_each_kind_wants() -> None:
@@ -194,7 +194,7 @@ def test_data_that_is_too_deep_is_refused() -> None:
 def test_a_hundred_thousand_unknown_fields_give_one_short_error() -> None:
     flood = {f"field{number}": number for number in range(100_000)}
     error = refused({**TAP, **flood})
-    assert error.message == "field0: is not a field of tap (and 19 more)"
+    assert error.message.startswith("field0: is not a field of tap; field1: is not")
     assert len(json.dumps(error.to_dict())) < 10_000
 
 

@@ -14,7 +14,8 @@ from handrail.protocol.keys import CODES, KEYS
 from handrail.protocol.read import action_from
 from tests.cases import each
 
-DEVICE_KINDS = """tap double_tap long_press swipe drag drag_path pinch rotate scroll_to set_value type_text
+DEVICE_KINDS = """tap hover double_tap long_press swipe drag drag_path pinch rotate scroll_to set_value
+type_text
 clear_text hide_keyboard press_key press_keys start_app stop_app restart_app reset_app install_app
 uninstall_app add_media open_url set_network set_orientation set_appearance set_location
 set_clipboard grant_permission revoke_permission shell run_script get_ui_tree read_text get_state list_apps
