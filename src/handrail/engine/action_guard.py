@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from handrail.engine.gestures import PressedNodes, activated_by_keys, submit_buttons
 from handrail.engine.resolve import aim
 from handrail.engine.run import Run, Stage
-from handrail.engine.snapshot import UiSnapshot, required
+from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import TargetError
 from handrail.protocol.traits import Capability, Pressed
 from handrail.safety.authorize import Authorizer, ReadAgain, screen_changed
@@ -40,21 +40,26 @@ class ActionGuard:
     async def authorize_named(self, stage: Stage) -> None:
         """Asks about what the action names. What its gestures press is asked about when they are made."""
         run = stage.run
-        subject = self.authorizer.subject(run, await _named(stage))
+        subject = self.authorizer.subject(run, await _nodes_named(stage))
         self._reveal(run, self.authorizer.hide_password(subject))
         await self.authorizer.authorize(run, subject, _ScreenAsked(stage))
 
     def may_press(self, stage: Stage, presses: PressedNodes) -> bool:
         """Whether nobody would have to be asked."""
-        subject = self._unjudged(stage, presses)
+        subject = self._not_yet_permitted(stage, presses)
         return subject is None or self.authorizer.decide(stage.run, subject).kind == "allow"
+
+    def may_scroll(self, stage: Stage) -> bool:
+        """Whether the app in front may be scrolled before it is known what will be pressed there."""
+        app = TouchedElement(package=require_present(stage.screens.last).screen.package)
+        return self.authorizer.decide(stage.run, self.authorizer.subject(stage.run, [app])).kind != "deny"
 
     async def authorize_press(self, stage: Stage, presses: PressedNodes) -> None:
         """Raises `ActionRejected`. Nobody can be asked once a part of the action was dispatched."""
         run = stage.run
         if stage.screens.last is None:
             await stage.refresh_screen()
-        subject = self._unjudged(stage, presses)
+        subject = self._not_yet_permitted(stage, presses)
         if subject is None:
             return
         if run.action.presses is Pressed.NOTHING:
@@ -65,35 +70,35 @@ class ActionGuard:
     async def look_between_touches(self, stage: Stage) -> None:
         """What was permitted is used up by a dispatch, unless the screen shows exactly the same."""
         run = stage.run
-        was = ScreenBinding.of(raw_screen(required(stage.screens.last).screen))
+        was = ScreenBinding.of(raw_screen(require_present(stage.screens.last).screen))
         now = ScreenBinding.of(raw_screen((await stage.refresh_screen()).screen))
         if was.changes(now) != set():
             run.permitted.clear()
             run.rule = ""
 
-    def _unjudged(self, stage: Stage, presses: PressedNodes) -> Subject | None:
+    def _not_yet_permitted(self, stage: Stage, presses: PressedNodes) -> Subject | None:
         """What would be pressed and was not permitted yet."""
-        run, pressed = stage.run, _pressed(stage, presses)
+        run, pressed = stage.run, _elements_pressed(stage, presses)
         new = [element for element in pressed if element not in run.permitted]
         return self.authorizer.subject(run, new) if new else None
 
 
-async def _named(stage: Stage) -> list[TouchedElement]:
+async def _nodes_named(stage: Stage) -> list[TouchedElement]:
     """What the action names, else the app in front."""
     run = stage.run
     snapshot = run.before or stage.screens.last
     if snapshot is None:
         return [TouchedElement()]
-    screen, label_of = _judged(stage, snapshot)
+    screen, label_of = _screen_to_judge(stage, snapshot)
     nodes = list(dict.fromkeys(screen.nodes[aim.node.order] for aim in run.aims.values()))
     pressed = False if run.action.presses is Pressed.PATH else None
     if run.action.presses is Pressed.FOCUS and not run.action.only_types:
-        nodes += await _submitted(stage, screen, nodes)
+        nodes += await _pressed_by_submit(stage, screen, nodes)
     named = [TouchedElement.of(screen, node, label_of, pressed) for node in nodes]
     return named or [TouchedElement(package=snapshot.screen.package)]
 
 
-async def _submitted(stage: Stage, screen: Screen, fields: Sequence[Node]) -> list[Node]:
+async def _pressed_by_submit(stage: Stage, screen: Screen, fields: Sequence[Node]) -> list[Node]:
     """What Enter would press after a text was typed, when it is too late to ask."""
     if stage.run.action.traits.needs is not Capability.TEXT:
         return list(submit_buttons(screen, fields))
@@ -105,26 +110,26 @@ async def _submitted(stage: Stage, screen: Screen, fields: Sequence[Node]) -> li
     return nodes
 
 
-def _pressed(stage: Stage, presses: PressedNodes) -> list[TouchedElement]:
+def _elements_pressed(stage: Stage, presses: PressedNodes) -> list[TouchedElement]:
     """What a gesture or key would press. A node that the action named stands for what its touch reaches."""
-    snapshot, run = required(stage.screens.last), stage.run
-    screen, label_of = _judged(stage, snapshot)
+    snapshot, run = require_present(stage.screens.last), stage.run
+    screen, label_of = _screen_to_judge(stage, snapshot)
     aimed = [screen.nodes[aim.node.order] for aim in run.aims.values() if aim.match.screen is snapshot.screen]
     named = {receiver(node): node for node in aimed}
     nodes = [named.get(node, node) for node in presses(screen)]
     return [TouchedElement.of(screen, node, label_of, True).pressed_by(run.action) for node in nodes]
 
 
-def _judged(stage: Stage, snapshot: UiSnapshot) -> tuple[Screen, Callable[[Node], str]]:
+def _screen_to_judge(stage: Stage, snapshot: UiSnapshot) -> tuple[Screen, Callable[[Node], str]]:
     """The screen that rules are about, and its labels: what is there, not what may be told of it."""
     screen = raw_screen(snapshot.screen)
     if screen is snapshot.screen:
         return screen, stage.screens.registry.label_of
-    external, labels = screen.memo.get(_judged, (None, {}))
+    external, labels = screen.memo.get(_screen_to_judge, (None, {}))
     if external is not snapshot.analysis.labels:
         external = snapshot.analysis.labels
         labels = {element.node: element.label for element in elements(screen, external)}
-        screen.memo[_judged] = external, labels
+        screen.memo[_screen_to_judge] = external, labels
     return screen, lambda node: labels.get(node, "")
 
 
@@ -164,7 +169,7 @@ class _ScreenAsked:
         """Of several nodes that would be pressed, the one that takes touches."""
         if self.presses is None:
             return next((aim.touched.bounds for aim in self.stage.run.aims.values()), None)
-        nodes = self.presses(required(self.stage.screens.last).screen)
+        nodes = self.presses(require_present(self.stage.screens.last).screen)
         return next((node.bounds for node in (*filter(touchable, nodes), *nodes)), None)
 
     async def screenshot(self) -> bytes | None:
@@ -194,5 +199,7 @@ class _ScreenAsked:
         changes = binding.changes(self._binding(run.before, raw_screen(run.before.screen)))
         if changes is None:
             raise screen_changed()
-        touched = await _named(stage) if self.presses is None else _pressed(stage, self.presses)
+        touched = (
+            await _nodes_named(stage) if self.presses is None else _elements_pressed(stage, self.presses)
+        )
         return ReadAgain(touched, has_ticked=not changes <= set(may_change))

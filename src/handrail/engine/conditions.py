@@ -11,22 +11,23 @@ from handrail.engine.snapshot import UiSnapshot
 from handrail.errors import AmbiguousTarget, ElementNotFound, ElementNotInteractable
 from handrail.journal.redaction import is_placeholder
 from handrail.protocol.envelope import Verification, VerificationMode
-from handrail.protocol.target import Condition, Selector, StateIs, TextIs, in_words
+from handrail.protocol.target import Condition, Selector, StateIs, TextIs, value_in_words
 from handrail.screen.node import Node, Screen, receiver, scrolls
 from handrail.screen.reach import tap_point, visible_part
 from handrail.screen.select import RELATIONS, Handles, find_all
 from handrail.screen.text import field_value, slider_value
-from handrail.screen.windows import visible
+from handrail.screen.windows import is_system_bar, is_toast, visible
 
 NOT_TOLD = "its placeholder"
 """The expected value that is reported for a field with a secret: neither the secret nor the guess."""
 _VALUED = ("slider", "progress_bar", "text_field", "spinner")
 NO_ELEMENT = "no such element"
-_OWN_WORDS = re.compile(rf"{NO_ELEMENT}|visible|not visible|absent|\d+ visible")
+NO_TOAST = "no toast"
+_OWN_WORDS = re.compile(rf"{NO_ELEMENT}|{NO_TOAST}|visible|not visible|absent|\d+ visible")
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class ConditionResult:
     """The result for one snapshot: what was expected and what was there."""
 
     met: bool
@@ -46,37 +47,54 @@ class Holds:
         """In words: text from the screen is quoted, the engine's own is not."""
         shown = self.observed if isinstance(self.observed, list) else [self.observed]
         return "; ".join(
-            text if _OWN_WORDS.fullmatch(text := str(each)) else in_words(each) for each in shown
+            text if _OWN_WORDS.fullmatch(text := str(each)) else value_in_words(each) for each in shown
         )
 
 
-def holds(condition: Condition, snapshot: UiSnapshot, handles: Handles, before: UiSnapshot | None) -> Holds:
+def check_condition(
+    condition: Condition, snapshot: UiSnapshot, handles: Handles, before: UiSnapshot | None
+) -> ConditionResult:
     """`before` is the snapshot that `screen_changed` compares with."""
     if condition.visible is not None:
-        nodes = matches(snapshot.screen, condition.visible, handles)
-        return Holds(bool(nodes), str(condition), "visible" if nodes else "not visible")
+        nodes = visible_matches(snapshot.screen, condition.visible, handles)
+        return ConditionResult(bool(nodes), str(condition), "visible" if nodes else "not visible")
     if condition.absent is not None:
-        nodes = matches(snapshot.screen, condition.absent, handles)
-        return Holds(not nodes, str(condition), f"{len(nodes)} visible" if nodes else "absent")
+        nodes = visible_matches(snapshot.screen, condition.absent, handles)
+        return ConditionResult(not nodes, str(condition), f"{len(nodes)} visible" if nodes else "absent")
     if condition.text is not None:
-        return text_is(snapshot.screen, condition.text, handles)
+        return check_text_is(snapshot.screen, condition.text, handles)
     if condition.state is not None:
-        return state_is(snapshot.screen, condition.state, handles)
-    if condition.app is not None:
-        return Holds(snapshot.screen.package == condition.app, condition.app, snapshot.screen.package)
-    if condition.fingerprint is not None:
-        return Holds(
-            snapshot.fingerprint == condition.fingerprint, condition.fingerprint, snapshot.fingerprint
+        return check_state_is(snapshot.screen, condition.state, handles)
+    for wanted, there in (
+        (condition.app, snapshot.screen.package),
+        (condition.fingerprint, snapshot.fingerprint),
+    ):
+        if wanted is not None:
+            return ConditionResult(wanted == there, wanted, there)
+    if condition.toast is not None:
+        texts = toast_texts(snapshot.screen)
+        return ConditionResult(
+            any(condition.toast in text for text in texts), condition.toast, texts or NO_TOAST
         )
     if condition.screen_changed is not None:
         changed = before is not None and before.fingerprint != snapshot.fingerprint
-        return Holds(changed, "another screen", snapshot.fingerprint)
-    parts = [holds(part, snapshot, handles, before) for part in condition.all or condition.any or ()]
+        return ConditionResult(changed, "another screen", snapshot.fingerprint)
+    parts = [
+        check_condition(part, snapshot, handles, before) for part in condition.all or condition.any or ()
+    ]
     met = all(part.met for part in parts) if condition.all else any(part.met for part in parts)
-    return Holds(met, [part.expected for part in parts], [part.observed for part in parts])
+    return ConditionResult(met, [part.expected for part in parts], [part.observed for part in parts])
 
 
-def matches(screen: Screen, target: Any, handles: Handles) -> list[Node]:
+def toast_texts(screen: Screen) -> list[str]:
+    """Plain adb sees toasts on no real phone: there only the helper hears of them."""
+    windows = [
+        window for window in screen.windows if is_toast(screen, window) and not is_system_bar(screen, window)
+    ]
+    return [node.text for window in windows for node in (window, *screen.inside(window)) if node.text]
+
+
+def visible_matches(screen: Screen, target: Any, handles: Handles) -> list[Node]:
     """Matching nodes that are visible and not covered. A stale ref matches nothing."""
     nodes = matches_in_tree(screen, target, handles)
     shown = visible(screen) if nodes else ()
@@ -105,13 +123,13 @@ def fulfilling_node(condition: Condition, screen: Screen, handles: Handles) -> N
 
     def fits(node: Node) -> bool:
         if state is not None:
-            return _equal(property_of(screen, node, state.property, handles), state.value)
-        return text is None or _says(text, effective_text(screen, node, handles))
+            return _is_equal(property_of(screen, node, state.property, handles), state.value)
+        return text is None or _has_text(text, effective_text(screen, node, handles))
 
-    return next(filter(fits, matches(screen, subject, handles)), None)
+    return next(filter(fits, visible_matches(screen, subject, handles)), None)
 
 
-def _says(wish: TextIs, text: str) -> bool:
+def _has_text(wish: TextIs, text: str) -> bool:
     return wish.contains in text if wish.contains is not None else wish.equals == text
 
 
@@ -128,46 +146,50 @@ def _by_every_anchor(screen: Screen, target: Selector, handles: Handles) -> list
         if count > 1:
             each = (anchor.model_copy(update={"index": index}) for index in range(count))
             matched = (
-                matches(screen, target.model_copy(update={relation: single}), handles) for single in each
+                visible_matches(screen, target.model_copy(update={relation: single}), handles)
+                for single in each
             )
             return list(dict.fromkeys(node for nodes in matched for node in nodes))
     return []
 
 
-def text_is(screen: Screen, wish: TextIs, handles: Handles) -> Holds:
+def check_text_is(screen: Screen, wish: TextIs, handles: Handles) -> ConditionResult:
     """Any of the matching nodes may have the text."""
-    texts = [effective_text(screen, node, handles) for node in matches(screen, wish.target, handles)]
+    texts = [effective_text(screen, node, handles) for node in visible_matches(screen, wish.target, handles)]
     if any(map(is_placeholder, texts)):
-        return Holds(wish.equals in texts, NOT_TOLD, _unpacked(texts))
+        return ConditionResult(wish.equals in texts, NOT_TOLD, _single_or_list(texts))
     if wish.contains is not None:
-        return Holds(any(_says(wish, text) for text in texts), f"…{wish.contains}…", _unpacked(texts))
-    return Holds(wish.equals in texts, wish.equals, _unpacked(texts))
+        return ConditionResult(
+            any(_has_text(wish, text) for text in texts), f"…{wish.contains}…", _single_or_list(texts)
+        )
+    return ConditionResult(wish.equals in texts, wish.equals, _single_or_list(texts))
 
 
-def state_is(screen: Screen, wish: StateIs, handles: Handles) -> Holds:
+def check_state_is(screen: Screen, wish: StateIs, handles: Handles) -> ConditionResult:
     """Any of the matching nodes may have the state."""
     if wish.property == "exists":
         there = bool(matches_in_tree(screen, wish.target, handles))
-        return Holds(there is wish.value, {"exists": wish.value}, there)
+        return ConditionResult(there is wish.value, {"exists": wish.value}, there)
     values = [
-        property_of(screen, node, wish.property, handles) for node in matches(screen, wish.target, handles)
+        property_of(screen, node, wish.property, handles)
+        for node in visible_matches(screen, wish.target, handles)
     ]
-    met = any(_equal(value, wish.value) for value in values)
+    met = any(_is_equal(value, wish.value) for value in values)
     if any(map(is_placeholder, values)):
-        return Holds(wish.value in values, NOT_TOLD, _unpacked(values))
-    return Holds(met, {wish.property: wish.value}, _unpacked(values))
+        return ConditionResult(wish.value in values, NOT_TOLD, _single_or_list(values))
+    return ConditionResult(met, {wish.property: wish.value}, _single_or_list(values))
 
 
-def _unpacked(values: list[Any]) -> Any:
+def _single_or_list(values: list[Any]) -> Any:
     if not values:
         return NO_ELEMENT
     return values[0] if len(values) == 1 else values
 
 
-def _equal(value: Any, wanted: Any) -> bool:
+def _is_equal(value: Any, wanted: Any) -> bool:
     if isinstance(value, bool) or isinstance(wanted, bool):
         return value is wanted
-    number, other = amount(str(value)), amount(str(wanted))
+    number, other = parse_amount(str(value)), parse_amount(str(wanted))
     if number and other:
         return number.value == other.value
     return str(value) == str(wanted)
@@ -178,7 +200,7 @@ def effective_text(screen: Screen, node: Node, handles: Handles) -> str:
     if node.role == "text_field":
         return value_of(node)
     own = node.shown_text or node.description or node.hint_text or node.tooltip_text
-    return own or handles.label_of(node) or next((n.text for n in screen.inside(node) if n.text), "")
+    return own or handles.label_of(node) or next((n.shown_text for n in screen.inside(node) if n.text), "")
 
 
 def property_of(screen: Screen, node: Node, name: str, handles: Handles) -> Any:
@@ -188,10 +210,12 @@ def property_of(screen: Screen, node: Node, name: str, handles: Handles) -> Any:
         case "text":
             return effective_text(screen, node, handles)
         case "value":
-            control = _only(screen, node, touched, lambda candidate: candidate.role in _VALUED)
+            control = _only_fitting_node(screen, node, touched, lambda candidate: candidate.role in _VALUED)
             return slider_text(screen, control) if control.role == "slider" else value_of(control)
         case "checked" | "checkable":
-            return getattr(_only(screen, node, touched, lambda candidate: candidate.checkable), name)
+            return getattr(
+                _only_fitting_node(screen, node, touched, lambda candidate: candidate.checkable), name
+            )
         case "state":
             return node.state_description or touched.state_description
         case "interactable":
@@ -216,7 +240,7 @@ def _takes_a_tap(screen: Screen, node: Node) -> bool:
     return True
 
 
-def _only(screen: Screen, node: Node, touched: Node, fits: Callable[[Node], bool]) -> Node:
+def _only_fitting_node(screen: Screen, node: Node, touched: Node, fits: Callable[[Node], bool]) -> Node:
     """The node itself or its row, if it fits; else the only descendant that does."""
     for candidate in (node, touched):
         if fits(candidate):
@@ -244,7 +268,7 @@ class Amount(NamedTuple):
     percent: bool
 
 
-def amount(text: str) -> Amount | None:
+def parse_amount(text: str) -> Amount | None:
     """Parses "40", "40%", "40 percent", "0,5"."""
     number = _NUMBER.fullmatch(text.strip())
     return Amount(float(number[1].replace(",", ".")), bool(number[2])) if number else None
@@ -253,17 +277,17 @@ def amount(text: str) -> Amount | None:
 def slider_text(screen: Screen, slider: Node) -> str:
     """The slider's own value, else the only number beside it; "" if there is none."""
     own = slider_value(slider)
-    if own and amount(own):
+    if own and parse_amount(own):
         return own
     for around in list(slider.ancestors())[:ROW_LEVELS]:
         inside = screen.inside(around)
         if scrolls(around) or any(node.role == "slider" and node is not slider for node in inside):
             return own
-        texts = [node.text for node in inside if node is not slider and amount(node.text)]
+        texts = [node.text for node in inside if node is not slider and parse_amount(node.text)]
         if texts:
             return texts[0] if len(texts) == 1 else own
     return own
 
 
-def reading(screen: Screen, slider: Node) -> Amount | None:
-    return amount(slider_text(screen, slider))
+def slider_amount(screen: Screen, slider: Node) -> Amount | None:
+    return parse_amount(slider_text(screen, slider))

@@ -50,12 +50,10 @@ class DeskRunner(DeskForms):
         acts = [as_action(action) for action in actions]
         for act in acts:
             if not isinstance(act, DeskAct):
-                raise InvalidAction(f"type: {act.type!r} is not an action of the desk", path="type")
+                raise InvalidAction.at("type", f"{act.type!r} is not an action of the desk")
             if act.expect is not None:
-                raise Unsupported(
-                    "expect: the desk has no phone screen to check",
-                    path="expect",
-                    hint="Send it without `expect`.",
+                raise Unsupported.at(
+                    "expect", "the desk has no phone screen to check", hint="Send it without `expect`."
                 )
         return await self.carry_out(acts, caller)
 

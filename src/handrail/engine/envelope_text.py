@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from handrail.dialects.interaction import answer, sentence
+from handrail.dialects.interaction import answer, sentence_without_secret
 from handrail.protocol.act import Act
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Envelope
@@ -40,15 +40,15 @@ def envelope_text(action: Act, envelope: Envelope, screen_text: str = "", *, ref
         )
         envelope = envelope.model_copy(update={"changes": named})
     if not envelope.success:
-        return "\n".join(_failure(action, envelope, screen_text))
-    if action.traits.semantic == "observation" and (body := _body(envelope)):
+        return "\n".join(_failure_text(action, envelope, screen_text, refs=refs))
+    if action.traits.semantic == "observation" and (body := _body_text(envelope)):
         return body
-    if isinstance(action, TypeText) and (what := _hidden(action, envelope)):
+    if isinstance(action, TypeText) and (what := _hidden_length(action, envelope)):
         summary = f"Typed {what}."
     else:
         # A field's text is its content, not its name; the caller's own words name it better.
         is_entry = isinstance(action, TypeText | ClearText)
-        summary = sentence(action, label=None if is_entry else _label(envelope))
+        summary = sentence_without_secret(action, label=None if is_entry else _target_label(envelope))
     # What an agent should know even after a success.
     notes = []
     if envelope.approval is not None and envelope.approval.by:
@@ -57,13 +57,13 @@ def envelope_text(action: Act, envelope: Envelope, screen_text: str = "", *, ref
         notes.append(f"Still loading: {quoted(cut(clean(envelope.settle.loading), _LABEL))}.")
     elif envelope.settle is not None and envelope.settle.reason == "budget" and envelope.settle.reads > 1:
         notes.append("The screen is still moving.")
-    parts = [cut(clean(summary), _SENTENCE), *notes, *_output(envelope)]
+    parts = [cut(clean(summary), _SENTENCE), *notes, *_output_text(envelope)]
     if envelope.changes is not None:
-        return answer("\n".join(parts), _changes(envelope, screen_text))
-    return "\n".join(filter(None, [*parts, _data(envelope.details or {})]))
+        return answer("\n".join(parts), _changes_text(envelope, screen_text, refs=refs))
+    return "\n".join(filter(None, [*parts, _data_text(envelope.details or {})]))
 
 
-def _hidden(action: TypeText, envelope: Envelope) -> str:
+def _hidden_length(action: TypeText, envelope: Envelope) -> str:
     """How much was typed, if the text must not be shown: into a password field, or from a secret."""
     if "${secret:" in action.text:
         return "a secret"
@@ -73,13 +73,13 @@ def _hidden(action: TypeText, envelope: Envelope) -> str:
     return count if is_password or expected == count else ""
 
 
-def _label(envelope: Envelope) -> str | None:
+def _target_label(envelope: Envelope) -> str | None:
     element = envelope.target.resolved if envelope.target else None
     label = (element.text or element.accessibility_id or element.ref) if element else None
     return quoted(cut(clean(label), _LABEL))[1:-1] if label else None
 
 
-def _body(envelope: Envelope) -> str:
+def _body_text(envelope: Envelope) -> str:
     """The text that was read, or the data as JSON."""
     details = envelope.details or {}
     if _PICTURE in details:
@@ -88,10 +88,10 @@ def _body(envelope: Envelope) -> str:
         return "\n".join(filter(None, [clean(str(details.get("note", ""))), details["text"]]))
     if isinstance(details.get("logs"), str):
         return "\n".join(clean(line) for line in details["logs"].splitlines()) or "The log has no such line."
-    return _data(details)
+    return _data_text(details)
 
 
-def _data(details: Mapping[str, Any]) -> str:
+def _data_text(details: Mapping[str, Any]) -> str:
     shown = {
         key: value for key, value in details.items() if key not in _SHOWN_ELSEWHERE and value is not None
     }
@@ -99,33 +99,36 @@ def _data(details: Mapping[str, Any]) -> str:
     return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
 
 
-def _output(envelope: Envelope) -> list[str]:
+def _output_text(envelope: Envelope) -> list[str]:
     """A command's output, indented, because our own lines begin at the margin."""
     details = envelope.details or {}
     lines = []
     for name in ("stdout", "stderr"):
         text = str(details.get(name) or "").rstrip("\n")
         if text:
-            lines += [f"{name}:", *(f"  {_visible(line)}" for line in text.split("\n"))]
+            lines += [f"{name}:", *(f"  {_without_control_characters(line)}" for line in text.split("\n"))]
     return lines
 
 
-def _visible(line: str) -> str:
+def _without_control_characters(line: str) -> str:
     """Spaces are kept: output is often a table."""
     return "".join(char if char.isprintable() or char == "\t" else " " for char in line)
 
 
-def _changes(envelope: Envelope, screen_text: str) -> str:
+def _changes_text(envelope: Envelope, screen_text: str, *, refs: bool) -> str:
+    """A seed's caller, who has no refs, gets the list of changes that the seed documents, however long."""
     changes = list(envelope.changes or ())
     more = sum(change["count"] for change in changes if change["type"] == "more")
     text = diff_text(
-        Diff([change for change in changes if change["type"] != "more"]), screen_text=screen_text
+        Diff([change for change in changes if change["type"] != "more"]),
+        screen_text=screen_text,
+        shortest=refs,
     )
-    stands_for_all = bool(screen_text) and any(change["type"] == "navigated" for change in changes)
+    stands_for_all = bool(screen_text) and text.endswith(screen_text)
     return f"{text}\n... +{more} more" if more and not stands_for_all else text
 
 
-def _failure(action: Act, envelope: Envelope, screen_text: str) -> Iterable[str]:
+def _failure_text(action: Act, envelope: Envelope, screen_text: str, *, refs: bool) -> Iterable[str]:
     yield f"{envelope.failure_code}: {cut(clean(envelope.message or ''), _MESSAGE)}"
     if envelope.hint:
         yield clean(envelope.hint)
@@ -141,10 +144,10 @@ def _failure(action: Act, envelope: Envelope, screen_text: str) -> Iterable[str]
             )
         else:
             yield arrived or ("It was delivered." if envelope.delivery == "delivered" else NOTHING)
-    yield from _output(envelope)
+    yield from _output_text(envelope)
     yield from (f"[channel] {cut(clean(line), _MESSAGE)}" for line in envelope.diagnostics or ())
     if envelope.changes:
-        yield f"\n{_changes(envelope, screen_text)}"
+        yield f"\n{_changes_text(envelope, screen_text, refs=refs)}"
 
 
 NOTHING = "Nothing was delivered."

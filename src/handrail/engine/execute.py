@@ -11,11 +11,17 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, assert_never
 
-from handrail.engine.actions import apps_and_commands, expect, observations, scroll, set_value, text_entry
+from handrail.engine.actions import apps_and_commands, expect, fields, observations, scroll
 from handrail.engine.gestures import LANES, SHARE, line_points, swipe_line
 from handrail.engine.run import Outcome, Stage
-from handrail.engine.snapshot import required
-from handrail.engine.verify import in_front, moved, reached, toggled, verified
+from handrail.engine.snapshot import require_present
+from handrail.engine.verify import (
+    app_in_front,
+    checked_state_changed,
+    screen_moved,
+    touch_changed_screen,
+    verified_by_read_back,
+)
 from handrail.protocol import device, observe, system
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
@@ -35,19 +41,28 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
     match action:
         case device.Tap():
             aim = stage.aim()
-            await stage.input.perform(gesture.tap(aim.point))
-            return Outcome(proof=toggled(stage.before, aim) or reached(stage.before, stage.screens, aim))
+            tap = gesture.tap(aim.point, action.button or "left", action.modifiers or ())
+            await stage.input.perform(tap)
+            if tap.needs_mouse:
+                return Outcome()  # a context menu, another tab, or one more row that is selected
+            return Outcome(
+                proof=checked_state_changed(stage.before, aim)
+                or touch_changed_screen(stage.before, stage.screens, aim)
+            )
+        case device.Hover():
+            await stage.input.perform(gesture.hover(stage.aim().point))
+            return Outcome()
         case device.DoubleTap():
             aim = stage.aim()
-            await stage.input.perform(gesture.double_tap(aim.point))
-            return Outcome(proof=reached(stage.before, stage.screens, aim))
+            await stage.input.perform(gesture.double_tap(aim.caption_point))
+            return Outcome(proof=touch_changed_screen(stage.before, stage.screens, aim))
         case device.LongPress():
             aim = stage.aim()
             await stage.input.perform(gesture.long_press(aim.point, action.duration_ms))
-            return Outcome(proof=reached(stage.before, stage.screens, aim))
+            return Outcome(proof=touch_changed_screen(stage.before, stage.screens, aim))
         case device.Swipe():
             await stage.input.perform(gesture.swipe(*_swipe_ends(stage, action), action.duration_ms))
-            return Outcome(proof=moved(stage.before, stage.screens))
+            return Outcome(proof=screen_moved(stage.before, stage.screens))
         case device.Drag():
             start, end = stage.aim("from_").point, stage.aim("to").point
             await stage.input.perform(gesture.drag(start, end, action.duration_ms))
@@ -67,49 +82,51 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case device.ScrollTo():
             return await scroll.scroll_to(stage, action)
         case device.SetValue():
-            return await set_value.set_value(stage, action)
+            return await fields.set_value(stage, action)
         case device.TypeText():
-            return await text_entry.type_text(stage, action)
+            return await fields.type_text(stage, action)
         case device.ClearText():
-            return await text_entry.clear_text(stage, action)
+            return await fields.clear_text(stage, action)
         case device.HideKeyboard():
-            return await set_value.hide_keyboard(stage)
+            return await fields.hide_keyboard(stage)
         case device.PressKey():
             await stage.input.key(action.name)
             spelled = {} if action.key == action.name else {"key": action.name}
             is_home = stage.health.is_home if stage.health and action.name == "home" else None
-            proof = moved(stage.before, stage.screens, is_home) if action.name in NAVIGATION else None
+            proof = screen_moved(stage.before, stage.screens, is_home) if action.name in NAVIGATION else None
             return Outcome(proof=proof, details=spelled)
         case device.PressKeys():
             await stage.input.keys(action.names)
             return Outcome()
         case system.StartApp():
-            package = required(action.package)
+            package = require_present(action.package)
             async with run.dispatching():
                 await stage.apps.start(package, action.activity, action.extras)
-            return Outcome(proof=in_front(package, START_BUDGET_MS, stage.screens.reader.foreground))
+            return Outcome(proof=app_in_front(package, START_BUDGET_MS, stage.screens.reader.foreground))
         case system.StopApp():
             return await apps_and_commands.stop_app(stage, action)
         case system.RestartApp():
             async with run.dispatching():
                 await stage.apps.restart(action.package)
-            return Outcome(proof=in_front(action.package, START_BUDGET_MS, stage.screens.reader.foreground))
+            return Outcome(
+                proof=app_in_front(action.package, START_BUDGET_MS, stage.screens.reader.foreground)
+            )
         case system.ResetApp():
             async with run.dispatching():
                 await stage.apps.reset(action.package)
-            return Outcome(verification=verified("cleared"))
+            return Outcome(verification=verified_by_read_back("cleared"))
         case system.InstallApp():
             async with run.dispatching():
                 await stage.apps.install(Path(action.path))
-            return Outcome(verification=verified("installed"))
+            return Outcome(verification=verified_by_read_back("installed"))
         case system.UninstallApp():
             async with run.dispatching():
                 await stage.apps.uninstall(action.package)
-            return Outcome(verification=verified("removed"))
+            return Outcome(verification=verified_by_read_back("removed"))
         case system.AddMedia():
             async with run.dispatching():
                 place = await stage.settings.add_media(Path(action.path))
-            return Outcome(details={"file": place}, verification=verified(place))
+            return Outcome(details={"file": place}, verification=verified_by_read_back(place))
         case system.OpenUrl():
             async with run.dispatching():
                 component = await stage.apps.open_url(action.url)
@@ -120,29 +137,29 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             )
             async with run.dispatching():
                 applied = await stage.settings.set_network(wanted)
-            return Outcome(details=dict(applied.details), verification=verified(applied.text))
+            return Outcome(details=dict(applied.details), verification=verified_by_read_back(applied.text))
         case system.SetOrientation():
             async with run.dispatching():
                 stands = await stage.settings.set_orientation(action.orientation)
-            return Outcome(verification=verified(stands))
+            return Outcome(verification=verified_by_read_back(stands))
         case system.SetAppearance():
             async with run.dispatching():
                 screens = await stage.settings.set_appearance(action.appearance)
-            return Outcome(verification=verified(screens))
+            return Outcome(verification=verified_by_read_back(screens))
         case system.SetLocation():
             async with run.dispatching():
                 place = await stage.settings.set_location(action.latitude, action.longitude)
-            return Outcome(verification=verified(place))
+            return Outcome(verification=verified_by_read_back(place))
         case system.SetClipboard():
             return await apps_and_commands.set_clipboard(stage, action)
         case system.GrantPermission():
             async with run.dispatching():
                 name = await stage.apps.grant(action.package, action.permission)
-            return Outcome(verification=verified(f"{name} granted"))
+            return Outcome(verification=verified_by_read_back(f"{name} granted"))
         case system.RevokePermission():
             async with run.dispatching():
                 name = await stage.apps.revoke(action.package, action.permission)
-            return Outcome(verification=verified(f"{name} revoked"))
+            return Outcome(verification=verified_by_read_back(f"{name} revoked"))
         case system.Shell():
             return await apps_and_commands.run_shell(stage, action)
         case system.RunScript():
@@ -202,7 +219,7 @@ def _swipe_ends(stage: Stage, action: device.Swipe) -> tuple[ScreenPoint, Screen
     box = visible_part(screen, aim.node) if aim is not None else screen.bounds
     if aim is not None:
         _ = aim.point  # raises if it is off the screen or covered, before the finger moves
-    ways = [swipe_line(required(action.direction), box, SHARE, lane) for lane in LANES]
+    ways = [swipe_line(require_present(action.direction), box, SHARE, lane) for lane in LANES]
     return line_points(stage.input.unguarded_lines(ways)[0])
 
 

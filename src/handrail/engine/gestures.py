@@ -8,12 +8,18 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from handrail.engine.snapshot import required
+from handrail.engine.resolve import find_out_of_sight, is_shown
+from handrail.engine.snapshot import UiSnapshot, require_present
+from handrail.errors import Unsupported
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.keys import KeyEffect, effect_of, effect_of_chord, types_only
+from handrail.protocol.device import HideKeyboard, PressKey
+from handrail.protocol.keys import KeyEffect, effect_of_chord, effect_of_key, types_only
+from handrail.protocol.target import Point as PointTarget
+from handrail.protocol.target import Selector
 from handrail.protocol.traits import Pressed
 from handrail.screen.node import (
     CLICKABLE,
@@ -26,9 +32,22 @@ from handrail.screen.node import (
     receiver,
     touchable,
 )
+from handrail.screen.pictures import picture_around
 from handrail.screen.reach import element_at, touch_targets
 from handrail.screen.windows import is_input_method, is_window
-from handrail.surface.capabilities import Activation, ControlValues, KeyPresses, TextInput, Touch, optional
+from handrail.surface.capabilities import (
+    Activation,
+    ControlValue,
+    ControlValues,
+    KeyPresses,
+    Mouse,
+    Scrolling,
+    Surface,
+    TextInput,
+    Touch,
+    TypingWay,
+    optional,
+)
 from handrail.surface.gesture import Gesture, Stroke, tap
 from handrail.surface.values import Activated, SetControl, Typed
 
@@ -54,18 +73,25 @@ class GuardedInput:
         """Each tap of a multi-tap is judged separately, because the first may open another screen: there
         nothing of what was permitted before counts."""
         if gesture.kind == "double_tap":
-            under = element_at(required(self._stage.screens.last).screen, *gesture.start)
+            under = element_at(require_present(self._stage.screens.last).screen, *gesture.start)
             taker = receiver(under) if under is not None else None
             if taker is not None and taker.role != "text_field":
                 await self.perform(tap(gesture.start))
-                await self.perform(tap(gesture.start))
+                await self.perform(replace(tap(gesture.start), count=2))
                 return
-        touch = self._stage.surface.need(Touch)
+        surface = self._stage.surface
+        touch = surface.need(Mouse) if gesture.needs_mouse else surface.need(Touch)
         sent_as = _SENT_AS.get(gesture.kind, gesture.kind.replace("_", " "))
-        pressed = pressed_by_strokes(gesture.strokes)
-        activation = optional(self._stage.surface, Activation)
-        if activation is not None and (activated := await activation.by_points(gesture.ends)) is not None:
-            pressed = _both(pressed, pressed_by_activation(activated))
+        pressed, reached = await self._pressed_by(gesture)
+        pointer = optional(surface, Mouse) if len(gesture.ends) == 1 and gesture.kind != "hover" else None
+        if pointer is not None:
+            # A page may act when the pointer arrives, and what it brings up then would be pressed.
+            await self._stage.guard.authorize_press(self._stage, pressed)
+            await pointer.hover(gesture.start)
+            pressed, reached_now = await self._pressed_by(gesture)
+            if reached_now != reached:
+                await self._stage.refresh_screen()
+                pressed, _ = await self._pressed_by(gesture)
         await self._do(sent_as, pressed, lambda: touch.perform(gesture))
         paths = []
         for stroke in gesture.strokes:
@@ -74,6 +100,39 @@ class GuardedInput:
                 paths.append([list(point) for point in (*stroke[:-1:every], stroke[-1])])
         if paths:
             self._stage.run.details["strokes"] = paths  # of several gestures, the last
+
+    async def _pressed_by(self, gesture: Gesture) -> tuple[PressedNodes, tuple[str, ...]]:
+        """With what is at its ends, as far as the surface tells."""
+        pressed = pressed_by_strokes(gesture.strokes)
+        activation = optional(self._stage.surface, Activation)
+        activated = await activation.by_points(gesture.ends) if activation is not None else None
+        if activated is None:
+            return pressed, ()
+        return _pressed_by_either(pressed, pressed_by_activation(activated)), activated.reached
+
+    async def bring_into_view(self, target: Selector | PointTarget) -> UiSnapshot | None:
+        """Scrolls what the target means into view, if the surface needs no finger for that: the screen then.
+
+        None if it can't, or if nothing out of sight is meant. What is pressed afterwards is judged as ever.
+        Raises `AmbiguousTarget`.
+        """
+        stage = self._stage
+        scrolling = optional(stage.surface, Scrolling)
+        if scrolling is None or isinstance(target, PointTarget) or not stage.guard.may_scroll(stage):
+            return None
+        if target.handle:
+            native_id = stage.find(target).touched.native_id
+        else:
+            everything = await scrolling.everything()
+            native_id = find_out_of_sight(everything, target) if everything is not None else ""
+        screen = require_present(stage.screens.last).screen
+        if not native_id or is_shown(screen, native_id):
+            return None
+        await stage.run.session.before_dispatch(stage.run)
+        if not await scrolling.bring_into_view(native_id):
+            return None
+        stage.run.diagnostics.append(f"[scroll] {target} was out of sight and was scrolled into view")
+        return await stage.refresh_screen()
 
     def unguarded_lines(self, lines: Sequence[SwipeLine]) -> Sequence[SwipeLine]:
         """The lines whose swipe presses nothing that a person must approve; all of them if there is none."""
@@ -95,13 +154,32 @@ class GuardedInput:
         pressed = await activated_by_keys(self._stage, keys) or pressed_by_keys(keys)
         await self._do("chord", pressed, lambda: board.chord(keys))
 
-    async def type_text(self, text: str) -> Typed:
+    async def type_text(self, text: str, how: TypingWay | None = None) -> Typed:
         pressed = pressed_by_text(text)
-        if not types_only(text) and "\t" not in text:
-            activated = await activated_by_keys(self._stage, ("enter",))
+        if typed := await activated_by_keys(self._stage, ("a",)):  # a date is chosen by typing it
+            pressed = _pressed_by_either(pressed, typed)
+        if not types_only(text) and (activated := await activated_by_keys(self._stage, ("enter",))):
             is_last = types_only(text.removesuffix("\n").removesuffix("\r"))
-            pressed = (activated if is_last else _then_anything(activated)) if activated else pressed
-        return await self._do("text", pressed, lambda: self._text.type_text(text))
+            entered = activated if is_last else _then_anything(activated)
+            pressed = _pressed_by_either(pressed, entered) if "\t" in text else entered
+        return await self._do("text", pressed, lambda: self._text.type_text(text, how=how))
+
+    async def type_without_field(self, text: str) -> Typed:
+        """Keys for a page that listens to them itself. What a letter can press there, each of these can."""
+        letter = "KEYCODE_A"
+        pressed = await activated_by_keys(self._stage, (letter,)) or pressed_by_key(letter)
+        if not types_only(text):
+            pressed = _pressed_by_either(pressed, pressed_by_activation(Activated(is_unknown=True)))
+        return await self._do("keys", pressed, lambda: self._text.type_text(text, how="keys"))
+
+    def require_typing_way(self, how: TypingWay | None) -> None:
+        """Raises `Unsupported` before a field is touched."""
+        if how is not None and how not in self._text.ways:
+            raise Unsupported(
+                f"A text can't be typed by {how} here",
+                hint="Leave `how` out: the text goes in by the way that the field takes.",
+                delivery="not_delivered",
+            )
 
     async def require_way(self, text: str) -> None:
         await self._text.require_way(text)
@@ -109,7 +187,7 @@ class GuardedInput:
     async def clear_text(self) -> Typed:
         return await self._do("clearing", pressed_by_text(""), self._text.clear_text)
 
-    async def set_value(self, node: Node, value: str) -> SetControl | None:
+    async def set_value(self, node: Node, value: ControlValue) -> SetControl | None:
         """For a control that the surface can set directly; None if gestures have to set it."""
         values = optional(self._stage.surface, ControlValues)
         if not node.native_id or values is None:
@@ -120,7 +198,7 @@ class GuardedInput:
             activation is not None
             and (chosen := await activation.by_value(node.native_id, value)) is not None
         ):
-            pressed = _both(pressed, pressed_by_activation(chosen))
+            pressed = _pressed_by_either(pressed, pressed_by_activation(chosen))
         return await self._do("value", pressed, lambda: values.set_value(node.native_id, value))
 
     def reads_back_as(self, text: str) -> str:
@@ -148,10 +226,22 @@ PressedNodes = Callable[[Screen], list[Node]]
 async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") -> PressedNodes | None:
     """None where the surface can't tell. `field`: the native id of what will have the focus."""
     activation = optional(stage.surface, Activation)
-    if activation is None or effect_of_chord(keys) is KeyEffect.NOTHING:
+    if activation is None:
+        return None
+    if effect_of_chord(keys) is KeyEffect.NOTHING and activation.touched_keys.isdisjoint(keys):
         return None
     activated = await activation.by_keys(keys, field)
     return pressed_by_activation(activated) if activated is not None else None
+
+
+def as_sent(action: AnyAction, surface: Surface) -> AnyAction:
+    """The action as this surface sends it: one that presses back may be a touch there."""
+    if isinstance(action, HideKeyboard | PressKey):
+        activation = optional(surface, Activation)
+        key = action.name if isinstance(action, PressKey) else "back"
+        if activation is not None and key in activation.touched_keys:
+            return action.as_touch()
+    return action
 
 
 def pressed_by_activation(activated: Activated) -> PressedNodes:
@@ -167,20 +257,26 @@ def pressed_by_activation(activated: Activated) -> PressedNodes:
             if node is not None:
                 nodes.append(node)
                 says = " ".join((node.text, node.description, node.hint_text, node.tooltip_text))
-            if not all(text in says for text in element.texts):
-                nodes.append(_stand_in(screen, *element.texts[:4], id_=element.resource_id))
+            if not all(f" {text} " in f" {says} " for text in element.texts):  # whole words
+                nodes.append(_stand_in_node(screen, *element.texts[:4], id_=element.resource_id))
         if is_unknown:
             nodes += [node for node in screen.nodes if touchable(node) and node.role != "text_field"]
         if activated.asks or (is_unknown and screen.is_cut):
             words = activated.asks or "Something that is not on the screen"
-            nodes.append(_stand_in(screen, words, role=UNCLEAR))
+            nodes.append(_stand_in_node(screen, words, role=UNCLEAR))
         return list(dict.fromkeys(nodes))
 
     return pressed
 
 
-def _both(first: PressedNodes, second: PressedNodes) -> PressedNodes:
-    return lambda screen: list(dict.fromkeys((*first(screen), *second(screen))))
+def _pressed_by_either(first: PressedNodes, second: PressedNodes) -> PressedNodes:
+    def pressed(screen: Screen) -> list[Node]:
+        nodes = list(dict.fromkeys((*first(screen), *second(screen))))
+        # A surface names its canvas; what is drawn at that place is known better.
+        canvases = {picture_around(node) for node in nodes if node.drawn is not None}
+        return [node for node in nodes if node not in canvases or node.text or node.description]
+
+    return pressed
 
 
 def _then_anything(first: PressedNodes) -> PressedNodes:
@@ -189,13 +285,13 @@ def _then_anything(first: PressedNodes) -> PressedNodes:
     def pressed(screen: Screen) -> list[Node]:
         nodes = first(screen)
         if any(node.role != "text_field" for node in nodes):
-            nodes.append(_stand_in(screen, "Whatever has the focus after the first line", role=UNCLEAR))
+            nodes.append(_stand_in_node(screen, "Whatever has the focus after the first line", role=UNCLEAR))
         return nodes
 
     return pressed
 
 
-def _stand_in(screen: Screen, *texts: str, id_: str = "", role: str = "button") -> Node:
+def _stand_in_node(screen: Screen, *texts: str, id_: str = "", role: str = "button") -> Node:
     """For what has no node of its own. Its order is outside the screen's, and its own."""
     text, description, hint, tooltip = (*texts, "", "", "")[:4]
     order = -1 - zlib.crc32("\x1f".join((role, id_, *texts)).encode())
@@ -244,7 +340,7 @@ def _under_strokes(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
             touched = touch_targets(screen, _on_screen(screen, point), touch_slop(screen))
             yield from touched
             if screen.is_cut and all(node.role in _BOXES for node in touched):
-                yield _stand_in(screen, "Something that was left out of the screen", role=UNCLEAR)
+                yield _stand_in_node(screen, "Something that was left out of the screen", role=UNCLEAR)
             if _is_key(screen, point, touched):
                 yield from pressed_by_key("enter")(screen)
         if len(stroke) > 1:
@@ -262,7 +358,7 @@ def _is_key(screen: Screen, point: ScreenPoint, touched: Iterable[Node]) -> bool
         return True
     if len(screen.windows) > 1 or screen.is_exact:
         return False
-    fields = [node for node in _focused(screen) if node.role == "text_field"]
+    fields = [node for node in _focused_nodes(screen) if node.role == "text_field"]
     is_low = point.y >= screen.height * _KEYBOARD_FROM
     return is_low and any(point.y >= field.bounds.bottom for field in fields)
 
@@ -279,10 +375,7 @@ def _on_screen(screen: Screen, point: ScreenPoint) -> ScreenPoint:
 def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
     """Whether a straight line touches a box, by clipping it at each side."""
     enters, leaves = 0.0, 1.0
-    for at, to, low, high in (
-        (start.x, end.x, box.left, box.right),
-        (start.y, end.y, box.top, box.bottom),
-    ):
+    for at, to, low, high in ((start.x, end.x, box.left, box.right), (start.y, end.y, box.top, box.bottom)):
         if at == to:
             if not low <= at < high:
                 return False
@@ -294,17 +387,17 @@ def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
 
 def pressed_by_key(key: str) -> PressedNodes:
     """The focused node, if this key has an effect on it."""
-    return _by_effect(effect_of(key))
+    return _pressed_by_effect(effect_of_key(key))
 
 
 def pressed_by_keys(keys: Sequence[str]) -> PressedNodes:
     """The same for keys that are held together."""
-    return _by_effect(effect_of_chord(keys))
+    return _pressed_by_effect(effect_of_chord(keys))
 
 
-def _by_effect(effect: KeyEffect) -> PressedNodes:
+def _pressed_by_effect(effect: KeyEffect) -> PressedNodes:
     def pressed(screen: Screen) -> list[Node]:
-        focused = _focused(screen)
+        focused = _focused_nodes(screen)
         if effect is KeyEffect.MOVES:
             return [node for node in focused if node.role in _MOVED]
         if effect is KeyEffect.TYPES:
@@ -316,7 +409,7 @@ def _by_effect(effect: KeyEffect) -> PressedNodes:
     return pressed
 
 
-def _focused(screen: Screen) -> list[Node]:
+def _focused_nodes(screen: Screen) -> list[Node]:
     """The innermost focused node of each window: some containers claim the focus as well."""
     marked = [node for node in screen.nodes if node.focused]
     return [box for box in marked if not any(node.is_inside(box) for node in marked if node is not box)]

@@ -111,7 +111,7 @@ class JournalWriter:
 
     def shows_secret(self, screen: Screen) -> bool:
         """Whether the screen shows text that has become a secret since it was captured."""
-        return self._here.is_on(screen)
+        return self._here.shows_secret(screen)
 
     def _redacted(self, data: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         return {name: self._secrets.redact_data(data[name]) for name in names if name in data}
@@ -260,8 +260,9 @@ def _device(facts: Facts | None, serial: str) -> DeviceInfo:
         id=serial,
         model=facts.model,
         manufacturer=facts.manufacturer or None,
-        android_version=facts.android_version or None,
-        sdk=facts.sdk or None,
+        android_version=facts.android or None,
+        sdk=facts.api_level or None,
+        os_version=None if facts.android else facts.os_version or None,
         platform=facts.platform,
     )
 

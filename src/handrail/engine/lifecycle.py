@@ -14,9 +14,9 @@ from typing import Any
 
 from handrail.engine.actions.apps_and_commands import named_app
 from handrail.engine.execute import apply_on_desk, execute
-from handrail.engine.gestures import needs_fresh_screen
+from handrail.engine.gestures import as_sent, needs_fresh_screen
 from handrail.engine.journal_writer import describe_targets
-from handrail.engine.resolve import aim, targets_of
+from handrail.engine.resolve import Aim, aim, is_in_view, targets_of
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.snapshot import UiSnapshot
 from handrail.engine.verify import Proof, expected_proof
@@ -34,8 +34,8 @@ from handrail.errors import (
 )
 from handrail.journal.redaction import Redact
 from handrail.protocol.envelope import SettleReport, Verification
-from handrail.protocol.system import GrantPermission, RevokePermission
-from handrail.protocol.target import Selector
+from handrail.protocol.system import GrantPermission, RevokePermission, StartApp
+from handrail.protocol.target import Point, Selector
 from handrail.protocol.traits import Capability, Pressed, Settle
 from handrail.screen.windows import ScreenDialog
 from handrail.store import disk_failure
@@ -61,7 +61,7 @@ async def run_actions(stages: Sequence[Stage]) -> HandrailError | None:
         with first.run.phase("queue"):
             await first.run.session.wait_for_device(first.run)
             await first.turn.acquire()
-        await _do(stages)
+        await _run_action(stages)
         return None
     except asyncio.CancelledError as stop:
         why = f": {stop.args[0]}" if stop.args and stop.args[0] else ""
@@ -75,7 +75,7 @@ async def run_actions(stages: Sequence[Stage]) -> HandrailError | None:
     finally:
         first.turn.release()
     for stage in stages:
-        _diff(stage)
+        _add_changes(stage)
         mark_failed(stage.run)
     return failure
 
@@ -92,9 +92,9 @@ def unforeseen(run: Run, redact: Redact, error: Exception) -> HandrailError:
     return HandrailError(redact(f"{type(error).__name__}: {error}"))
 
 
-async def _do(stages: Sequence[Stage]) -> None:
+async def _run_action(stages: Sequence[Stage]) -> None:
     for stage in stages:
-        await _prepare(stage)
+        await _resolve_and_authorize(stage)
     if len(stages) == 1:
         with stages[0].run.phase("work"):
             outcomes = [await execute(stages[0], stages[0].run.action)]
@@ -116,18 +116,18 @@ async def _do(stages: Sequence[Stage]) -> None:
             run.session.announce(run, run.life.events[-1])
 
 
-async def _prepare(stage: Stage) -> None:
+async def _resolve_and_authorize(stage: Stage) -> None:
     """Everything that can refuse an action before it is dispatched."""
     run, guard = stage.run, stage.guard
+    run.action = as_sent(run.action, stage.surface)
     with run.phase("permit"):
         guard.authorizer.refuse_early(run)
         await guard.enter(stage)
     if run.action.traits.needs is not None:
         stage.surface.need(PROTOCOLS[run.action.traits.needs])
-    with run.phase("resolve"):
-        named = await named_app(stage)
-    if named is not None:
-        run.action = named
+    if isinstance(run.action, StartApp) and run.action.name is not None:
+        with run.phase("resolve"):
+            run.action = await named_app(stage, run.action.name)
         guard.authorizer.refuse_early(run)
     if isinstance(run.action, GrantPermission | RevokePermission):
         await stage.apps.require_changeable_permission(run.action.package, run.action.permission)
@@ -158,7 +158,17 @@ async def _resolve(stage: Stage) -> None:
         run.revision_before = screens.revision_name if screens.last else None
         _refuse_another_screen(stage)
         for name, target in targets.items():
-            run.aims[name] = aim(screens, target)
+            run.aims[name] = await _aim_in_view(stage, target)
+        if run.before is not screens.last:  # scrolled: an earlier target may be elsewhere now
+            run.before = screens.last
+            run.aims |= {name: aim(screens, target) for name, target in targets.items()}
+
+
+async def _aim_in_view(stage: Stage, target: Selector | Point) -> Aim:
+    """Resolves a target. What an input is meant for is scrolled into view first, where the surface can."""
+    if stage.run.action.effect == "input" and not is_in_view(stage.screens, target):
+        await stage.input.bring_into_view(target)
+    return aim(stage.screens, target)
 
 
 def _refuse_another_screen(stage: Stage) -> None:
@@ -198,9 +208,9 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
         run.after = run.after or (stage.screens.last if run.before is not None else None)
     else:
         await _settle(stage, how, proof)
-        _diff(stage)
+        _add_changes(stage)
         await look_for_crash(stage)
-    _diff(stage)
+    _add_changes(stage)
     if outcome.failure is not None:
         run.verification = outcome.verification
         raise outcome.failure
@@ -222,7 +232,7 @@ async def _settle(stage: Stage, how: Settle, proof: Proof | None) -> None:
 async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
     run = stage.run
     if proof is None or run.after is None or how != "full":
-        run.verification = outcome.verification or _unproved(run)
+        run.verification = outcome.verification or _verification_without_proof(run)
         return
     with run.phase("verify"):
         verdict = proof.check(run.after)
@@ -236,7 +246,7 @@ async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Sett
         raise proof.failure(verdict)
 
 
-def _unproved(run: Run) -> Verification:
+def _verification_without_proof(run: Run) -> Verification:
     if run.action.traits.effect in ("read", "desk"):
         return Verification(mode="built_in", outcome="verified")  # the reply itself is the proof
     if run.after is None:
@@ -244,7 +254,7 @@ def _unproved(run: Run) -> Verification:
     return Verification(mode="best_effort", outcome="changed" if run.changes else "unchanged")
 
 
-def _diff(stage: Stage) -> None:
+def _add_changes(stage: Stage) -> None:
     """Diffs the snapshots before and after, once both exist."""
     run = stage.run
     if run.after is None:
@@ -283,20 +293,20 @@ async def look_for_crash(stage: Stage) -> None:
     app = health.app_in_front(run.before.screen)
     dialog = _crash_dialog(run.after)
     if dialog is not None and _crash_dialog(run.before) is None:
-        raise await _crashed(health, app, dialog.title, None, dialog=dialog.to_dict())
+        raise await _crash_error(health, app, dialog.title, None, dialog=dialog.to_dict())
     if not app or app == health.app_in_front(run.after.screen) or run.action.leaves_app:
         return
     if await health.has_died(app):
         # An older crash does not explain this exit.
         age_ms = stage.clock.monotonic_ms() - run.started_ms
-        raise await _crashed(health, app, f"The process of {app} is gone", age_ms)
+        raise await _crash_error(health, app, f"The process of {app} is gone", age_ms)
 
 
 def _crash_dialog(snapshot: UiSnapshot) -> ScreenDialog | None:
     return next((dialog for dialog in snapshot.analysis.dialogs if dialog.kind in ("crash", "anr")), None)
 
 
-async def _crashed(
+async def _crash_error(
     health: AppHealth, app: str, says: str, within_ms: float | None, **details: Any
 ) -> AppCrashed:
     words = await health.last_words(app, within_ms) if app else None

@@ -70,7 +70,7 @@ class RefStore:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        store.prepare("known_screens", TABLES)
+        store.create_tables("known_screens", TABLES)
 
     async def load(self, device: str, boot_id: str) -> RefState:
         """Restores the last session's refs (after a reboot only its numbers) and reserves a block."""

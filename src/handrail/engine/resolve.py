@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from handrail.engine.conditions import effective_text
-from handrail.engine.snapshot import ScreenTracker, required
+from handrail.engine.snapshot import ScreenTracker, require_present
+from handrail.errors import ElementNotFound, ElementNotInteractable, StaleReference, TargetError
 from handrail.protocol.act import Act
 from handrail.protocol.envelope import ResolvedElement
 from handrail.protocol.target import Point as PointTarget
 from handrail.protocol.target import Selector
+from handrail.screen.elements import elements
 from handrail.screen.match import Matching
 from handrail.screen.match import match as match_screens
-from handrail.screen.node import Node, Screen, ScreenPoint
-from handrail.screen.select import FoundElement, find
+from handrail.screen.node import CLIPPED, Node, Screen, ScreenPoint, receiver
+from handrail.screen.reach import tap_point, visible_part
+from handrail.screen.select import FoundElement, NoHandles, find
 from handrail.screen.text import describe, name_of
 
 
@@ -33,7 +36,7 @@ class Aim:
 
     @property
     def node(self) -> Node:
-        """The node that matched."""
+        """The node that the target matched."""
         return self.match.node
 
     @property
@@ -45,6 +48,18 @@ class Aim:
     def point(self) -> ScreenPoint:
         """Raises `ElementNotInteractable`."""
         return self.match.point
+
+    @property
+    def caption_point(self) -> ScreenPoint:
+        """Of a check box that is called by words beside it, those: two taps leave a box as it was."""
+        screen, box = self.match.screen, self.touched
+        beside = (
+            node
+            for node in (screen.nodes if box.checkable and box.text != self.label else ())
+            if node.text == self.label and receiver(node) is None
+        )
+        caption = next(beside, None)
+        return self.point if caption is None else tap_point(screen, caption)
 
     def __str__(self) -> str:
         return describe(self.touched, self.ref)
@@ -58,12 +73,13 @@ class Aim:
         )
 
     def resolved(self) -> ResolvedElement:
-        """For the envelope. The text of a password field is left out."""
+        """For the envelope: a row without words of its own has its label. No text of a password field."""
         node = self.node
+        label = None if self.is_framework_label or node.description or node.password else self.label
         return ResolvedElement(
             element_id=self.element_id,
             ref=self.ref,
-            text=node.shown_text or None,
+            text=node.shown_text or (label if self.ref else None) or None,
             resource_id=node.resource_id or None,
             accessibility_id=node.description or None,
             class_=node.class_name or None,
@@ -82,12 +98,53 @@ def targets_of(action: Act) -> dict[str, Selector | PointTarget]:
 
 def aim(screens: ScreenTracker, target: Selector | PointTarget) -> Aim:
     """Resolves a target on the current screen. Raises the target errors."""
-    return _aim(screens, target, find(required(screens.last).screen, target, screens.registry))
+    return _aim(screens, target, find(require_present(screens.last).screen, target, screens.registry))
+
+
+def is_in_view(screens: ScreenTracker, target: Selector | PointTarget) -> bool:
+    """False where scrolling may help: nothing or a caption alone is found, or it lies out of reach."""
+    try:
+        named = aim(screens, target)
+        _ = named.point
+    except ElementNotFound:
+        return False
+    except ElementNotInteractable as refusal:
+        return refusal.details.get("reason") != "off-screen" and named.touched.covered_by != CLIPPED
+    except TargetError:
+        return True
+    is_caption = named.match.how != "point" and receiver(named.node) is None and not named.node.scrollable
+    return not is_caption
+
+
+def find_out_of_sight(everything: Screen, target: Selector) -> str:
+    """The native id of what a selector means, "" for nothing. Raises `AmbiguousTarget`."""
+    try:
+        return find(everything, target, _Labels(everything)).receiver.native_id
+    except (ElementNotFound, StaleReference):
+        return ""
+
+
+def is_shown(screen: Screen, native_id: str) -> bool:
+    """Whether a part of this element is on the screen and not cut off."""
+    nodes = (node for node in screen.nodes if node.native_id == native_id)
+    return any(visible_part(screen, node).area and node.covered_by != CLIPPED for node in nodes)
+
+
+class _Labels(NoHandles):
+    """Of a screen that has no refs."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._labels = {element.node: element.label for element in elements(screen, {})}
+
+    def label_of(self, node: Node) -> str:
+        return self._labels.get(node, "")
 
 
 def aim_at(screens: ScreenTracker, target: Selector | PointTarget, node: Node) -> Aim:
     """For a node of the current screen that was found otherwise."""
-    return _aim(screens, target, FoundElement(required(screens.last).screen, node, "exact", screens.registry))
+    return _aim(
+        screens, target, FoundElement(require_present(screens.last).screen, node, "exact", screens.registry)
+    )
 
 
 def _aim(screens: ScreenTracker, target: Selector | PointTarget, match: FoundElement) -> Aim:

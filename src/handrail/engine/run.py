@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from handrail.clock import Clock
 from handrail.engine.gestures import GuardedInput
 from handrail.engine.resolve import Aim, aim
-from handrail.engine.settle import FULL_MS, Settled, SettleLoop, never
-from handrail.engine.snapshot import ScreenTracker, UiSnapshot, required
+from handrail.engine.settle import FULL_MS, Settled, SettleLoop, no_proof
+from handrail.engine.snapshot import ScreenTracker, UiSnapshot, require_present
 from handrail.engine.verify import Proof
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
@@ -37,13 +37,7 @@ from handrail.safety.secret_fields import DeviceSecrets
 from handrail.safety.secrets import Filled, Secrets
 from handrail.safety.subject import TouchedElement
 from handrail.screen.diff import Diff
-from handrail.surface.capabilities import (
-    AppHealth,
-    Apps,
-    DeviceSettings,
-    Surface,
-    optional,
-)
+from handrail.surface.capabilities import AppHealth, Apps, DeviceSettings, Surface, optional
 
 if TYPE_CHECKING:
     from handrail.engine.action_guard import ActionGuard
@@ -61,7 +55,7 @@ class ActionQueue:
     can't."""
 
     def __init__(self) -> None:
-        self._running: dict[asyncio.Task[Any], tuple[Work, Turn | None]] = {}
+        self._running: dict[asyncio.Task[Any], tuple[Work, QueueTurn | None]] = {}
 
     def __len__(self) -> int:
         return len(self._running)
@@ -71,7 +65,7 @@ class ActionQueue:
         name: str,
         work: Coroutine[Any, Any, HandrailError | None],
         finish: Callable[[Work], Coroutine[Any, Any, T]],
-        turn: Turn | None = None,
+        turn: QueueTurn | None = None,
     ) -> T:
         """Runs `work`. A cancelled caller cancels it; `finish` waits for its end and always reports it."""
         task: Work = asyncio.create_task(work, name=name)
@@ -102,7 +96,7 @@ class ActionQueue:
         return len(ends)
 
 
-class Turn:
+class QueueTurn:
     """One action's place in the queue of its session."""
 
     def __init__(self, lock: asyncio.Lock) -> None:
@@ -277,7 +271,7 @@ class Stage:
     run: Run
     surface: Surface
     screens: ScreenTracker
-    turn: Turn
+    turn: QueueTurn
     guard: ActionGuard
     secrets: Secrets
     device_secrets: DeviceSecrets
@@ -290,7 +284,7 @@ class Stage:
     @property
     def before(self) -> UiSnapshot:
         """The snapshot on which the targets were resolved."""
-        return required(self.run.before)
+        return require_present(self.run.before)
 
     def aim(self, name: str = "target") -> Aim:
         return self.run.aims[name]
@@ -325,7 +319,7 @@ class Stage:
                 self.screens,
                 self.clock,
                 before,
-                met=proof.met if proof and proof.decides else never,
+                met=proof.met if proof and proof.decides else no_proof,
                 ask=proof.ask if proof and proof.decides else None,
                 budget_ms=max(FULL_MS, patience_ms),
                 patience_ms=patience_ms,

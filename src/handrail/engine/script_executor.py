@@ -184,7 +184,7 @@ class ProcessFamily:
         """The live ones, without the supervisors, which exit after their last child."""
         if not self.supervisors:
             return set()
-        stats = {pid: stat for pid in _pids() if (stat := _stat(pid)) is not None}
+        stats = {pid: stat for pid in _pids() if (stat := _read_process_stat(pid)) is not None}
         family = {
             pid for pid, stat in stats.items() if pid in self.supervisors or stat.session in self.supervisors
         }
@@ -233,7 +233,7 @@ class ProcessFamily:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stat:
+class _ProcessStat:
     state: str
     parent: int
     session: int
@@ -243,14 +243,14 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
 
 
-def _stat(pid: int) -> _Stat | None:
+def _read_process_stat(pid: int) -> _ProcessStat | None:
     try:
         text = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return None
     # The name in parentheses may contain anything, including parentheses: the fields follow the last one.
     state, parent, _, session, *_ = text[text.rindex(b")") + 2 :].split()
-    return _Stat(state.decode(), int(parent), int(session))
+    return _ProcessStat(state.decode(), int(parent), int(session))
 
 
 def _is_marked(pid: int, mark: bytes) -> bool:
@@ -322,7 +322,9 @@ def _children() -> list[int]:
     try:
         return [int(word) for word in Path(f"/proc/{own}/task/{own}/children").read_bytes().split()]
     except OSError:  # the kernel lacks this file
-        return [pid for pid in _pids() if (stat := _stat(pid)) is not None and stat.parent == own]
+        return [
+            pid for pid in _pids() if (stat := _read_process_stat(pid)) is not None and stat.parent == own
+        ]
 
 
 # Landlock: the kernel itself keeps a script's programs inside the run folder, whatever their arguments are.
@@ -360,22 +362,24 @@ class Confinement:
     @classmethod
     def of(cls, programs: Iterable[str], inside: Path, readable: Sequence[Path]) -> Confinement | None:
         """None if this kernel has no Landlock."""
-        version = _call(_CREATE, None, 0, 1)
+        version = _system_call(_CREATE, None, 0, 1)
         if version < 1:
             return None
         handled = (1 << _FS_BITS.get(version, 16)) - 1
         scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0
         attributes = struct.pack("QQQ", handled, 0, scoped)
         size = 24 if version >= 6 else 16 if version >= 4 else 8
-        ruleset = _call(_CREATE, attributes, size, 0)
+        ruleset = _system_call(_CREATE, attributes, size, 0)
         if ruleset < 0:
             return None
         confinement = cls(ruleset)
         confinement._allow([inside], handled & ~_SPECIAL)
-        confinement._allow([*readable, *map(Path, (*SYSTEM, *SYSTEM_FILES)), *_installed(programs)], _READ)
+        confinement._allow(
+            [*readable, *map(Path, (*SYSTEM, *SYSTEM_FILES)), *_paths_of_programs(programs)], _READ
+        )
         confinement._allow(map(Path, DEVICES), _READ_FILE | _WRITE_FILE)
         confinement._allow(
-            (Path(place) for name in _names(programs) for place in ALSO.get(name, ())), handled
+            (Path(place) for name in _program_names(programs) for place in ALSO.get(name, ())), handled
         )
         return confinement
 
@@ -388,7 +392,7 @@ class Confinement:
                 continue
             try:
                 allowed = rights if place.is_dir() else rights & _OF_FILES
-                _call(_ADD, self._ruleset, _BENEATH, struct.pack("=Qi", allowed, opened), 0)
+                _system_call(_ADD, self._ruleset, _BENEATH, struct.pack("=Qi", allowed, opened), 0)
             finally:
                 os.close(opened)
 
@@ -396,14 +400,14 @@ class Confinement:
         """Called in the forked child; can't be undone. Raises if the process can't be confined."""
         if _libc is None or _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "no_new_privs")
-        if _call(_RESTRICT, self._ruleset, 0):
+        if _system_call(_RESTRICT, self._ruleset, 0):
             raise OSError(ctypes.get_errno(), "Landlock")
 
     def close(self) -> None:
         os.close(self._ruleset)
 
 
-def _installed(programs: Iterable[str]) -> list[Path]:
+def _paths_of_programs(programs: Iterable[str]) -> list[Path]:
     """Each program by its own path, and the libraries beside it; never the folder that contains it."""
     places: list[Path] = []
     for program in programs:
@@ -415,11 +419,11 @@ def _installed(programs: Iterable[str]) -> list[Path]:
     return places
 
 
-def _names(programs: Iterable[str]) -> set[str]:
+def _program_names(programs: Iterable[str]) -> set[str]:
     return {Path(program).name for program in programs}
 
 
-def _call(number: int, *arguments: bytes | int | None) -> int:
+def _system_call(number: int, *arguments: bytes | int | None) -> int:
     words = [
         ctypes.c_char_p(argument) if isinstance(argument, bytes) else ctypes.c_long(argument or 0)
         for argument in arguments
@@ -572,7 +576,7 @@ class ScriptLimits:
     processes: int = 64
 
     def setter(self) -> Callable[[], None]:
-        """For `preexec_fn`. Root has no process limit, so the run is watched as well."""
+        """Sets these limits, as `preexec_fn`. Root has no process limit, so the run is watched as well."""
         wanted = (
             (resource.RLIMIT_CPU, self.cpu_sec),
             (resource.RLIMIT_AS, self.memory_bytes),

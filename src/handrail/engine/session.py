@@ -21,8 +21,9 @@ from handrail.engine.action_guard import ActionGuard
 from handrail.engine.events import Listener, SpanKind, TracedSpan, traced_span
 from handrail.engine.journal_writer import JournalWriter, build_envelope, describe_targets
 from handrail.engine.lifecycle import mark_failed, run_actions
+from handrail.engine.pictures import Eyes, with_eyes
 from handrail.engine.ref_store import BlockRegistry, RefState, RefStore, restore_refs
-from handrail.engine.run import ActionQueue, Run, Stage, Turn, Work
+from handrail.engine.run import ActionQueue, QueueTurn, Run, Stage, Work
 from handrail.engine.short_forms import ShortForms
 from handrail.engine.snapshot import ScreenTracker
 from handrail.errors import Cancelled, HandrailError, StoreUnusable, Unsupported
@@ -53,7 +54,7 @@ from handrail.safety.secret_fields import SecretFieldStore
 from handrail.safety.secrets import Secrets
 from handrail.surface.capabilities import Surface
 from handrail.surface.values import Facts
-from handrail.waiting import OpenUse
+from handrail.waiting import UseGuard
 
 if TYPE_CHECKING:
     from handrail.engine.script_executor import ScriptExecutor, ScriptResult
@@ -80,6 +81,8 @@ class SessionServices:
     stops: StopRequests
     taints: SecretFieldStore
     script_shell: Callable[[], bool] = bool
+    eyes: Eyes | None = None
+    """Makes the reader of pictures for one surface."""
 
 
 _numbers = itertools.count()
@@ -99,16 +102,12 @@ class Session(ShortForms):
         caller: Caller,
     ) -> None:
         boot_id = facts.boot_id if facts else ""
+        surface = with_eyes(surface, services.eyes, services.clock)
         self.surface = RedactedSurface.of(surface, services.taints, services.secrets, boot_id)
         self._device_secrets = self.surface.here
         self.serial = surface.name
         self.screens = ScreenTracker(
-            self.surface,
-            services.clock,
-            state.refs,
-            state.revision,
-            state.signature,
-            boot_id=boot_id,
+            self.surface, services.clock, state.refs, state.revision, state.signature, boot_id=boot_id
         )
         self.caller = caller
         self._facts = facts
@@ -136,7 +135,7 @@ class Session(ShortForms):
         self._queue = ActionQueue()
         self._obeyed = 0
         """The last stop that was obeyed here."""
-        self._use = OpenUse(f"The session of {self.serial}")
+        self._use = UseGuard(f"The session of {self.serial}")
         self._watching: asyncio.Task[None] | None = None
         self._saving: asyncio.Task[None] | None = None
 
@@ -204,7 +203,7 @@ class Session(ShortForms):
         several."""
         self._use.check()
         runs = [self._begin(act, caller or self.caller, settle, hand) for act in actions]
-        turn = Turn(self._lock if self.surface.is_exclusive else asyncio.Lock())
+        turn = QueueTurn(self._lock if self.surface.is_exclusive else asyncio.Lock())
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch_stop_requests(), name=f"stops of {self.serial}")
         work = run_actions([self._stage(run, turn) for run in runs])
@@ -243,6 +242,18 @@ class Session(ShortForms):
         names = {field.serialization_alias for field in ScreenSnapshot.model_fields.values()}
         details = envelope.details or {}
         return ScreenSnapshot.model_validate({name: details[name] for name in details if name in names})
+
+    def picture_beside(self, caller: Caller) -> asyncio.Task[bytes] | None:
+        """A screenshot that is taken beside the actions; the next touch waits for it.
+
+        None where policy does not simply allow one here: then it has to be an action.
+        """
+        last, now = self.screens.last, self._services.clock.now_ms()
+        package = last.screen.package if last else ""
+        if not self._authorizer.allows(Screenshot(), caller, now, package):
+            return None
+        task = self.screens.picture = asyncio.create_task(self.screens.reader.screenshot(), name="a picture")
+        return task
 
     async def stop(self, by: Caller | None = None) -> int:
         """Ends what is done on this device, in every process, and holds it until it is handed back.
@@ -344,7 +355,7 @@ class Session(ShortForms):
         self.journal_writer.announce(run, run.life.events[0])
         return run
 
-    def _stage(self, run: Run, turn: Turn) -> Stage:
+    def _stage(self, run: Run, turn: QueueTurn) -> Stage:
         return Stage(
             run=run,
             surface=self.surface,
@@ -465,6 +476,10 @@ class _RunSession:
         async def describe() -> None:
             describe_targets(run, self.screens.registry)
 
+        if self.screens.picture is not None:
+            with run.phase("picture"):
+                await asyncio.wait([self.screens.picture])
+            self.screens.picture = None
         self.screens.mark_input()  # changes from here on are caused by the action
         waits = [self.services.journal.durable()]  # an action that can't be journalled is not dispatched
         if self.surface.is_exclusive:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from handrail.clock import Clock
-from handrail.engine.snapshot import ScreenTracker, UiSnapshot, required
+from handrail.engine.snapshot import ScreenTracker, UiSnapshot, require_present
 from handrail.protocol.envelope import SettleReport, SyncReport
 from handrail.screen.node import Screen
 from handrail.surface.values import Synced
@@ -42,7 +42,7 @@ class Settled:
     report: SettleReport
 
 
-def never(_: UiSnapshot) -> bool:
+def no_proof(_: UiSnapshot) -> bool:
     """For actions without a proof."""
     return False
 
@@ -59,7 +59,7 @@ class SettleLoop:
         clock: Clock,
         before: UiSnapshot | None,
         *,
-        met: Met = never,
+        met: Met = no_proof,
         ask: Callable[[UiSnapshot], Awaitable[None]] | None = None,
         budget_ms: float = FULL_MS,
         loading_ms: float = LOADING_WAIT_MS,
@@ -80,7 +80,9 @@ class SettleLoop:
 
     async def wait(self) -> Settled:
         """Returns when the screen is stable or a budget is used up."""
-        is_idle = self._met is never and await self._is_helper_idle(self._before)
+        is_idle = self._listener is not None and self._before is not None and self._listener.is_rested()
+        if not is_idle and self._met is no_proof:
+            is_idle = await self._is_helper_idle(self._before)
         while True:
             snapshot = await self._screens.capture()
             self._reads += 1
@@ -99,11 +101,11 @@ class SettleLoop:
             else:
                 is_idle = False
 
-    def _evidence(self, snapshot: UiSnapshot, is_idle: bool) -> Evidence:
+    def _evidence(self, snapshot: UiSnapshot, is_idle: bool) -> SettleEvidence:
         """Collects what `decide` needs, and computes nothing that it will not use."""
         screens, before, first = self._screens, self._before, self._state.first
         in_grace = snapshot.began_ms < self._state.start_ms + GRACE_MS
-        return Evidence(
+        return SettleEvidence(
             snapshot,
             is_same=first is not None and screens.is_same(first.screen, snapshot.screen),
             is_as_before=in_grace and before is not None and screens.is_same(before.screen, snapshot.screen),
@@ -115,7 +117,7 @@ class SettleLoop:
         )
 
     async def _ask_device(self, snapshot: UiSnapshot) -> None:
-        """Once, after `ASK_MS`, if the screen does not show the proof."""
+        """Asks the device once, after `ASK_MS`, if the screen does not show the proof."""
         if self._ask is None or snapshot.ended_ms - self._state.start_ms < ASK_MS or self._is_met(snapshot):
             return
         ask, self._ask = self._ask, None
@@ -178,11 +180,7 @@ class SettleLoop:
                 waited_for=tuple(waited_for) or None,
             )
         report = SettleReport(
-            ms=took,
-            reads=self._reads,
-            reason=reason,
-            loading=self._state.loading,
-            sync=sync,
+            ms=took, reads=self._reads, reason=reason, loading=self._state.loading, sync=sync
         )
         return Settled(snapshot, report)
 
@@ -213,7 +211,7 @@ Reason = Literal["verified", "quiet", "volatile", "budget", "loading"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SettleEvidence:
     """One snapshot, and what is known about it."""
 
     snapshot: UiSnapshot
@@ -297,7 +295,7 @@ class SettleState:
         return replace(state, deadline_ms=later, first=None, proved=None, gap_ms=FIRST_GAP_MS)
 
 
-def decide(state: SettleState, evidence: Evidence) -> tuple[SettleState, Decision]:
+def decide(state: SettleState, evidence: SettleEvidence) -> tuple[SettleState, Decision]:
     """Returns the state after this snapshot, and what to do next."""
     state = _with_snapshot(state, evidence)
     rest, ended_ms = _stable_reason(state, evidence), evidence.snapshot.ended_ms
@@ -314,7 +312,7 @@ def decide(state: SettleState, evidence: Evidence) -> tuple[SettleState, Decisio
     return state, _next_capture(state, evidence, learns)
 
 
-def _with_snapshot(state: SettleState, evidence: Evidence) -> SettleState:
+def _with_snapshot(state: SettleState, evidence: SettleEvidence) -> SettleState:
     """Updates since when this content and the proof have been there."""
     first, snapshot = state.first, evidence.snapshot
     if first is None:
@@ -333,26 +331,26 @@ def _with_snapshot(state: SettleState, evidence: Evidence) -> SettleState:
     )
 
 
-def _stable_reason(state: SettleState, evidence: Evidence) -> Reason | None:
+def _stable_reason(state: SettleState, evidence: SettleEvidence) -> Reason | None:
     snapshot = evidence.snapshot
     is_patient = evidence.waits_for_idle and snapshot.ended_ms - snapshot.began_ms >= DUMP_IDLE_MS
     proved = state.proved
     if proved is not None and (is_patient or snapshot.began_ms - proved.began_ms >= FIRST_GAP_MS):
         return "verified"
     if evidence.is_helper_idle or is_patient or snapshot.began_ms >= _quiet_at(state, evidence):
-        was_left_out = evidence.has_volatile and snapshot.screen is not required(state.first).screen
+        was_left_out = evidence.has_volatile and snapshot.screen is not require_present(state.first).screen
         return "volatile" if was_left_out else "quiet"
     return None
 
 
-def _quiet_at(state: SettleState, evidence: Evidence) -> float:
+def _quiet_at(state: SettleState, evidence: SettleEvidence) -> float:
     slower = max(state.pace_ms, state.last_pace_ms)
     window = max(QUIET_MS, LATE_FRAME_FACTOR * slower) if slower <= STEADY_MS else QUIET_MS
-    quiet = required(state.first).ended_ms + window
+    quiet = require_present(state.first).ended_ms + window
     return max(quiet, state.start_ms + GRACE_MS) if evidence.is_as_before else quiet
 
 
-def _with_loading(state: SettleState, evidence: Evidence, *, at_rest: bool) -> SettleState:
+def _with_loading(state: SettleState, evidence: SettleEvidence, *, at_rest: bool) -> SettleState:
     """Time spent loading after an action comes from its own budget, not from the deadline."""
     now = evidence.snapshot.ended_ms
     took = 0.0 if state.loading_since_ms is None else now - state.loading_since_ms
@@ -366,7 +364,7 @@ def _with_loading(state: SettleState, evidence: Evidence, *, at_rest: bool) -> S
     )
 
 
-def _next_capture(state: SettleState, evidence: Evidence, learns: bool) -> CaptureAgain:
+def _next_capture(state: SettleState, evidence: SettleEvidence, learns: bool) -> CaptureAgain:
     gap, snapshot = state.gap_ms, evidence.snapshot
     if state.proved is not None:
         return CaptureAgain(

@@ -16,7 +16,6 @@ from pydantic.fields import FieldInfo
 
 from handrail.protocol.act import SHARED_FIELDS, Act, DeskAct
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
-from handrail.protocol.describe import summary
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.model import Model
 from handrail.protocol.target import Condition, Point, Selector
@@ -109,7 +108,7 @@ class _Method:
         head = f"{prefix} {name}{method_signature(self._act)}:"
         exec(f"{head} return {call}(_action({self._kind!r}, locals()))", scope)  # noqa: S102 - our own words
         method = scope[name]
-        method.__doc__ = summary(self._act)
+        method.__doc__ = self._act.__doc__
         method.__qualname__ = f"{self._cls.__name__}.{name}"
         setattr(self._cls, name, method)
         return getattr(cls if instance is None else instance, name)
@@ -132,7 +131,7 @@ def _with_methods(
     return add_methods
 
 
-class _Awaited(ABC):
+class _AwaitedForms(ABC):
     @abstractmethod
     async def run(self, action: Mapping[str, Any]) -> Envelope:
         """Runs one action."""
@@ -142,7 +141,7 @@ class _Awaited(ABC):
         def __getattr__(self, name: str) -> Any: ...
 
 
-class _Blocking(ABC):
+class _BlockingForms(ABC):
     @abstractmethod
     def run(self, action: Mapping[str, Any]) -> Envelope:
         """Runs one action."""
@@ -153,20 +152,20 @@ class _Blocking(ABC):
 
 
 @_with_methods(DEVICE_ACTIONS)
-class ShortForms(_Awaited):
+class ShortForms(_AwaitedForms):
     """One method per action; each returns an envelope."""
 
 
 @_with_methods(DESK_ACTIONS)
-class DeskForms(_Awaited):
+class DeskForms(_AwaitedForms):
     """One method per desk action; each returns an envelope."""
 
 
 @_with_methods(DEVICE_ACTIONS, is_blocking=True)
-class BlockingForms(_Blocking):
+class BlockingForms(_BlockingForms):
     """`ShortForms` without `await`."""
 
 
 @_with_methods(DESK_ACTIONS, is_blocking=True)
-class BlockingDeskForms(_Blocking):
+class BlockingDeskForms(_BlockingForms):
     """`DeskForms` without `await`."""

@@ -9,6 +9,7 @@ learned kind of change is ignored: a ticker may still disappear or become disabl
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntFlag
@@ -134,6 +135,8 @@ class ScreenTracker:
         self.boot_id = boot_id
         """The boot that refs and revisions belong to; "" until it is known."""
         self.last: UiSnapshot | None = None
+        self.picture: asyncio.Task[bytes] | None = None
+        """One that is being taken: no input is sent before it is there."""
         """The current snapshot: the last one that was adopted."""
         self.reads = 0
         self.signature = signature
@@ -143,7 +146,6 @@ class ScreenTracker:
         self._view: SnapshotRefs | None = None
         self._labels = NO_LABELS  # of the current snapshot
         self._heard_ms = clock.monotonic_ms()
-        self._usual_ms = 0.0  # duration of the last capture
         self._anchor: Screen | None = None  # the first screen with the present content since the last input
         self._verdicts: dict[tuple[int, int], _Verdict] = {}
 
@@ -162,7 +164,7 @@ class ScreenTracker:
         began = self._clock.monotonic_ms()
         screen = await self._read(began)
         ended = self._clock.monotonic_ms()
-        self._heard_ms, self._usual_ms = ended, ended - began
+        self._heard_ms = ended
         self.reads += 1
         if self._latest is None or self._latest.screen is not screen:
             self._latest = ScreenAnalysis(screen)
@@ -183,10 +185,9 @@ class ScreenTracker:
             async with beside(self._notice_reboot(), "boot id") as asking:
                 screen = await self.reader.look()
                 await asking
-            return screen
-        screen = await self.reader.look()
-        took = self._clock.monotonic_ms() - began
-        if took >= MAY_REBOOT_MS and took >= 2 * self._usual_ms:
+        else:
+            screen = await self.reader.look()
+        if self._clock.monotonic_ms() - began >= MAY_REBOOT_MS:  # also on a phone whose looks are always slow
             await self._notice_reboot()
         return screen
 
@@ -277,7 +278,7 @@ class ScreenTracker:
 
     def render(self, **options: Any) -> CompactResult:
         """The current screen as compact text with these options."""
-        snapshot = required(self.last)
+        snapshot = require_present(self.last)
         return self.registry.rebuild(snapshot.screen, self._options(snapshot, **options))
 
     @property
@@ -366,7 +367,7 @@ class SnapshotRefs:
 T = TypeVar("T")
 
 
-def required(value: T | None) -> T:
+def require_present(value: T | None) -> T:
     """Raises if it is None, which would be a bug in the engine."""
     if value is None:
         raise RuntimeError("a step of the engine came before the one it needs")
@@ -391,7 +392,7 @@ Value = tuple[str, str, str, Bounds, int]
 
 
 @dataclass(slots=True)
-class _Learned:
+class _LearnedChange:
     kinds: ChangeKind
     value: Value | None = None
     since_ms: float = 0.0
@@ -402,7 +403,7 @@ class VolatileNodes:
     """The volatile nodes of each screen; screens are identified by their layout."""
 
     def __init__(self) -> None:
-        self._learned: dict[int, dict[Key, _Learned]] = {}
+        self._learned: dict[int, dict[Key, _LearnedChange]] = {}
         self._stretches: dict[tuple[int, Key], int] = {}
         self._cached: dict[int, tuple[Screen, dict[Key, Node]]] = {}
         self.version = 0
@@ -415,7 +416,9 @@ class VolatileNodes:
         for key, kind in kinds.items():
             node = nodes.get(key)
             if node is not None and node not in busy and may_be_left_out(screen, node, kind):
-                learned = self._learned.setdefault(layout_key(screen), {}).setdefault(key, _Learned(kind))
+                learned = self._learned.setdefault(layout_key(screen), {}).setdefault(
+                    key, _LearnedChange(kind)
+                )
                 learned.kinds |= kind
                 self._changed()
 
@@ -487,7 +490,7 @@ class VolatileNodes:
         if len(parts) != len(now):
             return False
         return not any(
-            change_kinds(a, b) & ~_allowed(learned, b, kinds) for a, b in zip(parts, now, strict=True)
+            change_kinds(a, b) & ~_kinds_allowed(learned, b, kinds) for a, b in zip(parts, now, strict=True)
         )
 
     def _nodes(self, screen: Screen) -> dict[Key, Node]:
@@ -504,7 +507,7 @@ class VolatileNodes:
         return nodes
 
 
-def _allowed(learned: Mapping[Key, _Learned], part: Node, around: ChangeKind) -> ChangeKind:
+def _kinds_allowed(learned: Mapping[Key, _LearnedChange], part: Node, around: ChangeKind) -> ChangeKind:
     own = learned.get(node_key(part))
     return (own.kinds if own else ChangeKind(0)) | around & ChangeKind.PLACE
 
@@ -600,7 +603,7 @@ def changed_nodes(old: Screen, new: Screen) -> dict[Node, ChangeKind]:
     matching = match(old, new)
     changes = {scroll.new: ChangeKind.SCROLL for scroll in matching.scrolls}
     for explained, how in _differences(matching):
-        node, kinds = _explained(explained, how, changes)
+        node, kinds = _attribute_to_scroller(explained, how, changes)
         # Changes in the system bars say nothing about an app.
         if kinds and not any(
             window.order <= node.order < window.end and is_system_bar(new, window) for window in new.windows
@@ -609,7 +612,9 @@ def changed_nodes(old: Screen, new: Screen) -> dict[Node, ChangeKind]:
     return changes
 
 
-def _explained(node: Node, kinds: ChangeKind, changes: Mapping[Node, ChangeKind]) -> tuple[Node, ChangeKind]:
+def _attribute_to_scroller(
+    node: Node, kinds: ChangeKind, changes: Mapping[Node, ChangeKind]
+) -> tuple[Node, ChangeKind]:
     """A scroll moves, adds and removes rows: all of that is one change of the scroller."""
     around = (
         ancestor

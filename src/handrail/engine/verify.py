@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from handrail.engine.conditions import Holds, holds
+from handrail.engine.conditions import ConditionResult, check_condition
 from handrail.engine.resolve import Aim
 from handrail.engine.snapshot import ScreenTracker, UiSnapshot
 from handrail.errors import HandrailError, NavigationNoChange, VerificationFailed
@@ -17,6 +17,7 @@ from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
 from handrail.screen.match import match
 from handrail.screen.node import Node, Screen
+from handrail.screen.pictures import picture_around
 from handrail.screen.reach import may_be_covered_at
 from handrail.screen.windows import ScreenDialog, app_windows, has_keyboard
 from handrail.surface.values import Foreground
@@ -44,8 +45,8 @@ class Proof:
     """What the screen should show, and the failure if it does not."""
 
     mode: VerificationMode
-    check: Callable[[UiSnapshot], Holds]
-    failure: Callable[[Holds], HandrailError]
+    check: Callable[[UiSnapshot], ConditionResult]
+    failure: Callable[[ConditionResult], HandrailError]
     patience_ms: float = 0.0
     """How long to keep reading once the screen is quiet."""
     decides: bool = True
@@ -62,10 +63,10 @@ class Proof:
 
 
 def expected_proof(condition: Condition, screens: ScreenTracker, before: UiSnapshot | None) -> Proof:
-    def check(snapshot: UiSnapshot) -> Holds:
-        return holds(condition, snapshot, screens.refs_on(snapshot), before)
+    def check(snapshot: UiSnapshot) -> ConditionResult:
+        return check_condition(condition, snapshot, screens.refs_on(snapshot), before)
 
-    def failure(verdict: Holds) -> HandrailError:
+    def failure(verdict: ConditionResult) -> HandrailError:
         return VerificationFailed(
             f"Expected: {condition}. Found: {verdict.observed_text}. Waited {EXPECT_MS / 1000:g} s.",
             expected=verdict.expected,
@@ -83,19 +84,21 @@ def switch_of(before: UiSnapshot, aim: Aim) -> Node | None:
     return inside[0] if len(inside) == 1 and not inside[0].clickable else None
 
 
-def toggled(before: UiSnapshot, aim: Aim) -> Proof | None:
+def checked_state_changed(before: UiSnapshot, aim: Aim) -> Proof | None:
     """A tap on a checkable node changes its state; a selected radio button stays selected."""
     node = switch_of(before, aim)
     if node is None:
         return None
 
-    def check(snapshot: UiSnapshot) -> Holds:
-        partner = _partner(before, snapshot, node)
+    def check(snapshot: UiSnapshot) -> ConditionResult:
+        partner = _node_afterwards(before, snapshot, node)
         if partner is None:  # its screen is gone, so the tap had an effect
-            return Holds(True, "another state", "another screen")
-        return Holds(_state(partner) != _state(node) or _is_chosen(node), "another state", _state(partner))
+            return ConditionResult(True, "another state", "another screen")
+        return ConditionResult(
+            _state_of(partner) != _state_of(node) or _is_chosen(node), "another state", _state_of(partner)
+        )
 
-    def failure(verdict: Holds) -> HandrailError:
+    def failure(verdict: ConditionResult) -> HandrailError:
         return VerificationFailed(
             f"{aim} is still {verdict.observed} after the tap",
             expected=verdict.expected,
@@ -112,10 +115,10 @@ def _is_chosen(node: Node) -> bool:
     """
     if not node.checked:
         return False
-    return node.role == "radio_button" or (node.role not in _SWITCHES and bool(_rivals(node)))
+    return node.role == "radio_button" or (node.role not in _SWITCHES and bool(_unchecked_choices(node)))
 
 
-def _rivals(node: Node) -> list[Node]:
+def _unchecked_choices(node: Node) -> list[Node]:
     """Other checkable nodes of the same class in its group, none of which is checked."""
     group = node.parent
     for _ in range(_ROW_DEPTH):
@@ -143,11 +146,11 @@ def _checkables(group: Node) -> list[Node]:
     return controls
 
 
-def _state(node: Node) -> str:
+def _state_of(node: Node) -> str:
     return "on" if node.checked or node.selected else "off"
 
 
-def _partner(before: UiSnapshot, snapshot: UiSnapshot, node: Node) -> Node | None:
+def _node_afterwards(before: UiSnapshot, snapshot: UiSnapshot, node: Node) -> Node | None:
     if before.screen is snapshot.screen:
         return node
     old, new = before.screen.nodes, snapshot.screen.nodes
@@ -161,10 +164,10 @@ def _is_in_place(before: UiSnapshot, snapshot: UiSnapshot, node: Node) -> bool:
     new = snapshot.screen.nodes[node.order]
     if (node.class_name, node.resource_id, node.bounds) != (new.class_name, new.resource_id, new.bounds):
         return False
-    return _row(before, node) == _row(snapshot, new)
+    return _words_beside(before, node) == _words_beside(snapshot, new)
 
 
-def _row(snapshot: UiSnapshot, node: Node) -> list[str]:
+def _words_beside(snapshot: UiSnapshot, node: Node) -> list[str]:
     """The words beside it, without its own, which may tell its state."""
     around = node.parent or node
     return [
@@ -172,7 +175,7 @@ def _row(snapshot: UiSnapshot, node: Node) -> list[str]:
     ]
 
 
-def moved(before: UiSnapshot, screens: ScreenTracker, is_home: IsHome | None = None) -> Proof:
+def screen_moved(before: UiSnapshot, screens: ScreenTracker, is_home: IsHome | None = None) -> Proof:
     """A navigation key or gesture changes the screen or its scroll position.
 
     `is_home` is for the home key, which has no effect on the home screen.
@@ -183,41 +186,67 @@ def moved(before: UiSnapshot, screens: ScreenTracker, is_home: IsHome | None = N
         if is_home is not None and await is_home(snapshot.screen):
             arrived.add(snapshot.screen)
 
-    def check(snapshot: UiSnapshot) -> Holds:
+    def check(snapshot: UiSnapshot) -> ConditionResult:
         changed = not screens.is_same(before.screen, snapshot.screen)
         if snapshot.screen in arrived and not changed:
-            return Holds(True, "the home screen", "the home screen")
-        return Holds(changed, "another screen or scroll position", "changed" if changed else "unchanged")
+            return ConditionResult(True, "the home screen", "the home screen")
+        return ConditionResult(
+            changed, "another screen or scroll position", "changed" if changed else "unchanged"
+        )
 
-    def failure(_: Holds) -> HandrailError:
+    def failure(_: ConditionResult) -> HandrailError:
         return NavigationNoChange("Neither the screen nor its scroll position changed")
 
     return Proof("built_in", check, failure, decides=False, ask=ask if is_home else None)
 
 
-def reached(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Proof | None:
+def touch_changed_screen(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Proof | None:
     """A touch changes the screen, where nothing else tells that it reached its target.
 
     None where the device tells what is on top: a touch without a visible effect is no failure there.
     """
+    if picture_around(aim.touched) is not None:
+        return _picture_changed(before, screens, aim)
     if not may_be_covered_at(before.screen, aim.touched, aim.point):
         return None
 
-    def failure(_: Holds) -> HandrailError:
+    def failure(_: ConditionResult) -> HandrailError:
         return NavigationNoChange(
             f"{aim} was touched and nothing changed",
             hint="Something may lie over it: this device does not tell what is on top. See the screenshot.",
         )
 
-    return replace(moved(before, screens), failure=failure)
+    return replace(screen_moved(before, screens), failure=failure)
+
+
+PICTURE = "the picture"
+"""What a verification names as observed where no tree tells what a touch did."""
+
+
+def _picture_changed(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Proof:
+    """A touch on something drawn changes what is drawn, there or anywhere; a clock or a cursor is none."""
+
+    def check(snapshot: UiSnapshot) -> ConditionResult:
+        changed = not screens.is_same(before.screen, snapshot.screen)
+        return ConditionResult(
+            changed, f"{PICTURE} changes", f"{PICTURE} {'changed' if changed else 'did not change'}"
+        )
+
+    def failure(_: ConditionResult) -> HandrailError:
+        return NavigationNoChange(
+            f"{aim} was touched and nothing that is drawn changed",
+            hint="It may be no button: see the screenshot, and aim at what looks like one.",
+        )
+
+    return Proof("built_in", check, failure, decides=False)
 
 
 def keyboard_hidden() -> Proof:
-    def check(snapshot: UiSnapshot) -> Holds:
+    def check(snapshot: UiSnapshot) -> ConditionResult:
         is_shown = has_keyboard(snapshot.screen)
-        return Holds(not is_shown, "no keyboard", "a keyboard" if is_shown else "no keyboard")
+        return ConditionResult(not is_shown, "no keyboard", "a keyboard" if is_shown else "no keyboard")
 
-    def failure(verdict: Holds) -> HandrailError:
+    def failure(verdict: ConditionResult) -> HandrailError:
         return VerificationFailed(
             "The keyboard is still shown", expected=verdict.expected, observed=verdict.observed
         )
@@ -225,7 +254,7 @@ def keyboard_hidden() -> Proof:
     return Proof("built_in", check, failure, TOGGLE_MS)
 
 
-def in_front(package: str, budget_ms: float, foreground: AskForeground | None = None) -> Proof:
+def app_in_front(package: str, budget_ms: float, foreground: AskForeground | None = None) -> Proof:
     """The app is in front, or a system prompt on its behalf.
 
     A screen's package may differ from its app's: it may embed another app's views, or be a recording.
@@ -236,14 +265,14 @@ def in_front(package: str, budget_ms: float, foreground: AskForeground | None = 
         if foreground is not None and (await foreground()).package == package:
             carried.add(snapshot.screen.package)
 
-    def check(snapshot: UiSnapshot) -> Holds:
+    def check(snapshot: UiSnapshot) -> ConditionResult:
         prompt = _prompt_for(snapshot, package)
         if prompt is not None:
-            return Holds(True, package, f"a {prompt.kind} prompt of {package}")
+            return ConditionResult(True, package, f"a {prompt.kind} prompt of {package}")
         there = snapshot.screen.package == package or snapshot.screen.package in carried
-        return Holds(there, package, package if there else snapshot.screen.package)
+        return ConditionResult(there, package, package if there else snapshot.screen.package)
 
-    def failure(verdict: Holds) -> HandrailError:
+    def failure(verdict: ConditionResult) -> HandrailError:
         return VerificationFailed(
             f"{package} did not come to the front; {verdict.observed or 'nothing'} is there",
             hint="get_ui_tree shows what is in front: a prompt or another app may have come first.",
@@ -268,12 +297,12 @@ def field_contains(before: UiSnapshot, aim: Aim | None, text: str | None) -> Pro
     if text is None:
         return None
 
-    def check(snapshot: UiSnapshot) -> Holds:
+    def check(snapshot: UiSnapshot) -> ConditionResult:
         node = _field(before, snapshot, aim)
         observed = None if node is None else node.text
-        return Holds(observed in (None, text), text, observed)
+        return ConditionResult(observed in (None, text), text, observed)
 
-    def failure(verdict: Holds) -> HandrailError:
+    def failure(verdict: ConditionResult) -> HandrailError:
         return VerificationFailed(
             "The field does not contain the typed text", expected=verdict.expected, observed=verdict.observed
         )
@@ -285,9 +314,9 @@ def _field(before: UiSnapshot, snapshot: UiSnapshot, aim: Aim | None) -> Node | 
     focused = next((n for n in snapshot.screen.nodes if n.focused and n.role == "text_field"), None)
     if aim is None or focused is not None:
         return focused
-    return _partner(before, snapshot, aim.touched)
+    return _node_afterwards(before, snapshot, aim.touched)
 
 
-def verified(observed: Any, expected: Any = None) -> Verification:
+def verified_by_read_back(observed: Any, expected: Any = None) -> Verification:
     """For actions that have read their effect back themselves."""
     return Verification(mode="built_in", expected=expected, observed=observed, outcome="verified")

@@ -76,6 +76,9 @@ class ScriptedSurface:
     async def facts(self) -> Facts:
         return Facts("scripted", "Model", "Maker", "15", 35, self.boot_id)
 
+    def is_rested(self) -> bool:
+        return False
+
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
         if self.idle is None:
             return None

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.conditions import NO_ELEMENT, Holds
+from handrail.engine.conditions import NO_ELEMENT, ConditionResult
 from handrail.errors import ERRORS, InvalidAction
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from
-from handrail.protocol.target import Point, Selector, in_words
+from handrail.protocol.target import Point, Selector, value_in_words
 from tests.cases import each
 
 OF_PYTHON = re.compile(
@@ -70,10 +70,13 @@ def test_every_condition_is_said_in_words(given: Any) -> None:
 
 def test_what_was_found_is_said_in_words() -> None:
     for seen in [*HOSTILE, "visible", NO_ELEMENT, ["visible", "not visible"], {"checked": True}]:
-        told = Holds(False, None, seen).observed_text
+        told = ConditionResult(False, None, seen).observed_text
         assert not OF_PYTHON.search(told), told
-    assert Holds(False, None, ["Save", True, NO_ELEMENT]).observed_text == '"Save"; true; no such element'
-    assert in_words({"checked": True, "value": None}) == "checked true, value nothing"
+    assert (
+        ConditionResult(False, None, ["Save", True, NO_ELEMENT]).observed_text
+        == '"Save"; true; no such element'
+    )
+    assert value_in_words({"checked": True, "value": None}) == "checked true, value nothing"
 
 
 def test_every_wrong_field_of_every_action_is_refused_in_words_with_its_path() -> None:

@@ -171,7 +171,7 @@ def test_numbers_that_others_took_meanwhile_stay_theirs(tmp_path: Path) -> None:
 async def test_what_need_not_outlive_a_power_cut_is_seen_by_others_at_once(tmp_path: Path) -> None:
     one, two = Store(tmp_path / "handrail.db"), Store(tmp_path / "handrail.db")
     try:
-        one.prepare("words", ("CREATE TABLE words (word TEXT)",))
+        one.create_tables("words", ("CREATE TABLE words (word TEXT)",))
         say = "INSERT INTO words VALUES ('soon')"
         await one.write(lambda db: db.execute(say), durable=False)
         assert [row[0] for row in await two.read(lambda db: db.execute("SELECT * FROM words").fetchall())]

@@ -88,7 +88,7 @@ def survivors(result: ScriptResult) -> list[str]:
     return found
 
 
-def examine(folder: Path, seed: str, timeout_sec: float = 1.0) -> int:
+def examine(folder: Path, seed: str, timeout_sec: float = 5.0) -> int:
     """One tree's life. Raises when somebody survived it or the answer came late; how many were there."""
     given = tree(Random(seed)) | {"lives": Random(seed).choice([0.4, LONGEST_SEC])}
     result, took = attempt(folder, given, timeout_sec)

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from handrail.engine.settle import CaptureAgain, Decision, Evidence, SettleDone, SettleState, decide
+from handrail.engine.settle import CaptureAgain, Decision, SettleDone, SettleEvidence, SettleState, decide
 from handrail.engine.snapshot import ScreenAnalysis, UiSnapshot
 from handrail.screen.node import Screen
 from handrail.surface.values import Synced
@@ -29,10 +29,10 @@ def look(began: float, ended: float | None = None, screen: Screen = CALM) -> UiS
     return UiSnapshot(ScreenAnalysis(screen), began, began + 2 if ended is None else ended + 1_000)
 
 
-def evidence(began: float, ended: float | None = None, screen: Screen = CALM, **told: bool) -> Evidence:
+def evidence(began: float, ended: float | None = None, screen: Screen = CALM, **told: bool) -> SettleEvidence:
     """A look at the same content as the last one, and nothing else to tell of it."""
-    plain = {one.name: one.name == "is_same" for one in fields(Evidence) if one.name != "snapshot"}
-    return Evidence(look(began, ended, screen), **{**plain, **told})
+    plain = {one.name: one.name == "is_same" for one in fields(SettleEvidence) if one.name != "snapshot"}
+    return SettleEvidence(look(began, ended, screen), **{**plain, **told})
 
 
 def waiting(
@@ -41,7 +41,7 @@ def waiting(
     return SettleState(1_000, 1_000 + budget, loading, 1_000 + patience, follows)
 
 
-def judged(start: SettleState, *evidences: Evidence) -> tuple[SettleState, Decision]:
+def judged(start: SettleState, *evidences: SettleEvidence) -> tuple[SettleState, Decision]:
     """After the last one of them; all others must ask for one more look."""
     for one in evidences[:-1]:
         start, decision = decide(start, one)
@@ -49,16 +49,16 @@ def judged(start: SettleState, *evidences: Evidence) -> tuple[SettleState, Decis
     return decide(start, evidences[-1])
 
 
-def decision(start: SettleState, *evidences: Evidence) -> Decision:
+def decision(start: SettleState, *evidences: SettleEvidence) -> Decision:
     return judged(start, *evidences)[1]
 
 
-def reason(start: SettleState, *evidences: Evidence) -> str | None:
+def reason(start: SettleState, *evidences: SettleEvidence) -> str | None:
     made = decision(start, *evidences)
     return made.reason if isinstance(made, SettleDone) else None
 
 
-def again(start: SettleState, *evidences: Evidence) -> CaptureAgain:
+def again(start: SettleState, *evidences: SettleEvidence) -> CaptureAgain:
     made = decision(start, *evidences)
     assert isinstance(made, CaptureAgain)
     return made
@@ -95,7 +95,7 @@ def test_a_change_begins_the_quiet_anew() -> None:
     assert reason(waiting(), evidence(0), changed, evidence(192)) == "quiet"
 
 
-def frames(*ended: float) -> list[Evidence]:
+def frames(*ended: float) -> list[SettleEvidence]:
     return [evidence(at - 2, is_same=False) for at in ended]
 
 
@@ -236,7 +236,7 @@ def test_a_moving_screen_that_loads_waits_for_rest_first() -> None:
     assert (known.loading, known.loading_since_ms) == (None, None)
 
 
-def loads(at: float) -> Evidence:
+def loads(at: float) -> SettleEvidence:
     return evidence(at, screen=LOADING)
 
 

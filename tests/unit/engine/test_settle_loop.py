@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.settle import FULL_MS, HELPER_MS, LOADING_WAIT_MS, Settled, SettleLoop, never
+from handrail.engine.settle import FULL_MS, HELPER_MS, LOADING_WAIT_MS, Settled, SettleLoop, no_proof
 from handrail.engine.snapshot import UiSnapshot
 from handrail.screen.node import Screen
 from handrail.surface.capabilities import ScreenReader
@@ -103,7 +103,7 @@ def test_the_proof_is_asked_for_once_for_each_screen() -> None:
     first = page()
     waited(Stand(steps((0, first), (30, OTHER))), met=met)
     assert [one is OTHER for one in judged] == [False, True]
-    assert never(UiSnapshot(None, 0, 0)) is False  # type: ignore[arg-type]
+    assert no_proof(UiSnapshot(None, 0, 0)) is False  # type: ignore[arg-type]
 
 
 def test_a_second_look_at_the_same_is_prepared_and_the_first_is_not() -> None:

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.conditions import Holds
+from handrail.engine.conditions import ConditionResult
 from handrail.engine.resolve import Aim, aim
 from handrail.engine.snapshot import ScreenAnalysis, UiSnapshot
 from handrail.engine.verify import (
     EXPECT_MS,
     TOGGLE_MS,
     Proof,
+    app_in_front,
+    checked_state_changed,
     expected_proof,
     field_contains,
-    in_front,
-    moved,
+    screen_moved,
     switch_of,
-    toggled,
 )
 from handrail.errors import HandrailError
 from handrail.protocol.target import Condition, Selector
@@ -83,7 +83,7 @@ def settings(*rows: tuple[str, bool], kind: str = "Switch", mark: str = "checked
 
 def proof_of(drawn: Screen, name: str) -> Proof:
     before, at = found(drawn, text=name)
-    made = toggled(before, at)
+    made = checked_state_changed(before, at)
     assert made is not None
     return made
 
@@ -119,7 +119,7 @@ def test_a_switch_gets_time_to_turn_and_its_turn_decides() -> None:
 
 def test_nothing_was_done_on_the_very_screen_that_was_there_before() -> None:
     before, at = found(settings(("Light", False)), text="Light")
-    proof = toggled(before, at)
+    proof = checked_state_changed(before, at)
     assert proof is not None
     assert not proof.met(before)
 
@@ -142,7 +142,7 @@ def test_of_two_switches_that_changed_places_each_keeps_its_state() -> None:
         return screen(node("LinearLayout", *drawn, box=row(0)))
 
     before, at = found(bar("a", "b"), id="a")
-    proof = toggled(before, at)
+    proof = checked_state_changed(before, at)
     assert proof is not None
     assert not proof.met(look(bar("b", "a")))
     assert proof.met(look(bar("b", "a", on="a")))
@@ -158,7 +158,7 @@ def test_a_switch_is_followed_to_where_it_moved() -> None:
 
 def test_a_switch_whose_screen_is_gone_did_something() -> None:
     verdict = proof_of(settings(("Light", False)), "Light").check(look(page(title="Elsewhere")))
-    assert verdict == Holds(True, "another state", "another screen")
+    assert verdict == ConditionResult(True, "another state", "another screen")
 
 
 @each(
@@ -196,7 +196,7 @@ def test_a_row_switches_the_only_thing_in_it_that_takes_no_tap_itself(
         screen(node("LinearLayout", title, *inside, box=row(0), flags="clickable")), text="Row"
     )
     assert (switch_of(before, at) is not None) is is_switched
-    assert (toggled(before, at) is not None) is is_switched
+    assert (checked_state_changed(before, at) is not None) is is_switched
 
 
 # navigation
@@ -204,12 +204,12 @@ def test_a_row_switches_the_only_thing_in_it_that_takes_no_tap_itself(
 
 def test_navigation_is_proved_by_any_change_which_decides_nothing_yet() -> None:
     stand = Stand(still(page()))
-    proof = moved(look(page()), stand.screens)
+    proof = screen_moved(look(page()), stand.screens)
     assert (proof.mode, proof.decides, proof.patience_ms) == ("built_in", False, 0)
     verdict = proof.check(look(page(title="Elsewhere")))
-    assert verdict == Holds(True, "another screen or scroll position", "changed")
+    assert verdict == ConditionResult(True, "another screen or scroll position", "changed")
     verdict = proof.check(look(page()))
-    assert verdict == Holds(False, "another screen or scroll position", "unchanged")
+    assert verdict == ConditionResult(False, "another screen or scroll position", "unchanged")
     assert proof.failure(verdict).code == "NAVIGATION_NO_CHANGE"
 
 
@@ -222,7 +222,7 @@ def test_home_that_changed_nothing_has_arrived_only_where_the_device_says_that_t
 
     async def story() -> bool:
         stand, seen = Stand(still(page())), look(page())
-        proof = moved(seen, stand.screens, says)
+        proof = screen_moved(seen, stand.screens, says)
         assert not proof.met(seen)  # before anybody was asked
         assert proof.ask is not None
         await proof.ask(seen)
@@ -259,42 +259,42 @@ CRASH = of(
 
 
 def test_an_app_is_started_when_it_is_in_front() -> None:
-    proof = in_front(APP, 4_000)
+    proof = app_in_front(APP, 4_000)
     assert (proof.mode, proof.patience_ms, proof.decides) == ("built_in", 4_000, True)
-    assert proof.check(front(of(APP))) == Holds(True, APP, APP)
+    assert proof.check(front(of(APP))) == ConditionResult(True, APP, APP)
     message, expected, observed = failed(proof, front(of(SHOP)).screen)
     assert message == f"{APP} did not come to the front; {SHOP} is there"
     assert (expected, observed) == (APP, SHOP)
 
 
 def test_where_nothing_is_there_it_is_said() -> None:
-    failure = in_front(APP, 0).failure(Holds(False, APP, ""))
+    failure = app_in_front(APP, 0).failure(ConditionResult(False, APP, ""))
     assert failure.message == f"{APP} did not come to the front; nothing is there"
 
 
 @each(("prompt", "kind"), [(PERMISSION, "permission"), (CHOOSER, "chooser"), (INSTALLER, "installer")])
 def test_what_the_system_asks_above_an_app_proves_this_app_and_no_other(prompt: str, kind: str) -> None:
     above = front(of(APP), prompt)
-    assert in_front(APP, 0).check(above) == Holds(True, APP, f"a {kind} prompt of {APP}")
-    assert not in_front(SHOP, 0).met(above)
+    assert app_in_front(APP, 0).check(above) == ConditionResult(True, APP, f"a {kind} prompt of {APP}")
+    assert not app_in_front(SHOP, 0).met(above)
 
 
 def test_a_prompt_alone_may_be_of_any_app() -> None:
     """A channel that reads one window only shows nothing else."""
-    assert in_front(APP, 0).met(front(PERMISSION))
+    assert app_in_front(APP, 0).met(front(PERMISSION))
 
 
 def test_a_crash_proves_no_start() -> None:
-    assert not in_front(APP, 0).met(front(CRASH))
+    assert not app_in_front(APP, 0).met(front(CRASH))
 
 
 def test_a_prompt_that_has_another_dialog_of_the_system_below_is_still_found() -> None:
-    assert in_front(APP, 0).met(front(of(APP), CRASH, PERMISSION))
+    assert app_in_front(APP, 0).met(front(of(APP), CRASH, PERMISSION))
 
 
 def test_who_draws_a_prompt_is_not_the_app_below_it() -> None:
     drawer = "com.android.permissioncontroller"
-    proof = in_front(drawer, 0)
+    proof = app_in_front(drawer, 0)
     assert proof.check(front(of(SHOP), PERMISSION)).observed != f"a permission prompt of {drawer}"
 
 
@@ -319,7 +319,7 @@ def typed(text: str, drawn: Screen, **how: Any) -> Proof:
 
 def test_the_field_must_still_say_what_was_read_back() -> None:
     proof = typed("Ada", form(""))
-    assert proof.check(look(form("Ada"))) == Holds(True, "Ada", "Ada")
+    assert proof.check(look(form("Ada"))) == ConditionResult(True, "Ada", "Ada")
     assert failed(proof, form("")) == ("The field does not contain the typed text", "Ada", "")
     assert not proof.met(look(form("Ad")))
     assert (proof.mode, proof.patience_ms, proof.decides) == ("built_in", 0, True)
@@ -345,7 +345,7 @@ def test_only_a_field_counts_as_focused_and_else_the_one_that_was_aimed_at() -> 
 
 
 def test_a_field_that_is_gone_says_nothing_against_it() -> None:
-    assert typed("Ada", form("")).check(look(page())) == Holds(True, "Ada", None)
+    assert typed("Ada", form("")).check(look(page())) == ConditionResult(True, "Ada", None)
 
 
 def test_without_a_target_only_the_focused_field_is_read() -> None:
@@ -381,6 +381,6 @@ def test_a_change_is_measured_against_the_screen_before() -> None:
 
 
 def test_a_verdict_is_told_with_what_was_wanted_and_what_was_there() -> None:
-    made = Holds(True, "this", "that").verification("built_in")
+    made = ConditionResult(True, "this", "that").verification("built_in")
     assert (made.mode, made.expected, made.observed, made.outcome) == ("built_in", "this", "that", "verified")
-    assert Holds(False, "this", "that").verification("built_in").outcome == "failed"
+    assert ConditionResult(False, "this", "that").verification("built_in").outcome == "failed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handrail.engine.resolve import Aim
 from handrail.engine.snapshot import ScreenAnalysis, UiSnapshot
-from handrail.engine.verify import toggled
+from handrail.engine.verify import checked_state_changed
 from handrail.protocol.target import Selector
 from handrail.screen.node import Node, Screen
 from handrail.screen.select import NO_HANDLES, FoundElement
@@ -39,7 +39,7 @@ def has_turned(before: Screen, name: str, after: Screen) -> bool:
     """Whether a tap on this switch is proved by the screen after it."""
     switch = switch_of(before, name)
     found = FoundElement(before, switch, "exact", NO_HANDLES)
-    proof = toggled(look(before), Aim(Selector(text=name), found, None, None, name))
+    proof = checked_state_changed(look(before), Aim(Selector(text=name), found, None, None, name))
     assert proof is not None
     return proof.met(look(after))
 
@@ -92,6 +92,6 @@ def test_a_tap_on_the_row_that_is_chosen_already_changes_nothing(
     drawn = choices(kind, *zip(("Small", "Medium", "Large"), chosen, strict=True))
     first = next(one for one in drawn.nodes if one.text == "Small")
     aim = Aim(Selector(text="Small"), FoundElement(drawn, first, "exact", NO_HANDLES), None, None, "Small")
-    proof = toggled(look(drawn), aim)
+    proof = checked_state_changed(look(drawn), aim)
     assert proof is not None
     assert proof.met(look(drawn)) is met

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from handrail.engine.conditions import Holds
+from handrail.engine.conditions import ConditionResult
 from handrail.engine.run import Outcome, Stage
-from handrail.engine.verify import verified
+from handrail.engine.verify import verified_by_read_back
 from handrail.errors import (
     ActionRejected,
     AdbCommandError,
@@ -19,7 +19,8 @@ from handrail.errors import (
     Unsupported,
     VerificationFailed,
 )
-from handrail.protocol.system import ListApps, RunScript, SetClipboard, Shell, StartApp, StopApp
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.system import ListApps, RunScript, SetClipboard, Shell, StopApp
 from handrail.surface import capabilities as can
 from handrail.surface.values import InstalledApp
 
@@ -30,16 +31,17 @@ async def stop_app(stage: Stage, action: StopApp) -> Outcome:
     failure = VerificationFailed(
         f"{action.package} still runs as {observed}", expected="stopped", observed=observed
     )
-    return _proved("stopped", observed, failure)
+    return _outcome_of_read_back("stopped", observed, failure)
 
 
 async def list_apps(stage: Stage, action: ListApps) -> Outcome:
     """Apps that a person could start, sorted by name."""
-    wanted = folded(action.find or "")
+    wanted = fold_name(action.find or "")
     apps = [
         app
         for app in await stage.apps.installed()
-        if wanted in folded(app.package) or any(wanted in folded(name) for name in (app.label, *app.names))
+        if wanted in fold_name(app.package)
+        or any(wanted in fold_name(name) for name in (app.label, *app.names))
     ]
     apps.sort(key=lambda app: (app.label.casefold(), app.package))
     rows = [{"name": app.label, "package": app.package} for app in apps]
@@ -47,15 +49,11 @@ async def list_apps(stage: Stage, action: ListApps) -> Outcome:
     return Outcome(details={"apps": rows, "text": text})
 
 
-async def named_app(stage: Stage) -> StartApp | None:
-    """For an app that is started by its name: the action with its package, which policy and proof need. Else
-    None."""
-    action = stage.run.action
-    if not isinstance(action, StartApp) or action.name is None:
-        return None
-    app = choose_app(action.name, await stage.apps.installed())
+async def named_app(stage: Stage, name: str) -> AnyAction:
+    """The action that starts an app by its name, with the package, which policy and proof need."""
+    app = choose_app(name, await stage.apps.installed())
     stage.run.details |= {"name": app.label, "package": app.package}
-    return action.model_copy(update={"package": app.package, "name": None})
+    return stage.run.action.model_copy(update={"package": app.package, "name": None})
 
 
 async def set_clipboard(stage: Stage, action: SetClipboard) -> Outcome:
@@ -69,12 +67,12 @@ async def set_clipboard(stage: Stage, action: SetClipboard) -> Outcome:
         return Outcome()
     observed = action.text if content in (text, stage.secrets.redact(text)) else content
     failure = VerificationFailed("The clipboard has other content", expected=action.text, observed=observed)
-    return _proved(action.text, observed, failure)
+    return _outcome_of_read_back(action.text, observed, failure)
 
 
-def _proved(expected: str, observed: str, failure: HandrailError) -> Outcome:
+def _outcome_of_read_back(expected: str, observed: str, failure: HandrailError) -> Outcome:
     met = expected == observed
-    verification = Holds(met, expected, observed).verification("built_in")
+    verification = ConditionResult(met, expected, observed).verification("built_in")
     return Outcome(verification=verification, failure=None if met else failure)
 
 
@@ -91,13 +89,13 @@ async def run_shell(stage: Stage, action: Shell) -> Outcome:
         output = await (shell.script(filled[0]) if action.raw else shell.command(filled))
     details = {
         "exit_code": output.exit_code,
-        "stdout": shortened(output.stdout),
-        "stderr": shortened(output.stderr),
+        "stdout": head_and_tail(output.stdout),
+        "stderr": head_and_tail(output.stderr),
     }
     if output.exit_code not in (0, None):
         stage.run.details |= details
         raise AdbCommandError(f"The command ended with exit code {output.exit_code}", command=action.tokens)
-    return Outcome(details=details, verification=verified(output.exit_code, 0))
+    return Outcome(details=details, verification=verified_by_read_back(output.exit_code, 0))
 
 
 async def run_script(stage: Stage, action: RunScript) -> Outcome:
@@ -116,10 +114,10 @@ async def run_script(stage: Stage, action: RunScript) -> Outcome:
     if not result.ok:
         why = "ran out of time" if result.timed_out else f"ended with exit code {result.exit_code}"
         raise AdbCommandError(f"The script {why}", command=[action.script])
-    return Outcome(verification=verified(result.exit_code, 0), settle="none")
+    return Outcome(verification=verified_by_read_back(result.exit_code, 0), settle="none")
 
 
-def shortened(text: str, limit: int = TEXT_LIMIT) -> str:
+def head_and_tail(text: str, limit: int = TEXT_LIMIT) -> str:
     """Head and tail of a long text, with the number of characters left out."""
     if len(text) <= limit:
         return text
@@ -133,7 +131,7 @@ MOST = 5
 """Candidates in an error."""
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Equal for all spellings of a name: "Wi-Fi Anályzer", "wifi analyzer"."""
     plain = unicodedata.normalize("NFKD", name.casefold())
     letters = "".join(char for char in plain if not unicodedata.combining(char))
@@ -143,20 +141,20 @@ def folded(name: str) -> str:
 
 def choose_app(name: str, apps: Sequence[InstalledApp]) -> InstalledApp:
     """The app with this name in the device's language, else in any language, else with this package."""
-    wanted = folded(name)
+    wanted = fold_name(name)
     for matches in (
-        [app for app in apps if wanted and folded(app.label) == wanted],
-        [app for app in apps if wanted and wanted in map(folded, app.names)],
+        [app for app in apps if wanted and fold_name(app.label) == wanted],
+        [app for app in apps if wanted and wanted in map(fold_name, app.names)],
         [app for app in apps if app.package.casefold() == name.strip().casefold()],
     ):
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise _several(name, matches)
-    raise _none(name, apps)
+            raise _ambiguous_app(name, matches)
+    raise _app_not_installed(name, apps)
 
 
-def _several(name: str, matches: Sequence[InstalledApp]) -> AmbiguousTarget:
+def _ambiguous_app(name: str, matches: Sequence[InstalledApp]) -> AmbiguousTarget:
     packages = " or ".join(app.package for app in matches[:MOST])
     return AmbiguousTarget(
         f'{len(matches)} apps are called "{name}"',
@@ -169,9 +167,9 @@ LISTED_NAMES = 20
 """Names of apps in a hint."""
 
 
-def _none(name: str, apps: Sequence[InstalledApp]) -> AppNotInstalled:
-    wanted = folded(name)
-    by_name = {folded(label): app for app in apps for label in (app.label, *app.names)}
+def _app_not_installed(name: str, apps: Sequence[InstalledApp]) -> AppNotInstalled:
+    wanted = fold_name(name)
+    by_name = {fold_name(label): app for app in apps for label in (app.label, *app.names)}
     inside = [label for label in by_name if wanted and (wanted in label or (label and label in wanted))]
     close = dict.fromkeys([*sorted(inside, key=len), *get_close_matches(wanted, by_name, n=3, cutoff=0.6)])
     similar = list(dict.fromkeys(by_name[label] for label in close))[:MOST]

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail.clock import Clock
-from handrail.engine.conditions import NO_ELEMENT, Holds, fulfilling_node, holds
+from handrail.engine.conditions import NO_ELEMENT, ConditionResult, check_condition, fulfilling_node
 from handrail.engine.resolve import aim_at
 from handrail.engine.run import Outcome, Stage
 from handrail.engine.settle import SettleLoop
-from handrail.engine.snapshot import ScreenTracker, UiSnapshot, required
-from handrail.engine.verify import verified
+from handrail.engine.snapshot import ScreenTracker, UiSnapshot, require_present
+from handrail.engine.verify import verified_by_read_back
 from handrail.errors import (
     ActionRejected,
     AssertionFailed,
@@ -35,17 +35,17 @@ from handrail.protocol.observe import (
 )
 from handrail.protocol.target import Condition, Selector, StateIs, TextIs
 from handrail.screen.node import Node
-from handrail.screen.select import candidates, did_you_mean, nearest_nodes
+from handrail.screen.select import candidate_list, did_you_mean, nearest_nodes
 from handrail.waiting import Deadline, Expired
 
 
-async def _until(
+async def _capture_until_met(
     stage: Stage,
     check: Check,
     timeout_ms: float,
     condition: Condition | None = None,
     every_ms: int | None = None,
-) -> tuple[Outcome, Holds]:
+) -> tuple[Outcome, ConditionResult]:
     """Captures snapshots until the check holds, and adopts the last one in any case.
 
     The node that fulfils the condition becomes the resolved target of the envelope.
@@ -67,10 +67,12 @@ async def wait_for(stage: Stage, action: WaitFor) -> Outcome:
     """Compares with the last snapshot, so a change that happened before the call counts."""
     before = stage.screens.last or await stage.refresh_screen()
 
-    def check(snapshot: UiSnapshot) -> Holds:
-        return holds(action.condition, snapshot, stage.screens.refs_on(snapshot), before)
+    def check(snapshot: UiSnapshot) -> ConditionResult:
+        return check_condition(action.condition, snapshot, stage.screens.refs_on(snapshot), before)
 
-    outcome, verdict = await _until(stage, check, action.timeout_ms, action.condition, action.every_ms)
+    outcome, verdict = await _capture_until_met(
+        stage, check, action.timeout_ms, action.condition, action.every_ms
+    )
     if not verdict.met:
         raise Timeout(
             _unmet_message(str(action.condition), verdict, action.timeout_ms),
@@ -91,7 +93,7 @@ async def wait_for_stable(stage: Stage, action: WaitForStable) -> Outcome:
     if settled.report.reason in ("budget", "loading"):
         why = f"still loading: {settled.report.loading}" if settled.report.loading else "it is still moving"
         raise IdleTimeout(f"The screen did not come to rest within {action.timeout_ms} ms; {why}")
-    return Outcome(verification=verified(settled.report.reason))
+    return Outcome(verification=verified_by_read_back(settled.report.reason))
 
 
 Expect = ExpectVisible | ExpectAbsent | ExpectText | ExpectState | ExpectScreen | ExpectApp
@@ -100,32 +102,34 @@ Expect = ExpectVisible | ExpectAbsent | ExpectText | ExpectState | ExpectScreen 
 async def expect(stage: Stage, action: Expect) -> Outcome:
     if isinstance(action, ExpectScreen) and action.activity is not None:
         return await _expect_activity(stage, action, action.activity)
-    condition = _condition(action)
+    condition = _condition_of_check(action)
 
-    def check(snapshot: UiSnapshot) -> Holds:
-        return holds(condition, snapshot, stage.screens.refs_on(snapshot), None)
+    def check(snapshot: UiSnapshot) -> ConditionResult:
+        return check_condition(condition, snapshot, stage.screens.refs_on(snapshot), None)
 
-    outcome, verdict = await _until(stage, check, action.timeout_ms, condition)
+    outcome, verdict = await _capture_until_met(stage, check, action.timeout_ms, condition)
     if verdict.met:
         return outcome
     if not isinstance(action, ExpectVisible | ExpectAbsent | ExpectText):
-        raise _unmet(ExpectStateMismatch, str(condition), verdict, action.timeout_ms)
+        raise _unmet_error(ExpectStateMismatch, str(condition), verdict, action.timeout_ms)
     similar: list[Node] = []
     if verdict.observed in ("not visible", NO_ELEMENT):
         target = action.target
         words = (target.text or target.text_contains) if isinstance(target, Selector) else None
-        similar = nearest_nodes(required(stage.screens.last).screen, words or "", stage.screens.registry)
-    raise _unmet(
+        similar = nearest_nodes(
+            require_present(stage.screens.last).screen, words or "", stage.screens.registry
+        )
+    raise _unmet_error(
         AssertionFailed,
         str(condition),
         verdict,
         action.timeout_ms,
         hint=did_you_mean(similar, stage.screens.registry),
-        candidates=candidates(similar, stage.screens.registry) or None,
+        candidates=candidate_list(similar, stage.screens.registry) or None,
     )
 
 
-def _condition(action: Expect) -> Condition:
+def _condition_of_check(action: Expect) -> Condition:
     match action:
         case ExpectVisible():
             return Condition(visible=action.target)
@@ -142,13 +146,13 @@ def _condition(action: Expect) -> Condition:
 
 
 async def _expect_activity(stage: Stage, action: ExpectScreen, activity: str) -> Outcome:
-    async def check(_: UiSnapshot) -> Holds:
+    async def check(_: UiSnapshot) -> ConditionResult:
         front = await stage.screens.reader.foreground()
-        return Holds(is_activity(front.activity, activity), activity, front.activity)
+        return ConditionResult(is_activity(front.activity, activity), activity, front.activity)
 
-    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    outcome, verdict = await _capture_until_met(stage, check, action.timeout_ms)
     if not verdict.met:
-        raise _unmet(ExpectStateMismatch, f"the screen is {activity}", verdict, action.timeout_ms)
+        raise _unmet_error(ExpectStateMismatch, f"the screen is {activity}", verdict, action.timeout_ms)
     return outcome
 
 
@@ -159,14 +163,14 @@ def is_activity(shown: str, wanted: str) -> bool:
     return shown == full_name or (not slash and f".{shown}".endswith(f".{full_name.removeprefix('.')}"))
 
 
-def _unmet(
-    failure: type[HandrailError], wanted: str, verdict: Holds, waited_ms: int, **details: Any
+def _unmet_error(
+    failure: type[HandrailError], wanted: str, verdict: ConditionResult, waited_ms: int, **details: Any
 ) -> HandrailError:
     message = _unmet_message(wanted, verdict, waited_ms)
     return failure(message, expected=verdict.expected, actual=verdict.observed, **details)
 
 
-def _unmet_message(wanted: str, verdict: Holds, waited_ms: int) -> str:
+def _unmet_message(wanted: str, verdict: ConditionResult, waited_ms: int) -> str:
     waited = f"Waited {waited_ms / 1000:g} s" if waited_ms else "Looked once"
     return f"Expected: {wanted}. Found: {verdict.observed_text}. {waited}."
 
@@ -184,7 +188,7 @@ async def request_human_auth(stage: Stage, action: RequestHumanAuth) -> Outcome:
 FIRST_GAP_MS = 20.0
 LONGEST_GAP_MS = 200.0
 
-Check = Callable[[UiSnapshot], Holds | Awaitable[Holds]]
+Check = Callable[[UiSnapshot], ConditionResult | Awaitable[ConditionResult]]
 
 
 LAST_LOOK_MS = 5_000.0
@@ -193,7 +197,7 @@ LAST_LOOK_MS = 5_000.0
 
 async def wait_until(
     screens: ScreenTracker, clock: Clock, check: Check, timeout_ms: float, every_ms: int | None = None
-) -> tuple[UiSnapshot, Holds]:
+) -> tuple[UiSnapshot, ConditionResult]:
     """Captures snapshots until the check holds or the time is over. Returns the last one and its result."""
     deadline = clock.monotonic_ms() + timeout_ms
     gap = FIRST_GAP_MS

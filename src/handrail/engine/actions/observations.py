@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.clock import iso_time
 from handrail.engine.run import Outcome, Stage
-from handrail.engine.snapshot import UiSnapshot, required
+from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import InvalidAction, SemanticMismatch
 from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryDb, Screenshot, WhatChanged
@@ -36,12 +36,12 @@ INDENT = 2
 
 
 async def get_ui_tree(stage: Stage, action: GetUiTree) -> Outcome:
-    """As text with refs, as JSON, or only the changes."""
+    """The screen as text with refs, as JSON, or only its changes."""
     before = stage.screens.last
     snapshot = await stage.refresh_screen()
     stage.run.after = snapshot
     if action.since is not None:
-        return _since(stage, snapshot, action.since, before)
+        return _changes_since(stage, snapshot, action.since, before)
     within = search_scope(stage.find(action.within).node) if action.within is not None else None
     facts = {
         "format": action.format,
@@ -58,11 +58,11 @@ async def get_ui_tree(stage: Stage, action: GetUiTree) -> Outcome:
             if action.depth:
                 most = (action.depth + 1) * INDENT
                 lines = [line for line in lines if len(line) - len(line.lstrip()) < most]
-            text, truncated = _chosen(header, lines, action)
+            text, truncated = _lines_that_contain(header, lines, action)
             details = {"text": text, "lines": text.count("\n") + 1, "truncated": truncated}
             return Outcome(details={**facts, **details})
         case "compact":
-            return Outcome(details={**facts, **_compact(stage, action, within)})
+            return Outcome(details={**facts, **_compact_details(stage, action, within)})
 
 
 def read_text(stage: Stage) -> Outcome:
@@ -74,7 +74,7 @@ def read_text(stage: Stage) -> Outcome:
     return Outcome(details={"text": text})
 
 
-def _compact(stage: Stage, action: GetUiTree, within: Node | None) -> dict[str, Any]:
+def _compact_details(stage: Stage, action: GetUiTree, within: Node | None) -> dict[str, Any]:
     result = stage.screens.render(
         max_lines=MOST_LINES if action.find else action.max_lines,
         max_depth=action.depth,
@@ -82,11 +82,13 @@ def _compact(stage: Stage, action: GetUiTree, within: Node | None) -> dict[str, 
         within=within,
     )
     header, *lines = result.text.splitlines()
-    text, truncated = _chosen(header, lines, action) if action.find else (result.text, result.truncated)
+    text, truncated = (
+        _lines_that_contain(header, lines, action) if action.find else (result.text, result.truncated)
+    )
     return {"text": text, "refs": result.ref_count, "lines": text.count("\n") + 1, "truncated": truncated}
 
 
-def _chosen(header: str, lines: list[str], action: GetUiTree) -> tuple[str, bool]:
+def _lines_that_contain(header: str, lines: list[str], action: GetUiTree) -> tuple[str, bool]:
     """The lines that contain `find`, at most `max_lines`, with the number of those left out."""
     wanted = (action.find or "").casefold()
     matching = [line for line in lines if wanted in line.casefold()]
@@ -106,7 +108,7 @@ def part_of(screen: Screen, node: Node | None) -> Screen:
         for part in (node, *screen.inside(node))
     ]
     for part in screen.inside(node):
-        copy, around = nodes[part.order - node.order], nodes[required(part.parent).order - node.order]
+        copy, around = nodes[part.order - node.order], nodes[require_present(part.parent).order - node.order]
         copy.parent = around
         around.children.append(copy)
     return replace(screen, root=nodes[0], nodes=nodes, active=None)
@@ -118,10 +120,10 @@ async def what_changed(stage: Stage, action: WhatChanged) -> Outcome:
     since = action.since or stage.screens.revision_name
     snapshot = await stage.refresh_screen()
     stage.run.after = snapshot
-    return _since(stage, snapshot, since, before)
+    return _changes_since(stage, snapshot, since, before)
 
 
-def _since(stage: Stage, snapshot: UiSnapshot, since: str, before: UiSnapshot | None) -> Outcome:
+def _changes_since(stage: Stage, snapshot: UiSnapshot, since: str, before: UiSnapshot | None) -> Outcome:
     screens = stage.screens
     facts = {"since": since, "revision": screens.revision_name, "fingerprint": snapshot.fingerprint}
     old = (
@@ -145,8 +147,8 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
     png = await stage.screens.reader.screenshot()
     snapshot = await stage.refresh_screen() if action.marks else None
     stage.run.after = snapshot
-    marks = _marks(stage, snapshot) if snapshot else []
-    shown = await asyncio.to_thread(show, png, marks, action.scale, action.region)
+    marks = _ref_marks(stage, snapshot) if snapshot else []
+    shown = await asyncio.to_thread(fit_picture, png, marks, action.scale, action.region)
     app = snapshot.screen.package if snapshot else (await stage.screens.reader.foreground()).package
     picture = ScreenSnapshot(
         device_id=stage.surface.name,
@@ -160,7 +162,7 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
     return Outcome(details={**picture.to_dict(), "scale": round(shown.scale, 4), **part})
 
 
-def _marks(stage: Stage, snapshot: UiSnapshot) -> list[Mark]:
+def _ref_marks(stage: Stage, snapshot: UiSnapshot) -> list[Mark]:
     """The visible parts of touchable elements. Keys of the keyboard are left out, since their marks would
     cover it."""
     screen, refs = snapshot.screen, stage.screens.registry.refs
@@ -227,17 +229,14 @@ class ShownPicture:
     """The part of the screen that is shown; None for all of it."""
 
 
-def show(
-    png: bytes,
-    marks: Sequence[Mark] = (),
-    scale: float | None = None,
-    region: Sequence[int] | None = None,
+def fit_picture(
+    png: bytes, marks: Sequence[Mark] = (), scale: float | None = None, region: Sequence[int] | None = None
 ) -> ShownPicture:
     """Scales by the factor, else to fit `LONG_SIDE`. Marks and region are in screen pixels."""
     from PIL import Image  # noqa: PLC0415  (30 ms that most actions need not pay)
 
     width, height = size_of(png)
-    part = _on_picture(region, width, height) if region is not None else Bounds(0, 0, width, height)
+    part = _region_of_picture(region, width, height) if region is not None else Bounds(0, 0, width, height)
     factor = min(1.0, LONG_SIDE / max(part.width, part.height)) if scale is None else scale
     if factor >= 1.0 and not marks and region is None:
         return ShownPicture(png, width, height, 1.0)
@@ -250,7 +249,7 @@ def show(
         image = image.resize(size, Image.Resampling.LANCZOS)
     if marks:
         inside = [(ref, box.intersect(part)) for ref, box in marks]
-        _draw(image, [(ref, _on_part(box, part, factor)) for ref, box in inside if box.area])
+        _draw_marks(image, [(ref, _scaled_box(box, part, factor)) for ref, box in inside if box.area])
     written = io.BytesIO()
     image.save(written, "PNG", compress_level=6)
     return ShownPicture(written.getvalue(), width, height, factor, part if region else None)
@@ -262,24 +261,24 @@ def picture_size(width: int, height: int) -> tuple[int, int]:
     return max(1, round(width * factor)), max(1, round(height * factor))
 
 
-def _on_picture(region: Sequence[int], width: int, height: int) -> Bounds:
+def _region_of_picture(region: Sequence[int], width: int, height: int) -> Bounds:
     part = Bounds(*region).intersect(Bounds(0, 0, width, height))
     if not part.area:
-        raise InvalidAction(
-            f"region: {list(region)} is not on the screen, which is {width}x{height}",
-            path="region",
+        raise InvalidAction.at(
+            "region",
+            f"{list(region)} is not on the screen, which is {width}x{height}",
             hint="Give left, top, right and bottom in pixels of the screen.",
         )
     return part
 
 
-def _on_part(box: Bounds, part: Bounds, factor: float) -> Bounds:
+def _scaled_box(box: Bounds, part: Bounds, factor: float) -> Bounds:
     left, top = part.left, part.top
     moved = (box.left - left, box.top - top, box.right - left, box.bottom - top)
     return Bounds(*(round(edge * factor) for edge in moved))
 
 
-def _draw(image: Picture, marks: list[Mark]) -> None:
+def _draw_marks(image: Picture, marks: list[Mark]) -> None:
     """Frames first, then tags, so that no frame crosses a tag and no tag covers another."""
     from PIL import ImageDraw, ImageFont  # noqa: PLC0415
 
@@ -290,7 +289,7 @@ def _draw(image: Picture, marks: list[Mark]) -> None:
         draw.rectangle(edge, outline=_colour(ref), width=1 if ref[1] == "s" else 2)
     taken: list[Bounds] = []
     for ref, box in marks:
-        place = _place(draw, font, ref, box, taken)
+        place = _tag_place(draw, font, ref, box, taken)
         draw.rectangle((place.left, place.top, place.right - 1, place.bottom - 1), fill=_colour(ref))
         draw.text((place.left + 3, place.top + 1), ref, fill=(255, 255, 255), font=font)
         taken.append(place)
@@ -300,7 +299,7 @@ def _colour(ref: str) -> tuple[int, int, int]:
     return _COLOURS.get(ref[1], _OTHER)
 
 
-def _place(draw: Draw, font: object, ref: str, box: Bounds, taken: list[Bounds]) -> Bounds:
+def _tag_place(draw: Draw, font: object, ref: str, box: Bounds, taken: list[Bounds]) -> Bounds:
     """A corner of the element; above it if the tag would cover its text."""
     left, _, right, bottom = draw.textbbox((0, 0), ref, font=font)  # type: ignore[arg-type]
     width, height = int(right - left) + 6, int(bottom) + 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from handrail.engine.conditions import matches
+from handrail.engine.conditions import visible_matches
 from handrail.engine.gestures import (
     LANES,
     OPPOSITE,
@@ -19,17 +19,17 @@ from handrail.engine.gestures import (
     line_points,
     swipe_line,
 )
-from handrail.engine.resolve import aim_at, follow, partners
+from handrail.engine.resolve import aim_at, follow, is_in_view, partners
 from handrail.engine.run import Outcome, Stage, fresh_snapshot
 from handrail.engine.snapshot import UiSnapshot
-from handrail.engine.verify import moved, verified
+from handrail.engine.verify import screen_moved, verified_by_read_back
 from handrail.errors import ElementNotFound, ElementNotInteractable
 from handrail.protocol.device import ScrollTo
 from handrail.protocol.target import Selector
 from handrail.screen.fingerprint import at_rest
 from handrail.screen.node import Bounds, Node, Screen
-from handrail.screen.reach import covering, tap_point, visible_part
-from handrail.screen.select import candidates, nearest, nearest_nodes
+from handrail.screen.reach import nodes_covering, tap_point, visible_part
+from handrail.screen.select import candidate_list, nearest_labels, nearest_nodes
 from handrail.screen.windows import front_window, is_input_method
 from handrail.surface.gesture import swipe
 
@@ -49,19 +49,24 @@ async def scroll_to(stage: Stage, action: ScrollTo) -> Outcome:
     snapshot = await fresh_snapshot(stage)
     if isinstance(action.target, Selector) and action.target.handle:
         stage.screens.registry.resolve(action.target.handle)  # raises for a stale ref before anything moves
-    search = _Search(stage, action, snapshot)
+    is_free = (
+        "direction" not in action.model_fields_set
+    )  # where it lies was not said, so the surface may know
+    if is_free and not is_in_view(stage.screens, action.target):
+        snapshot = await stage.input.bring_into_view(action.target) or snapshot
+    search = _ScrollSearch(stage, action, snapshot)
     node = await search.run()
     stage.run.aims["target"] = aim_at(stage.screens, action.target, node)
-    verification = verified("visible", f"{action.target} is visible")
+    verification = verified_by_read_back("visible", f"{action.target} is visible")
     return Outcome(details={"scrolls": search.scrolls}, verification=verification, settle="none")
 
 
 async def scroll_into_view(stage: Stage, action: ScrollTo, snapshot: UiSnapshot) -> Node:
     """Scrolls an element into view, for an action that continues with it."""
-    return await _Search(stage, action, snapshot).run()
+    return await _ScrollSearch(stage, action, snapshot).run()
 
 
-class _Search:
+class _ScrollSearch:
     """One search through one container."""
 
     def __init__(self, stage: Stage, action: ScrollTo, snapshot: UiSnapshot) -> None:
@@ -80,29 +85,30 @@ class _Search:
         return scroller_for(screen, direction)
 
     async def run(self) -> Node:
-        while not (node := self._match()):
+        while not (node := self._first_reachable_match()):
             before = self.snapshot
             is_last = self.scrolls == self.action.max_scrolls
             if is_last or not await self._scroll_once():
-                if node := self._match(cut=True):
+                if node := self._first_reachable_match(cut=True):
                     break
-                raise self._missed(at_end=not is_last)
+                raise self._not_found(at_end=not is_last)
             self.scrolls += 1
-            if not self.slow and not self._match() and self._jumped(before):
+            if not self.slow and not self._first_reachable_match() and self._skipped_rows(before):
                 self.slow = True
                 await self._take_back(before)
         return node
 
     # finding the target
 
-    def _match(self, *, cut: bool = False) -> Node | None:
+    def _first_reachable_match(self, *, cut: bool = False) -> Node | None:
         """The first match that a finger can reach; with `cut`, also one that is mostly beyond the edge."""
         screen = self.snapshot.screen
-        nodes = matches(screen, self.action.target, self.stage.screens.registry)
+        nodes = visible_matches(screen, self.action.target, self.stage.screens.registry)
         if self.action.within is not None and self.scroller is not None:
             nodes = [node for node in nodes if node.is_inside(self.scroller)]
         return next(
-            (node for node in nodes if (cut or not self._is_cut(node)) and _is_free(screen, node)), None
+            (node for node in nodes if (cut or not self._is_cut(node)) and _is_unobstructed(screen, node)),
+            None,
         )
 
     def _is_cut(self, node: Node) -> bool:
@@ -114,13 +120,13 @@ class _Search:
         at_edge = part[low] <= box[low] + _EDGE_PX or part[high] >= box[high] - _EDGE_PX
         return at_edge and part[high] - part[low] < ENOUGH_PX
 
-    def _jumped(self, before: UiSnapshot) -> bool:
+    def _skipped_rows(self, before: UiSnapshot) -> bool:
         """No row from before is still visible, so rows may have been skipped."""
         if self.scroller is None:
             return False
         common = 0
         for old, new in partners(self.stage.screens, before.screen, self.snapshot.screen):
-            if new.is_inside(self.scroller) and _label(old) and _label(old) == _label(new):
+            if new.is_inside(self.scroller) and _shown_label(old) and _shown_label(old) == _shown_label(new):
                 if old.bounds != new.bounds:
                     return False
                 common += 1
@@ -134,7 +140,7 @@ class _Search:
         restless = self.stage.screens.volatile
         ignore = restless.nodes(old) | restless.nodes(new)
         if scroller is not None and self.scroller is not None:
-            ignore |= _outside(old, scroller) | _outside(new, self.scroller)
+            ignore |= _nodes_outside(old, scroller) | _nodes_outside(new, self.scroller)
         return at_rest(old, new, ignore)
 
     # swiping
@@ -164,30 +170,36 @@ class _Search:
             last, scroller = self.snapshot, self.scroller
             await self._swipe(self.action.direction, 0, slow=True)
             self.stage.run.details["taken_back"] = swipes
-            if self._match() or self._is_same(last, scroller) or not self._jumped(before):
+            if (
+                self._first_reachable_match()
+                or self._is_same(last, scroller)
+                or not self._skipped_rows(before)
+            ):
                 return
 
     async def _swipe(self, finger: Direction, attempt: int, *, slow: bool) -> None:
         stage, before = self.stage, self.snapshot
         rows = before.screen.inside(self.scroller) if self.scroller else before.screen.nodes
-        self.passed |= dict.fromkeys(label for node in rows if (label := _label(node)))
+        self.passed |= dict.fromkeys(label for node in rows if (label := _shown_label(node)))
         ways = stage.input.unguarded_lines(
             swipe_lines(before.screen, self.scroller, finger, self.action.amount or SHARE)
         )
         swipe_line = ways[attempt % len(ways)]  # the second attempt uses another line
-        if _length(swipe_line) < SHORTEST_PX:
+        if _line_length(swipe_line) < SHORTEST_PX:
             raise ElementNotInteractable(
                 f"The container is too small to scroll in: {self.scroller or before.screen.bounds}",
                 hint="Name a larger container by `within`, or close what covers it.",
                 reason="too small",
             )
         await stage.input.perform(swipe(*line_points(swipe_line), SLOW_MS if slow else SWIPE_MS))
-        self.snapshot = (await stage.settle(before, moved(before, stage.screens))).snapshot
+        self.snapshot = (await stage.settle(before, screen_moved(before, stage.screens))).snapshot
         screen = self.snapshot.screen
         if self.scroller is not None:
-            self.scroller = follow(stage.screens, before.screen, screen, self.scroller) or self._again(screen)
+            self.scroller = follow(
+                stage.screens, before.screen, screen, self.scroller
+            ) or self._find_scroller_again(screen)
 
-    def _again(self, screen: Screen) -> Node | None:
+    def _find_scroller_again(self, screen: Screen) -> Node | None:
         """If matching has lost the container: by the caller's selector, else the largest one."""
         try:
             return self._first_scroller(screen)
@@ -196,7 +208,7 @@ class _Search:
 
     # errors
 
-    def _missed(self, *, at_end: bool) -> ElementNotFound:
+    def _not_found(self, *, at_end: bool) -> ElementNotFound:
         action, handles, screen = self.action, self.stage.screens.registry, self.snapshot.screen
         wanted = getattr(action.target, "text", None) or getattr(action.target, "text_contains", None) or ""
         times = {0: "did not move", 1: "moved once"}.get(self.scrolls, f"moved {self.scrolls} times")
@@ -209,14 +221,14 @@ class _Search:
             selector=action.target.model_dump(exclude_none=True),
             scrolls=self.scrolls,
             reached_end=at_end,
-            candidates=candidates(nearest_nodes(screen, wanted, handles), handles),
-            passed=[passed[at] for at in nearest(wanted, zip(passed, range(len(passed)), strict=True))]
+            candidates=candidate_list(nearest_nodes(screen, wanted, handles), handles),
+            passed=[passed[at] for at in nearest_labels(wanted, zip(passed, range(len(passed)), strict=True))]
             if wanted
             else None,
         )
 
 
-def _is_free(screen: Screen, node: Node) -> bool:
+def _is_unobstructed(screen: Screen, node: Node) -> bool:
     """Not under the keyboard or a bar. A disabled element counts as visible."""
     try:
         tap_point(screen, node)
@@ -225,17 +237,17 @@ def _is_free(screen: Screen, node: Node) -> bool:
     return True
 
 
-def _label(node: Node) -> str:
+def _shown_label(node: Node) -> str:
     return node.shown_text or node.description
 
 
-def _outside(screen: Screen, box: Node) -> frozenset[Node]:
+def _nodes_outside(screen: Screen, box: Node) -> frozenset[Node]:
     return frozenset(
         node for node in screen.nodes if not (node is box or node.is_inside(box) or box.is_inside(node))
     )
 
 
-def _length(swipe_line: SwipeLine) -> int:
+def _line_length(swipe_line: SwipeLine) -> int:
     x1, y1, x2, y2 = swipe_line
     return abs(x2 - x1) + abs(y2 - y1)
 
@@ -254,15 +266,15 @@ _WRAPPERS = 6
 def scroller_for(screen: Screen, direction: Direction) -> Node | None:
     """The largest visible container of the front window. A swipe beside a dialog would close it."""
     window = front_window(screen)
-    return _largest(screen, [window, *screen.inside(window)], direction)
+    return _largest_scroller(screen, [window, *screen.inside(window)], direction)
 
 
 def scroller_of(screen: Screen, node: Node, direction: Direction) -> Node:
     """The node itself if it scrolls, else a container in it or around it."""
     if _scrolls(node):
         return node
-    around = (ancestor for ancestor in node.ancestors() if _fits(ancestor, direction))
-    return _largest(screen, screen.inside(node), direction) or next(around, None) or node
+    around = (ancestor for ancestor in node.ancestors() if _may_scroll_along(ancestor, direction))
+    return _largest_scroller(screen, screen.inside(node), direction) or next(around, None) or node
 
 
 def anything_scrolls(screen: Screen) -> bool:
@@ -271,13 +283,13 @@ def anything_scrolls(screen: Screen) -> bool:
     return any(_scrolls(node) and visible_part(screen, node).area for node in inside)
 
 
-def _largest(screen: Screen, nodes: list[Node], direction: Direction) -> Node | None:
+def _largest_scroller(screen: Screen, nodes: list[Node], direction: Direction) -> Node | None:
     """A container that certainly scrolls along this axis is preferred to one that may."""
     sure = axis_wanted(direction)
     ranked = [
         (axis_of(node) == sure, area, -node.order, node)
         for node in nodes
-        if _fits(node, direction) and (area := visible_part(screen, node).area)
+        if _may_scroll_along(node, direction) and (area := visible_part(screen, node).area)
     ]
     return max(ranked)[-1] if ranked else None
 
@@ -286,7 +298,7 @@ def _scrolls(node: Node) -> bool:
     return node.scrollable or node.role in ("list", "web_view")
 
 
-def _fits(node: Node, direction: Direction) -> bool:
+def _may_scroll_along(node: Node, direction: Direction) -> bool:
     return _scrolls(node) and axis_of(node) in (None, axis_wanted(direction))
 
 
@@ -301,7 +313,7 @@ def axis_of(node: Node) -> Axis | None:
         return "sideways"
     if name.endswith(("ScrollView", "ListView", "GridView")):
         return "vertical"
-    rows = _rows(node)
+    rows = _boxes_of_rows(node)
     if len(rows) < 2:
         return None
     if any(abs(row.top - rows[0].top) > _SLACK_PX for row in rows):
@@ -309,7 +321,7 @@ def axis_of(node: Node) -> Axis | None:
     return "sideways" if node.bounds.width > node.bounds.height else None
 
 
-def _rows(node: Node) -> list[Bounds]:
+def _boxes_of_rows(node: Node) -> list[Bounds]:
     for _ in range(_WRAPPERS):
         if len(node.children) == 1:
             node = node.children[0]
@@ -325,15 +337,15 @@ def swipe_lines(screen: Screen, scroller: Node | None, finger: Direction, share:
             box = box._replace(bottom=min(box.bottom, keyboard.top))
     shifts = [shift for shift in SHIFTS if share / 2 + abs(shift) <= _REACH]
     ways = [swipe_line(finger, box, share, lane, shift) for shift in shifts or SHIFTS[:1] for lane in LANES]
-    taken = _takers(screen, scroller, box, finger) if scroller else []
+    taken = _areas_that_take_swipes(screen, scroller, box, finger) if scroller else []
     return [path for path in ways if not any(place.holds(path[0], path[1]) for place in taken)] or ways
 
 
-def _takers(screen: Screen, scroller: Node, box: Bounds, finger: Direction) -> list[Bounds]:
+def _areas_that_take_swipes(screen: Screen, scroller: Node, box: Bounds, finger: Direction) -> list[Bounds]:
     """Areas where the swipe would move something else: an inner list, a slider, an overlay."""
     inner = [
         node
         for node in screen.inside(scroller)
-        if _fits(node, finger) or (is_sideways(finger) and node.role == "slider")
+        if _may_scroll_along(node, finger) or (is_sideways(finger) and node.role == "slider")
     ]
-    return [node.bounds for node in (*inner, *covering(screen, scroller, box))]
+    return [node.bounds for node in (*inner, *nodes_covering(screen, scroller, box))]
