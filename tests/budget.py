@@ -13,7 +13,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -58,7 +58,9 @@ class Module:
         )
 
 
+@cache
 def modules(source: Path) -> list[Module]:
+    """Each file is parsed once."""
     out = []
     for path in sorted(source.rglob("*.py")):
         parts = path.relative_to(source).with_suffix("").parts
@@ -221,7 +223,7 @@ def main() -> None:
             continue
         now = measured(name)
         for part, limits in parts.items():
-            cells = [f"{key} {now[part][key]}/{limit}" for key, limit in limits.items()]
+            cells = [f"{key} {now.get(part, {}).get(key, 0)}/{limit}" for key, limit in limits.items()]
             print(f"{name}.{part:<16}", *cells)  # noqa: T201
 
 

@@ -153,15 +153,7 @@ def unused() -> tuple[list[Defined], list[Defined]]:
     found = [
         one
         for path in sorted(
-            one
-            for root in (
-                "src",
-                "packages/sim/src",
-                "packages/eval/src",
-                "packages/fleet/src",
-                "packages/maestro/src",
-            )
-            for one in (ROOT / root).rglob("*.py")
+            one for root in (ROOT / "src", *sorted(ROOT.glob("packages/*/src"))) for one in root.rglob("*.py")
         )
         for one in definitions(path)
     ]

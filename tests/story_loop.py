@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import selectors
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -45,6 +46,43 @@ class _JumpingSelector(selectors.DefaultSelector):
             return ready
         self.loop.elapsed += timeout
         return []
+
+
+class _CountingSelector(selectors.DefaultSelector):
+    """Counts how long the loop waited, and never more of it than the loop asked for."""
+
+    loop: LiveLoop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self.loop.count_work()
+        began = time.monotonic()
+        ready = super().select(timeout)
+        waited = time.monotonic() - began
+        self.loop.elapsed += waited if timeout is None else min(waited, max(0.0, timeout))
+        self.loop.worked_until = time.thread_time()
+        return ready
+
+
+class LiveLoop(asyncio.SelectorEventLoop):
+    """For tests with processes, browsers and threads, in real time less what a busy machine took from it.
+
+    While the loop works, its time is the processor time that it got: two seconds are not over because other
+    programs had the processor for three.
+    """
+
+    def __init__(self) -> None:
+        self.elapsed = time.monotonic()
+        self.worked_until = time.thread_time()
+        selector = _CountingSelector()
+        selector.loop = self
+        super().__init__(selector)
+
+    def count_work(self) -> None:
+        self.elapsed += time.thread_time() - self.worked_until
+        self.worked_until = time.thread_time()
+
+    def time(self) -> float:
+        return self.elapsed + time.thread_time() - self.worked_until
 
 
 class StoryLoop(asyncio.SelectorEventLoop):

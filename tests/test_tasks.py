@@ -9,10 +9,7 @@ import pytest
 REPOSITORY = Path(__file__).parent.parent
 ROOTS = {
     "": REPOSITORY / "src" / "handrail",
-    **{
-        f"handrail_{name}/": REPOSITORY / "packages" / name / "src" / f"handrail_{name}"
-        for name in ("sim", "eval", "fleet", "maestro")
-    },
+    **{f"{path.name}/": path for path in sorted(REPOSITORY.glob("packages/*/src/handrail_*"))},
 }
 STARTERS = {"create_task", "ensure_future"}
 ELSEWHERE = {
@@ -25,7 +22,10 @@ ELSEWHERE = {
         2,
         "an action's work and its end; Queue.stop ends the one and waits for the other",
     ),
-    "engine/session.py": (2, "its watch and its saving of refs, which Session.close ends"),
+    "engine/session.py": (
+        3,
+        "its watch and its saving of refs, which Session.close ends; a picture that the next touch awaits",
+    ),
     "web_server/phone_stream.py": (1, "a TaskGroup: a picture that can't be made small ends the stream"),
     "sync/openers.py": (2, "a call that its thread waits for, and a block that Kept.close leaves"),
     "handrail_sim/adbd/connection.py": (

@@ -1,4 +1,4 @@
-"""Hands for AI agents on phones, rails for the people who own them.
+"""AI agents and tests operate phones and browsers, and their owners stay in charge.
 
 What is public here is imported when it is first used: a command line should not pay for it.
 """
@@ -23,3 +23,7 @@ def __getattr__(name: str) -> Any:
         importlib.import_module("handrail.system").need_posix(f"handrail.{name}")
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*_PUBLIC, "__version__", "sync"])

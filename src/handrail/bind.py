@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, PortInUse
 
 if TYPE_CHECKING:
     import ssl
@@ -27,8 +27,7 @@ TUNNEL = (
 )
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-SHORTEST_TOKEN = 16
-"""Characters; whoever can reach the port can guess."""
+SHORTEST_TOKEN = 16  # characters; whoever can reach the port can guess
 
 
 def is_loopback(host: str) -> bool:
@@ -38,13 +37,13 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def hosts_at(host: str, port: int) -> frozenset[str]:
+def host_headers_at(host: str, port: int) -> frozenset[str]:
     """Host headers with this machine's own names, or with the name that was given."""
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
     return frozenset(f"{name}:{port}" for name in (*LOOPBACK, shown))
 
 
-def literal_host(host: str, server: tuple[str, int | None] | None) -> str:
+def replace_localhost(host: str, server: tuple[str, int | None] | None) -> str:
     """A Host header; `localhost` is replaced by the address that answered."""
     name, _, port = host.rpartition(":")
     if name.lower().rstrip(".") != "localhost" or server is None or server[1] is None:
@@ -103,7 +102,7 @@ def read_certificate(cert: Path | None, key: Path | None) -> Certificate | None:
     return cert, key
 
 
-def trusting(certificate: Path) -> ssl.SSLContext:
+def tls_context_trusting(certificate: Path) -> ssl.SSLContext:
     """For the owner's own programs: trusts exactly this certificate, under any name."""
     import ssl  # noqa: PLC0415
 
@@ -114,7 +113,7 @@ def trusting(certificate: Path) -> ssl.SSLContext:
     return context
 
 
-def read_public(address: str | None) -> str | None:
+def read_public_address(address: str | None) -> str | None:
     """The host, with its port, of the address that a tunnel gives the desk; only https counts."""
     if address is None:
         return None
@@ -136,8 +135,9 @@ def read_public(address: str | None) -> str | None:
 def public_host(tunnel: str | None, host: str, port: int, cert: Path | None) -> str | None:
     """Where other devices find the desk: the tunnel's host, else the one that was bound or certified."""
     if tunnel is not None or cert is None:
-        return read_public(tunnel)
-    names = [host] if not is_loopback(host) and host.strip("[]") not in ("0.0.0.0", "::") else _names_in(cert)  # noqa: S104
+        return read_public_address(tunnel)
+    is_a_name = not is_loopback(host) and host.strip("[]") not in ("0.0.0.0", "::")  # noqa: S104
+    names = [host] if is_a_name else _names_of_certificate(cert)
     shown = next((name for name in names if "*" not in name and not is_loopback(name)), None)
     if shown is None:
         return None
@@ -146,7 +146,7 @@ def public_host(tunnel: str | None, host: str, port: int, cert: Path | None) -> 
     return name if port == HTTPS else f"{name}:{port}"
 
 
-def _names_in(cert: Path) -> list[str]:
+def _names_of_certificate(cert: Path) -> list[str]:
     from cryptography import x509  # noqa: PLC0415  (one server in many has a certificate)
 
     read = x509.load_pem_x509_certificate(cert.read_bytes())
@@ -159,19 +159,20 @@ def _names_in(cert: Path) -> list[str]:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The port, bound; 0 is any free one."""
+    """Binds the port; 0 is any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host.strip("[]"), port), family=family)
     except OSError as error:
-        raise InvalidAction(
+        kind = PortInUse if error.errno == errno.EADDRINUSE else InvalidAction
+        raise kind(
             f"{host}:{port} can't be listened on: {error.strerror or error}",
             path="port",
             hint="Choose another --port, or stop the other server.",
         ) from None
 
 
-def pages_apart(host: str, bound: socket.socket) -> tuple[str | None, list[socket.socket]]:
+def separate_page_host(host: str, bound: socket.socket) -> tuple[str | None, list[socket.socket]]:
     """The host for pages of a server on `localhost`, and all sockets to serve: a new name for each process.
 
     What another server on the same port has left in a browser, a service worker above all, belongs to

@@ -47,10 +47,8 @@ def ago(then_ms: int, now_ms: int) -> str:
     return f"{count} {unit}{'' if count == 1 else 's'} ago"
 
 
-NOTICED_MS = 1_000
-"""A clock that is set back by less is followed: that is how time services correct it."""
-MOST_OUTRUN_MS = 24 * 3_600_000
-"""A clock that is set back by more was wrong before, and is believed now."""
+NOTICED_MS = 1_000  # a clock that is set back by less is followed: that is how time services correct it
+MOST_OUTRUN_MS = 24 * 3_600_000  # a clock that is set back by more was wrong before, and is believed now
 
 
 class WallClock:
@@ -84,7 +82,7 @@ def _wall_ms() -> int:
 
 
 def _steady_ms() -> int:
-    """Goes on while the machine sleeps, where the system has such a clock."""
+    """A clock that also counts while the machine sleeps, if the system has one."""
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
 
 
@@ -103,14 +101,14 @@ class SystemClock:
 
     @property
     def timer(self) -> str:
-        return _boot()
+        return _boot_id()
 
     async def sleep_ms(self, duration_ms: float) -> None:
         await asyncio.sleep(max(0.0, duration_ms) / 1000)
 
 
 @cache
-def _boot() -> str:
+def _boot_id() -> str:
     """All processes since the machine was started share one monotonic clock."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

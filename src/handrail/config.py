@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ Helper = Literal["auto", "handrail", "u2", "http", "none"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 ADB_PORT = 5037
 METRO = "127.0.0.1:8081"
+WDA_PORT = 8100
 PORTS = range(1, 65536)
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s/]+):(\d{1,5})")
 
@@ -42,6 +44,9 @@ HANDRAIL_HOME | folder of the journal, approvals, leases and settings; made with
 HANDRAIL_DEVICE | the device of commands that are given no `--device` | the only usable one
 HANDRAIL_DEVICES | devices reached without an adb server: `host:port`, separated by commas
 HANDRAIL_ADB | the adb binary | `adb` on the PATH, in the Android SDK, or in the `adbutils` package
+USBMUXD_SOCKET_ADDRESS | where usbmuxd listens, which reaches iPhones on cables: a path or `host:port` |
+  /var/run/usbmuxd
+HANDRAIL_WDA_PORT | the port of WebDriverAgent on iPhones and simulators | 8100
 CHROME_BIN | the browser that `--device browser` starts | Chromium or Chrome on the PATH
 HANDRAIL_BROWSER_SHOWN | 1: a browser that is started has a window
 HANDRAIL_BROWSER_TABS | tabs of a running browser that are shown: patterns of addresses | none
@@ -51,16 +56,17 @@ ADB_VENDOR_KEYS | further key files, separated by colons
 ANDROID_ADB_SERVER_ADDRESS | host of the adb server; only one here is started | 127.0.0.1
 ANDROID_ADB_SERVER_PORT | port of the adb server | 5037
 ADB_SERVER_SOCKET | where the adb server listens, `tcp:PORT` or `tcp:HOST:PORT`; wins over the two above
-HANDRAIL_HELPER | what runs on the phone to read it faster: `auto`, `handrail`, `u2`, `http` or
-  `none` | `auto`
+HANDRAIL_HELPER | what runs on the phone to read it faster: `auto` (the first that works of our own and
+  u2), `handrail`, `u2` or `none`; `http` is an older name of `handrail` | `auto`
 HANDRAIL_DISABLE_HELPER | 1: nothing is started on the phone; the same as `HANDRAIL_HELPER=none` | 0 |
   AGENTEST_DISABLE_HELPER
-HANDRAIL_HELPER_DIR | folder with the APKs of the HTTP helper | | AGENTEST_HELPER_APK_DIR
 HANDRAIL_DISABLE_FRAMEWORK_SYNC | 1: debug builds of React Native, Flutter and Compose apps are not asked
   whether they are busy | 0 | AGENTEST_DISABLE_FRAMEWORK_SYNC
 HANDRAIL_DISABLE_WEB | 1: web pages inside a phone are read by accessibility alone | 0
 HANDRAIL_DISABLE_FIBER_INFERENCE | 1: nameless elements are not named after their React components | 0 |
   AGENTEST_DISABLE_FIBER_INFERENCE
+HANDRAIL_DISABLE_VISION | 1: no text is read from pictures of the screen, also where `handrail[vision]` is
+  installed | 0
 HANDRAIL_METRO | where React Native's bundler listens: `host:port` | 127.0.0.1:8081
 HANDRAIL_WITNESS | who keeps the journal's checkpoints elsewhere: a folder that is there, best on another
   disk, or the address of a `handrail witness serve`
@@ -103,8 +109,8 @@ _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 
 
-class _Place:
-    """An attribute: a path in the home."""
+class _HomePath:
+    """An attribute of `Config` that is a path in the home."""
 
     def __init__(self, *parts: str) -> None:
         self._parts = parts
@@ -125,7 +131,6 @@ class Config:
     adb_host: str = "127.0.0.1"
     adb_port: int = ADB_PORT
     helper: Helper = "auto"
-    helper_dir: Path | None = None
     witness: str | None = None
     """An address that begins with http, or a folder's whole path."""
     witness_key: str | None = None
@@ -139,7 +144,13 @@ class Config:
         """Raises `InvalidAction`; `path` is the variable's name."""
         read = _Reader(env)
         disabled = read.flag("HANDRAIL_DISABLE_HELPER")
-        for name in ("DISABLE_FRAMEWORK_SYNC", "DISABLE_FIBER_INFERENCE", "DISABLE_WEB", "NO_DAEMON"):
+        for name in (
+            "DISABLE_FRAMEWORK_SYNC",
+            "DISABLE_FIBER_INFERENCE",
+            "DISABLE_WEB",
+            "DISABLE_VISION",
+            "NO_DAEMON",
+        ):
             read.flag(f"HANDRAIL_{name}")  # used elsewhere, refused before anything is done
         read.flag("HANDRAIL_BROWSER_SHOWN")
         metro(env)
@@ -149,28 +160,27 @@ class Config:
             device=read.text("HANDRAIL_DEVICE") or None,
             devices=tuple(read.each("HANDRAIL_DEVICES", _address)),
             adb=read.path("HANDRAIL_ADB"),
-            adb_host=host or _loopback(read.text("ANDROID_ADB_SERVER_ADDRESS")),
+            adb_host=host or _normal_host(read.text("ANDROID_ADB_SERVER_ADDRESS")),
             adb_port=port or read.number("ANDROID_ADB_SERVER_PORT", ADB_PORT, PORTS),
             helper="none" if disabled else read.choice("HANDRAIL_HELPER", Helper, "auto"),
-            helper_dir=read.path("HANDRAIL_HELPER_DIR"),
             witness=_parse_witness(read.text("HANDRAIL_WITNESS")),
             witness_key=read.text("HANDRAIL_WITNESS_KEY") or None,
-            notify_url=_notify(read.text("HANDRAIL_NOTIFY_URL")),
+            notify_url=_parse_notify_url(read.text("HANDRAIL_NOTIFY_URL")),
             log=read.choice("HANDRAIL_LOG", LogLevel, "warning"),
             sim_seed=read.number("HANDRAIL_SIM_SEED", 1, range(2**31)),
             sim_apps=tuple(read.each("HANDRAIL_SIM_APPS", str)) or None,
         )
 
-    db = _Place("handrail.db")
-    blobs = _Place("blobs")
-    runs = _Place("runs")
-    storage = _Place("storage")
-    apps = _Place("apps")
-    permissions = _Place("config", "permissions.json")
-    policy = _Place("config", "policy.toml")
-    desk = _Place("config", "desk.json")
+    db = _HomePath("handrail.db")
+    blobs = _HomePath("blobs")
+    runs = _HomePath("runs")
+    storage = _HomePath("storage")
+    apps = _HomePath("apps")
+    permissions = _HomePath("config", "permissions.json")
+    policy = _HomePath("config", "policy.toml")
+    desk = _HomePath("config", "desk.json")
     """Address and tokens of the running server, mode 0600."""
-    secrets = _Place("config", "secrets")
+    secrets = _HomePath("config", "secrets")
 
     def make_home(self) -> Path:
         """Creates the folder with mode 0700; its parents keep their modes.
@@ -200,7 +210,12 @@ def switch(env: Mapping[str, str], name: str) -> bool:
 def metro(env: Mapping[str, str]) -> tuple[str, int]:
     """Where React Native's bundler listens."""
     text = _Reader(env).text("HANDRAIL_METRO") or METRO
-    return host_port(text) or _bad("HANDRAIL_METRO", text, "an address host:port, such as 127.0.0.1:8081")
+    return host_port(text) or _refuse("HANDRAIL_METRO", text, "an address host:port, such as 127.0.0.1:8081")
+
+
+def wda_port(env: Mapping[str, str]) -> int:
+    """Where WebDriverAgent listens."""
+    return _Reader(env).number("HANDRAIL_WDA_PORT", WDA_PORT, PORTS)
 
 
 def host_port(text: str) -> tuple[str, int] | None:
@@ -216,15 +231,17 @@ def _parse_witness(text: str) -> str | None:
     if "://" not in text:
         return str(Path(text).expanduser().absolute())
     good = _web_host(text, "http") or _web_host(text, "https")
-    return text if good else _bad("HANDRAIL_WITNESS", text, "a folder, or an address like https://host:8430")
+    return (
+        text if good else _refuse("HANDRAIL_WITNESS", text, "a folder, or an address like https://host:8430")
+    )
 
 
-def _notify(text: str) -> str | None:
+def _parse_notify_url(text: str) -> str | None:
     """https, or http to this machine: nothing is sent elsewhere in plain text."""
     url = text.removeprefix("json+")
     good = not text or _web_host(url, "https") or _web_host(url, "http") in LOOPBACK
     wanted = "an https address such as https://ntfy.sh/TOPIC, or json+https://… for a webhook"
-    return (text or None) if good and "@" not in text else _bad("HANDRAIL_NOTIFY_URL", text, wanted)
+    return (text or None) if good and "@" not in text else _refuse("HANDRAIL_NOTIFY_URL", text, wanted)
 
 
 def _web_host(text: str, scheme: str) -> str:
@@ -242,7 +259,7 @@ def _address(text: str) -> str:
     return text
 
 
-def _loopback(host: str) -> str:
+def _normal_host(host: str) -> str:
     """The name that both sides of a comparison use: an adb server on another host is never started."""
     return "127.0.0.1" if host in ("", "localhost") else host
 
@@ -270,7 +287,7 @@ class _Reader:
         if not text:
             return default
         if not text.isdecimal() or int(text) not in allowed:
-            _bad(name, text, f"a number from {allowed[0]} to {allowed[-1]}")
+            _refuse(name, text, f"a number from {allowed[0]} to {allowed[-1]}")
         return int(text)
 
     def socket(self, name: str) -> tuple[str, int | None]:
@@ -278,19 +295,19 @@ class _Reader:
         kind, _, place = text.partition(":")
         host, _, port = place.rpartition(":")
         if text and (kind != "tcp" or not _is_port(port)):
-            _bad(name, text, "tcp:PORT or tcp:HOST:PORT")
-        return _loopback(host) if text else "", int(port) if text else None
+            _refuse(name, text, "tcp:PORT or tcp:HOST:PORT")
+        return _normal_host(host) if text else "", int(port) if text else None
 
     def flag(self, name: str) -> bool:
         text = self.text(name).lower()
         if text and text not in _YES | _NO:
-            _bad(name, text, "1 or 0")
+            _refuse(name, text, "1 or 0")
         return text in _YES
 
     def choice(self, name: str, kind: Any, default: T) -> T:
         text = self.text(name).lower()
         if text and text not in get_args(kind):
-            _bad(name, text, ", ".join(get_args(kind)))
+            _refuse(name, text, ", ".join(get_args(kind)))
         return cast(T, text) if text else default
 
     def each(self, name: str, check: Callable[[str], str]) -> Iterator[str]:
@@ -298,10 +315,10 @@ class _Reader:
             try:
                 yield check(part)
             except ValueError as error:
-                _bad(name, part, str(error))
+                _refuse(name, part, str(error))
 
 
-def _bad(name: str, value: str, wanted: str) -> NoReturn:
+def _refuse(name: str, value: str, wanted: str) -> NoReturn:
     raise InvalidAction(
         f"{name} is {value!r}; it takes {wanted}", hint=f"Correct or unset {name}.", path=name, value=value
     )
@@ -309,11 +326,20 @@ def _bad(name: str, value: str, wanted: str) -> NoReturn:
 
 Transport = Literal["usb", "tcp", "emulator"]
 _EMULATOR = re.compile(r"emulator-(\d+)")
-_PAIRED = "._adb-tls-connect._tcp"
-"""How adb names a phone that it found on the network by itself."""
+_PAIRED = "._adb-tls-connect._tcp"  # how adb names a phone that it found on the network by itself
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 EMULATED = range(5555, 5586, 2)
 """ADB ports of emulators on this machine; the console is one below and names the emulator."""
+
+
+BY_NAME = frozenset({"browser", "ios"})
+"""Kinds of devices that their names tell: every other name is one of adb's serials."""
+
+
+def named_kind(name: str) -> str:
+    """`browser` or `ios` where the name says so, else ""."""
+    kind = name.partition(":")[0]
+    return kind if kind in BY_NAME else ""
 
 
 def is_browser(name: str) -> bool:
@@ -328,6 +354,7 @@ def transport(serial: str) -> Transport:
     return "tcp" if host_port(serial) or _PAIRED in serial else "usb"
 
 
+@lru_cache
 def canonical(serial: str) -> str:
     """One name for one device: `emulator-5554`, `localhost:5555` and `127.0.0.1:5555` are the same."""
     host, port = host_port(serial) or ("", 0)

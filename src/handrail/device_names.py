@@ -10,7 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from handrail.config import canonical, host_port, is_browser
+from handrail.config import canonical, host_port, named_kind
 from handrail.errors import InvalidAction
 
 FILE = "device-names.json"
@@ -18,7 +18,7 @@ LONGEST = 40
 
 
 class DeviceNames:
-    """Those of one home. Another process may give one at any time, so the file is looked at each time."""
+    """The names of one home. Other processes may change the file, so it is looked at each time."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / FILE
@@ -58,7 +58,7 @@ class DeviceNames:
                     hint="Give a name such as Kitchen phone.",
                 )
             taken = {said.casefold() for said in others.values()} | {other.casefold() for other in others}
-            if wanted.casefold() in taken or host_port(wanted) is not None or is_browser(wanted):
+            if wanted.casefold() in taken or host_port(wanted) is not None or named_kind(wanted):
                 raise InvalidAction(
                     f"{wanted} is what another device is called",
                     path="name",

@@ -7,10 +7,10 @@ Codes are API: they never change their meaning. A message carries values; `hint`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 
-class Exits(NamedTuple):
+class DoorCodes(NamedTuple):
     """How one family of failures looks at each door. Every failure is `isError` in MCP."""
 
     http_status: int
@@ -18,18 +18,18 @@ class Exits(NamedTuple):
     meaning: str
 
 
-FAMILIES: dict[str, Exits] = {
-    "invalid": Exits(422, 2, "the input is wrong; correct it and send it again"),
-    "unsupported": Exits(501, 3, "this device or channel can't do it"),
-    "refused": Exits(403, 4, "a rule, a person or a model said no; nothing was dispatched"),
-    "busy": Exits(409, 4, "somebody else has the device"),
-    "target": Exits(404, 1, "the element could not be used"),
-    "outcome": Exits(409, 1, "it was tried, and the result is not the expected one"),
-    "device": Exits(503, 3, "the device, its screen or a channel to it failed"),
-    "store": Exits(507, 3, "what Handrail keeps on this machine can't be read or written"),
-    "model": Exits(502, 3, "the model, or the way to it, failed"),
-    "cancelled": Exits(499, 130, "it was stopped"),
-    "unknown": Exits(500, 1, "a failure without a name; the log has the traceback"),
+FAMILIES: dict[str, DoorCodes] = {
+    "invalid": DoorCodes(422, 2, "the input is wrong; correct it and send it again"),
+    "unsupported": DoorCodes(501, 3, "this device or channel can't do it"),
+    "refused": DoorCodes(403, 4, "a rule, a person or a model said no; nothing was dispatched"),
+    "busy": DoorCodes(409, 4, "somebody else has the device"),
+    "target": DoorCodes(404, 1, "the element could not be used"),
+    "outcome": DoorCodes(409, 1, "it was tried, and the result is not the expected one"),
+    "device": DoorCodes(503, 3, "the device, its screen or a channel to it failed"),
+    "store": DoorCodes(507, 3, "what Handrail keeps on this machine can't be read or written"),
+    "model": DoorCodes(502, 3, "the model, or the way to it, failed"),
+    "cancelled": DoorCodes(499, 130, "it was stopped"),
+    "unknown": DoorCodes(500, 1, "a failure without a name; the log has the traceback"),
 }
 
 
@@ -52,8 +52,13 @@ class HandrailError(Exception):
         self.hint = self.hint if hint is None else hint
         self.retryable = self.retryable if retryable is None else retryable
 
+    @classmethod
+    def at(cls, path: str, problem: str, *, hint: str | None = None) -> Self:
+        """About one field of an input: the message begins with its path."""
+        return cls(f"{path}: {problem}", hint=hint, path=path)
+
     @property
-    def exits(self) -> Exits:
+    def exits(self) -> DoorCodes:
         return FAMILIES[self.family]
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,6 +78,27 @@ class InvalidAction(HandrailError):
     code = "INVALID_ACTION"
     family = "invalid"
     hint = "Correct the field named in `path`; `handrail actions` lists every action and its fields."
+
+
+class NoSuchFile(InvalidAction):
+    """A file or folder that was named is not there."""
+
+    code = "NO_SUCH_FILE"
+    hint = "Name one that exists."
+
+
+class PortInUse(InvalidAction):
+    """Another program listens on the port."""
+
+    code = "PORT_IN_USE"
+    hint = "Choose another --port, or stop the other server."
+
+
+class NoModel(InvalidAction):
+    """Nothing says which model answers."""
+
+    code = "NO_MODEL"
+    hint = "Name one with --model."
 
 
 class Misused(InvalidAction, TypeError):
@@ -325,6 +351,21 @@ class BrowserCommandError(DeviceError):
 
     code = "BROWSER_COMMAND_ERROR"
     hint = "Read the browser's own message; look again, the page may be another one."
+
+
+class IosConnectionError(DeviceError):
+    """No iPhone, or no WebDriverAgent on it that answers."""
+
+    code = "IOS_CONNECTION_ERROR"
+    hint = "`handrail doctor` says what is missing; WebDriverAgent has to run on the iPhone."
+
+
+class IosCommandError(DeviceError):
+    """WebDriverAgent, or a program that works on the iPhone, refused a call; `command` names it."""
+
+    code = "IOS_COMMAND_ERROR"
+    command = _detail("command")
+    hint = "Read the call's own message; look again, the screen may be another one."
 
 
 class StoreUnusable(HandrailError):

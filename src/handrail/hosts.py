@@ -35,7 +35,7 @@ def read_address(url: str) -> tuple[str, int] | None:
     try:
         parts = urlsplit(url)
         port = parts.port
-        host = dialled(parts.hostname or "") if "@" not in parts.netloc else None
+        host = host_as_dialled(parts.hostname or "") if "@" not in parts.netloc else None
     except ValueError:
         return None
     if parts.scheme not in _PORTS or host is None:
@@ -43,7 +43,7 @@ def read_address(url: str) -> tuple[str, int] | None:
     return host, port or _PORTS[parts.scheme]
 
 
-def dialled(host: str) -> str | None:
+def host_as_dialled(host: str) -> str | None:
     """Resolves escapes, wide letters, and numbers in any base. None for what is not a host."""
     if ":" in host:
         return str(IPv6Address(host)) if "%" not in host else None

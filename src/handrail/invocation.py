@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Invocation:
-    """A command in a process of its own."""
+    """What a command asks of the process that it was typed in. This one runs in that process itself."""
 
     daemon: Any = None
     """The daemon that runs the command; None in a process of its own."""
@@ -103,7 +103,7 @@ class Invocation:
         raise NotImplementedError
 
     async def show_url(self, url: str) -> None:
-        """In the caller's browser."""
+        """Opens an address in the browser of whoever runs the command."""
         import asyncio  # noqa: PLC0415
         import webbrowser  # noqa: PLC0415
 
@@ -123,18 +123,18 @@ def login_session() -> int:
     return current.get().login_session()
 
 
-def began(process: int) -> str:
+def process_start_time(process: int) -> str:
     """When a process was started, in ticks since boot; '' where that is unknown."""
     try:
-        return _facts(process)[19]
+        return _process_stat(process)[19]
     except (OSError, IndexError):
         return ""
 
 
-def is_typed_for_us(handle: int) -> bool:
+def is_in_foreground(handle: int) -> bool:
     """Whether this command's job is in the foreground of that terminal, or there are no jobs."""
     try:
-        facts = _facts(os.getpid())
+        facts = _process_stat(os.getpid())
         group, terminal, in_front = int(facts[2]), int(facts[4]), int(facts[5])
         device = os.fstat(handle).st_rdev
     except (OSError, ValueError, IndexError):
@@ -144,7 +144,7 @@ def is_typed_for_us(handle: int) -> bool:
     return shown != device or group == in_front
 
 
-def _facts(process: int) -> list[str]:
+def _process_stat(process: int) -> list[str]:
     """Fields of /proc/PID/stat after the name, which may hold anything: state, parent, group, session, …"""
     text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     return text.rpartition(")")[2].split()

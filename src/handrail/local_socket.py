@@ -13,6 +13,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # as `typing` has it, which takes longer to import than this file
     from collections.abc import Mapping
+    from typing import Any
 
 HAS_UNIX_SOCKETS = hasattr(_socket, "AF_UNIX")
 TOKEN_SIZE = 32
@@ -51,7 +52,7 @@ def listen(home: str, name: str) -> tuple[_socket.socket, bytes]:
     """
     if HAS_UNIX_SOCKETS:
         path = socket_file(home, name)
-        forget(home, name)
+        remove_address(home, name)
         line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         mask = os.umask(0o177)
         try:
@@ -64,7 +65,7 @@ def listen(home: str, name: str) -> tuple[_socket.socket, bytes]:
     line.bind((_LOOPBACK, 0))
     line.listen(64)
     token = os.urandom(TOKEN_SIZE // 2).hex()
-    forget(home, name)
+    remove_address(home, name)
     file = os.open(f"{home}/{name}.port", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     os.write(file, f"{line.getsockname()[1]} {token}".encode("ascii"))
     os.close(file)
@@ -106,7 +107,41 @@ def open_in_daemon(home: str) -> list[str]:
     return [str(serial) for serial in phones]
 
 
-def forget(home: str, name: str) -> None:
+def open_desk(home: str, file: str) -> str:
+    """The address of the desk that serves this home, as `file` has it; "" where none is open."""
+    import json  # noqa: PLC0415  (clients of the daemon do without)
+
+    if (line := dial(home, "desk", 1.0)) is None:
+        return ""
+    line.close()
+    try:
+        with open(file, encoding="utf-8") as desk:
+            return str(json.load(desk)["address"])
+    except (OSError, ValueError, LookupError):
+        return "here"
+
+
+def ask_open_phones(home: str, name: str) -> list[dict[str, Any]]:
+    """The open devices of the Handrail at this socket of a home: serial, model, android, channels."""
+    import json  # noqa: PLC0415  (clients of the daemon do without)
+
+    if (line := dial(home, name, 1.0)) is None:
+        return []
+    answers: list[dict[str, Any]] = []
+    rest = b""
+    try:
+        line.sendall(b'{"phones": true}\n')
+        while len(answers) < 2 and (more := line.recv(65_536)):  # who it is, then its answer
+            *complete, rest = (rest + more).split(b"\n")
+            answers += [json.loads(text) for text in complete]
+        return list(answers[1].get("phones", ()))
+    except (OSError, ValueError, LookupError):
+        return []
+    finally:
+        line.close()
+
+
+def remove_address(home: str, name: str) -> None:
     """Remove what tells clients where to connect."""
     try:  # noqa: SIM105  (`contextlib` takes longer to import than this file)
         os.unlink(socket_file(home, name) if HAS_UNIX_SOCKETS else f"{home}/{name}.port")
@@ -114,7 +149,7 @@ def forget(home: str, name: str) -> None:
         pass
 
 
-def make_folder(home: str, name: str) -> None:
+def make_socket_folder(home: str, name: str) -> None:
     """Raises `PermissionError` where the folder belongs to another user, or others may write to it."""
     if HAS_UNIX_SOCKETS:
         folder = os.path.dirname(socket_file(home, name))
@@ -152,13 +187,13 @@ def home_folder(env: Mapping[str, str]) -> str:
     """An absolute path, which need not exist."""
     if chosen := env.get("HANDRAIL_HOME"):
         chosen = os.path.expanduser(chosen)  # the working directory is needed for relative paths only
-        return _plain(chosen if chosen.startswith("/") else f"{os.getcwd()}/{chosen}")
+        return _plain_path(chosen if chosen.startswith("/") else f"{os.getcwd()}/{chosen}")
     # The XDG rules: a relative path in these variables counts as not set.
     data = env.get("XDG_DATA_HOME", "")
     if data.startswith("/"):
-        return _plain(f"{data}/handrail")
+        return _plain_path(f"{data}/handrail")
     user = env.get("HOME") or os.path.expanduser("~")
-    return _plain(f"{user}/.local/share/handrail")
+    return _plain_path(f"{user}/.local/share/handrail")
 
 
 def socket_file(home: str, name: str) -> str:
@@ -173,7 +208,7 @@ def socket_file(home: str, name: str) -> str:
     return f"{tempfile.gettempdir()}/handrail-{os.getuid()}-{short}/{name}.sock"
 
 
-def _plain(path: str) -> str:
+def _plain_path(path: str) -> str:
     """As `pathlib` writes it."""
     lead = "/" if path.startswith("/") else ""
     return lead + "/".join(part for part in path.split("/") if part not in ("", "."))

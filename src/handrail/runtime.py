@@ -15,22 +15,24 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from handrail.adb.device import AdbDevice
 from handrail.android.adb_channel import ask_facts
-from handrail.android.choose import match, open_device, pick
-from handrail.android.discovery import DiscoveredDevice, Listing, discover
+from handrail.android.choose import match, open_device
 from handrail.android.driver import connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config, Helper, canonical, is_browser
+from handrail.config import Config, Helper, canonical, named_kind, switch
+from handrail.devices import discover, pick
 from handrail.engine.desk_runner import DeskHere, DeskRunner
+from handrail.engine.pictures import PictureReader
 from handrail.engine.ref_store import BlockRegistry, RefState, RefStore
 from handrail.engine.session import Session, SessionServices, stop_devices, write_control
 from handrail.errors import Unsupported
 from handrail.journal import Journal
 from handrail.journal.journal import witness_of
+from handrail.local_socket import open_desk
 from handrail.safety.approvals import Approvals, Notify
 from handrail.safety.caller import Caller
 from handrail.safety.leases import LeaseQueue, Leases, StopRequests
@@ -38,20 +40,30 @@ from handrail.safety.permissions import AnsweredPolicy, Permissions
 from handrail.safety.policy_file import LivePolicy
 from handrail.safety.secret_fields import SecretFieldStore
 from handrail.safety.secrets import Secrets, system_keyring
+from handrail.satellites import load_plugin, plugins
 from handrail.store import Store
 from handrail.surface.capabilities import DeskWindows, Surface
+from handrail.surface.listing import DiscoveredDevice, Listing
 from handrail.surface.values import Facts
-from handrail.waiting import OpenUse, beside
+from handrail.waiting import UseGuard, beside
 
 if TYPE_CHECKING:
     from handrail.browser.files import WebFiles
     from handrail.desk.desk import Desk
     from handrail.engine.script_executor import ScriptExecutor
-    from handrail.telemetry import Telemetry
 
 
-LABELS = "app-names.json"
-"""In the home: what apps are called, by version."""
+LABELS = "app-names.json"  # in the home: what apps are called, by version
+
+
+class Telemetry(Protocol):
+    """Spans and metrics of a runtime's sessions, by handrail-telemetry."""
+
+    def listen(self, session: Session) -> None: ...
+
+    def prometheus(self) -> str: ...
+
+    async def close(self) -> None: ...
 
 
 class Runtime:
@@ -93,15 +105,16 @@ class Runtime:
             ref_store=RefStore(self.store),
             stops=StopRequests(self.store),
             taints=SecretFieldStore(self.store),
+            eyes=None if switch(env, "HANDRAIL_DISABLE_VISION") else _new_picture_reader,
         )
         self._sessions: dict[str, Session] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """One lock per device: a phone that does not answer makes nobody else wait."""
         self.desk: Desk | None = None
         self.session_on_desk: Session | None = None
-        """Of a desk in this process."""
+        """The session of a desk in this process."""
         self._desk_runner: DeskRunner | None = None
-        self._use = OpenUse("This runtime")
+        self._use = UseGuard("This runtime")
 
     @classmethod
     @asynccontextmanager
@@ -116,7 +129,7 @@ class Runtime:
         raise_on_failure: bool = False,
         counts: bool = False,
     ) -> AsyncIterator[Runtime]:
-        """Closed, with every session, at the end of the block.
+        """A runtime that is closed with all its sessions at the end of the block.
 
         `raise_on_failure`: a failed action raises its error instead of returning its envelope.
         `counts`: keeps metrics, also where no collector is named.
@@ -144,8 +157,20 @@ class Runtime:
         return f"${{secret:{name}}}"
 
     async def devices(self) -> Listing:
+        """What can be reached, what other Handrails of this home have open, and what is open here."""
         self._use.check()
-        return await discover(self.config, self.clock, self.env)
+        listing = await discover(self.config, self.clock, self.env)
+        listed = {device.identity for device in listing.devices}
+        opened = [
+            DiscoveredDevice(serial, via="handrail", model=session.facts.model)
+            for serial, session in self._sessions.items()
+            if canonical(serial) not in listed and named_kind(serial) != "browser"
+        ]
+        return replace(listing, devices=(*listing.devices, *opened))
+
+    def open_desk(self) -> str:
+        """The address of the desk that is open in this home, in whatever process; "" for none."""
+        return open_desk(str(self.config.home), str(self.config.desk))
 
     @property
     def sessions(self) -> dict[str, Session]:
@@ -154,7 +179,7 @@ class Runtime:
 
     def opened(self, name: str | None) -> Session | None:
         """The open session with this name, else the only one."""
-        if name and is_browser(name):
+        if name and named_kind(name):
             return self._sessions.get(name)
         listed = [
             DiscoveredDevice(serial, model=session.facts.model) for serial, session in self._sessions.items()
@@ -165,22 +190,28 @@ class Runtime:
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
         self._use.check()
-        if is_browser(name := serial or self.config.device or ""):
-            async with self._opening[name]:
-                if name not in self._sessions:
-                    from handrail.browser.surface import open_browser  # noqa: PLC0415
-
-                    surface = await open_browser(
-                        name, self.config, self.clock, self.env, self._windows(), self.knows_host, self.files
-                    )
-                    await self.session_with(surface)
-                return self._sessions[name]
         chosen = (await pick(serial, self.config, self.clock, self.env)).serial
+        if kind := named_kind(chosen):
+            async with self._opening[chosen]:
+                if chosen not in self._sessions:
+                    await self.session_with(await self._surface_by_name(kind, chosen))
+                return self._sessions[chosen]
         async with self._opening[chosen]:
             if chosen not in self._sessions:
                 device = await open_device(chosen, self.config, self.clock, self.env)
                 self._sessions[chosen] = await self._open(device, helper)
             return self._sessions[chosen]
+
+    async def _surface_by_name(self, kind: str, name: str) -> Surface:
+        if kind == "ios":
+            from handrail.ios.surface import open_iphone  # noqa: PLC0415 - most runtimes have none
+
+            return await open_iphone(name, self.clock, self.env, self._windows())
+        from handrail.browser.surface import open_browser  # noqa: PLC0415
+
+        return await open_browser(
+            name, self.config, self.clock, self.env, self._windows(), self.knows_host, self.files
+        )
 
     async def new_browser(self, name: str, profile: Path) -> Session:
         """A browser of its own with this folder as its profile; it ends with the runtime."""
@@ -272,7 +303,9 @@ class Runtime:
         async def opened() -> tuple[Surface, Facts]:
             # A round trip each: the phone is asked what it is while its helper is knocked at.
             async with beside(ask_facts(device, self.clock), f"facts of {device.serial}") as facts:
-                driver = await connect(device, clock=self.clock, helper=chosen, env=self.env)
+                driver = await connect(
+                    device, clock=self.clock, helper=chosen, env=self.env, home=self.config.home
+                )
                 surface = AndroidSurface(
                     device, driver, self.clock, self._windows(), self.config.home / LABELS
                 )
@@ -348,14 +381,21 @@ class Runtime:
             self._sessions.clear()
 
     def _all_sessions(self) -> list[Session]:
-        """The desk's comes first."""
+        """The open sessions, the desk's first."""
         return [*([self.session_on_desk] if self.session_on_desk else ()), *self._sessions.values()]
+
+
+def _new_picture_reader() -> PictureReader | None:
+    """None where handrail-vision or what it reads with is not installed. Nothing is loaded before a look."""
+    point = plugins("handrail.runners").get("vision")
+    reader: PictureReader | None = point.load().new_reader() if point is not None else None
+    return reader
 
 
 def _telemetry(env: Mapping[str, str], counts: bool) -> Telemetry | None:
     """None, and nothing of it imported, unless a collector is named or counts are wanted."""
     if not counts and not env.get("HANDRAIL_OTLP_ENDPOINT", "").strip():
         return None
-    from handrail.telemetry import Telemetry  # noqa: PLC0415 - most runtimes tell nobody
-
-    return Telemetry(env)
+    module = load_plugin("handrail.runners", "telemetry", "telemetry", "Telemetry")
+    telemetry: Telemetry = module.Telemetry(env)
+    return telemetry

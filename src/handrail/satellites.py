@@ -13,17 +13,37 @@ from typing import Any
 from handrail.errors import Unsupported
 
 SATELLITES = {
+    "agent": "lets a model work on phones until a task is done, and speaks the tools of other programs",
+    "emulator": "speaks the gRPC channel of Android emulators: two fingers, keys, pictures",
     "eval": "measures models on tasks with simulated phones, and reads data sets",
     "fleet": "runs flows and evaluations on many hosts",
+    "frameworks": "asks debug builds of React Native, Flutter and Compose apps whether they are idle",
     "maestro": "reads, plays and converts Maestro flows",
+    "vision": "reads texts from pictures where a screen has no tree",
+    "telemetry": "sends spans and metrics to a collector of yours",
 }
 """The distribution `handrail-NAME`, which the extra `handrail[NAME]` brings → what it is for."""
 COMMANDS = {
+    "agent": ("agent", "Let a model work on a phone until a task is done."),
     "eval": ("eval", "Measure a model on tasks with simulated phones."),
     "fleet": ("fleet", "Many hosts with phones, and one ledger of what runs on them."),
 }
 """Command → its satellite, and its line in the help."""
-DIALECTS = {"androidworld": "eval", "androidcontrol": "eval", "aitw": "eval"}
+DIALECTS = {
+    "anthropic_computer": "agent",
+    "openai_computer": "agent",
+    "w3c_actions": "agent",
+    "mobile_mcp": "agent",
+    "agent_device": "agent",
+    "appagent": "agent",
+    "cogagent": "agent",
+    "doubao": "agent",
+    "droidrun": "agent",
+    "mai_ui": "agent",
+    "androidworld": "eval",
+    "androidcontrol": "eval",
+    "aitw": "eval",
+}
 """Dialect → its satellite."""
 
 
@@ -32,14 +52,14 @@ def plugins(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=group)}
 
 
-def load(group: str, name: str, satellite: str, needed_by: str) -> Any:
+def load_plugin(group: str, name: str, satellite: str, needed_by: str) -> Any:
     """The object behind an entry point. Raises `Unsupported` that says what to install."""
     if point := plugins(group).get(name):
         return point.load()
-    raise missing(satellite, needed_by)
+    raise missing_satellite(satellite, needed_by)
 
 
-def missing(satellite: str, needed_by: str) -> Unsupported:
+def missing_satellite(satellite: str, needed_by: str) -> Unsupported:
     return Unsupported(
         f"{needed_by} needs handrail-{satellite}, which is not installed: it {SATELLITES[satellite]}",
         hint=f"pip install 'handrail[{satellite}]', or in a clone: pip install ./packages/{satellite}.",

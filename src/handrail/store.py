@@ -23,9 +23,8 @@ T = TypeVar("T")
 Committed = Callable[[], None]
 """Called once what was written is durable, in the thread that wrote it."""
 Companion = Callable[[sqlite3.Connection], Committed]
-"""Writes what its part has to keep now, inside somebody's transaction."""
-BUSY_MS = 10_000
-"""How long a writer waits for another process's transaction."""
+"""Writes rows of one part of the program inside another part's transaction."""
+BUSY_MS = 10_000  # how long a writer waits for another process's transaction
 _PARTS = "CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"
 
 
@@ -143,9 +142,9 @@ class Store:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="handrail-store")
         self._is_used = False
         self.committer: Callable[[Companion], None] | None = None
-        """Who takes companions into its own commits. The journal does, where there is one."""
+        """Takes companions into its own commits; set by the journal."""
 
-    def prepare(self, part: str, steps: Sequence[str]) -> None:
+    def create_tables(self, part: str, steps: Sequence[str]) -> None:
         """Tables of one part, before anything else is done with them."""
         if self._is_used:
             self._worker.submit(migrate, self._db, part, steps).result()
@@ -171,7 +170,7 @@ class Store:
         return await asyncio.get_running_loop().run_in_executor(self._worker, transact, work)
 
     def keep(self, companion: Companion) -> None:
-        """Have it written soon: with the journal's next commit, before what is answered next."""
+        """Writes soon: with the journal's next commit, which comes before the next answer."""
         if self.committer is not None:
             self.committer(companion)
         else:

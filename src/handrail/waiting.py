@@ -192,8 +192,8 @@ async def uninterrupted(work: Work[T]) -> T:
     return task.result()
 
 
-class OpenUse:
-    """Between opening and closing, and on one event loop: `check` raises `Misused` outside of that."""
+class UseGuard:
+    """Guards an object that may be used until it is closed, and on one event loop only."""
 
     def __init__(self, what: str) -> None:
         self._what = what

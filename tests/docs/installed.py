@@ -19,7 +19,7 @@ KEPT = ("PIP_", "UV_", "SSL_CERT_", "REQUESTS_")
 """How this computer reaches a package index."""
 LABEL = "+here"
 VERSION = f"{handrail.__version__}{LABEL}"
-SATELLITES = ("sim", "eval", "fleet", "maestro")
+SATELLITES = tuple(sorted(path.name for path in (ROOT / "packages").iterdir()))
 NAMES = {
     "handrail": "handrail-*.whl",
     **{f"handrail-{name}": f"handrail_{name}-*.whl" for name in SATELLITES},

@@ -21,16 +21,16 @@ PATCH = ROOT / "tests" / "data" / "new_action.patch"
 MOST = 25
 PROBE = """
 import json
-from handrail.agent.tools import tool_schemas
+from handrail_agent.tools import tool_schemas
 from handrail.engine.short_forms import ShortForms
-from handrail.mcp_server.tools import tools
+from handrail.mcp_server.tools import tools_of_profile
 from handrail.protocol.actions import json_schema
 from handrail.protocol.read import action_from
 from handrail.protocol.sentence import sentence_of
 
 print(json.dumps({
     "schema": json_schema()["$defs"]["Shake"]["properties"]["target"]["description"],
-    "tool": next(one.to_dict() for one in tools("all") if one.name == "shake"),
+    "tool": next(one.to_dict() for one in tools_of_profile("all") if one.name == "shake"),
     "agent": next(dict(one) for one in tool_schemas() if one["name"] == "shake"),
     "sentence": sentence_of(action_from({"type": "shake", "target": "Save"})),
     "short form": hasattr(ShortForms, "shake"),
@@ -120,7 +120,7 @@ def test_it_is_a_command(copy: Copy) -> None:
     told = copy.handrail("shake", "--help")
     assert "Shake an element." in told
     assert "What to shake." in told
-    assert "shake" in copy.handrail("--help")
+    assert "shake" in copy.handrail("--help-all")
 
 
 def test_it_is_a_step_of_a_flow(copy: Copy) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from handrail import sync
-from handrail.pytest_plugin.opening import MarkedPhone
+from handrail.pytest_plugin.opening import MarkerOptions
 from tests.people.projects import project, ran
 
 ROOT = Path(__file__).parent.parent.parent
@@ -57,7 +57,7 @@ def test_pytest_itself_lists_what_the_page_lists(tmp_path: Path) -> None:
 def test_every_word_of_the_marker_stands_on_the_page() -> None:
     table = PYTEST.partition("## The marker")[2].partition("## A test that fails")[0]
     listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.M)
-    assert listed == [one.name for one in fields(MarkedPhone)]
+    assert listed == [one.name for one in fields(MarkerOptions)]
 
 
 def test_everything_that_opens_stands_on_the_page() -> None:

@@ -98,5 +98,5 @@ def test_only_developers_install_the_tools_of_developers(target: str, tools: boo
         ["make", "--dry-run", "--always-make", target], cwd=ROOT, capture_output=True, text=True, check=True
     )
     installs = [line for line in planned.stdout.splitlines() if "pip install" in line]
-    assert "--editable . --editable ./packages/sim" in installs[0]
+    assert "--editable . --editable ./packages/agent" in installs[0]
     assert any("[dev" in line for line in installs) is tools

@@ -36,7 +36,7 @@ MARKDOWN = sorted(
         *ROOT.glob("packages/sim/docs/*.md"),
     ]
 )
-NOT_PAGES = {"README.md", "packages/sim/README.md"}
+NOT_PAGES = {"README.md", "SECURITY.md", "packages/sim/README.md"}
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Both distributions: what is in them, what they say of themselves, what a person has who installs them.
+"""All distributions: what is in them, what they say of themselves, what a person has who installs them.
 
 The lines are those of README.md and docs/install.md; docs/releasing.md has how they are built.
 """
@@ -103,12 +103,18 @@ def test_handrail_alone_works_without_a_phone_to_simulate(built: Built, plain: P
     ("words", "extra"),
     [
         *((words, "sim") for words in ("demo", "sim", "mcp --sim", "serve --sim 1", "ui --sim")),
+        ("agent Go --model nothing", "agent"),
+        ("serve --model nothing --port 0", "agent"),
+        ("check --dialect anthropic_computer flow.yaml", "agent"),
+        ("check --dialect mobile_mcp flow.yaml", "agent"),
+        ("mcp --tools agent_device", "agent"),
         ("eval --list", "eval"),
         ("fleet status", "fleet"),
         ("run --fleet https://127.0.0.1:1 flow.yaml", "fleet"),
         ("run .maestro", "maestro"),
         ("flow check theirs.yaml", "maestro"),
         ("flow convert flow.yaml", "maestro"),
+        ("serve --metrics --port 0", "telemetry"),
     ],
 )
 def test_handrail_alone_says_what_to_install(
@@ -126,6 +132,7 @@ def test_handrail_alone_says_what_to_install(
 @pytest.mark.parametrize(
     ("name", "words", "answer"),
     [
+        ("agent", "agent --help", "Let a model work"),
         ("eval", "eval --list", "adversary-balance"),
         ("fleet", "fleet --help", "Many hosts"),
         ("maestro", "flow check theirs.yaml", "level 5 of 5"),
@@ -142,7 +149,7 @@ def test_a_satellite_alone_brings_its_command(
 def test_all_satellites_live_together(built: Built, both: Path, tmp_path: Path) -> None:
     wheels = [built.wheel(f"handrail-{name}") for name in SATELLITES]
     built.run(both / "pip", "install", "--quiet", "--no-deps", *wheels, cwd=tmp_path)
-    for words in ("eval --list", "fleet --help", "demo"):
+    for words in ("agent --help", "eval --list", "fleet --help", "demo"):
         built.run(both / "handrail", *words.split(), cwd=tmp_path)
 
 

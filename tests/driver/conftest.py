@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.driver import promises
-from tests.driver.ways import HELPERS, TRANSPORTS, Way, write_helper_apks
+from tests.driver.ways import HELPERS, TRANSPORTS, Way
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "simulator(why): needs what only the simulator has")
-    config.addinivalue_line("markers", "helpers(*names): is about these of none, u2 and http only")
+    config.addinivalue_line("markers", "helpers(*names): is about these of none, u2 and handrail only")
 
 
 def device_of(config: pytest.Config) -> str | None:
@@ -81,25 +80,16 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.write_line(line)
 
 
-@pytest.fixture(scope="session")
-def helper_apks(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder with the helper's APKs: real ones by HANDRAIL_HELPER_DIR, else what the simulator takes."""
-    given = os.environ.get("HANDRAIL_HELPER_DIR")
-    return given or write_helper_apks(tmp_path_factory.mktemp("helper"))
-
-
 @pytest.fixture
-def way(request: pytest.FixtureRequest, helper_apks: str) -> Way:
+def way(request: pytest.FixtureRequest) -> Way:
     transport, helper = request.param
     serial = device_of(request.config)
-    if serial is not None and helper == "http" and not os.environ.get("HANDRAIL_HELPER_DIR"):
-        pytest.skip("HANDRAIL_HELPER_DIR names no folder with the helper's APKs")
     port = 0
     if serial is not None:
         port = int(os.environ.get("ANDROID_ADB_SERVER_PORT", "5037"))
     elif transport == "server":
         port = request.getfixturevalue("adb_server").server_port
-    return Way(transport, helper, port, helper_apks, serial)
+    return Way(transport, helper, port, serial)
 
 
 def find_adb() -> str | None:
@@ -145,13 +135,6 @@ class SimProcess:
         self._out.close()
         return code
 
-    def peak_memory(self) -> int:
-        """The most memory this process ever had, in MiB."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        found = re.search(r"VmHWM:\s+(\d+) kB", status)
-        assert found
-        return int(found[1]) // 1024
-
 
 @dataclass
 class Adb:
@@ -182,15 +165,6 @@ class Adb:
         assert done.returncode == 0, done.stderr.decode() + done.stdout.decode()
         return done.stdout.decode()
 
-    def start(self, *args: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            self.command(*args),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.env,
-        )
-
 
 @pytest.fixture(scope="session")
 def adb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Adb]:
@@ -202,24 +176,3 @@ def adb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Adb]:
     adb.text("start-server")
     yield adb
     adb.run("kill-server")
-
-
-@pytest.fixture(scope="module")
-def sim() -> Iterator[SimProcess]:
-    process = SimProcess()
-    yield process
-    assert process.stop() == 0
-
-
-@pytest.fixture(scope="module")
-def address(sim: SimProcess) -> str:
-    """`host:port` of a phone that is ready."""
-    return str(sim.line()["connect"])
-
-
-@pytest.fixture(scope="module")
-def adb(adb_server: Adb, address: str) -> Iterator[Adb]:
-    """The stock adb, connected to the phone."""
-    assert "connected to" in adb_server.text("connect", address)
-    yield replace(adb_server, serial=address)
-    adb_server.run("disconnect", address)

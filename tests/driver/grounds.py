@@ -1,6 +1,6 @@
-"""A phone and a browser as the same thing: a surface, a few scenes on it, and a witness that is not ours.
+"""A phone, an iPhone and a browser as the same thing: a surface, a few scenes on it, and a foreign witness.
 
-The phone's witness is the simulated phone's own state and input log; the browser's is the page's own script.
+The phones' witness is the simulated phone's own state and input log; the browser's is the page's own script.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from handrail.adb.direct import Direct
 from handrail.android.driver import connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import SystemClock
+from handrail.ios.surface import open_iphone
 from handrail.screen.node import Node, Screen
-from handrail.surface.capabilities import Apps, ScreenReader, Surface
+from handrail.surface.capabilities import Apps, ScreenReader, Surface, Touch
+from handrail.surface.gesture import tap
 from handrail_sim.adbd.server import serve
+from handrail_sim.iphone import ServedIPhone, simulated_iphone
 from handrail_sim.phone import Phone
 from tests.browser.stage import Site, Stage, served, staged
 
@@ -101,6 +104,40 @@ class PhoneGround(Ground):
         await self._hang_up()
 
 
+class IPhoneGround(Ground):
+    def __init__(self, surface: Surface, served: ServedIPhone) -> None:
+        self.surface = surface
+        self._phone = served.phone
+
+    async def show_list(self) -> Screen:
+        await self.can(Apps).start("com.apple.Preferences", None)
+        screen = await self.until(lambda one: one.package == "com.apple.Preferences" and len(one.nodes) > 20)
+        self._phone.input_log.clear()
+        return screen
+
+    async def show_field(self) -> Node:
+        await self.can(Apps).start("com.apple.MobileAddressBook", None)
+        screen = await self.until(lambda one: "Create new contact" in descriptions(one))
+        create = next(node for node in screen.nodes if node.description == "Create new contact")
+        await self.can(Touch).perform(tap(create.center))
+        screen = await self.until(lambda one: any(node.role == "text_field" for node in one.nodes))
+        self._phone.input_log.clear()
+        return next(node for node in screen.nodes if node.role == "text_field")
+
+    async def presses(self) -> list[Point]:
+        return [(one["x"], one["y"]) for one in self._phone.input_log if one.get("action") == "down"]
+
+    async def felt(self) -> int:
+        return len(self._phone.input_log)
+
+    async def end(self) -> None:
+        self._phone.faults.load(["phone_gone", "wda_gone"])
+
+
+def descriptions(screen: Screen) -> set[str]:
+    return {node.description for node in screen.nodes}
+
+
 class BrowserGround(Ground):
     def __init__(self, stage: Stage) -> None:
         self.surface = stage.surface
@@ -145,6 +182,17 @@ async def phone_ground() -> AsyncIterator[Ground]:
             yield PhoneGround(AndroidSurface(device, driver, SystemClock()), phone, cable.aclose)
         finally:
             await driver.close()
+
+
+@asynccontextmanager
+async def iphone_ground() -> AsyncIterator[Ground]:
+    async with simulated_iphone() as served:
+        env = {"USBMUXD_SOCKET_ADDRESS": served.usbmux}
+        surface = await open_iphone(f"ios:{served.udid}", SystemClock(), env)
+        try:
+            yield IPhoneGround(surface, served)
+        finally:
+            await surface.close()
 
 
 @asynccontextmanager

@@ -28,7 +28,7 @@ def about(serial: str, port: int) -> str:
             facts = await read_facts(device.shell, serial, 5_000)
         finally:
             await device.close()
-        return f"{facts.manufacturer} {facts.model}, Android {facts.android_version} (SDK {facts.sdk})"
+        return f"{facts.manufacturer} {facts.model}, {facts.system} (SDK {facts.api_level})"
 
     try:
         return asyncio.run(ask())

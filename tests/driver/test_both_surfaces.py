@@ -1,4 +1,4 @@
-"""What every surface promises, tried on a phone and in a real browser by the same words.
+"""What every surface promises, tried on a phone, on an iPhone and in a real browser by the same words.
 
 The device itself is the witness: the simulated phone's input log, the page's own listeners.
 """
@@ -21,7 +21,7 @@ from handrail.screen.node import Screen
 from handrail.surface.capabilities import PROTOCOLS, KeyPresses, ScreenReader, TextInput, Touch
 from tests import fingers
 from tests.browser.stage import has_browser
-from tests.driver.grounds import Ground, browser_ground, phone_ground
+from tests.driver.grounds import Ground, browser_ground, iphone_ground, phone_ground
 
 pytestmark = pytest.mark.slow
 BOUND_S = 60.0
@@ -31,10 +31,11 @@ def on_both(test: Callable[[Ground], Awaitable[None]]) -> Callable[[str, Path], 
     """A coroutine that gets a ground, as a test of each of them."""
 
     async def story(kind: str, folder: Path) -> None:
-        async with phone_ground() if kind == "phone" else browser_ground(folder) as ground:
+        grounds = {"phone": phone_ground, "iphone": iphone_ground, "browser": lambda: browser_ground(folder)}
+        async with grounds[kind]() as ground:
             await test(ground)
 
-    @pytest.mark.parametrize("kind", ["phone", "browser"])
+    @pytest.mark.parametrize("kind", ["phone", "iphone", "browser"])
     @wraps(test)
     def run(kind: str, tmp_path: Path) -> None:
         if kind == "browser" and not has_browser():

@@ -87,7 +87,7 @@ def test_a_phone_that_is_plugged_in_is_followed_until_it_accepts_and_is_looked_a
         assert "accept the prompt" in said[-1]["say"]
         phone.process.send_signal(signal.SIGUSR1)
         assert until("phone", "ok")["serial"] == address
-        assert until("look", "ok")["channel"] == "u2"
+        assert until("look", "ok")["channel"] == "helper"
         picture = Path(until("picture", "ok")["path"])
         assert picture.read_bytes().startswith(b"\x89PNG")
         last = until("next", "ok")

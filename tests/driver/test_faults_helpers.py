@@ -14,7 +14,7 @@ from tests.driver.ways import CHANNELS, SETTINGS, Held, Way, rows, texts
 
 pytestmark = [
     pytest.mark.simulator("faults are made by the simulator"),
-    pytest.mark.helpers("u2", "http"),
+    pytest.mark.helpers("u2", "handrail"),
 ]
 
 
@@ -72,6 +72,7 @@ async def kill_helpers(held: Held) -> None:
         pid, _, args = line.strip().partition(" ")
         if "app_process" in args or "instrument" in args:
             await held.driver.shell.run(["kill", "-9", pid], check=False)
+    await held.sh("true")  # its end has arrived before this answer
 
 
 async def in_use_again(held: Held) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -34,6 +36,15 @@ def test_a_port_that_adb_servers_scan_is_refused_with_a_hint() -> None:
     assert done.returncode == 2
     assert "listed twice" in done.stderr
     assert "--emulator" in done.stderr
+
+
+def test_an_iphone_has_a_line_with_its_doors() -> None:
+    program = SimProcess("--iphone", "--port", "0", "--apps", "notes")
+    line = program.line()
+    assert line.keys() == {"udid", "wda", "mjpeg", "usbmux"}
+    with urlopen(f"{line['wda']}/status", timeout=30) as answer:
+        assert json.loads(answer.read())["value"]["ready"]
+    assert program.stop(signal.SIGTERM) == 0
 
 
 def test_an_unknown_app_is_refused() -> None:

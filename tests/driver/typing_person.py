@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from handrail.adb.device import AdbDevice
@@ -19,9 +17,8 @@ from handrail.screen.node import Screen
 from handrail.surface.values import Typed
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
-from tests.driver.ways import write_helper_apks
 
-HELPERS: dict[str, Helper] = {"u2": "u2", "helper": "http"}
+HELPERS: dict[str, Helper] = {"u2": "u2", "helper": "handrail"}
 CTRL, A, DELETE = 0x3000, 29, 67
 U2_KEYBOARD = "com.github.uiautomator"
 OTHER_KEYBOARD = "com.android.adbkeyboard"
@@ -126,9 +123,7 @@ async def _driver(route: str, phone: Phone, device: AdbDevice) -> AsyncIterator[
         phone.props["debug.sim.cmd_clipboard"] = "1"
     if route.endswith("keyboard"):
         phone.packages.install(U2_KEYBOARD if route.startswith("u2") else OTHER_KEYBOARD)
-    with TemporaryDirectory() as folder:
-        env = {"HANDRAIL_HELPER_DIR": write_helper_apks(Path(folder))}
-        driver = await connect(device, clock=SystemClock(), helper=HELPERS.get(route, "none"), env=env)
+    driver = await connect(device, clock=SystemClock(), helper=HELPERS.get(route, "none"), env={})
     try:
         assert isinstance(driver, Driver)
         expected = [route] if route in HELPERS else []

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
@@ -23,8 +21,8 @@ from handrail_sim.phone import Phone
 from tests.scenario.world import play, play_live, usual_clock
 
 TRANSPORTS = ("direct", "server")
-HELPERS: tuple[Helper, ...] = ("none", "u2", "http")
-CHANNELS = {"none": "adb", "u2": "u2", "http": "helper"}
+HELPERS: tuple[Helper, ...] = ("none", "u2", "handrail")
+CHANNELS = {"none": "adb", "u2": "u2", "handrail": "helper"}
 SETTINGS = "com.android.settings"
 PATIENCE_S = 60.0
 
@@ -36,7 +34,6 @@ class Way:
     transport: str
     helper: Helper
     server_port: int
-    helper_apks: str
     serial: str | None = None
 
 
@@ -115,8 +112,7 @@ async def hold(way: Way, phone: Phone | None = None) -> AsyncIterator[Held]:
                 link = server.link(served.address)
             else:
                 link = Direct("127.0.0.1", served.port)
-        env = {**os.environ, "HANDRAIL_HELPER_DIR": way.helper_apks}
-        driver = await connect(AdbDevice(link), clock=usual_clock(), helper=way.helper, env=env)
+        driver = await connect(AdbDevice(link), clock=usual_clock(), helper=way.helper, env=os.environ)
         stack.push_async_callback(driver.close)
         yield Held(driver, way, sim)
 
@@ -135,12 +131,3 @@ def promise(test: Callable[[Held], Awaitable[None]]) -> Callable[[Way], None]:
 
     del run.__wrapped__  # pytest would look for the coroutine's parameters
     return run
-
-
-def write_helper_apks(folder: Path) -> str:
-    """Two files that the simulator installs as the helper."""
-    for package in ("com.agentest.helper", "com.agentest.helper.test"):
-        with zipfile.ZipFile(folder / f"{package}.apk", "w") as archive:
-            archive.writestr("AndroidManifest.xml", f'<manifest package="{package}" versionCode="1"/>')
-            archive.writestr("classes.dex", b"dex\n035\0")
-    return str(folder)

@@ -20,20 +20,19 @@ ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:  # run as a script, the repository is not on the path
     sys.path.insert(0, str(ROOT))
 
-from handrail.dialects.registry import TABLES, dialect  # noqa: E402
-from handrail.dialects.table import WordsTold  # noqa: E402
+from handrail.dialects.registry import dialect  # noqa: E402
+from handrail.dialects.table import ActionOutcome  # noqa: E402
 from handrail.errors import HandrailError, Unsupported  # noqa: E402
-from tests.contract.makers import talk  # noqa: E402
-from tests.contract.test_dialects import ROWS  # noqa: E402
+from tests.contract.dialect_words import Words, talk  # noqa: E402
 from tests.unit.protocol.damage import BYTE_DAMAGE, DATA_DAMAGE, _holders, random_json  # noqa: E402
 
 GOAL_MS = 500.0
-TOLD = (WordsTold(True, "Done.", picture="UE5H"), WordsTold(False, "No.", "TIMEOUT", "Wait."))
+TOLD = (ActionOutcome(True, "Done.", picture="UE5H"), ActionOutcome(False, "No.", "TIMEOUT", "Wait."))
 
 
-def damaged(rng: random.Random, name: str) -> Any:
+def damaged(rng: random.Random, rows: Words, name: str) -> Any:
     """One of the dialect's own samples, hurt as data or as text; sometimes noise."""
-    good, bad = ROWS[name]
+    good, bad = rows[name]
     given = copy.deepcopy(rng.choice([*(one for one, _ in good), *bad]))
     if rng.random() < 0.03:
         return random_json(rng)
@@ -73,14 +72,14 @@ def use(name: str, given: Any) -> bool:
     return True
 
 
-def run(count: int, seed: int) -> tuple[Counter[str], float]:
+def run(rows: Words, count: int, seed: int) -> tuple[Counter[str], float]:
     """How many were read, by dialect, and the longest that one took, in milliseconds."""
-    rng = random.Random(seed)
+    rng, names = random.Random(seed), (*rows,)
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     for number in range(count):
-        name = TABLES[number % len(TABLES)]
-        given = damaged(rng, name)
+        name = names[number % len(names)]
+        given = damaged(rng, rows, name)
         began = time.process_time()
         outcomes[f"{name} {'read' if use(name, given) else 'refused'}"] += 1
         slowest = max(slowest, (time.process_time() - began) * 1000)
@@ -88,11 +87,23 @@ def run(count: int, seed: int) -> tuple[Counter[str], float]:
 
 
 def main() -> int:
+    from packages.agent.tests.dialects import computer_words, model_words, program_words  # noqa: PLC0415 - all of a clone
+    from packages.eval.tests.dialects import dataset_words  # noqa: PLC0415
+
+    from tests.contract import makers  # noqa: PLC0415
+
+    rows = {
+        **makers.ROWS,
+        **computer_words.ROWS,
+        **program_words.ROWS,
+        **model_words.ROWS,
+        **dataset_words.ROWS,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    outcomes, slowest = run(given.count, given.seed)
+    outcomes, slowest = run(rows, given.count, given.seed)
     for name in sorted(outcomes):
         print(f"{name:28} {outcomes[name]:>8,}")  # noqa: T201
     took = f"the slowest took {slowest:.0f} ms of {GOAL_MS:.0f}"

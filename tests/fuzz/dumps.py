@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.parsers import expat
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:  # run as a script, the repository is not on the path
@@ -26,9 +25,8 @@ from handrail.screen.compact import CompactOptions, render  # noqa: E402
 from handrail.screen.elements import elements, fresh_refs  # noqa: E402
 from handrail.screen.exports import full_text, outline  # noqa: E402
 from handrail.screen.fingerprint import idle_fingerprint, screen_fingerprint, state_signature  # noqa: E402
-from handrail.screen.node import Node, Screen  # noqa: E402
+from handrail.screen.node import Screen  # noqa: E402
 from handrail.screen.parse import parse  # noqa: E402
-from handrail.screen.parse.xml_dumps import read_stock, read_xml  # noqa: E402
 from handrail.screen.windows import loading_indicators, system_dialogs  # noqa: E402
 from tests.corpus import CORPUS  # noqa: E402
 from tests.unit.screen.stock_dumps import hierarchy, node  # noqa: E402
@@ -156,7 +154,6 @@ class Tally:
         self.outcomes["refused" if screen is None else "mended" if screen.warnings else "read"] += 1
         if spent_ms > self.slowest_ms:
             self.slowest_ms, self.slowest = spent_ms, data
-        compare_readers(data)
 
 
 def read(data: bytes) -> Screen | None:
@@ -180,25 +177,6 @@ def use(screen: Screen) -> None:
     full_text(screen)
     loading_indicators(screen)
     system_dialogs(screen)
-
-
-def compare_readers(data: bytes) -> None:
-    """The stock reader may decline; what it accepts, expat must read the same way."""
-    fast = read_stock(data)
-    if fast is None:
-        return
-    try:
-        slow = read_xml(data)
-    except expat.ExpatError:
-        if "\ufffe" in data.decode() or "\uffff" in data.decode():
-            return  # the stock reader lets these two characters pass
-        raise
-    assert [_said(one) for one in fast.nodes] == [_said(one) for one in slow.nodes]
-    assert (fast.rotation, fast.width, fast.height) == (slow.rotation, slow.width, slow.height)
-
-
-def _said(one: Node) -> tuple[object, ...]:
-    return tuple(getattr(one, name) for name in Node.__slots__ if name not in ("parent", "children"))
 
 
 def run(count: int, seed: int, report: Callable[[str], None] = lambda line: None) -> Tally:

@@ -24,8 +24,8 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
 from handrail.errors import InvalidAction  # noqa: E402
 from handrail.flow.check import lint  # noqa: E402
 from handrail.flow.document import FlowDocument, loads  # noqa: E402
-from handrail.flow.parse import MAX_BYTES, frame  # noqa: E402
-from handrail.flow.write import flat, write  # noqa: E402
+from handrail.flow.parse import MAX_BYTES, text_with_caret  # noqa: E402
+from handrail.flow.write import flat_yaml, write_flow  # noqa: E402
 from tests.unit.flow.good_flows import AGENTEST_STEPS, GOOD  # noqa: E402
 
 GOAL_MS = 2_000.0
@@ -46,8 +46,8 @@ def samples() -> list[str]:
 
 def _as_yaml(flow: Any) -> str:
     if isinstance(flow, list):
-        return "".join(f"- {flat(step)}\n" for step in flow)
-    return "".join(f"{key}: {flat(one)}\n" for key, one in flow.items())
+        return "".join(f"- {flat_yaml(step)}\n" for step in flow)
+    return "".join(f"{key}: {flat_yaml(one)}\n" for key, one in flow.items())
 
 
 def inputs(count: int, seed: int) -> Iterator[str]:
@@ -85,7 +85,7 @@ def read(text: str) -> FlowDocument | None:
         for problem in error.details["problems"]:
             assert problem["line"] >= 1, problem
             assert problem["column"] >= 1, problem
-            frame(text, problem["line"], problem["column"])
+            text_with_caret(text, problem["line"], problem["column"])
         return None
 
 
@@ -102,7 +102,7 @@ def use(text: str) -> str:
     if document.valid_flow is None:
         return "waits for variables"
     if not document.is_agentest:
-        assert loads(write(document.flow)).flow == document.flow, text
+        assert loads(write_flow(document.flow)).flow == document.flow, text
     return "read"
 
 

@@ -68,7 +68,7 @@ def validate(adapter: TypeAdapter[Any], data: Any) -> None:
 def write(action: Act) -> None:
     """Everything that writes an action must take one that was read."""
     assert action_from(action.to_dict()) == action
-    interaction.sentence(action)
+    interaction.sentence_without_secret(action)
     refused(lambda: openpocket.write_action(action))
     refused(lambda: interaction.write_tool(action))
     refused(lambda: mobile_debug.write_tool(action))
@@ -114,8 +114,8 @@ def _tool_readers(data: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
 
 def use_command_line(text: str, dialect: str) -> None:
     """What `handrail check` does with a file."""
-    for entry in check._entries(text, dialect):
-        result = check._check_action(entry, dialect, check.talk_of(dialect), None)
+    for entry in check._split_actions(text, dialect):
+        result = check._check_action(entry, dialect, check.conversation_of(dialect), None)
         assert result["ok"] or 1 <= result["line"] <= text.count("\n") + 1
 
 

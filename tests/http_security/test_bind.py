@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from handrail.bind import check_bind, listen, pages_apart, public_host
+from handrail.bind import check_bind, listen, public_host, separate_page_host
 from handrail.cli.serve import serve
 from handrail.errors import InvalidAction
-from handrail.web_server.auth import hosts_of
+from handrail.web_server.auth import served_hosts
 from tests.unit.web_server.push_service import certificate
 
 
@@ -81,9 +81,9 @@ def test_where_other_devices_find_the_desk(tmp_path: Path) -> None:
 def test_loopback_and_a_long_token_are_fine() -> None:
     for host in ("127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"):
         check_bind(host, None)
-        assert hosts_of(host, 80) is not None
+        assert served_hosts(host, 80) is not None
     check_bind("0.0.0.0", "x" * 16, (Path("cert.pem"), Path("key.pem")))
-    assert hosts_of("0.0.0.0", 80) is None
+    assert served_hosts("0.0.0.0", 80) is None
 
 
 def test_each_process_has_its_pages_under_a_new_name_and_both_loopbacks() -> None:
@@ -91,7 +91,7 @@ def test_each_process_has_its_pages_under_a_new_name_and_both_loopbacks() -> Non
     for _ in range(2):
         bound = listen("localhost", 0)
         port = bound.getsockname()[1]
-        name, sockets = pages_apart("localhost", bound)
+        name, sockets = separate_page_host("localhost", bound)
         with ExitStack() as closing:
             for one in sockets:
                 closing.enter_context(one)
@@ -106,5 +106,5 @@ def test_pages_live_at_the_number_where_it_was_asked_for_or_the_other_loopback_i
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
         port = taken.getsockname()[1]
         with listen("localhost", port) as bound:
-            assert pages_apart("localhost", bound) == (None, [bound])
-            assert pages_apart("127.0.0.1", bound) == (None, [bound])
+            assert separate_page_host("localhost", bound) == (None, [bound])
+            assert separate_page_host("127.0.0.1", bound) == (None, [bound])

@@ -15,9 +15,9 @@ from mcp.server.lowlevel import Server
 
 from handrail.clock import Clock
 from handrail.mcp_server import http
-from handrail.mcp_server.calls import DoorState
+from handrail.mcp_server.calls import McpState
 from handrail.mcp_server.pending_calls import TASK_AFTER_MS, ToolCalls
-from handrail.mcp_server.server import build
+from handrail.mcp_server.server import build_mcp_server
 from tests.scenario.people import PAY_RULE
 from tests.scenario.world import World, world
 
@@ -46,13 +46,13 @@ async def door(
     clock: Clock | None = None,
 ) -> AsyncIterator[Door]:
     async with world(home, policy=policy, clock=clock) as w:
-        state = DoorState(w.runtime)
-        state.adopt(w.session)
+        state = McpState(w.runtime)
+        state.use_session(w.session)
         attendant = ToolCalls(
             w.runtime.approvals, w.runtime.clock, patience_ms=patience_ms, task_after_ms=task_after_ms
         )
         try:
-            yield Door(w, build(state, calls=attendant), attendant)
+            yield Door(w, build_mcp_server(state, calls=attendant), attendant)
         finally:
             await attendant.close()
 

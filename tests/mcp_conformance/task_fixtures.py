@@ -14,8 +14,15 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from handrail.mcp_server.calls import ToolAnswer
-from handrail.mcp_server.pending_calls import QUESTIONS, ToolCalls, WaitingCall, Work, check_client, created
-from handrail.mcp_server.server import owner_of, result_of
+from handrail.mcp_server.pending_calls import (
+    QUESTIONS,
+    ToolCalls,
+    WaitingCall,
+    Work,
+    require_tasks,
+    task_created,
+)
+from handrail.mcp_server.server import owner_of_request, tool_result
 
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams
@@ -45,14 +52,14 @@ class PlainQuestion:
     async def is_open(self) -> bool:
         return not self.answered.done()
 
-    async def hear(self, result: types.ElicitResult, by: str) -> bool:
+    async def take_answer(self, result: types.ElicitResult, by: str) -> bool:
         self.answered.set_result(None)
         return result.action == "accept"
 
 
 async def call(attendant: ToolCalls, ctx: Context, params: Params) -> Any:
     if params.name in ONLY_AS_TASKS:
-        check_client(ctx)
+        require_tasks(ctx)
     if params.name == "test_tool_with_task" and not params.input_responses:
         schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
         form = types.ElicitRequestFormParams(message="What is your name?", requested_schema=schema)
@@ -60,10 +67,10 @@ async def call(attendant: ToolCalls, ctx: Context, params: Params) -> Any:
             input_requests={"user_name": types.ElicitRequest(params=form)}, request_state="asked"
         )
     plain = params.model_copy(update={"request_state": None})
-    reply = await attendant(ctx, plain, owner_of(ctx), None, _work(params))
+    reply = await attendant(ctx, plain, owner_of_request(ctx), None, _work(params))
     if isinstance(reply, WaitingCall):
-        return created(reply)
-    return result_of(reply) if isinstance(reply, ToolAnswer) else reply
+        return task_created(reply)
+    return tool_result(reply) if isinstance(reply, ToolAnswer) else reply
 
 
 def _work(params: Params) -> Work:

@@ -239,15 +239,15 @@ def test_a_task_is_kept_for_its_time_after_its_end_and_while_it_runs() -> None:
         call = WaitingCall("key", "me", task, questions, None, clock.now_ms(), task_id="id")
         lot.add(call)
         await clock.advance(10 * TASK_TTL_MS)
-        assert lot.by_task("id", "me") is call
-        assert lot.by_task("id", "you") is None
+        assert lot.find_by_task("id", "me") is call
+        assert lot.find_by_task("id", "you") is None
         ending.set()
         await task
-        assert lot.by_task("id", "me") is call
+        assert lot.find_by_task("id", "me") is call
         await clock.advance(KEPT_MS - 1)
-        assert lot.by_task("id", "me") is call
+        assert lot.find_by_task("id", "me") is call
         await clock.advance(2)
-        assert lot.by_task("id", "me") is None
+        assert lot.find_by_task("id", "me") is None
         await lot.close()
 
     asyncio.run(story())

@@ -53,28 +53,43 @@ MODULES = (
     Module(
         "verify",
         "engine/verify.py",
-        "unit/engine/test_verify.py",
+        "unit/engine/test_verify*.py scenario/test_checks.py scenario/test_expects.py "
+        "scenario/test_control.py scenario/test_apps.py scenario/test_crash.py "
+        "scenario/test_surroundings.py scenario/test_typing.py",
     ),
     Module(
         "permit",
         "safety/authorize.py engine/action_guard.py engine/gestures.py",
-        "unit/safety/test_authorize*.py unit/engine/test_gestures.py unit/safety/test_question.py",
+        "unit/safety/test_authorize*.py unit/engine/test_gestures.py unit/safety/test_question.py "
+        "unit/safety/test_grants.py scenario/test_approval.py scenario/test_policy.py "
+        "scenario/test_own_hand.py scenario/test_takeover.py scenario/test_fingers_and_keys.py "
+        "attacks/test_attacks.py",
     ),
     Module(
         "policy",
         "safety/policy*.py safety/subject.py safety/labels.py safety/permissions.py",
-        "unit/safety/test_policy*.py unit/safety/test_permissions.py",
+        "unit/safety/test_policy*.py unit/safety/test_permissions*.py unit/safety/test_judged_labels.py "
+        "unit/safety/test_exact_addresses.py unit/safety/test_authorize*.py unit/cli/test_policy.py "
+        "scenario/test_policy*.py",
     ),
     Module(
         "approvals",
         "safety/approval*.py",
-        "unit/safety/test_approval*.py unit/cli/test_approvals.py unit/web_server/test_approvals.py",
+        "unit/safety/test_approval*.py unit/safety/test_grants.py unit/safety/test_question.py "
+        "unit/safety/test_authorize_answers.py unit/cli/test_approvals.py unit/web_server/test_approvals.py "
+        "scenario/test_approval.py",
     ),
-    Module("redaction", "journal/redaction.py", "unit/journal/test_redact*.py unit/safety/test_secrets*.py"),
+    Module(
+        "redaction",
+        "journal/redaction.py",
+        "unit/journal/test_redact*.py unit/safety/test_secrets*.py attacks/test_tainted_fields.py "
+        "scenario/test_secrets.py",
+    ),
     Module(
         "journal",
         "journal/*.py",
-        "unit/journal/test_*.py unit/cli/test_journal.py unit/web_server/test_journal.py",
+        "unit/journal/test_*.py unit/cli/test_journal*.py unit/web_server/test_journal*.py "
+        "unit/web_server/test_witness.py",
     ),
     Module(
         "match",
@@ -87,7 +102,12 @@ MODULES = (
         "screen/refs.py",
         "unit/screen/test_refs*.py unit/screen/test_select.py unit/screen/test_identity.py",
     ),
-    Module("reach", "screen/select.py", "unit/screen/test_reach*.py unit/screen/test_select.py"),
+    Module(
+        "reach",
+        "screen/select.py",
+        "unit/screen/test_reach*.py unit/screen/test_select.py unit/screen/test_robust_selector.py "
+        "unit/screen/test_layering.py unit/screen/test_depth.py",
+    ),
     Module(
         "adb streams",
         "adb/direct.py adb/wire.py",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handrail.protocol.envelope import Envelope, ScreenSnapshot
-from handrail.protocol.notebook import changes_html, envelope_html, screen_html, shown
+from handrail.protocol.notebook import changes_html, envelope_html, safe_html, screen_html
 from handrail.screen.diff import diff
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, button, column, field
@@ -105,7 +105,7 @@ def test_no_text_of_a_device_is_markup(text: str) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", told)
     judged(screen_html(text, text))
     judged(changes_html([{"type": text}]))
-    judged(shown(text))
+    judged(safe_html(text))
     assert ScreenSnapshot(
         device_id="x", current_app=text, width=1, height=1, screenshot_base64=text, captured_at=text
     )._repr_html_() == ""  # fmt: skip

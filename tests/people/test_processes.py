@@ -21,7 +21,7 @@ import pytest
 
 from handrail.errors import Cancelled, Misused
 from handrail.sync import phone, runtime
-from handrail.sync.openers import KeptBlock
+from handrail.sync.openers import OpenBlock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import SystemClock
 from handrail_sim.phone import Phone
@@ -35,7 +35,7 @@ HEAD = "import sys\nfrom handrail.sync import phone\nserial = sys.argv[1]\n"
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    kept = KeptBlock(serve([Phone(clock=SystemClock())], port=0))
+    kept = OpenBlock(serve([Phone(clock=SystemClock())], port=0))
     yield kept.value[0]
     kept.close()
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from handrail.config import Config
 from handrail.sync import phone as opened_phone
-from handrail.sync.openers import KeptBlock
+from handrail.sync.openers import OpenBlock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import SystemClock
 from handrail_sim.phone import Phone
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    kept = KeptBlock(serve([Phone(clock=SystemClock())], port=0))
+    kept = OpenBlock(serve([Phone(clock=SystemClock())], port=0))
     yield kept.value[0]
     kept.close()
 
@@ -230,7 +230,7 @@ def test_more_workers_than_phones_are_refused(tmp_path: Path, served: Served) ->
 
 
 def test_two_phones_are_shared_out_among_two_workers(tmp_path: Path) -> None:
-    kept = KeptBlock(serve([Phone(clock=SystemClock()), Phone(clock=SystemClock(), serial="other")], port=0))
+    kept = OpenBlock(serve([Phone(clock=SystemClock()), Phone(clock=SystemClock(), serial="other")], port=0))
     try:
         addresses = [one.address for one in kept.value]
         folder = project(

@@ -128,8 +128,8 @@ def _property(case: Case) -> Told:
     )
     answer = "\n".join([*(known.get(name, "") for name in asked), "boot"])
     found = asyncio.run(read_facts(ScriptedShell(answer), "serial", 1000))
-    names = {"manufacturer": found.manufacturer, "model": found.model, "release": found.android_version}
-    return names | {"sdk": found.sdk}
+    names = {"manufacturer": found.manufacturer, "model": found.model, "release": found.os_version}
+    return names | {"sdk": found.api_level}
 
 
 def _failure(asked: Awaitable[object]) -> HandrailError | None:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.cli.daemon import running
+from handrail.cli.daemon import daemon_status
 from tests.scenario.doors import HANDRAIL, environment
 from tests.scenario.world import until
 
@@ -48,7 +48,7 @@ class Lodging:
         return await until(self.resident)
 
     def resident(self) -> int | None:
-        told = running(self.home)
+        told = daemon_status(self.home)
         return told["pid"] if told["running"] and told["pid"] else None
 
 

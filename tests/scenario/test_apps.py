@@ -7,6 +7,7 @@ from pathlib import Path
 from handrail.protocol.envelope import Envelope
 from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, play, world
+from tests.unit.android.sim_phone import put_apk
 
 ASYNC_RUNNER = play
 
@@ -52,11 +53,7 @@ async def test_a_reset_deletes_what_an_app_kept(tmp_path: Path) -> None:
 
 
 async def test_an_apk_is_installed_and_an_unreadable_one_is_refused(tmp_path: Path) -> None:
-    from tests.driver.ways import write_helper_apks  # noqa: PLC0415
-
-    (tmp_path / "apks").mkdir()
-    folder = Path(write_helper_apks(tmp_path / "apks"))
-    apk = next(iter(sorted(folder.glob("*.apk"))))
+    apk = put_apk(tmp_path, "com.example.brief")
     async with world(tmp_path / "home", clock=FastClock(10), policy=ALLOW) as w:
         before = set(w.phone.packages.installed)
         _verified(await w.session.install_app(str(apk)))

@@ -8,7 +8,7 @@ import pytest
 import uiautomator2
 
 from handrail.android.app_labels import LabelRef, label_in_manifest, texts_of
-from handrail.engine.actions.apps_and_commands import choose_app, folded
+from handrail.engine.actions.apps_and_commands import choose_app, fold_name
 from handrail.errors import AmbiguousTarget, AppNotInstalled
 from handrail.surface.values import InstalledApp
 from tests.scenario.world import FastClock, play, world
@@ -95,8 +95,8 @@ def test_what_is_no_manifest_has_no_label() -> None:
 
 
 def test_spellings_of_a_name_are_one() -> None:
-    assert folded("Wi-Fi Anályzer") == folded("wifi analyzer") == folded("the WIFI ANALYZER app")
-    assert folded("App") == "app"
+    assert fold_name("Wi-Fi Anályzer") == fold_name("wifi analyzer") == fold_name("the WIFI ANALYZER app")
+    assert fold_name("App") == "app"
 
 
 def test_two_apps_of_one_name_are_told() -> None:

@@ -10,7 +10,6 @@ import pytest
 from handrail_sim.phone import Phone
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, column, slider, text
-from tests.driver.ways import write_helper_apks
 from tests.scenario.world import FastClock, World, play, world
 
 ASYNC_RUNNER = play
@@ -88,9 +87,7 @@ async def test_a_slider_that_is_there_already_is_not_touched(tmp_path: Path) -> 
 
 async def test_a_slider_that_tells_its_value_in_words_converges(tmp_path: Path) -> None:
     """Compose says it as a state, which only a helper can read."""
-    (tmp_path / "apks").mkdir()
-    env = {"HANDRAIL_HELPER_DIR": write_helper_apks(tmp_path / "apks")}
-    async with world(tmp_path / "home", clock=FastClock(10), helper="http", env=env) as w:
+    async with world(tmp_path / "home", clock=FastClock(10), helper="handrail") as w:
         await w.open(COMPOSE)
         for value in (70, 0, 100, 33):
             done = await w.session.set_value("Volume", value)

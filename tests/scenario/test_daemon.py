@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 import handrail
-from handrail.cli.daemon import running
+from handrail.cli.daemon import daemon_status
 from handrail.cli.local_client import socket_path
 from handrail.clock import SystemClock
 from handrail.config import Config
@@ -265,9 +265,9 @@ async def test_a_client_that_writes_slowly_gets_its_exit_code(tmp_path: Path) ->
         os.set_blocking(writing, True)
         client = await started(place, "stop", stdout=writing, stderr=subprocess.STDOUT)
         os.close(writing)
-        await until(lambda: running(tmp_path)["commands"])
+        await until(lambda: daemon_status(tmp_path)["commands"])
         for _ in range(50):  # long enough for a daemon that does not wait for its client
-            if not running(tmp_path)["commands"]:
+            if not daemon_status(tmp_path)["commands"]:
                 break
             await asyncio.sleep(0.02)
         with os.fdopen(reading, "rb") as output:
@@ -301,7 +301,7 @@ async def test_a_client_that_is_killed_ends_its_command(tmp_path: Path) -> None:
         await until(lambda: busy(place))
         waiting.kill()
         await waiting.wait()
-        await until(lambda: running(place.home)["commands"] == 0)
+        await until(lambda: daemon_status(place.home)["commands"] == 0)
         after = await place.command("tap", "Network & internet")
         assert after.returncode == 0, after
 

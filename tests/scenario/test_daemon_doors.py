@@ -16,7 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from handrail import simulated_phone
-from handrail.cli.daemon import running
+from handrail.cli.daemon import daemon_status
 from handrail.config import Config
 from handrail.runtime import Runtime
 from tests.scenario.doors import HANDRAIL
@@ -55,7 +55,7 @@ async def serving(place: Lodging, *words: str) -> AsyncIterator[asyncio.subproce
 
 async def test_a_phone_of_the_desk_is_seen_by_every_door(tmp_path: Path) -> None:
     async with lodging(tmp_path) as place, serving(place, "--sim", "1", "--no-mcp"):
-        status = running(tmp_path)
+        status = daemon_status(tmp_path)
         [serial] = status["phones"]
         listed = json.loads((await place.command("devices", "--json")).stdout)["devices"]
         assert [(device["serial"], device["open"]) for device in listed] == [(serial, True)]
@@ -69,7 +69,7 @@ async def test_a_phone_of_the_desk_is_seen_by_every_door(tmp_path: Path) -> None
             assert (await runtime.session()).serial == serial
         alone = await place.command("ui", env={"HANDRAIL_NO_DAEMON": "1"})
         assert alone.returncode == 0, alone.stderr
-    assert running(tmp_path)["running"] is False
+    assert daemon_status(tmp_path)["running"] is False
 
 
 async def test_a_command_uses_the_refs_and_the_session_of_an_mcp_client(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_a_command_uses_the_refs_and_the_session_of_an_mcp_client(tmp_path
                 "type_text", {"target": "First name", "text": "Ada", "reason": "I go on"}
             )
             assert not typed.is_error, texts(typed)
-        await until(lambda: running(tmp_path)["phones"] == [])
+        await until(lambda: daemon_status(tmp_path)["phones"] == [])
         looked = await place.command("ui", "--device", serial)
         assert "Ada" in looked.stdout, looked
         rows = json.loads((await place.command("journal", "list", "--json")).stdout)
@@ -115,11 +115,11 @@ async def test_a_client_that_leaves_frees_the_phone_that_the_desk_still_shows(tm
 async def test_a_server_that_is_killed_leaves_its_phones_and_its_desk(tmp_path: Path) -> None:
     async with lodging(tmp_path) as place:
         async with serving(place, "--sim", "1", "--no-mcp") as process:
-            assert len(running(tmp_path)["phones"]) == 1
+            assert len(daemon_status(tmp_path)["phones"]) == 1
             process.kill()
             await process.wait()
-            await until(lambda: running(tmp_path)["commands"] == 0)
-        assert running(tmp_path)["phones"] == []
+            await until(lambda: daemon_status(tmp_path)["commands"] == 0)
+        assert daemon_status(tmp_path)["phones"] == []
         assert (await place.command("desk", "state")).returncode != 0
         async with serving(place, "--no-mcp"):
             assert (await place.command("desk", "state")).returncode == 0

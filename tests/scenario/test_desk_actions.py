@@ -16,7 +16,7 @@ from handrail.cli.local_server import serve_local
 from handrail.desk.desk import Desk
 from handrail.engine.desk_runner import DESK
 from handrail.errors import InvalidAction, Unsupported
-from handrail.mcp_server.calls import DoorState, ToolAnswer, call
+from handrail.mcp_server.calls import McpState, ToolAnswer, answer_tool_call
 from handrail.protocol.message import ComponentAction, UserMessage
 from handrail.protocol.read import action_from
 from handrail.safety.caller import Caller
@@ -184,13 +184,13 @@ async def test_a_phones_session_reaches_the_desk_under_the_same_rules(tmp_path: 
 # the `desk` tool
 
 
-async def ask(state: DoorState, **arguments: Any) -> ToolAnswer:
-    return await call(state, "desk", arguments, caller=ADA)
+async def ask(state: McpState, **arguments: Any) -> ToolAnswer:
+    return await answer_tool_call(state, "desk", arguments, caller=ADA)
 
 
 async def test_the_tool_takes_one_action_or_several_and_tells_what_people_did(tmp_path: Path) -> None:
     async with with_desk(tmp_path) as (w, desk):
-        state = DoorState(w.runtime, "desk")
+        state = McpState(w.runtime, "desk")
         button = {"type": "button", "label": "Go", "action": "go"}
         form = {"renderer": "component", "data": {"components": [button]}}
         made = await ask(state, type="window.create", fields=window("a", content=form), reason="I ask")
@@ -223,6 +223,6 @@ async def test_bad_arguments_are_told_with_their_path(
     tmp_path: Path, arguments: dict[str, Any], path: str
 ) -> None:
     async with with_desk(tmp_path) as (w, _):
-        answer = await ask(DoorState(w.runtime, "desk"), reason="I try it", **arguments)
+        answer = await ask(McpState(w.runtime, "desk"), reason="I try it", **arguments)
         assert answer.is_error
         assert path in f"{answer.text} {answer.structured}"

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-import yaml
 from click.testing import CliRunner
-from PIL import Image
 
-from handrail.agent.computer import Speech
-from handrail.agent.loop import Terms, run_task
-from handrail.agent.model import Reply, finished
-from handrail.agent.models import read_script
-from handrail.agent.task import Task
-from handrail.cli.agent import agent
 from handrail.cli.dialect_commands import act
-from handrail.errors import InvalidAction
-from handrail.mcp_server.tools import tools
-from tests.scenario.agent_world import Scripted
+from handrail.mcp_server.tools import tools_of_profile
 from tests.scenario.test_mcp_answers import door as mcp_door
 from tests.scenario.world import FastClock, World, play, play_live, world
 from tests.unit.web_server.door import TOKEN
@@ -52,6 +42,10 @@ BACK: dict[str, Any] = {
     },
     "mobile_mcp": {"name": "mobile_press_button", "arguments": {"button": "BACK"}},
     "agent_device": {"name": "back", "arguments": {}},
+    "cogagent": "Grounded Operation: KEY_PRESS(key='Back')",
+    "doubao": "<seed:tool_call><function=press_back></function></seed:tool_call>",
+    "droidrun": {"action": "system_button", "button": "back"},
+    "mai_ui": {"name": "mobile_use", "arguments": {"action": "system_button", "button": "back"}},
     "native": {"type": "press_key", "key": "back"},
     "openpocket": {"type": "keyevent", "keycode": "KEYCODE_BACK"},
     "agentest": {"action": "press_key", "keycode": "KEYCODE_BACK"},
@@ -73,18 +67,21 @@ def _body(words: Any) -> bytes:
 
 
 @pytest.mark.slow
-async def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
-    async with (
-        world(tmp_path, clock=FastClock(10)) as w,
-        http_door(tmp_path, runtime=w.runtime) as served,
-    ):
-        for number, (name, words) in enumerate(BACK.items(), 1):
-            headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-            answer = await served.ask("POST", f"/api/actions?dialect={name}", headers, _body(words))
-            assert answer.status in (200, 409), (name, answer.json)  # back at home changes nothing
-            [envelope] = answer.json["envelopes"]
-            assert (envelope["action_type"], envelope["delivery"]) == ("press_key", "delivered"), name
-            assert _keys(w) == [4] * number
+def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with (
+            world(tmp_path, clock=FastClock(10)) as w,
+            http_door(tmp_path, runtime=w.runtime) as served,
+        ):
+            for number, (name, words) in enumerate(BACK.items(), 1):
+                headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+                answer = await served.ask("POST", f"/api/actions?dialect={name}", headers, _body(words))
+                assert answer.status in (200, 409), (name, answer.json)  # back at home changes nothing
+                [envelope] = answer.json["envelopes"]
+                assert (envelope["action_type"], envelope["delivery"]) == ("press_key", "delivered"), name
+                assert _keys(w) == [4] * number
+
+    play_live(story())
 
 
 def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: Path) -> None:
@@ -109,6 +106,39 @@ def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: Path) 
             assert given.status == 200
             touched = [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
             assert touched[-1] == (353, 784)
+
+    play_live(story())
+
+
+def test_by_http_each_seed_answers_in_its_own_form(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with (
+            world(tmp_path, clock=FastClock(10)) as w,
+            http_door(tmp_path, runtime=w.runtime) as served,
+        ):
+
+            async def answer(dialect: str, written: Any) -> Any:
+                return (await served.send("POST", f"/api/actions?dialect={dialect}", written)).json["answer"]
+
+            await w.open(CONTACTS)
+            visible = {"action": "assert_visible", "target": {"text": "Create new contact"}}
+            steps = [visible, {"action": "tap", "target": {"text": "Create new contact"}}, visible, visible]
+            trace = await answer("agentest", steps)
+            assert (trace["success"], trace["stepsCompleted"], trace["totalSteps"]) == (False, 3, 4)
+            assert [result["success"] for result in trace["results"]] == [True, True, False]
+            assert trace["results"][1]["action"] == steps[1]
+            assert trace["screenChanged"] is True
+            assert trace["error"] == trace["results"][2]["error"]
+            assert trace["finalUiTree"]
+            single = await answer("agentest", {"action": "press_key", "keycode": "KEYCODE_BACK"})
+            assert single["results"][0]["action"]["action"] == "press_key"
+            back = await answer("mobile_debug", {"name": "press_back", "arguments": {"platform": "android"}})
+            assert back["action_type"] == "press_back"
+            assert back["lifecycle_state"] in ("pending_verification", "failed")
+            assert back["target"]["selector"] == {"key": "back"}
+            await w.open(CONTACTS)
+            tap = {"name": "tap", "arguments": {"x": 940, "y": 2000, "reason": "I add a contact"}}
+            assert "\n" in (await answer("interaction", tap))["text"], "what changed"
 
     play_live(story())
 
@@ -140,12 +170,23 @@ def test_what_can_not_be_read_touches_nothing(tmp_path: Path) -> None:
     play_live(story())
 
 
-async def test_openpocket_is_a_profile_of_ten_tools(tmp_path: Path) -> None:
+async def test_openpocket_is_a_profile_of_ten_tools_and_its_snapshot(tmp_path: Path) -> None:
     async with mcp_door(tmp_path, "openpocket", clock=FastClock(10)) as ask:
-        assert len(tools("openpocket")) == 10
+        assert len(tools_of_profile("openpocket")) == 11
         started = await ask("launch_app", packageName=CONTACTS, reason="I open it")
         assert not started.is_error, started.text
         assert _front(ask.world) == CONTACTS
+        assert re.search(r'"Create new contact"? \[\d+,\d+\]\[\d+,\d+\]', started.text), started.text
+        looked = await ask("screen_snapshot")
+        snapshot, _, listed = looked.text.partition("\n")
+        described = json.loads(snapshot)
+        assert (described["width"], described["height"], described["currentApp"]) == (1080, 2400, CONTACTS)
+        assert 0 < described["scale"] <= 1
+        assert {"deviceId", "capturedAt"} <= set(described)
+        assert len(looked.images) == 1
+        left, top, right, bottom = map(int, re.findall(r"\d+", listed.split("Create new contact")[1])[:4])
+        await ask("tap", x=(left + right) / 2, y=(top + bottom) / 2, reason="I add a contact")
+        assert "First name" in (await ask("screen_snapshot")).text
         nowhere = await ask("tap", x="left", y=3)
         assert nowhere.is_error
         assert "coordinates" in nowhere.text
@@ -154,7 +195,7 @@ async def test_openpocket_is_a_profile_of_ten_tools(tmp_path: Path) -> None:
 async def test_a_prompt_for_mobile_mcp_works(tmp_path: Path) -> None:
     async with mcp_door(tmp_path, "mobile_mcp", clock=FastClock(10)) as ask:
         w = ask.world
-        names = [one.name for one in tools("mobile_mcp")]
+        names = [one.name for one in tools_of_profile("mobile_mcp")]
         assert all(name.startswith("mobile_") for name in names)
         assert w.serial in (await ask("mobile_list_available_devices")).text
         assert "1080x2400" in (await ask("mobile_get_screen_size", device=w.serial)).text
@@ -218,86 +259,3 @@ def test_act_tells_a_refusal_in_the_makers_form_and_by_its_exit_code(tmp_path: P
     assert done.exit_code != 0
     answer = json.loads(done.output)
     assert (answer["type"], answer["is_error"]) == ("tool_result", True)
-
-
-def _agent(home: Path, *words: str) -> Any:
-    env = {"HANDRAIL_HOME": str(home), "HANDRAIL_ADB": str(home / "no-adb")}
-    return CliRunner().invoke(agent, words, env=env)
-
-
-def test_an_agent_speaks_the_dialect_that_its_script_names(tmp_path: Path) -> None:
-    script = tmp_path / "script.yaml"
-    steps = [
-        '<think>I open it</think><answer>do(action="Launch", app="通讯录")</answer>',
-        '<answer>finish(message="Opened.")</answer>',
-    ]
-    script.write_text(yaml.safe_dump({"dialect": "autoglm", "steps": steps}, allow_unicode=True))
-    said = _agent(
-        tmp_path, "Open it", "--model", f"scripted:{script}", "--sim", "--until", f"app: {CONTACTS}"
-    )
-    assert said.exit_code == 0, said.output
-    assert "I open it" in said.output
-    assert "finished: Opened." in said.output
-
-
-def test_a_dialect_of_the_command_line_reads_what_the_model_prints(tmp_path: Path) -> None:
-    script = tmp_path / "script.yaml"
-    steps = [{"raw": "Action: open_app(app_name='Clock')"}, {"raw": "Action: finished(content='Done.')"}]
-    script.write_text(yaml.safe_dump(steps))
-    words = ("Open it", "--model", f"scripted:{script}", "--dialect", "ui_tars", "--sim", "--json")
-    said = _agent(tmp_path, *words)
-    assert said.exit_code == 0, said.output
-    assert "Done." in said.output.strip().splitlines()[-1]
-
-
-def test_a_model_that_gives_up_has_not_finished(tmp_path: Path) -> None:
-    script = tmp_path / "script.yaml"
-    step = {"action_type": "status", "goal_status": "infeasible"}
-    script.write_text(yaml.safe_dump({"dialect": "androidworld", "steps": [step]}))
-    said = _agent(tmp_path, "Fly", "--model", f"scripted:{script}", "--sim")
-    assert said.exit_code == 1, said.output
-
-
-def test_openpockets_json_is_a_step_of_a_script() -> None:
-    [tap, key] = read_script(
-        json.dumps(
-            [
-                {"type": "tap", "x": 540, "y": 750},
-                {"thought": "t", "action": {"type": "keyevent", "keycode": "KEYCODE_BACK"}},
-            ]
-        )
-    )
-    assert tap.action is not None
-    assert tap.action["target"] == {"x": 540, "y": 750}
-    assert key.action is not None
-    assert key.action["type"] == "press_key"
-    with pytest.raises(InvalidAction):
-        read_script(json.dumps([{"type": "tap", "x": "left"}]))
-    with pytest.raises(InvalidAction):
-        read_script(json.dumps({"dialect": "klingon", "steps": ["x"]}))
-
-
-async def test_a_model_that_sees_gets_the_picture_that_its_numbers_are_about(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        model = Scripted(
-            Reply("", None, '{"action": "left_click", "coordinate": [353, 784]}'),
-            Reply("", None, "that is no action"),
-            Reply("", None, '{"action": "mouse_move", "coordinate": [1, 2]}'),
-            finished("Done."),
-        )
-        model.sees = True
-        result = await run_task(
-            w.session,
-            Task.of("Tap", None),
-            model,
-            clock=w.runtime.clock,
-            terms=Terms(speech=Speech.of("anthropic_computer")),
-        )
-        assert result.outcome == "finished", result.message
-        image = model.prompts[0].turns[-1].image
-        assert image is not None
-        assert Image.open(io.BytesIO(image)).size == (706, 1568)
-        assert (540, 1200) in [(one["x"], one["y"]) for one in w.inputs()]
-        assert "action: is required" in model.shown[2]
-        assert "a phone has no pointer" in model.shown[3]
-        assert not model.prompts[0].tools

@@ -79,7 +79,7 @@ class Scene:
     def journal(self) -> list[dict[str, Any]]:
         """What every process of this home has written about this phone, oldest first."""
         with closing(connect(Config.from_env(environment(self.home)).db)) as db:
-            return [json.loads(line) for line in query.lines(db, self.serial, None, None)]
+            return [json.loads(line) for line in query.event_lines(db, self.serial, None, None)]
 
     def ends(self) -> list[Action]:
         return [event["envelope"] for event in self.journal() if event.get("terminal")]

@@ -169,3 +169,18 @@ async def test_a_screen_that_keeps_loading_is_not_stable(tmp_path: Path) -> None
         done = await w.session.wait_for_stable(1_000)
         assert done.failure_code == "IDLE_TIMEOUT", done.to_json()
         assert "loading" in (done.message or "")
+
+
+async def test_a_toast_that_the_helper_heard_is_a_change_a_condition_and_text(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock(10), helper="handrail") as w:
+        await w.open("com.handrail.notes")
+        await w.session.tap("New note")
+        done = await w.session.press_key("back", expect={"toast": "note discarded"})
+        assert done.success, done.to_json()
+        assert "Empty note discarded" in str(done.to_dict()), done.to_json()
+        assert (await w.session.wait_for({"toast": "Empty"}, timeout_ms=500)).success
+        await w.phone.clock.sleep_ms(4_000)
+        gone = await w.session.wait_for({"toast": "Empty"}, timeout_ms=300)
+        assert (gone.success, gone.failure_code) == (False, "TIMEOUT"), gone.to_json()
+        assert gone.verification is not None
+        assert gone.verification.observed == "no toast"

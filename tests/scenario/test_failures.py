@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from handrail.android.emulator_grpc import EmulatorClient, Endpoint
 from handrail.config import Config
 from handrail.errors import ERRORS, HandrailError
 from handrail.protocol.act import Act
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
+from handrail_emulator import EmulatorClient, Endpoint
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.doors import free_port
@@ -237,14 +237,19 @@ HERE: dict[str, Story] = {
 """Code → the story that provokes it."""
 
 ELSEWHERE = {
-    "GRPC_RPC_ERROR": "tests/unit/android/test_emulator.py",
-    "MODEL_UNAVAILABLE": "tests/unit/agent/test_models_patience.py",
-    "MODEL_REFUSED": "tests/agent_http/test_computer.py",
+    "GRPC_RPC_ERROR": "packages/emulator/tests/test_emulator.py",
+    "MODEL_UNAVAILABLE": "packages/agent/tests/unit/test_models_patience.py",
+    "MODEL_REFUSED": "packages/agent/tests/hosted/test_computer.py",
     "POLICY_UNUSABLE": "tests/scenario/test_policy_changes.py",
     "PICTURE_UNREADABLE": "tests/unit/surface/test_picture.py",
     "BROWSER_COMMAND_ERROR": "tests/unit/cdp/test_connection.py",
     "BROWSER_CONNECTION_ERROR": "tests/unit/cdp/test_connection.py",
+    "IOS_COMMAND_ERROR": "tests/unit/ios/test_wda.py",
+    "IOS_CONNECTION_ERROR": "tests/unit/ios/test_wda.py",
     "SCRIPT_FAILED": "packages/maestro/tests/unit/test_scripts.py",
+    "NO_SUCH_FILE": "tests/unit/flow/test_table.py",
+    "PORT_IN_USE": "tests/unit/test_errors.py",
+    "NO_MODEL": "packages/agent/tests/test_agent_console.py",
     "STORE_FULL": "tests/scenario/test_full_disk.py",
     "STORE_UNUSABLE": "tests/unit/desk/test_store.py",
 }

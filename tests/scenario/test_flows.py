@@ -304,3 +304,10 @@ async def test_a_ref_of_an_earlier_screen_is_stale_and_nothing_is_touched(tmp_pa
         assert record.steps[0].code == "ELEMENT_NOT_FOUND"
         assert trace(record).results[0].action == given
         assert len(w.inputs()) == touched
+
+
+async def test_a_flow_waits_for_a_toast(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock(10), helper="handrail") as w:
+        steps = "[tap: New note, press_key: back, wait_for: {toast: note discarded}]"
+        record = await run(w, f"app: com.handrail.notes\nsteps: {steps}")
+        assert record.outcome == "passed", trace(record).error

@@ -113,8 +113,8 @@ def test_every_example_passes(examples: tuple[subprocess.CompletedProcess[str], 
 def test_a_payment_without_a_terminal_says_at_once_which_command_answers_it(
     tmp_path: Path, as_json: bool
 ) -> None:
-    words = ["run", "--sim", EXAMPLES / "shop_payment.yaml", *(["--json"] if as_json else [])]
-    with running(tmp_path, *words) as process:
+    words = ["run", "--sim", EXAMPLES / "shop_payment.yaml", "--approvals", "wait"]
+    with running(tmp_path, *words, *(["--json"] if as_json else [])) as process:
         for asked in ("Pay €60.50", "Pay now"):
             line = _line_with(process, '"approve":' if as_json else "yes:")
             said = json.loads(line)["approve"] if as_json else line.partition("yes:")[2].strip()
@@ -127,6 +127,15 @@ def test_a_payment_without_a_terminal_says_at_once_which_command_answers_it(
     if as_json:
         told = json.loads(out[out.index('{"flows"') :])
         assert [one["label"] for one in told["approvals"]] == ["Pay €60.50", "Pay now"]
+
+
+def test_without_a_terminal_and_a_desk_a_question_fails_the_run_at_once(tmp_path: Path) -> None:
+    flow = tmp_path / "page.yaml"
+    flow.write_text("steps:\n  - open_url: https://example.org/help\n")
+    done = handrail(tmp_path, "run", "--sim", flow)
+    assert done.returncode == 1, done.stdout
+    assert 'known_hosts = ["example.org"]' in done.stdout
+    assert "ACTION_REJECTED" in done.stdout or "no desk is open" in done.stdout, done.stdout
 
 
 def _line_with(process: subprocess.Popen[str], wanted: str) -> str:

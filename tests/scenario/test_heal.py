@@ -35,7 +35,7 @@ async def record(folder: Path) -> Path:
         assert (await stage.session.tap(await stage.ref("Save"))).success
         recording = Recording()
         for _, shown in ended_actions(stage.runtime.journal):
-            recording.take(shown)
+            recording.add_action(shown)
     file = folder / "pet.yaml"
     text = recording.text("Save a pet")
     assert "  - tap: {id: save}\n" in text

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from handrail.android.discovery import DiscoveredDevice
 from handrail.cli.doctor import DeviceRow
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Holder
+from handrail.surface.listing import DiscoveredDevice
 from tests.scenario.world import World, play, play_live, until, world
 from tests.unit.web_server.door import KEY, door
 

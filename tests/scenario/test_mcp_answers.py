@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handrail.mcp_server.calls import FRAME, MEANWHILE, DoorState, ToolAnswer, call
+from handrail.mcp_server.calls import FRAME, MEANWHILE, McpState, ToolAnswer, answer_tool_call
 from handrail.safety.caller import Caller
 from tests.scenario.world import World, play, world
 
@@ -27,10 +27,10 @@ class Door:
     """A world, and the door to it."""
 
     world: World
-    state: DoorState
+    state: McpState
 
     async def __call__(self, name: str, caller: Caller = ADA, **arguments: Any) -> ToolAnswer:
-        return await call(self.state, name, arguments, caller=caller)
+        return await answer_tool_call(self.state, name, arguments, caller=caller)
 
     async def act(self, name: str, caller: Caller = ADA, **arguments: Any) -> ToolAnswer:
         return await self(name, caller, reason="I try it", **arguments)
@@ -44,8 +44,8 @@ class Door:
 @asynccontextmanager
 async def door(home: Path, profile: str = "core", **given: Any) -> AsyncIterator[Door]:
     async with world(home, **given) as made:
-        state = DoorState(made.runtime, profile, flows=home / "flows")
-        state.adopt(made.session)
+        state = McpState(made.runtime, profile, flows=home / "flows")
+        state.use_session(made.session)
         yield Door(made, state)
 
 
@@ -140,7 +140,9 @@ async def test_bad_arguments_are_an_answer_with_every_problem_and_what_was_meant
         assert ask.world.inputs() == []
         silent = await ask("tap", target="Save")
         assert silent.text.startswith("INVALID_ACTION: reason: is required")
-        assert (await call(ask.state, "tap", [1], caller=ADA)).text.startswith("INVALID_ACTION: arguments")
+        assert (await answer_tool_call(ask.state, "tap", [1], caller=ADA)).text.startswith(
+            "INVALID_ACTION: arguments"
+        )
 
 
 async def test_a_tool_of_another_profile_is_not_there_and_says_where_it_is(tmp_path: Path) -> None:

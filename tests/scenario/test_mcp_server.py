@@ -20,7 +20,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from handrail.mcp_server import http
-from handrail.mcp_server.server import DATA, ENVELOPE, INSTRUCTIONS, build
+from handrail.mcp_server.server import DATA, ENVELOPE, INSTRUCTIONS, build_mcp_server
 from handrail.protocol.envelope import Envelope
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
 from tests.scenario.world import play
@@ -32,7 +32,7 @@ WHY = {"reason": "I try it"}
 
 
 async def test_envelopes_travel_beside_the_text_and_can_be_read_again_as_resources(tmp_path: Path) -> None:
-    async with door(tmp_path) as ask, Client(build(ask.state)) as client:
+    async with door(tmp_path) as ask, Client(build_mcp_server(ask.state)) as client:
         assert client.instructions == INSTRUCTIONS
         result = await client.call_tool("start_app", {"package": CONTACTS, **WHY})
         assert [block.type for block in result.content] == ["text"]
@@ -48,7 +48,7 @@ async def test_envelopes_travel_beside_the_text_and_can_be_read_again_as_resourc
 async def test_resources_are_the_screen_the_journal_and_the_flows(tmp_path: Path) -> None:
     (tmp_path / "flows").mkdir()
     (tmp_path / "flows" / "home.yaml").write_text("name: home\nsteps:\n  - press_key: home\n")
-    async with door(tmp_path) as ask, Client(build(ask.state)) as client:
+    async with door(tmp_path) as ask, Client(build_mcp_server(ask.state)) as client:
         listed = await client.list_resources()
         names = "screen picture journal flows flow run".split()
         assert [one.uri for one in listed.resources] == [f"handrail://{name}" for name in names]
@@ -71,7 +71,7 @@ async def test_resources_are_the_screen_the_journal_and_the_flows(tmp_path: Path
 async def test_structured_content_is_sent_only_when_asked_for_and_never_beside_a_picture(
     tmp_path: Path,
 ) -> None:
-    async with door(tmp_path) as ask, Client(build(ask.state, structured=True)) as client:
+    async with door(tmp_path) as ask, Client(build_mcp_server(ask.state, structured=True)) as client:
         tree = await client.call_tool("get_ui_tree", {})
         assert tree.structured_content["action_type"] == "get_ui_tree"
         assert tree.content[0].type == "text"
@@ -84,7 +84,9 @@ async def test_structured_content_is_sent_only_when_asked_for_and_never_beside_a
 async def served(ask: Door, token: str | None = None) -> AsyncIterator[str]:
     """The door on a port of its own."""
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(http.serve(build(ask.state), "127.0.0.1", 0, token, address.set_result))
+    task = asyncio.create_task(
+        http.serve(build_mcp_server(ask.state), "127.0.0.1", 0, token, address.set_result)
+    )
     try:
         yield await address
     finally:

@@ -17,10 +17,10 @@ import pytest
 from mcp.client.client import Client
 from websockets.asyncio.client import ClientConnection
 
-from handrail.cli.local_client import LocalDoor
+from handrail.cli.local_client import LocalConnection
 from handrail.cli.local_server import serve_local
-from handrail.mcp_server.calls import DoorState
-from handrail.mcp_server.server import build
+from handrail.mcp_server.calls import McpState
+from handrail.mcp_server.server import build_mcp_server
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Holder
 from tests.scenario.people import PAY_RULE, asked, at_checkout
@@ -139,7 +139,7 @@ async def by_another_page_of_the_same_person(w: World, served: Door) -> None:
 
 
 async def by_mcp(w: World, served: Door) -> None:
-    async with Client(build(DoorState(w.runtime, device=w.serial))) as agent:
+    async with Client(build_mcp_server(McpState(w.runtime, device=w.serial))) as agent:
         await agent.call_tool("tap", {"target": {"id": "pay"}, "reason": "I pay"})
 
 
@@ -149,7 +149,7 @@ async def by_the_command_socket(w: World, served: Door) -> None:
     assert held
     async with serve_local(w.runtime):
         for terminal in (None, 1):
-            socket = await LocalDoor.open(w.home)
+            socket = await LocalConnection.open(w.home)
             assert socket
             told = {
                 "id": held.holder.label,

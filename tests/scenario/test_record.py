@@ -52,7 +52,7 @@ async def make_contact(session: Session, first: str = "Ada") -> None:
 def told(stage: World) -> Recording:
     recording = Recording()
     for _, shown in ended_actions(stage.runtime.journal, device=stage.serial):
-        recording.take(shown)
+        recording.add_action(shown)
     return recording
 
 

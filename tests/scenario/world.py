@@ -19,7 +19,7 @@ from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
-from tests.story_loop import STORY_BEGINS_MS, StoryClock, StoryLoop
+from tests.story_loop import STORY_BEGINS_MS, LiveLoop, StoryClock, StoryLoop
 
 T = TypeVar("T")
 PATIENCE_S = 60.0
@@ -125,7 +125,7 @@ async def world(
 ) -> AsyncIterator[World]:
     clock = clock or usual_clock()
     phone = phone or Phone(clock=clock)
-    given = {"HANDRAIL_HOME": str(home), "HOME": str(home), **(env or {})}
+    given = {"HANDRAIL_HOME": str(home), "HOME": str(home), "HANDRAIL_DISABLE_VISION": "1", **(env or {})}
     config = Config.from_env(given)
     if policy is not None:
         config.policy.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +165,8 @@ def play(story: Coroutine[Any, Any, T]) -> T:
 
 def play_live(story: Coroutine[Any, Any, T]) -> T:
     """Run one story to its end in real time: for processes, browsers and threads."""
-    return asyncio.run(story)
+    with asyncio.Runner(loop_factory=LiveLoop) as runner:
+        return runner.run(story)
 
 
 async def until(condition: Callable[[], Awaitable[Any] | Any]) -> Any:

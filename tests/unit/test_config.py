@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.doctor import warnings
+from handrail.cli.doctor import warn_of_unknown_variables
 from handrail.config import VARIABLES, Config, Variable, host_port
 from handrail.errors import InvalidAction
 from tests.cases import each
@@ -78,7 +78,7 @@ def test_a_home_that_can_not_be_made_is_a_clear_refusal(tmp_path: Path) -> None:
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:
     made = config()
-    assert (made.device, made.devices, made.adb, made.helper_dir) == (None, (), None, None)
+    assert (made.device, made.devices, made.adb) == (None, (), None)
     assert (made.adb_host, made.adb_port, made.helper, made.log) == ("127.0.0.1", 5037, "auto", "warning")
     assert (made.sim_seed, made.sim_apps) == (1, None)
 
@@ -93,12 +93,6 @@ def test_lists_are_separated_by_commas() -> None:
 def test_the_helper_is_switched_off_by_either_spelling(name: str) -> None:
     assert config(**{name: "1"}, HANDRAIL_HELPER="u2").helper == "none"
     assert config(**{name: "0"}, HANDRAIL_HELPER="u2").helper == "u2"
-
-
-def test_our_own_spelling_wins_over_agentests() -> None:
-    made = config(HANDRAIL_HELPER_DIR="/ours", AGENTEST_HELPER_APK_DIR="/theirs")
-    assert made.helper_dir == Path("/ours")
-    assert config(AGENTEST_HELPER_APK_DIR="/theirs").helper_dir == Path("/theirs")
 
 
 @each(
@@ -140,7 +134,7 @@ def test_a_bad_value_is_refused_by_the_variables_name(name: str, value: str) -> 
 
 def test_a_misspelt_variable_is_answered_with_the_nearest_name() -> None:
     env = {"HANDRAIL_HOMES": "/x", "HANDRAIL_ZZZ": "1", "HANDRAIL_HOME": "/y", "PATH": "/bin"}
-    lines = list(warnings(env))
+    lines = list(warn_of_unknown_variables(env))
     assert lines == [
         "HANDRAIL_HOMES means nothing to Handrail; did you mean HANDRAIL_HOME?",
         "HANDRAIL_ZZZ means nothing to Handrail",
@@ -148,7 +142,7 @@ def test_a_misspelt_variable_is_answered_with_the_nearest_name() -> None:
 
 
 def test_secrets_have_names_of_their_own() -> None:
-    assert list(warnings({"HANDRAIL_SECRET_BANK_PIN": "1234"})) == []
+    assert list(warn_of_unknown_variables({"HANDRAIL_SECRET_BANK_PIN": "1234"})) == []
 
 
 def test_an_address_is_a_host_and_a_port() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from handrail import errors
-from handrail.errors import ERRORS, FAMILIES, HandrailError
+from handrail.bind import listen
+from handrail.errors import ERRORS, FAMILIES, HandrailError, PortInUse
 from tests.cases import each
 
 CODES = """INVALID_ACTION UNSUPPORTED ACTION_REJECTED POLICY_UNUSABLE DEVICE_BUSY ELEMENT_NOT_FOUND
@@ -15,8 +16,8 @@ NAVIGATION_NO_CHANGE VERIFICATION_FAILED ASSERTION_FAILED EXPECT_STATE_MISMATCH 
 SCRIPT_FAILED
 ADB_CONNECTION_ERROR ADB_COMMAND_ERROR DEVICE_OFFLINE APP_NOT_INSTALLED APP_CRASHED TREE_PARSE_ERROR
 SECURE_SCREEN PICTURE_UNREADABLE GRPC_CONNECTION_ERROR GRPC_RPC_ERROR BROWSER_CONNECTION_ERROR
-BROWSER_COMMAND_ERROR STORE_UNUSABLE STORE_FULL
-MODEL_UNAVAILABLE MODEL_REFUSED CANCELLED UNKNOWN""".split()
+BROWSER_COMMAND_ERROR IOS_CONNECTION_ERROR IOS_COMMAND_ERROR STORE_UNUSABLE STORE_FULL
+MODEL_UNAVAILABLE MODEL_REFUSED CANCELLED UNKNOWN NO_MODEL NO_SUCH_FILE PORT_IN_USE""".split()
 
 SEED_003 = """ADB_CONNECTION_ERROR ADB_COMMAND_ERROR ELEMENT_NOT_FOUND IDLE_TIMEOUT ASSERTION_FAILED
 APP_NOT_INSTALLED TREE_PARSE_ERROR GRPC_CONNECTION_ERROR""".split()
@@ -129,3 +130,11 @@ def test_a_hint_of_one_failure_does_not_become_the_hint_of_all() -> None:
     errors.Timeout("a", hint="Special.", retryable=False)
     assert errors.Timeout("b").hint == errors.Timeout.hint != "Special."
     assert errors.Timeout("b").retryable is True
+
+
+def test_a_port_in_use_is_named() -> None:
+    with listen("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(PortInUse, match=str(port)) as caught:
+            listen("127.0.0.1", port)
+    assert caught.value.code == "PORT_IN_USE"

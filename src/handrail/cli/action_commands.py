@@ -5,8 +5,6 @@ A wrong word goes on as it is: the vocabulary is the one place that says what is
 
 from __future__ import annotations
 
-import atexit
-import gc
 import json
 import shlex
 import sys
@@ -22,11 +20,10 @@ from handrail.cli.options import DeviceOptions, device_options, json_option
 from handrail.cli.output import print_json, print_table
 from handrail.dialects.rules import unknown_name
 from handrail.errors import InvalidAction
-from handrail.invocation import current
 from handrail.protocol.act import SHARED_FIELDS, Act
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, json_schema
-from handrail.protocol.describe import Described, DescribedField, describe, describe_fields, summary
-from handrail.protocol.keys import code_of
+from handrail.protocol.describe import DescribedAction, DescribedField, describe, describe_fields, summary
+from handrail.protocol.keys import number_of_key
 from handrail.protocol.schema import schema_of
 from handrail.protocol.target import Selector
 
@@ -38,7 +35,7 @@ _FORMS = {
     "point": "540,750",
     "condition": "a text that can be seen, or JSON",
 }
-"""How a word says what a field takes."""
+"""What a field of this kind takes on the command line."""
 _LONGEST = 30  # characters of words to choose from that stand beside an option's name
 
 
@@ -49,11 +46,9 @@ def command_for(name: str) -> click.Command:
     @device_options
     def run(*, target: DeviceOptions, as_json: bool, out: Path | None = None, **values: Any) -> None:
         words = values.pop("words", ())
-        fields = fields_of(action, words, _with_prefix(values, _FIELD), _with_prefix(values, _SELECT))
-        if current.get().daemon is None:
-            # The process ends with the action: its garbage is not worth looking for, least of all at the end.
-            gc.disable()
-            atexit.register(gc.freeze)
+        fields = fields_from_command_line(
+            action, words, _fields_with_prefix(values, _FIELD), _fields_with_prefix(values, _SELECT)
+        )
         from handrail.cli.perform import perform  # noqa: PLC0415  (sqlite3, the engine)
 
         try:
@@ -67,27 +62,28 @@ def command_for(name: str) -> click.Command:
 
     # Behind the first word of `shell`, everything is the device's: `handrail shell pm list packages -3`.
     settings = {"allow_interspersed_args": "command" not in action.positional}
-    command = click.command(name, cls=_Command, help=action.text, context_settings=settings)(run)
-    command.equip(action)
+    command = click.command(name, cls=_CommandOfAction, help=action.text, context_settings=settings)(run)
+    command.add_parameters(action)
     return command
 
 
-def _with_prefix(values: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _fields_with_prefix(values: dict[str, Any], prefix: str) -> dict[str, Any]:
     present = {name: value for name, value in values.items() if name.startswith(prefix) and value is not None}
     return {name.removeprefix(prefix): value for name, value in present.items()}
 
 
-class _Command(click.Command):
-    """Options in three parts: special to the action, describing its target, the same for all."""
+class _CommandOfAction(click.Command):
+    """The command of one action. Its help has three groups of options: the action's, the target's, shared
+    ones."""
 
     action: ActionCommand
     parts: dict[str, list[click.Parameter]]
 
-    def equip(self, action: ActionCommand) -> None:
+    def add_parameters(self, action: ActionCommand) -> None:
         json = click.Option(["--json", "as_json"], is_flag=True, help="Print the envelope.")
         self.action = action
         options: list[click.Parameter] = [
-            _option(field) for field in action.fields if field.name not in action.positional
+            _option_of_field(field) for field in action.fields if field.name not in action.positional
         ]
         own = {field.name for field in action.fields}
         if action.act.traits.gives_picture:
@@ -96,9 +92,9 @@ class _Command(click.Command):
             options.append(click.Option(["--out"], type=path, metavar="FILE", help=where))
         selectors = selector_fields() if "target" in own else ()
         describing: list[click.Parameter] = [
-            _option(field, _SELECT) for field in selectors if field.name not in own
+            _option_of_field(field, _SELECT) for field in selectors if field.name not in own
         ]
-        always = [*map(_option, shared_fields()), json, *self.params]
+        always = [*map(_option_of_field, shared_fields()), json, *self.params]
         self.parts = {"Options": options, "Describing the target": describing, _ALWAYS: always}
         self.params = [*options, *describing, *always]
         if action.positional:  # `TARGET VALUE`, `[PACKAGE]`, `COMMAND...`
@@ -110,7 +106,7 @@ class _Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         fields = {field.name: field for field in self.action.fields}
-        arguments = [(name.upper(), _help(fields[name])) for name in self.action.positional]
+        arguments = [(name.upper(), _help_of_field(fields[name])) for name in self.action.positional]
         options = {
             title: [record for option in part if (record := option.get_help_record(ctx))]
             for title, part in self.parts.items()
@@ -127,19 +123,21 @@ class _Command(click.Command):
             formatter.write_text(self.action.example)
 
 
-def _option(field: DescribedField, prefix: str = _FIELD) -> click.Option:
+def _option_of_field(field: DescribedField, prefix: str = _FIELD) -> click.Option:
     flag, kind = field.name.replace("_", "-"), field.kind
     if kind == "boolean":
-        return click.Option([f"--{flag}/--no-{flag}", prefix + field.name], default=None, help=_help(field))
+        return click.Option(
+            [f"--{flag}/--no-{flag}", prefix + field.name], default=None, help=_help_of_field(field)
+        )
     # `[up|down]`, `INTEGER`, `TARGET`, `TEXT`; long lists of words stand in the help.
     metavar = "TEXT" if kind == "string" else kind.partition(" ")[0].upper()
     if " | " in kind:
         metavar = f"[{kind.replace(' | ', '|')}]" if len(kind) <= _LONGEST else "WORD"
-    return click.Option([f"--{flag}", prefix + field.name], metavar=metavar, help=_help(field))
+    return click.Option([f"--{flag}", prefix + field.name], metavar=metavar, help=_help_of_field(field))
 
 
-def _help(field: DescribedField) -> str:
-    """The meaning, with what a name and a metavar can't say."""
+def _help_of_field(field: DescribedField) -> str:
+    """The field's meaning, then its choices, bounds and default in brackets."""
     words = field.kind.replace(" | ", ", ") if " | " in field.kind else _FORMS.get(field.kind, "")
     bounds = field.kind.partition(" ")[2] if "…" in field.kind and not words else ""
     presence = field.presence if field.presence != "required" else ""
@@ -148,21 +146,21 @@ def _help(field: DescribedField) -> str:
 
 
 _OBJECTS = ("target", "condition", "selector", "point")
-"""Kinds that a JSON object can say more exactly than a word."""
+"""Kinds of fields that take a JSON object as well as a word."""
 
 
-def fields_of(
+def fields_from_command_line(
     command: ActionCommand, words: Sequence[str], options: Mapping[str, Any], selector: Mapping[str, Any]
 ) -> dict[str, Any]:
     """`options` and `selector` hold the words of the command line by field name."""
     kinds = {field.name: field for field in (*command.fields, *shared_fields())}
-    texts: dict[str, Any] = {**_placed(command, words, bool(selector)), **options}
-    fields = {name: _value(value, kinds[name]) for name, value in texts.items()}
+    texts: dict[str, Any] = {**_fields_of_positional_words(command, words, bool(selector)), **options}
+    fields = {name: _parse_option(value, kinds[name]) for name, value in texts.items()}
     # A single word is a whole command line; `raw` hands all words to the device's shell.
     if "command" in fields and (fields.get("raw") or len(fields["command"]) == 1):
         fields["command"] = " ".join(fields["command"])
     if selector:
-        fields["target"] = _described(texts.get("target"), selector)
+        fields["target"] = _target_with_selector(texts.get("target"), selector)
     for name in command.required:
         if name not in fields:
             more = "; a target is @b1, 540,750, a text, or --id, --role, …"
@@ -171,7 +169,9 @@ def fields_of(
     return fields
 
 
-def _placed(command: ActionCommand, words: Sequence[str], has_selector: bool) -> dict[str, Any]:
+def _fields_of_positional_words(
+    command: ActionCommand, words: Sequence[str], has_selector: bool
+) -> dict[str, Any]:
     """Words in the order of the usage line. A target that options describe is not among them."""
     names = list(command.positional)
     if has_selector and "target" in names and len(words) < len(names):
@@ -188,15 +188,15 @@ def _placed(command: ActionCommand, words: Sequence[str], has_selector: bool) ->
     return dict(zip(names, words, strict=False))
 
 
-def _value(value: Any, field: DescribedField) -> Any:
+def _parse_option(value: Any, field: DescribedField) -> Any:
     if isinstance(value, str) and field.kind.startswith(("integer", "number", "boolean")):
-        return _scalar(value)
+        return _parse_scalar(value)
     if isinstance(value, str) and field.kind in _OBJECTS and value.startswith("{"):
-        return _object(value, field.name)
+        return _parse_object(value, field.name)
     return value
 
 
-def _scalar(text: str) -> Any:
+def _parse_scalar(text: str) -> Any:
     """A number, true, false or a quoted text where it is valid JSON, else the word itself."""
     try:
         read = json.loads(text)
@@ -205,7 +205,7 @@ def _scalar(text: str) -> Any:
     return read if isinstance(read, str | int | float) else text
 
 
-def _object(text: str, path: str) -> Any:
+def _parse_object(text: str, path: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
@@ -214,9 +214,13 @@ def _object(text: str, path: str) -> Any:
         ) from None
 
 
-def _described(bare: Any, selector: Mapping[str, Any]) -> dict[str, Any]:
+def _target_with_selector(bare: Any, selector: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {
-        name: _scalar(value) if name == "index" else _object(value, name) if value.startswith("{") else value
+        name: _parse_scalar(value)
+        if name == "index"
+        else _parse_object(value, name)
+        if value.startswith("{")
+        else value
         for name, value in selector.items()
     }
     if bare is None:
@@ -235,66 +239,67 @@ class ActionCommand:
         self.act = act
 
     @cached_property
-    def _described(self) -> Described:
+    def _description(self) -> DescribedAction:
         return describe(self.act)
 
     @property
     def type(self) -> str:
-        return self._described.type
+        return self._description.type
 
     @property
     def text(self) -> str:
-        return self._described.text
+        return self._description.text
 
     @cached_property
     def fields(self) -> tuple[DescribedField, ...]:
-        return tuple(field for field in self._described.fields if field.name not in SHARED_FIELDS)
+        return tuple(field for field in self._description.fields if field.name not in SHARED_FIELDS)
 
     @cached_property
     def required(self) -> list[str]:
-        return [field.name for field in self._described.fields if field.presence == "required"]
+        return [field.name for field in self._description.fields if field.presence == "required"]
 
     @property
     def positional(self) -> tuple[str, ...]:
-        """What bare words mean: the field that a bare value fills, then all that are required."""
+        """The fields that positional words fill, in order: the action's shorthand field, then all required
+        ones."""
         short = self.act.traits.shorthand
         return tuple([short, *self.required] if short and short not in self.required else self.required)
 
     @property
     def example(self) -> str:
-        """The class's example as a person would type it, without what is the default anyway."""
+        """The class's example as a command line, without fields that have their default value."""
         example = self.act.example
         usual: dict[str, Any] = {"type": example["type"]}
-        for field in self._described.fields:
+        for field in self._description.fields:
             if default := field.presence.partition("default ")[2]:
                 usual[field.name] = json.loads(default)
         shown = {name: value for name, value in example.items() if name not in usual or usual[name] != value}
         first = [name for name in self.positional if name in shown]
-        words = [word for name in first for word in _words(shown[name])]
-        options = [word for name in shown if name not in first for word in _option_words(name, shown[name])]
+        words = [word for name in first for word in _example_words(shown[name])]
+        options = [word for name in shown if name not in first for word in _example_option(name, shown[name])]
         return shlex.join(["handrail", example["type"].replace("_", "-"), *words, *options])
 
 
-def _option_words(name: str, value: Any) -> list[str]:
+def _example_option(name: str, value: Any) -> list[str]:
     flag = "--" + name.replace("_", "-")
     if isinstance(value, bool):
         return [flag if value else f"--no-{flag[2:]}"]
-    return [flag, *_words(value)]
+    return [flag, *_example_words(value)]
 
 
-def _words(value: Any) -> list[str]:
+def _example_words(value: Any) -> list[str]:
     match value:
         case {"ref": str(word)} | {"text": str(word)} if len(value) == 1:
             return [word]
         case {"x": x, "y": y}:
             return [f"{x},{y}"]
         case {"visible": shown}:
-            return _words(shown)
+            return _example_words(shown)
         case dict():
-            return [word for name, part in value.items() for word in _option_words(name, part)]
+            return [word for name, part in value.items() for word in _example_option(name, part)]
         case [dict(), *_]:
-            return [" ".join(word for part in value for word in _words(part))]
-        case [_, _, *_] if all(code_of(part) is not None for part in value):
+            return [" ".join(word for part in value for word in _example_words(part))]
+        case [_, _, *_] if all(number_of_key(part) is not None for part in value):
             return ["+".join(value)]
         case list() | str():
             return [value] if isinstance(value, str) else [str(part) for part in value]
@@ -305,7 +310,7 @@ def _words(value: Any) -> list[str]:
 ACTION_COMMANDS = {
     kind.replace("_", "-"): ActionCommand(act) for kind, act in ACTIONS.items() if kind not in DESK_ACTIONS
 }
-"""By the command's name."""
+"""Command name → action."""
 
 
 @cache

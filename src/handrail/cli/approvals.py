@@ -10,25 +10,27 @@ import socket
 import sys
 import termios
 import tomllib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
-from handrail.android.choose import pick
-from handrail.cli.options import DeviceOptions, awaited, chosen_browser, json_option, phone_option
-from handrail.cli.output import own_command, phone_words, print_json, print_table
+from handrail.cli.options import DeviceOptions, async_command, chosen_by_name, json_option, phone_option
+from handrail.cli.output import own_command, phone_name_and_serial, print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config, canonical
+from handrail.devices import pick
 from handrail.errors import DeviceError, HandrailError, InvalidAction, PolicyUnusable
 from handrail.flow.plan import real_path
-from handrail.invocation import is_typed_for_us, run
+from handrail.invocation import is_in_foreground, run
 from handrail.journal import Journal
 from handrail.journal.journal import witness_of
+from handrail.local_socket import open_desk
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.traits import Pressed, Span
 from handrail.safety.approval_store import AskedApproval, GrantTerms, grant_id
@@ -68,10 +70,13 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
     else:
         rows = []
         for approval in requests:
-            left = duration(approval.expires_ms - now) if approval.is_open else ""
-            age, device = duration(now - approval.created_ms), clean(phone_words(approval.request.device))
+            left = duration_text(approval.expires_ms - now) if approval.is_open else ""
+            age, device = (
+                duration_text(now - approval.created_ms),
+                clean(phone_name_and_serial(approval.request.device)),
+            )
             why = cut(clean(approval.request.why or approval.request.reason), 120)
-            rows.append((approval.id, approval.state, age, left, device, _what(approval), why))
+            rows.append((approval.id, approval.state, age, left, device, _request_text(approval), why))
         header = ("id", "state", "age", "expires", "device", "what", "why")
         print_table(f"{len(requests)} requests", header, rows)
         for approval in requests:
@@ -105,7 +110,7 @@ def approve(
     done = with_approvals(
         lambda desk: desk.answer(id_, True, by or login_name(), data=text, allow=allow, **answer)
     )
-    click.echo(f"Approved: {done.id} {_what(done)}")
+    click.echo(f"Approved: {done.id} {_request_text(done)}")
     if allow is not None:
         active = with_approvals(lambda desk: desk.grants.active())
         [grant] = [grant for grant in active if grant.id == grant_id(done.id)]
@@ -122,28 +127,29 @@ def reject(id_: str, reason: str, remember: Span | None, by: str | None) -> None
     done = with_approvals(
         lambda desk: desk.answer(id_, False, by or login_name(), note=reason, remember=remember)
     )
-    click.echo(f"Rejected: {done.id} {_what(done)}")
+    click.echo(f"Rejected: {done.id} {_request_text(done)}")
 
 
 def with_approvals(work: Callable[[Approvals], Awaitable[T]]) -> T:
-    async def answered() -> T:
+    async def work_with_store() -> T:
         config = Config.from_env(os.environ)
         config.make_home()
         with closing(Store(config.db)) as store:
             return await work(Approvals(store, SystemClock()))
 
-    return run(answered())
+    return run(work_with_store())
 
 
-def _what(approval: AskedApproval) -> str:
-    """Texts of screens and models are untrusted: `clean` keeps them from steering a terminal."""
+def _request_text(approval: AskedApproval) -> str:
+    """What is asked, in one line. Texts of screens and models are untrusted, so control characters are
+    removed."""
     label = f' "{cut(clean(approval.request.label), 60)}"' if approval.request.label else ""
     if approval.request.kind == "human_auth":
         return f"{approval.request.capability}: {cut(clean(approval.request.instruction), 120)}"
     return f"{approval.action_type}{label}"
 
 
-def duration(ms: int) -> str:
+def duration_text(ms: int) -> str:
     """`45s`, `3m`, `2h`, `5d`."""
     seconds = max(0, ms) // 1000
     for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
@@ -164,7 +170,7 @@ _SPANS: dict[Span, str] = {"session": "[s] yes, for this session", "always": "[a
 
 
 class TerminalPrompt:
-    """Usable as `notify` of `Approvals`; where no person sits, it says what is waited for."""
+    """Asks the person at the terminal. Where nobody sits there, it prints how the request can be answered."""
 
     def __init__(
         self, approvals: Approvals, *, source: TextIO | None = None, sink: TextIO | None = None
@@ -176,59 +182,60 @@ class TerminalPrompt:
     @property
     def is_possible(self) -> bool:
         ends = self._source.isatty() and self._sink.isatty()
-        return ends and is_typed_for_us(self._source.fileno())
+        return ends and is_in_foreground(self._source.fileno())
 
     async def __call__(self, approval: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
         request = approval.request
         label = f' "{cut(clean(request.label), 80)}"' if request.label else ""
-        self._say(f"? {approval.action_type}{label} on {clean(phone_words(request.device))}\n")
-        self._say(f"  {request.shown(300)}\n")
+        self._write(f"? {approval.action_type}{label} on {clean(phone_name_and_serial(request.device))}\n")
+        self._write(f"  {request.shown(300)}\n")
         if request.why:
-            self._say(f"  why asked: {cut(clean(request.why), 200)}\n")
+            self._write(f"  why asked: {cut(clean(request.why), 200)}\n")
         if request.reason:
-            self._say(f"  the agent says: {cut(clean(request.reason), 200)}\n")
+            self._write(f"  the agent says: {cut(clean(request.reason), 200)}\n")
         if not self.is_possible:
             answers = f"handrail approve {approval.id}  (or: handrail reject {approval.id})"
-            self._say(f"  Waiting. Answer with: {answers}\n")
+            self._write(f"  Waiting. Answer with: {answers}\n")
             return
-        self._say(f"  {approval.id}; also: handrail approve {approval.id}\n")
+        self._write(f"  {approval.id}; also: handrail approve {approval.id}\n")
         # What was typed before the question could be read is no answer to it.
         termios.tcflush(self._source.fileno(), termios.TCIFLUSH)
         try:
-            await self._ask(approval)
+            await self._ask_for_decision(approval)
         except HandrailError as error:
-            self._say(f"{error.message}\n")
+            self._write(f"{error.message}\n")
 
-    async def _ask(self, approval: AskedApproval) -> None:
-        offered = [words for span, words in _SPANS.items() if _offers(approval, span)]
+    async def _ask_for_decision(self, approval: AskedApproval) -> None:
+        offered = [words for span, words in _SPANS.items() if _may_remember(approval, span)]
         while True:
-            self._say(", ".join(["[y] yes, once", *offered, "[n] no: "]))
-            line = await self._line()
+            self._write(", ".join(["[y] yes, once", *offered, "[n] no: "]))
+            line = await self._read_line()
             if line is None:
                 return  # end of input: somebody else may still answer
             approved, span = _ANSWERS.get(line.strip().lower(), (None, None))
-            if approved is None or (span is not None and not _offers(approval, span)):
-                self._say("Please answer with one of the letters.\n")
+            if approved is None or (span is not None and not _may_remember(approval, span)):
+                self._write("Please answer with one of the letters.\n")
                 continue
-            data = await self._data(approval) if approved and approval.request.wants_data else None
+            data = await self._ask_for_data(approval) if approved and approval.request.wants_data else None
             await self._approvals.answer(approval.id, approved, "terminal", data=data, remember=span)
             return
 
-    async def _data(self, approval: AskedApproval) -> str | None:
+    async def _ask_for_data(self, approval: AskedApproval) -> str | None:
         reads = "the agent will read it, unless it looks like a code or a password"
         who = "the agent does not see it" if approval.request.is_secret else reads
-        self._say(f"What was asked for ({who}; empty for nothing): ")
+        self._write(f"What was asked for ({who}; empty for nothing): ")
         with self._without_echo() if approval.request.is_secret else nullcontext():
-            line = await self._line()
-        self._say("\n" if approval.request.is_secret else "")
+            line = await self._read_line()
+        self._write("\n" if approval.request.is_secret else "")
         return line.rstrip("\r\n") or None if line is not None else None
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         self._sink.write(text)
         self._sink.flush()
 
-    async def _line(self) -> str | None:
-        """One line, read without a thread that could not be ended; None at the end of input."""
+    async def _read_line(self) -> str | None:
+        """One line; None at the end of input. A thread that reads could not be ended, so the event loop
+        does."""
         loop = asyncio.get_running_loop()
         handle = self._source.fileno()
         ready = asyncio.Event()
@@ -236,7 +243,7 @@ class TerminalPrompt:
         try:
             await ready.wait()
         except asyncio.CancelledError:
-            self._say("\n(answered elsewhere, expired or stopped)\n")
+            self._write("\n(answered elsewhere, expired or stopped)\n")
             raise
         finally:
             loop.remove_reader(handle)
@@ -256,12 +263,13 @@ class TerminalPrompt:
             termios.tcsetattr(handle, termios.TCSAFLUSH, before)
 
 
-def _offers(approval: AskedApproval, span: Span) -> bool:
+def _may_remember(approval: AskedApproval, span: Span) -> bool:
     return approval.request.remember in ("always", span)
 
 
 async def answer_questions(connection: DaemonConnection, first: str) -> int:
-    """Serves the command to its end while a person is asked; its exit code, -1 where the daemon went away."""
+    """Handles the daemon's messages and asks the person, until the command ends. Returns its exit code, or
+    -1 if the daemon went away."""
     line = socket.socket(fileno=connection.line.detach())
     line.settimeout(None)
     connection.line = line
@@ -271,24 +279,25 @@ async def answer_questions(connection: DaemonConnection, first: str) -> int:
         async with Background() as asking:
             asking.start(ask_at_this_terminal(first), "question in the terminal")
             while True:
-                while (message := connection.buffered()) is None:
+                while (message := connection.take_buffered_message()) is None:
                     readable.clear()
                     await readable.wait()
-                    if not connection.receive():
+                    if not connection.receive_bytes():
                         return -1
                 letter, data = message
                 if letter == b"Q":
                     asking.start(ask_at_this_terminal(data.decode()), "question in the terminal")
                 elif letter == b"X":
                     await asking.close()
-                elif (code := connection.handle(letter, data)) is not None:
+                elif (code := connection.handle_message(letter, data)) is not None:
                     return code
     finally:
         loop.remove_reader(line.fileno())
 
 
 async def ask_at_this_terminal(approval_id: str) -> None:
-    """Reads the question from the store and writes the answer there, where the daemon finds it."""
+    """Reads the request from the store, asks, and writes the answer into the store, where the daemon finds
+    it."""
     with closing(Store(Config.from_env(os.environ).db)) as store:
         approvals = Approvals(store, SystemClock())
         await TerminalPrompt(approvals)(await approvals.get(approval_id), None)
@@ -302,19 +311,16 @@ _HIDDEN = "${secret:"
 """Stands in a label for what nobody may read: two labels that differ could look the same."""
 
 
-class Answers(Enum):
-    """Where they come from."""
+class Unasked(StrEnum):
+    """What a question does where nobody is asked at the terminal."""
 
-    TERMINAL = None
-    """A person who sits there is asked; where nobody does, it waits."""
     WAIT = "wait"
     FAIL = "fail"
-    FILE = "file"
 
 
 @dataclass(slots=True)
-class Allowed:
-    """One yes that a person wrote down before the run. `times` counts down."""
+class Allowance:
+    """One [[allow]] entry of the --approvals file. `times` counts down."""
 
     flow: Path
     action: str
@@ -336,7 +342,7 @@ class Allowed:
         )
 
 
-def read_allowances(path: Path) -> list[Allowed]:
+def read_allowances(path: Path) -> list[Allowance]:
     """Raises `InvalidAction` that says which entry is wrong and how."""
     try:
         with open_plain(path) as file:
@@ -347,77 +353,87 @@ def read_allowances(path: Path) -> list[Allowed]:
         hint = "Give fail, wait, or a file with [[allow]] entries (docs/flows.md)."
         raise InvalidAction(why, hint=hint, path="approvals") from None
     except ValueError as error:  # no UTF-8, or no TOML
-        raise _wrong(path, str(error)) from None
+        raise _wrong_file(path, str(error)) from None
     if document is None:
-        raise _wrong(path, f"more than {MOST_BYTES:,} bytes")
+        raise _wrong_file(path, f"more than {MOST_BYTES:,} bytes")
     entries = document.get("allow")
     if set(document) != {"allow"} or not isinstance(entries, list):
-        raise _wrong(path, "it must hold [[allow]] entries and nothing else")
-    return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
+        raise _wrong_file(path, "it must hold [[allow]] entries and nothing else")
+    return [_read_allowance(path, number, entry) for number, entry in enumerate(entries, 1)]
 
 
-def _entry(path: Path, number: int, entry: Any) -> Allowed:
+def _read_allowance(path: Path, number: int, entry: Any) -> Allowance:
     where = f"entry {number}"
     if not isinstance(entry, Mapping):
-        raise _wrong(path, f"{where} is not a table")
+        raise _wrong_file(path, f"{where} is not a table")
     if unknown := sorted(set(entry) - set(_KEYS)):
-        raise _wrong(path, f"{where} has {unknown[0]!r}; there are {', '.join(_KEYS)}")
+        raise _wrong_file(path, f"{where} has {unknown[0]!r}; there are {', '.join(_KEYS)}")
     for key in _NEEDED:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
-            raise _wrong(path, f"{where} needs {key} as a text")
+            raise _wrong_file(path, f"{where} needs {key} as a text")
     question, times = entry.get("question", ""), entry.get("times", 1)
     if not isinstance(question, str):
-        raise _wrong(path, f"{where}: question is not a text")
+        raise _wrong_file(path, f"{where}: question is not a text")
     if isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= MOST_TIMES:
-        raise _wrong(path, f"{where}: times is a number from 1 to {MOST_TIMES}")
+        raise _wrong_file(path, f"{where}: times is a number from 1 to {MOST_TIMES}")
     flow = path.parent / entry["flow"]
     if not flow.is_file():
-        raise _wrong(path, f"{where}: there is no flow {entry['flow']} beside it")
-    _check_allowed(path, where, entry["action"], entry["label"])
-    return Allowed(real_path(flow), entry["action"], entry["label"], question, times)
+        raise _wrong_file(path, f"{where}: there is no flow {entry['flow']} beside it")
+    _check_allowance(path, where, entry["action"], entry["label"])
+    return Allowance(real_path(flow), entry["action"], entry["label"], question, times)
 
 
-def _check_allowed(path: Path, where: str, name: str, label: str) -> None:
+def _check_allowance(path: Path, where: str, name: str, label: str) -> None:
     """A file may only allow an action on one named element, never a label such as "OK"."""
     if name not in ACTIONS:
-        raise _wrong(path, f"{where}: there is no action {name!r:.60}")
+        raise _wrong_file(path, f"{where}: there is no action {name!r:.60}")
     if ACTIONS[name].traits.presses is not Pressed.TARGET:
-        raise _wrong(path, f"{where}: a label does not say what {name} does; a person must be asked")
+        raise _wrong_file(path, f"{where}: a label does not say what {name} does; a person must be asked")
     if is_answer(label):
-        raise _wrong(path, f"{where}: {label!r:.60} says yes to whatever is asked; a person must be asked")
+        raise _wrong_file(
+            path, f"{where}: {label!r:.60} says yes to whatever is asked; a person must be asked"
+        )
 
 
-def _wrong(path: Path, what: str) -> InvalidAction:
+def _wrong_file(path: Path, what: str) -> InvalidAction:
     hint = "docs/flows.md shows such a file; the run prints the entry that a question would need."
     return InvalidAction(f"{path}: {what}", hint=hint, path="approvals")
 
 
 @dataclass(slots=True)
 class FlowQuestions:
-    """Told of every question of a run, as `Approvals.notify`."""
+    """Answers every request of a run by the --approvals option."""
 
     progress: FlowProgress
     as_json: bool
-    answers: Answers = Answers.TERMINAL
-    allowed: list[Allowed] = field(default_factory=list)
+    waits: bool | None = None
+    """For a person; otherwise what no file allows is refused at once. None: while a desk is open."""
+    asks_here: bool = True
+    """At the terminal, if somebody sits there."""
+    allowed: list[Allowance] = field(default_factory=list)
     source: Path | None = None
     flow: Path | None = None
-    """Behind all links: the file that is being run, not one that it runs."""
+    """The file that is being run, with links resolved; not a file that it runs in turn."""
     answered: list[dict[str, Any]] = field(default_factory=list)
     approvals: Approvals | None = None
 
     @classmethod
     def of(cls, option: str | None, progress: FlowProgress, as_json: bool) -> FlowQuestions:
         """`option` is the value of --approvals: fail, wait or a file."""
-        if option is None or option in (Answers.WAIT.value, Answers.FAIL.value):
-            return cls(progress, as_json, Answers(option))
-        return cls(progress, as_json, Answers.FILE, read_allowances(Path(option)), Path(option))
+        if option is None:
+            return cls(progress, as_json)
+        if option == Unasked.WAIT:
+            return cls(progress, as_json, waits=True, asks_here=False)
+        if option == Unasked.FAIL:
+            return cls(progress, as_json, waits=False, asks_here=False)
+        path = Path(option)
+        return cls(progress, as_json, False, False, allowed=read_allowances(path), source=path)
 
-    def listen(self, approvals: Approvals) -> None:
+    def answer_for(self, approvals: Approvals) -> None:
         self.approvals = approvals
         approvals.notify = self._notify
 
-    def began(self, flow: Path | None) -> None:
+    def start_flow(self, flow: Path | None) -> None:
         self.flow = real_path(flow) if flow else None
 
     async def _notify(self, approval: AskedApproval, token: str | None) -> None:
@@ -425,28 +441,39 @@ class FlowQuestions:
         if approvals is None:
             raise AssertionError("questions are heard before anybody listens")
         prompt = TerminalPrompt(approvals)
-        if self.answers is Answers.TERMINAL and prompt.is_possible:
+        if self.asks_here and prompt.is_possible:
             with self.progress.paused():
                 await prompt(approval, token)
             return
         yes = next((entry for entry in self.allowed if entry.covers(approval, self.flow)), None)
         if yes is not None:
             yes.times -= 1  # before anything is awaited: two questions at once can't share the last one
-        waits = self.answers in (Answers.TERMINAL, Answers.WAIT)
+        waits = self._desk_is_open() if self.waits is None else self.waits
         answer = "waits" if waits else "approved" if yes else "rejected"
-        record = self._record(approval, answer)
+        record = self._question_document(approval, answer)
         self.answered.append(record)
-        text = "\n".join(_lines(record, self._entry_for(approval)))
+        rule = [] if waits or yes else rule_lines(approval)
+        text = "\n".join(_question_lines(record, self._allowance_lines(approval), rule))
         with self.progress.paused():
             click.echo(json.dumps(record, ensure_ascii=False) if self.as_json else text, err=self.as_json)
         if waits:
             return
-        by = f"--approvals {self.source.name if self.source else 'fail'}"
-        note = "" if yes else "nobody is asked in this run"
+        nobody = "nobody sits at a terminal and no desk is open; --approvals wait waits"
+        by = (
+            f"--approvals {self.source.name if self.source else 'fail'}"
+            if self.waits is not None
+            else "nobody"
+        )
+        note = "" if yes else "nobody is asked in this run" if self.waits is not None else nobody
         with suppress(HandrailError):  # somebody was quicker; the first answer counts
             await approvals.answer(approval.id, yes is not None, by, note=note)
 
-    def _record(self, approval: AskedApproval, answer: str) -> dict[str, Any]:
+    @staticmethod
+    def _desk_is_open() -> bool:
+        config = Config.from_env(os.environ)
+        return bool(open_desk(str(config.home), str(config.desk)))
+
+    def _question_document(self, approval: AskedApproval, answer: str) -> dict[str, Any]:
         request = approval.request
         record = {
             "approval": approval.id,
@@ -464,14 +491,14 @@ class FlowQuestions:
             record["reject"] = own_command("reject", approval.id)
         return {key: value for key, value in record.items() if value}
 
-    def _entry_for(self, approval: AskedApproval) -> list[str]:
-        """The lines of a file that would allow it; empty where no file can."""
+    def _allowance_lines(self, approval: AskedApproval) -> list[str]:
+        """The lines of an --approvals file that would allow this request; empty where no file may."""
         request = approval.request
         is_said = request.label.isprintable() and _HIDDEN not in request.label and request.kind == "policy"
         if not (is_said and request.label and self.flow):
             return []
         try:
-            _check_allowed(self.flow, "", approval.action_type, request.label)
+            _check_allowance(self.flow, "", approval.action_type, request.label)
         except InvalidAction:
             return []
         # JSON strings of printable text are TOML strings, too.
@@ -480,11 +507,24 @@ class FlowQuestions:
         return ["[[allow]]", *pairs]
 
 
-def _lines(record: Mapping[str, Any], entry: list[str]) -> list[str]:
+def rule_lines(approval: AskedApproval) -> list[str]:
+    """The lines of a policy file that would allow this without asking; empty where no rule can."""
+    action = approval.request.action
+    host = urlsplit(str(action.get("url", ""))).hostname
+    if "url" in action:
+        return [f"known_hosts = {json.dumps([host])}"] if host else []
+    if approval.request.kind != "policy" or "script" in action or not approval.request.label:
+        return []
+    label = json.dumps([approval.request.label], ensure_ascii=False)
+    return ["[[rule]]", f'action = ["{approval.action_type}"]', f"label = {label}", 'verdict = "allow"']
+
+
+def _question_lines(record: Mapping[str, Any], entry: list[str], rule: Sequence[str] = ()) -> list[str]:
     def quoted(key: str) -> str:
         return cut(clean(str(record[key])), 300)
 
-    lines = [f"  ? {record['approval']}  {quoted('question')}  (on {clean(phone_words(record['device']))})"]
+    device = clean(phone_name_and_serial(record["device"]))
+    lines = [f"  ? {record['approval']}  {quoted('question')}  (on {device})"]
     lines += [f"      why asked: {quoted('why')}"] if "why" in record else []
     lines += [f"      the flow says: {quoted('reason')}"] if "reason" in record else []
     match record["answer"]:
@@ -497,12 +537,17 @@ def _lines(record: Mapping[str, Any], entry: list[str]) -> list[str]:
             if entry:
                 lines += ["      an entry for the file of --approvals that says yes, beside the flow:"]
                 lines += [f"          {line}" for line in entry]
+            if rule:
+                lines += [
+                    "      or, for every run, in the policy file:",
+                    *(f"          {line}" for line in rule),
+                ]
     return lines
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """What these commands need of it."""
+class PersonsHome:
+    """Store, journal and person for a command by which a person takes or gives back phones."""
 
     config: Config
     clock: SystemClock
@@ -510,9 +555,9 @@ class Home:
     journal: Journal
     person: Caller
 
-    async def serial(self, wanted: str | None) -> str:
+    async def choose_serial(self, wanted: str | None) -> str:
         """The chosen device. One that can't be reached is taken by the name on the command line."""
-        if name := chosen_browser(DeviceOptions(wanted), self.config):
+        if name := chosen_by_name(DeviceOptions(wanted), self.config):
             return name
         try:
             return (await pick(wanted, self.config, self.clock, os.environ)).serial
@@ -521,21 +566,21 @@ class Home:
                 raise
             return wanted
 
-    async def write(self, kind: str, device: str | None, **more: Any) -> None:
+    async def write_journal(self, kind: str, device: str | None, **more: Any) -> None:
         actor = {"kind": "person", "id": self.person.id}
         event = {"kind": kind, "device": device, "actor": actor, "door": self.person.door}
         await self.journal.seal(event | more)
 
 
 @asynccontextmanager
-async def person_at_home() -> AsyncIterator[Home]:
-    """The home, for what a person does by a command; the journal records it as theirs."""
+async def open_home_as_person() -> AsyncIterator[PersonsHome]:
+    """Opens store and journal. What is written is recorded as done by the person at the terminal."""
     config, clock = Config.from_env(os.environ), SystemClock()
     config.make_home()
     store = Store(config.db)
     journal = Journal.open(config.home, clock, witness=witness_of(config))
     try:
-        yield Home(config, clock, store, journal, Caller.at_terminal())
+        yield PersonsHome(config, clock, store, journal, Caller.at_terminal())
     finally:
         await journal.close()
         store.close()
@@ -543,35 +588,35 @@ async def person_at_home() -> AsyncIterator[Home]:
 
 @click.command("take-over")
 @phone_option
-@awaited
+@async_command
 async def take_over(device: str | None) -> None:
     """Take a phone for yourself: agents get DEVICE_BUSY until you hand it back."""
-    async with person_at_home() as home:
-        serial, person = await home.serial(device), home.person
+    async with open_home_as_person() as home:
+        serial, person = await home.choose_serial(device), home.person
         leases = Leases(home.store, home.clock)
         held = await leases.holder(serial)
         if held is not None and held.holder.id == person.holder_id:
             click.echo(f"{clean(serial)} is yours already.")
             return
         await leases.take_over(serial, Holder(person.holder_id, "person", label=person.id, door=person.door))
-        await home.write("taken_over", canonical(serial))
+        await home.write_journal("taken_over", canonical(serial))
         before = f" {clean(str(held.holder))} waits." if held is not None else ""
         click.echo(f"{clean(serial)} is yours until `handrail hand-back`.{before}")
 
 
 @click.command("hand-back")
 @phone_option
-@awaited
+@async_command
 async def hand_back(device: str | None) -> None:
     """Give a phone that was taken over or stopped back; without --device every phone that was stopped."""
-    async with person_at_home() as home:
+    async with open_home_as_person() as home:
         leases = Leases(home.store, home.clock)
         was_stopped = device is None and await leases.hand_back_all()
         if was_stopped:
-            await home.write("handed_back", None)
+            await home.write_journal("handed_back", None)
             click.echo("Every phone that was stopped is handed back.")
         try:
-            serial = await home.serial(device)
+            serial = await home.choose_serial(device)
         except DeviceError:
             if was_stopped:
                 return
@@ -579,7 +624,7 @@ async def hand_back(device: str | None) -> None:
         held = await leases.holder(serial)
         if held is not None and (held.holder.kind == "person" or held.is_stopped):
             now = await leases.hand_back(serial)
-            await home.write("handed_back", canonical(serial))
+            await home.write_journal("handed_back", canonical(serial))
             click.echo(f"{clean(serial)} is handed back" + (f" to {clean(str(now.holder))}." if now else "."))
         elif not was_stopped:
             click.echo(f"Nobody has taken {clean(serial)} over.")
@@ -587,14 +632,14 @@ async def hand_back(device: str | None) -> None:
 
 @click.command()
 @phone_option
-@awaited
+@async_command
 async def stop(device: str | None) -> None:
     """End what is being done on a phone, and hold it until `hand-back`; without --device every phone."""
-    async with person_at_home() as home:
-        serial = canonical(await home.serial(device)) if device else None
+    async with open_home_as_person() as home:
+        serial = canonical(await home.choose_serial(device)) if device else None
         stops, leases = StopRequests(home.store), Leases(home.store, home.clock)
         number = await stops.ask(serial, home.person, home.clock.now_ms())
-        await home.write("stop", serial)
+        await home.write_journal("stop", serial)
         held = dict.fromkeys(str(worker.holder) for worker in await leases.workers(serial))
         ended = await stops.wait_for_stopped_count(number, home.clock)
         where = f" on {clean(serial)}" if serial else ""

@@ -28,8 +28,8 @@ import click
 from handrail import __version__
 from handrail.android.discovery import discover
 from handrail.android.wireless import RememberedPhones
-from handrail.cli.doctor import examine
-from handrail.cli.options import FILE, DeviceOptions, device_from, device_options, json_option
+from handrail.cli.doctor import run_checks
+from handrail.cli.options import FILE, DeviceOptions, device_options, json_option, open_device_for_command
 from handrail.cli.output import print_json
 from handrail.clock import SystemClock, iso_time
 from handrail.config import Config
@@ -50,8 +50,7 @@ READINGS = {
     "ro.product.model ro.build.fingerprint ro.build.version.security_patch; do getprop $one; done",
 }
 """What Handrail reads from a phone itself, as the phone prints it."""
-MOST_BYTES = 200_000
-"""Of one reading."""
+MOST_BYTES = 200_000  # bytes of one reading that are kept
 
 
 @click.command("bug-report")
@@ -66,18 +65,18 @@ def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOption
     keys, the journal, pictures. Serials, addresses and your name are replaced.
     """
     config, clock = Config.from_env(os.environ), SystemClock()
-    parts = asyncio.run(collect(target, config, os.environ, mask=mask))
+    parts = asyncio.run(collect_parts(target, config, os.environ, mask=mask))
     listing = asyncio.run(discover(config, clock, os.environ))
     serials = [device.serial for device in listing.devices]
     filters = ReportFilter.of(config, os.environ, [*serials, target.device or ""])
     cleaned = {name: filters(text) for name, text in parts.items()}
-    filters.check(cleaned)
+    filters.refuse_secrets(cleaned)
     moment = iso_time(clock.now_ms())[:19].translate(str.maketrans("", "", ":-"))
     place = out or Path(f"handrail-bug-report-{moment}.zip")
     try:
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "wb") as file:
-            file.write(pack(cleaned))
+            file.write(zip_of(cleaned))
     except OSError as error:
         hint = "Choose another --out."
         raise StoreUnusable(f"{place} can't be written: {error.strerror}", hint=hint) from None
@@ -88,20 +87,20 @@ def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOption
     click.echo("Look into it before you attach it to an issue." + ("" if mask else " --mask hides texts."))
 
 
-async def collect(
+async def collect_parts(
     target: DeviceOptions, config: Config, env: Mapping[str, str], *, mask: bool
 ) -> dict[str, str]:
-    """Names and texts. A part that can't be collected holds the reason instead."""
-    parts = {"versions.json": _json(versions())}
+    """File name → text. A part that can't be collected holds the reason instead."""
+    parts = {"versions.json": _json_text(versions())}
     try:
-        checks = await examine(env, SystemClock())
-        parts["doctor.json"] = _json([check.to_dict() for check in checks])
+        checks = await run_checks(env, SystemClock())
+        parts["doctor.json"] = _json_text([check.to_dict() for check in checks])
     except HandrailError as error:
-        parts["doctor.json"] = _json(error.to_dict())
+        parts["doctor.json"] = _json_text(error.to_dict())
     try:
-        parts |= await _about_phone(target, config, env, mask=mask)
+        parts |= await _phone_parts(target, config, env, mask=mask)
     except HandrailError as error:
-        parts["phone.json"] = _json({"failed": error.to_dict()})
+        parts["phone.json"] = _json_text({"failed": error.to_dict()})
     return parts
 
 
@@ -114,22 +113,22 @@ def versions() -> dict[str, Any]:
     return {"handrail": __version__, "python": sys.version.split()[0], **system, "packages": packages}
 
 
-async def _about_phone(
+async def _phone_parts(
     target: DeviceOptions, config: Config, env: Mapping[str, str], *, mask: bool
 ) -> dict[str, str]:
     async with (
-        device_from(target, config) as opened,
+        open_device_for_command(target, config) as opened,
         Runtime.open(config, env=env, caller=Caller.at_terminal()) as runtime,
     ):
         session = await runtime.session_on(opened.device)
         look, facts = await session.get_ui_tree(), session.facts
         phone = {"model": facts.model, "manufacturer": facts.manufacturer}
-        phone |= {"android": facts.android_version, "sdk": str(facts.sdk)}
+        phone |= {"android": facts.android, "sdk": str(facts.api_level)}
         outcome: dict[str, Any] = {"look": look.success, "failure": look.failure_code}
         outcome |= {"diagnostics": list(look.diagnostics or ()), "channels": session.surface.channels()}
-        parts = {"phone.json": _json({**phone, **outcome})}
+        parts = {"phone.json": _json_text({**phone, **outcome})}
         if session.screens.last is not None and look.success:
-            parts["look.json"] = _json(drawn(session.screens.last.screen, mask=mask))
+            parts["look.json"] = _json_text(screen_document(session.screens.last.screen, mask=mask))
         runs = SecretRuns()
         for name in runtime.secrets.names():
             for value in runtime.secrets.values_of(name):
@@ -146,8 +145,8 @@ async def _about_phone(
         return parts
 
 
-def drawn(screen: Screen, *, mask: bool) -> dict[str, Any]:
-    hide = masked if mask else str
+def screen_document(screen: Screen, *, mask: bool) -> dict[str, Any]:
+    hide = mask_letters if mask else str
     nodes = [
         {
             "id": node.id,
@@ -167,7 +166,7 @@ def drawn(screen: Screen, *, mask: bool) -> dict[str, Any]:
     return {**size, "warnings": [hide(warning) for warning in screen.warnings], "nodes": nodes}
 
 
-def masked(text: str) -> str:
+def mask_letters(text: str) -> str:
     """Letters become x, digits 0."""
     return "".join("0" if char.isdigit() else "x" if char.isalpha() else char for char in text)
 
@@ -181,12 +180,12 @@ _MOST_FILE = 1 << 20
 
 @dataclass
 class ReportFilter:
-    """Callable: a text as strangers may read it."""
+    """Removes secrets and personal names from a text. Called with the text."""
 
     redaction: Redaction = field(default_factory=Redaction)
     values: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    """What says who somebody is, and what stands for it; the longest first."""
+    """Personal name → its replacement; the longest name first."""
 
     @classmethod
     def of(cls, config: Config, env: Mapping[str, str], serials: Sequence[str] = ()) -> ReportFilter:
@@ -195,10 +194,10 @@ class ReportFilter:
         for name, value in env.items():
             if _SECRET_NAME.search(name) and len(value) >= 4:
                 report_filter.add(name.removeprefix("HANDRAIL_SECRET_"), value)
-        for name, value in _private_words(config.home):
+        for name, value in _tokens_in_home(config.home):
             report_filter.add(name, value)
         phones = [(serial, "PHONE") for serial in (*serials, *config.devices, config.device or "")]
-        replacements = [pair for pair in (*_personal(config, env), *phones) if pair[0]]
+        replacements = [pair for pair in (*_personal_names(config, env), *phones) if pair[0]]
         report_filter.names = dict(sorted(replacements, key=lambda pair: -len(pair[0])))
         return report_filter
 
@@ -212,18 +211,18 @@ class ReportFilter:
             text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", instead, text)
         return _HARDWARE.sub("HARDWARE", _ADDRESS.sub("ADDRESS", text))
 
-    def check(self, parts: Mapping[str, str]) -> None:
+    def refuse_secrets(self, parts: Mapping[str, str]) -> None:
         """Raises `StoreUnusable` if a secret is left: then nothing is written."""
         for value in self.values:
             for form in forms_of(value):
                 for name, text in parts.items():
                     # A secret that is a word of the report itself can't be told from it; it tells nothing.
-                    if len(form) >= 4 and form in text and form not in _json(versions()):
+                    if len(form) >= 4 and form in text and form not in _json_text(versions()):
                         why = f"{name} would hold a secret; nothing was written"
                         raise StoreUnusable(why, hint="Tell the makers of Handrail.")
 
 
-def _private_words(home: Path) -> Iterator[tuple[str, str]]:
+def _tokens_in_home(home: Path) -> Iterator[tuple[str, str]]:
     """Tokens in the files that this home keeps for its owner alone: keys, the desk's tokens, secrets."""
     for path in [*(home / "config").rglob("*"), *home.glob("*.key"), *home.glob("*key*")]:
         with suppress(OSError, UnicodeDecodeError):
@@ -238,7 +237,7 @@ def _private_words(home: Path) -> Iterator[tuple[str, str]]:
                 yield path.name, word
 
 
-def _personal(config: Config, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _personal_names(config: Config, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Names of the user, the computer and the phones, with what replaces them."""
     yield str(config.home), "HANDRAIL_HOME"
     if (home := env.get("HOME", "")) not in ("", "/"):
@@ -253,7 +252,7 @@ def _personal(config: Config, env: Mapping[str, str]) -> Iterator[tuple[str, str
         yield phone.name, "PHONE"
 
 
-def pack(parts: Mapping[str, str]) -> bytes:
+def zip_of(parts: Mapping[str, str]) -> bytes:
     """One zip; the same parts give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -262,5 +261,5 @@ def pack(parts: Mapping[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def _json(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(redact_data(value, str), ensure_ascii=False, indent=1)

@@ -9,7 +9,7 @@ client: G                         from here on it may have been done
 daemon: 1, 2 bytes                write to standard output or error; client: A errno
 daemon: R                         read standard input; client: D bytes (none at the end)
 daemon: P                         send standard input as it comes; client: D bytes, again and again
-daemon: F call                    work on a file, see `open_for_command`; client: V reply
+daemon: F call                    work on a file, see `do_file_call`; client: V reply
 daemon: Q id, X                   a person has to be asked at this terminal; the question is over
 client: S number                  a signal
 daemon: E code                    the end; hanging up without it is a failure with a code of its own
@@ -33,19 +33,16 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
-LARGEST = 64 * 1024 * 1024
-"""Bytes of one message."""
-PATIENCE_S = 5.0
-"""A daemon that has not answered by then is not waited for: the command runs here."""
+LARGEST = 64 * 1024 * 1024  # bytes of one message
+PATIENCE_S = 5.0  # how long a daemon may take to answer; after that the command runs in this process
 START_S = 15.0
-STARTS = 2
-"""A command starts a daemon once more where it ended before it answered."""
+STARTS = 2  # a command starts a daemon once more where it ended before it answered
 FAILED = "daemon.failed"
 """A file in the home. A daemon that could not be started is not tried again for a minute."""
 FORGIVEN_S = 60.0
 NO = ("", "0", "false", "no", "off")
 IN_PROCESS = ("HANDRAIL_RUN", "_HANDRAIL_COMPLETE")
-"""Scripts of ours are bound to their run, completion to its shell: they stay in their process."""
+"""Variables of scripts of a run and of shell completion, whose commands always run in their own process."""
 SHARED_VARIABLES = (
     "HANDRAIL_WITNESS",
     "HANDRAIL_WITNESS_KEY",
@@ -53,14 +50,15 @@ SHARED_VARIABLES = (
     "HANDRAIL_OTLP_ENDPOINT",
     "HANDRAIL_OTLP_HEADERS",
 )
-"""They shape the daemon as a whole; a client with other values gets another daemon."""
+"""Variables that decide how the whole daemon works; a client with other values gets another daemon."""
 KEPT_VARIABLES = ("HOME", "PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "USER", "LOGNAME", "SYSTEMROOT")
 KEPT_PREFIXES = ("LC_", "LD_", "PYTHON")
-"""What else the daemon's own environment holds: nothing that a client keeps secret."""
+"""Variables that a new daemon inherits beside the shared ones. No secret of a client is among them."""
 
 
-def hand_over(*, starts: bool) -> None:
-    """Returns where the command has to run in this process. `starts`: start a daemon where there is none."""
+def run_in_daemon(*, starts: bool) -> None:
+    """Runs this command in the daemon and ends the process. Returns only if the command has to run in this
+    process. `starts`: start a daemon if none runs."""
     if os.environ.get("HANDRAIL_NO_DAEMON", "").strip().lower() not in NO:
         return
     if None in (sys.stdin, sys.stdout, sys.stderr) or any(name in os.environ for name in IN_PROCESS):
@@ -69,18 +67,18 @@ def hand_over(*, starts: bool) -> None:
         return
     try:
         home = os.path.realpath(home_folder(os.environ))
-        request = _request(home)
+        request = _encode_request(home)
     except OSError:  # a working directory that was removed, for one: the command itself says so
         return
     try:
-        connection, note = _accepted(home, request, starts)
+        connection, note = _connect_to_ready_daemon(home, request, starts)
     except KeyboardInterrupt:  # before anything began
         from handrail.cli.program import fail  # noqa: PLC0415
         from handrail.errors import Cancelled  # noqa: PLC0415
 
         fail(Cancelled("it was stopped"), sys.argv[1:], quiet=True)
     if connection is not None:
-        connection.follow()
+        connection.serve_until_exit()
     if note:
         sys.stderr.write(f"handrail: {note}; this command runs by itself.\n")
         sys.stderr.flush()
@@ -92,7 +90,7 @@ def fingerprint(env: os._Environ[str] | dict[str, str]) -> str:
     return f"{__version__}\n{sys.prefix}\n{__file__}\n{shared}"
 
 
-def _request(home: str) -> bytes:
+def _encode_request(home: str) -> bytes:
     width, height = 0, 0
     if sys.stdout.isatty():
         width, height = os.get_terminal_size(sys.stdout.fileno())
@@ -112,7 +110,7 @@ def _request(home: str) -> bytes:
     return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)
 
 
-def _accepted(home: str, request: bytes, starts: bool) -> tuple[DaemonConnection | None, str]:
+def _connect_to_ready_daemon(home: str, request: bytes, starts: bool) -> tuple[DaemonConnection | None, str]:
     """A connection on which the daemon is ready to run the command, or the reason why not, if it matters.
 
     Nothing has been done when a daemon went away before this: another one may be tried.
@@ -126,15 +124,15 @@ def _accepted(home: str, request: bytes, starts: bool) -> tuple[DaemonConnection
         line = dial(home, "daemon", patience_s)
         if line is None and starts_left:
             starts_left -= 1
-            line = _started(home)
+            line = _start_daemon(home)
         elif line is None and starts:
             _remember_failure(home)
         if line is None:
-            if starts and _age_s(f"{home}/{FAILED}") < 1:
-                note = f"the daemon can't be started{_last_words(home)} (see {home}/daemon.log)"
+            if starts and _file_age_s(f"{home}/{FAILED}") < 1:
+                note = f"the daemon can't be started{_last_log_line(home)} (see {home}/daemon.log)"
             return None, note
         connection = DaemonConnection(line)
-        letter, data = connection.offer(request)
+        letter, data = connection.offer_command(request)
         if letter == b"Y":
             return connection, ""
         line.close()
@@ -149,16 +147,16 @@ def _accepted(home: str, request: bytes, starts: bool) -> tuple[DaemonConnection
     return None, note
 
 
-def _started(home: str) -> _socket.socket | None:
+def _start_daemon(home: str) -> _socket.socket | None:
     """A connection to a new daemon, or to one that another client has started meanwhile."""
-    if _age_s(f"{home}/{FAILED}") < FORGIVEN_S:
+    if _file_age_s(f"{home}/{FAILED}") < FORGIVEN_S:
         return None
     words = [sys.executable, "-P", "-m", "handrail.cli.daemon", home]
     inherited = (*KEPT_VARIABLES, *SHARED_VARIABLES)
     names = [name for name in os.environ if name.upper() in inherited or name.startswith(KEPT_PREFIXES)]
     env = {name: os.environ[name] for name in names}
     try:
-        ended = _spawn(words, env)
+        ended = _spawn_daemon(words, env)
     except OSError:
         return None
     deadline = time.monotonic() + START_S
@@ -180,7 +178,7 @@ def _remember_failure(home: str) -> None:
         pass
 
 
-def _last_words(home: str) -> str:
+def _last_log_line(home: str) -> str:
     """The last line of the daemon's log, which names the error after a crash."""
     try:
         with open(f"{home}/daemon.log", "rb") as file:
@@ -191,7 +189,7 @@ def _last_words(home: str) -> str:
     return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
 
 
-def _spawn(words: list[str], env: dict[str, str]) -> Callable[[], bool]:
+def _spawn_daemon(words: list[str], env: dict[str, str]) -> Callable[[], bool]:
     """Starts the daemon; returns a function that says whether it has failed already."""
     if not hasattr(os, "posix_spawn"):
         import subprocess  # noqa: PLC0415  (Windows)
@@ -201,7 +199,7 @@ def _spawn(words: list[str], env: dict[str, str]) -> Callable[[], bool]:
         child = subprocess.Popen(words, env=env, creationflags=detached, **streams)  # type: ignore[call-overload]  # noqa: S603
         return lambda: child.poll() not in (None, 0)
     nowhere: list[Any] = [(os.POSIX_SPAWN_OPEN, handle, os.devnull, os.O_RDWR, 0) for handle in range(3)]
-    nowhere += [(os.POSIX_SPAWN_CLOSE, handle) for handle in _inherited()]
+    nowhere += [(os.POSIX_SPAWN_CLOSE, handle) for handle in _inheritable_handles()]
     process = os.posix_spawn(sys.executable, words, env, file_actions=nowhere, setsid=True)
 
     def ended() -> bool:
@@ -214,7 +212,7 @@ def _spawn(words: list[str], env: dict[str, str]) -> Callable[[], bool]:
     return ended
 
 
-def _inherited() -> list[int]:
+def _inheritable_handles() -> list[int]:
     """Handles that the daemon would keep open: a shell's pipes, for example."""
     try:
         listed = [int(name) for name in os.listdir("/dev/fd")]
@@ -230,7 +228,7 @@ def _inherited() -> list[int]:
     return handles
 
 
-def _age_s(path: str) -> float:
+def _file_age_s(path: str) -> float:
     try:
         return time.time() - os.stat(path).st_mtime
     except OSError:
@@ -250,15 +248,15 @@ class DaemonConnection:
         self._outgoing: list[bytes] = []
         self._sending = _thread.allocate_lock()
 
-    def offer(self, request: bytes) -> tuple[bytes, bytes]:
-        """The daemon's first answer; an empty letter where it went away."""
+    def offer_command(self, request: bytes) -> tuple[bytes, bytes]:
+        """Sends the request; returns the daemon's first answer, an empty letter if it went away."""
         try:
             self.send(b"C", request)
             while b"\n" not in self._received:  # who answers, for clients that speak JSON
-                if not self.receive():
+                if not self.receive_bytes():
                     return b"", b""
             self._received = self._received.partition(b"\n")[2]
-            return self.next()
+            return self.next_message()
         except TimeoutError:
             self.timed_out = True
             return b"", b""
@@ -275,14 +273,14 @@ class DaemonConnection:
             finally:
                 self._sending.release()
 
-    def next(self) -> tuple[bytes, bytes]:
+    def next_message(self) -> tuple[bytes, bytes]:
         """The next message; an empty letter at the end."""
-        while (message := self.buffered()) is None:
-            if not self.receive():
+        while (message := self.take_buffered_message()) is None:
+            if not self.receive_bytes():
                 return b"", b""
         return message
 
-    def buffered(self) -> tuple[bytes, bytes] | None:
+    def take_buffered_message(self) -> tuple[bytes, bytes] | None:
         size = int.from_bytes(self._received[1:5], "big")
         if len(self._received) < 5 + size or len(self._received) < 5:
             return None
@@ -290,20 +288,20 @@ class DaemonConnection:
         self._received = self._received[5 + size :]
         return letter, data
 
-    def receive(self) -> bool:
+    def receive_bytes(self) -> bool:
         """Returns False at the end of the stream."""
         data = self.line.recv(1 << 20)
         self._received += data
         return bool(data)
 
-    def follow(self) -> NoReturn:
+    def serve_until_exit(self) -> NoReturn:
         self._forward_signals()
         self.line.settimeout(None)
         code = None
         try:
             self.send(b"G")
             while code is None:
-                letter, data = self.next()
+                letter, data = self.next_message()
                 if letter == b"Q":
                     import asyncio  # noqa: PLC0415
 
@@ -311,19 +309,20 @@ class DaemonConnection:
 
                     code = asyncio.run(answer_questions(self, data.decode()))
                 else:
-                    code = self.handle(letter, data)
+                    code = self.handle_message(letter, data)
         except OSError:
             pass
         if code is not None and code >= 0:
             os._exit(code)
-        from handrail.cli.program import lost  # noqa: PLC0415
+        from handrail.cli.program import fail_without_daemon  # noqa: PLC0415
 
-        lost(has_written=self.has_written)
+        fail_without_daemon(has_written=self.has_written)
 
-    def handle(self, letter: bytes, data: bytes) -> int | None:
-        """Does one thing for the command; its exit code at the end, -1 where the daemon went away."""
+    def handle_message(self, letter: bytes, data: bytes) -> int | None:
+        """Does what one message asks. Returns the exit code at the command's end, -1 if the daemon went
+        away, else None."""
         if letter in (b"1", b"2"):
-            self.send(b"A", self._write(int(letter), data).to_bytes(4, "big"))
+            self.send(b"A", self._write_to_stream(int(letter), data).to_bytes(4, "big"))
         elif letter == b"R":
             self.is_reading = True
             self.send(b"D", os.read(0, 1 << 20))
@@ -331,14 +330,14 @@ class DaemonConnection:
         elif letter == b"P":
             _thread.start_new_thread(self._push_input, ())
         elif letter == b"F":
-            self.send(b"V", open_for_command(data))
+            self.send(b"V", do_file_call(data))
         elif letter == b"E":
             return data[0]
         elif not letter:
             return -1
         return None
 
-    def _write(self, number: int, data: bytes) -> int:
+    def _write_to_stream(self, number: int, data: bytes) -> int:
         """Returns 0 or an errno, which the command gets as its own failure."""
         self.has_written |= number == 1
         try:
@@ -372,7 +371,7 @@ class DaemonConnection:
                 _signal.signal(number, forward)
 
 
-def open_for_command(message: bytes) -> bytes:
+def do_file_call(message: bytes) -> bytes:
     """Opens a file or shows a page: relative paths, `<(…)`, rights and the umask are those of this process.
 
     The message is `read`, `write`, `isdir` or `show`, a path or an address, and bytes, parted by NUL.

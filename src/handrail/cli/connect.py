@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from handrail.android.choose import choose
-from handrail.android.discovery import DiscoveredDevice, server_of, watch
+from handrail.android.discovery import server_of
 from handrail.android.usb import switch_on, usb_phones
 from handrail.android.wireless import (
     Invitation,
@@ -33,15 +33,17 @@ from handrail.android.wireless import (
 )
 from handrail.cli.local_client import error_from
 from handrail.cli.options import FILE, command_options, option
-from handrail.cli.output import mcp_line, print_json
+from handrail.cli.output import mcp_add_command, print_json
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config
+from handrail.config import Config, named_kind
+from handrail.devices import watch
 from handrail.engine.session import Session
 from handrail.errors import AdbConnectionError, InvalidAction
 from handrail.invocation import current
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail.screen.node import CLICKABLE
+from handrail.surface.listing import DiscoveredDevice
 from handrail.waiting import Background, Deadline, Expired
 
 PATIENCE_S = 300
@@ -76,15 +78,17 @@ def connect(options: ConnectOptions) -> None:
     """Connect a phone, step by step, and look at it.
 
     On a cable nothing needs to be given. ADDRESS is that of a phone with `adb tcpip`, or of one that was
-    paired before. For example: handrail connect --wifi
+    paired before; ios:UDID, ios:simulator-NAME or ios:http://HOST:8100 is an iPhone. For example:
+    handrail connect --wifi
     """
     if options.code and not (options.pair_with or options.wifi):
         raise InvalidAction("--code belongs to --pair", path="code", hint="Give --pair HOST:PORT as well.")
-    FirstContact(options, Config.from_env(os.environ), SystemClock(), os.environ).run()
+    ConnectionGuide(options, Config.from_env(os.environ), SystemClock(), os.environ).run()
 
 
-class FirstContact:
-    """One run. Nothing is asked inside an event loop, so that Ctrl-C ends a question at once."""
+class ConnectionGuide:
+    """Leads through one connection. Questions are asked outside of event loops, so that Ctrl-C ends them at
+    once."""
 
     def __init__(self, options: ConnectOptions, config: Config, clock: Clock, env: Mapping[str, str]) -> None:
         self.options = options
@@ -95,23 +99,26 @@ class FirstContact:
 
     def run(self) -> None:
         options = self.options
+        if options.address and named_kind(options.address):  # nothing of adb's is needed
+            asyncio.run(self._look_and_take_picture(options.address))
+            return
         for place in (options.address, options.pair_with):
             if place:
                 check_place(place)
         asyncio.run(self._start_adb())
         if options.pair_with:
-            serial = self._by_code(options.pair_with, options.code)
+            serial = self._pair_by_code(options.pair_with, options.code)
         elif options.wifi:
-            serial = self._by_wifi()
+            serial = self._pair_by_wifi()
         elif options.address:
             serial = options.address
             asyncio.run(self.server.connect(serial))
-            self.tell("phone", "ok", f"{serial} is connected.", serial=serial)
+            self.print_step("phone", "ok", f"{serial} is connected.", serial=serial)
         else:
-            serial = asyncio.run(self._by_cable())
-        asyncio.run(self._first_look(serial))
+            serial = asyncio.run(self._wait_for_cable())
+        asyncio.run(self._look_and_take_picture(serial))
 
-    def tell(self, step: str, state: str, say: str, **more: Any) -> None:
+    def print_step(self, step: str, state: str, say: str, **more: Any) -> None:
         """Prints one step; `more` is for programs."""
         if self.options.as_json:
             print_json({"step": step, "state": state, "say": say, **more})
@@ -128,11 +135,11 @@ class FirstContact:
         except AdbConnectionError as error:
             if not self.config.device and not self.config.devices:
                 raise
-            self.tell("adb", "waiting", f"{error.message}; only addresses are looked at")
+            self.print_step("adb", "waiting", f"{error.message}; only addresses are looked at")
         else:
-            self.tell("adb", "ok", f"The adb server answers at {self.server.host}:{self.server.port}.")
+            self.print_step("adb", "ok", f"The adb server answers at {self.server.host}:{self.server.port}.")
 
-    async def _by_cable(self) -> str:
+    async def _wait_for_cable(self) -> str:
         announced: dict[str, DiscoveredDevice] | None = None
         try:
             async with (
@@ -150,7 +157,7 @@ class FirstContact:
                             fields = phone.to_dict()
                             fields["phone_state"] = fields.pop("state")
                             say = f"{phone.serial}: {phone.problem}. {phone.what_to_do}"
-                            self.tell("phone", "do", say, **fields)
+                            self.print_step("phone", "do", say, **fields)
                     announced = {phone.serial: phone for phone in devices}
         except Expired:
             pass
@@ -160,27 +167,32 @@ class FirstContact:
         """Prints what the kernel sees on cables, whether or not adb may open it."""
         before: set[str] = set()
         if not is_known:
-            self.tell("phone", "do", "No phone yet. On the phone:")
+            self.print_step("phone", "do", "No phone yet. On the phone:")
         while True:
             phones = await asyncio.to_thread(usb_phones) or []
             shown = {f"{usb_phone.name} {usb_phone.debugging}" for usb_phone in phones}
             for phone in phones:
                 if f"{phone.name} {phone.debugging}" not in before and not phone.debugging:
                     say = f"{phone.name} ({phone.vendor.name}) is on a cable, with USB debugging off:"
-                    self.tell("usb", "do", say)
-                    self._list(switch_on(phone.vendor))
+                    self.print_step("usb", "do", say)
+                    self._print_lines(switch_on(phone.vendor))
             if not before and not phones and not is_known:
-                self._list(switch_on())
-                self._list(["Without a cable: Ctrl-C, then `handrail connect --wifi`."])
-                self.tell("phone", "waiting", f"Waiting for up to {self.options.timeout} s …")
+                self._print_lines(switch_on())
+                self._print_lines(
+                    [
+                        "Without a cable: Ctrl-C, then `handrail connect --wifi`.",
+                        "An iPhone: on a cable, trusted, with WebDriverAgent: docs/quickstart/iphone.md.",
+                    ]
+                )
+                self.print_step("phone", "waiting", f"Waiting for up to {self.options.timeout} s …")
             before = shown or {""}
             await self.clock.sleep_ms(USB_EVERY_MS)
 
-    def _list(self, lines: list[str]) -> None:
+    def _print_lines(self, lines: list[str]) -> None:
         for line in lines:
-            self.tell("phone", "now", f"  {line}")
+            self.print_step("phone", "now", f"  {line}")
 
-    def _by_code(self, place: str, code: str | None) -> str:
+    def _pair_by_code(self, place: str, code: str | None) -> str:
         """Asks for the code where a person is at the terminal; it is never printed."""
         check_place(place)
         if code is None:
@@ -188,40 +200,44 @@ class FirstContact:
                 hint = "Read it from the phone's dialog."
                 raise InvalidAction("--pair needs --code", path="code", hint=hint)
             code = click.prompt(f"  The six digits that the phone shows beside {place}", err=True)
-        return asyncio.run(self._paired(place, check_code(code)))
+        return asyncio.run(self._pair(place, check_code(code)))
 
-    def _by_wifi(self) -> str:
+    def _pair_by_wifi(self) -> str:
         """Shows a QR code for the phone, and listens for every pairing dialog on the network."""
         invitation = Invitation.new()
         settings = "Settings → Developer options → Wireless debugging"
-        self.tell("pair", "do", f"On the phone: {settings}, switch it on.")
-        self.tell("pair", "do", "Then “Pair device with QR code”, and let it read this:", qr=invitation.text)
+        self.print_step("pair", "do", f"On the phone: {settings}, switch it on.")
+        self.print_step(
+            "pair", "do", "Then “Pair device with QR code”, and let it read this:", qr=invitation.text
+        )
         if not self.options.as_json:
             click.echo(draw_qr_code(invitation.text))
-        self._list(["Or “Pair device with pairing code”, and look here again."])
+        self._print_lines(["Or “Pair device with pairing code”, and look here again."])
         # Whoever read our code comes first; another dialog is taken once it is there.
         patience_ms = self.options.timeout * 1000
         announced = asyncio.run(wait_for_invited(invitation, self.clock, patience_ms, others=True))
         if announced.name == invitation.name:
-            return asyncio.run(self._paired(announced.address, invitation.password))
-        self.tell("pair", "ok", f"{announced.name} waits at {announced.address}.", address=announced.address)
-        return self._by_code(announced.address, self.options.code)
+            return asyncio.run(self._pair(announced.address, invitation.password))
+        self.print_step(
+            "pair", "ok", f"{announced.name} waits at {announced.address}.", address=announced.address
+        )
+        return self._pair_by_code(announced.address, self.options.code)
 
-    async def _paired(self, place: str, code: str) -> str:
+    async def _pair(self, place: str, code: str) -> str:
         def on_paired(guid: str) -> None:
-            self.tell("pair", "ok", f"Paired with {guid}.", guid=guid)
+            self.print_step("pair", "ok", f"Paired with {guid}.", guid=guid)
 
         known_phones = RememberedPhones(self.config.make_home())
         serial = await pair_phone(
             place, code, self.server, known_phones, self.clock, name=self.options.name, report=on_paired
         )
-        self.tell("phone", "ok", f"{serial} is connected.", serial=serial)
+        self.print_step("phone", "ok", f"{serial} is connected.", serial=serial)
         return serial
 
     # the end of it
 
-    async def _first_look(self, serial: str) -> None:
-        """Looks and takes a picture through the same pipe as every action, then says what to do next."""
+    async def _look_and_take_picture(self, serial: str) -> None:
+        """Reads the screen and takes a screenshot by ordinary actions, then prints what to do next."""
         async with Runtime.open(self.config, env=self.env, caller=Caller.at_terminal()) as runtime:
             session = await runtime.session(serial)
             # Names a phone without a cable after its model, unless another phone has that name.
@@ -232,10 +248,12 @@ class FirstContact:
                     model = session.facts.model
                     name = model if model and model not in taken else phone.guid
                     known_phones.keep(replace(phone, name=name))
-                    self.tell("phone", "ok", f"It is remembered as {name!r}: --device {name!r}", name=name)
-            model, android = session.facts.model, session.facts.android_version
-            say = f"{model}, Android {android}, is ready as {serial}."
-            self.tell("phone", "ok", say, serial=serial, model=model, android=android)
+                    self.print_step(
+                        "phone", "ok", f"It is remembered as {name!r}: --device {name!r}", name=name
+                    )
+            model, android = session.facts.model, session.facts.android
+            say = f"{model}, {session.facts.system}, is ready as {serial}."
+            self.print_step("phone", "ok", say, serial=serial, model=model, android=android)
             began = self.clock.monotonic_ms()
             envelope = await session.get_ui_tree()
             if not envelope.success:
@@ -243,24 +261,27 @@ class FirstContact:
                 hint = envelope.hint or "`handrail doctor` tells more."
                 raise error_from({**failure, "hint": hint, "retryable": True})
             took = self.clock.monotonic_ms() - began
-            by = session.surface.channels()["look"]
+            channels = session.surface.channels()
+            by = channels["look"]
             refs = session.screens.registry.refs
             say = f"A look by {by} took {took:.0f} ms: {len(refs)} elements."
-            self.tell("look", "ok", say, channel=by, ms=round(took), elements=len(refs))
+            self.print_step("look", "ok", say, channel=by, ms=round(took), elements=len(refs))
+            if "note" in channels:
+                self.print_step("look", "waiting", channels["note"])
             screenshot = await session.screenshot()
             if screenshot.success:
                 picture = base64.b64decode((screenshot.details or {})["screenshotBase64"])
                 place = current.get().write_bytes(
                     str(self.options.out) if self.options.out else None, picture
                 )
-                self.tell("picture", "ok", f"A picture: {place}", path=place)
+                self.print_step("picture", "ok", f"A picture: {place}", path=place)
             else:  # a screen that forbids pictures is not an error: it was looked at
-                self.tell("picture", "waiting", f"No picture: {screenshot.message}")
-            self._say_next(serial, session)
+                self.print_step("picture", "waiting", f"No picture: {screenshot.message}")
+            self._print_next_steps(serial, session)
 
-    def _say_next(self, serial: str, session: Session) -> None:
+    def _print_next_steps(self, serial: str, session: Session) -> None:
         named = f" --device {serial}" if self.options.device or self.options.address else ""
-        registry, line = session.screens.registry, mcp_line(named)
+        registry, line = session.screens.registry, mcp_add_command(named)
         buttons = [
             (ref, registry.label_of(node))
             for ref, node in registry.refs.items()
@@ -269,7 +290,7 @@ class FirstContact:
         ref, label = next((button for button in buttons if button[1]), ("", ""))
         tap = f"handrail tap {ref}{named}" if ref else f"handrail ui{named}"
         say = "Now try, and give the second line to your agent's client:"
-        self.tell("next", "ok", say, tap=tap, mcp=line)
+        self.print_step("next", "ok", say, tap=tap, mcp=line)
         if not self.options.as_json:
             click.echo(f"    {tap}" + (f"    # {label}" if ref else ""))
             click.echo(f"    {line}")

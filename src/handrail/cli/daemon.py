@@ -15,7 +15,7 @@ from handrail.cli.options import json_option
 from handrail.cli.output import print_json
 from handrail.config import Config
 from handrail.errors import HandrailError
-from handrail.local_socket import dial, listen, make_folder, take_lock
+from handrail.local_socket import dial, listen, make_socket_folder, take_lock
 
 END_S = 10.0
 ANSWER_S = 5.0
@@ -34,7 +34,7 @@ def daemon() -> None:
 @json_option("Print it as JSON.")
 def status(as_json: bool) -> None:
     """Say whether one runs for this home, and since when."""
-    answer = running(_home())
+    answer = daemon_status(_home())
     if as_json:
         print_json(answer)
     elif answer["running"]:
@@ -51,12 +51,12 @@ def status(as_json: bool) -> None:
 def stop() -> None:
     """End it. Commands that run get some seconds to finish; servers that it runs are stopped."""
     home = _home()
-    answer = _ask(home, {"daemon": "stop"})
+    answer = _ask_daemon(home, {"daemon": "stop"})
     if answer is None:
         click.echo("None runs for this home.")
         return
     deadline = time.monotonic() + END_S
-    while (again := _ask(home, {"daemon": "status"})) and again.get("pid") == answer["pid"]:
+    while (again := _ask_daemon(home, {"daemon": "status"})) and again.get("pid") == answer["pid"]:
         if time.monotonic() > deadline:
             raise HandrailError(f"Process {answer['pid']} does not end", hint=f"kill -9 {answer['pid']}")
         time.sleep(0.01)
@@ -64,15 +64,15 @@ def stop() -> None:
 
 
 def _home() -> Path:
-    """Resolved as the client resolves it."""
+    """The home with links resolved, as the client names it to the daemon."""
     return Path(os.path.realpath(Config.from_env(os.environ).home))
 
 
-def running(home: Path) -> dict[str, Any]:
-    return _ask(home, {"daemon": "status"}) or {"running": False, "home": str(home)}
+def daemon_status(home: Path) -> dict[str, Any]:
+    return _ask_daemon(home, {"daemon": "status"}) or {"running": False, "home": str(home)}
 
 
-def _ask(home: Path, message: dict[str, str]) -> dict[str, Any] | None:
+def _ask_daemon(home: Path, message: dict[str, str]) -> dict[str, Any] | None:
     if (line := dial(str(home), "daemon", ANSWER_S)) is None:
         return None
     try:
@@ -88,15 +88,14 @@ def _ask(home: Path, message: dict[str, str]) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) and "pid" in answer else None
 
 
-HANDED_ON_S = 5.0
-"""How long an older daemon that has stopped listening may take to end."""
+HANDED_ON_S = 5.0  # how long an older daemon that has stopped listening may take to end
 LARGEST_LOG = 1_000_000
 
 
 def main(idle_s: float | None = None) -> None:
     home = sys.argv[1]
     os.makedirs(home, mode=0o700, exist_ok=True)
-    make_folder(home, "daemon")
+    make_socket_folder(home, "daemon")
     deadline = time.monotonic() + HANDED_ON_S
     while (lock := take_lock(home, "daemon")) is None:
         if time.monotonic() > deadline or dial(home, "daemon", 1.0) is not None:

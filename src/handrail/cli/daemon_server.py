@@ -30,15 +30,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 
 from handrail import __version__
 from handrail.cli.client import LARGEST, fingerprint
-from handrail.cli.local_client import MOST_ASKED, hang_up, send
-from handrail.cli.local_server import SharedRuntime, ask_whoever_called, authenticate, visit
+from handrail.cli.local_client import MOST_ASKED, close_writer, send
+from handrail.cli.local_server import SharedRuntime, ask_at_callers_terminal, authenticate, serve_request
 from handrail.cli.output import LOG_FORMAT
-from handrail.cli.program import COMMANDS, run
+from handrail.cli.program import COMMANDS, import_in_turn, run
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import InvalidAction
 from handrail.invocation import Invocation, current
-from handrail.local_socket import forget
+from handrail.local_socket import remove_address
 from handrail.safety.caller import Caller
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
 from handrail.waiting import beside
@@ -48,35 +48,33 @@ if TYPE_CHECKING:
 
 
 IDLE_S = 9 * 60.0
-TICK_S = 1.0
-"""How often it is looked whether somebody still needs this process."""
+TICK_S = 1.0  # how often the daemon checks whether it is still needed
 FIRST_WORDS_S = 10.0
-FINISHING_S = 5.0
-"""How long commands that run may take to end when the daemon is told to."""
+FINISHING_S = 5.0  # how long commands that run may take to end when the daemon is told to
 HOSTED = frozenset(
     "act actions approvals approve reject devices desk take-over hand-back stop mcp serve".split()  # noqa: SIM905
 )
-"""Commands beside the actions that run here. Every other one runs in its own process."""
+"""Commands that run in the daemon, beside all actions. Every other command runs in its own process."""
 
 
 def serve(home: str, line: _socket.socket, token: bytes, lock: int, idle_s: float) -> None:
     """Runs until it is stopped, replaced, idle for long, or its home is removed."""
     os.environ["HANDRAIL_HOME"] = home
-    os.environ = CallersEnviron(os.environ)  # type: ignore[assignment]  # noqa: B003
+    os.environ = ClientEnvironProxy(os.environ)  # type: ignore[assignment]  # noqa: B003
     own_error = sys.stderr
     for name in ("stdin", "stdout", "stderr"):
-        setattr(sys, name, CallersStream(name, getattr(sys, name)))
+        setattr(sys, name, ClientStreamProxy(name, getattr(sys, name)))
     # Lets every level through to the handler, which knows what each client wants.
-    logging.basicConfig(handlers=[CallersLog(own_error)])
+    logging.basicConfig(handlers=[ClientLogHandler(own_error)])
     logging.getLogger("handrail.progress").setLevel(logging.INFO)
-    warm()
+    import_common_modules()
     gc.freeze()  # what was imported stays: it is not worth looking for garbage in it
     listener = socket(fileno=line.detach())
     listener.setblocking(False)
     asyncio.run(Daemon(Path(home), token, lock, idle_s).serve(listener))
 
 
-def warm() -> None:
+def import_common_modules() -> None:
     for name in ("action_commands", "approvals", "perform", "program"):
         importlib.import_module(f"handrail.cli.{name}")
     importlib.import_module("handrail.android.surface")
@@ -88,7 +86,7 @@ class Daemon:
     def __init__(self, home: Path, token: bytes, lock: int, idle_s: float) -> None:
         self.home = home
         self.thread = threading.get_ident()
-        self.invocations: set[HostedInvocation] = set()
+        self.invocations: set[ClientInvocation] = set()
         self._token = token
         self._lock = lock
         self._idle_s = idle_s
@@ -105,27 +103,26 @@ class Daemon:
         for file in {getattr(module, "__file__", None) for module in modules} - {None}:
             with suppress(OSError):
                 self._code[str(file)] = os.stat(str(file)).st_mtime_ns
-        self._place = _identity(home)
+        self._place = _folder_identity(home)
 
     async def serve(self, listener: socket) -> None:
-        self.write_note()
+        self.write_lock_file()
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError):  # on Windows
             loop.add_signal_handler(signal.SIGTERM, self.stop)
         server = await asyncio.start_server(self._serve_connection, sock=listener, limit=MOST_ASKED)
 
         async def prepare() -> None:
-            """Imports what takes a second and may be needed soon."""
             await asyncio.sleep(2 * TICK_S)
-            await asyncio.to_thread(importlib.import_module, "handrail.mcp_server.server")
+            await asyncio.to_thread(import_in_turn, "handrail.mcp_server.server")
 
         async with beside(prepare(), "imports"):
-            while not self._ended.is_set() and self._is_wanted():
+            while not self._ended.is_set() and self._is_needed():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ended.wait(), TICK_S)
         server.close()
-        if _identity(self.home) == self._place:
-            forget(str(self.home), "daemon")
+        if _folder_identity(self.home) == self._place:
+            remove_address(str(self.home), "daemon")
         lock, self._lock = self._lock, -1  # no note is written any more
         os.close(lock)  # from here on a next daemon may begin
         with suppress(TimeoutError):
@@ -141,11 +138,11 @@ class Daemon:
                     await self._runtime.close()
         os._exit(0)  # whatever a thread still waits for
 
-    def _is_wanted(self) -> bool:
+    def _is_needed(self) -> bool:
         if self.invocations:
             self._used = time.monotonic()
         is_used = time.monotonic() - self._used < self._idle_s
-        return is_used and self._place is not None and _identity(self.home) == self._place
+        return is_used and self._place is not None and _folder_identity(self.home) == self._place
 
     def stop(self) -> None:
         """Stops listening. Running commands get time to finish before they are stopped."""
@@ -161,15 +158,15 @@ class Daemon:
                 if letter == b"C":
                     request = CommandRequest.read((await read_message(reader, letter))[1])
             if letter == b"{":
-                await self._request(reader, writer)
+                await self._answer_request(reader, writer)
             elif letter == b"C":
-                await self._command(request, reader, writer)
+                await self._serve_command(request, reader, writer)
         except (OSError, TimeoutError, ValueError, IndexError, asyncio.IncompleteReadError):
             pass  # it is not one of ours, or it went away
         finally:
-            await hang_up(writer)
+            await close_writer(writer)
 
-    async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _answer_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = json.loads(b"{" + await reader.readline())
         if request.get("daemon") == "stop":
             self.stop()
@@ -179,7 +176,7 @@ class Daemon:
         else:
             visitor = Invocation()
             current.set(visitor)
-            await visit(self._runtime, request, reader, writer)
+            await serve_request(self._runtime, request, reader, writer)
             if self._runtime is not None:
                 await self._runtime.release(visitor)
 
@@ -194,31 +191,31 @@ class Daemon:
             "phones": [*self._runtime.sessions] if self._runtime else [],
         }
 
-    async def _command(
+    async def _serve_command(
         self, request: CommandRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        if request.fingerprint != own_fingerprint() or not are_current(self._code):
+        if request.fingerprint != own_fingerprint() or not are_unchanged(self._code):
             is_busy = bool(self.invocations)
             letter, words = (b"B", f"of version {__version__}") if is_busy else (b"O", "")
-            writer.write(message(letter, words.encode()))
+            writer.write(encode_message(letter, words.encode()))
             if not is_busy:
                 self.stop()
             return
         name = request.words[0] if request.words else ""
         if name not in HOSTED and (name in COMMANDS or name in SATELLITE_COMMANDS):
-            writer.write(message(b"N"))
+            writer.write(encode_message(b"N"))
             return
-        invocation = HostedInvocation(self, request, writer)
+        invocation = ClientInvocation(self, request, writer)
         self.invocations.add(invocation)
         try:
-            writer.write(message(b"Y"))
+            writer.write(encode_message(b"Y"))
             if (await read_message(reader))[0] == b"G":
-                await invocation.serve(reader, lambda: self._run(invocation))
+                await invocation.serve(reader, lambda: self._run_command(invocation))
         finally:
             self.invocations.discard(invocation)
             self._used = time.monotonic()
 
-    def _run(self, invocation: HostedInvocation) -> int:
+    def _run_command(self, invocation: ClientInvocation) -> int:
         """Runs in the command's thread. Devices are released before the client gets the exit code."""
         code: object = 1
         try:
@@ -232,12 +229,12 @@ class Daemon:
         if self._runtime is not None:
             releasing = self._runtime.release(invocation)
             asyncio.run_coroutine_threadsafe(releasing, invocation.loop).result()
-        return flushed(invocation, code if isinstance(code, int) else int(code is not None))
+        return flush_streams(invocation, code if isinstance(code, int) else int(code is not None))
 
     # what they share
 
     async def runtime(self, caller: Caller, *, counts: bool = False) -> SharedRuntime:
-        """Opens it for the first client that needs it; raises what is wrong with the home."""
+        """The shared runtime, which is opened for the first client that needs it."""
         invocation = current.get()
         async with self._opening:
             if self._runtime is None:
@@ -245,8 +242,8 @@ class Daemon:
                 assert config is not None  # noqa: S101 - only commands come here
                 config.make_home()
                 runtime = SharedRuntime(config, SystemClock(), os.environ, Caller("daemon"))
-                runtime.on_change = self.write_note
-                runtime.approvals.notify = ask_whoever_called
+                runtime.on_change = self.write_lock_file
+                runtime.approvals.notify = ask_at_callers_terminal
                 self._runtime = runtime
         invocation.caller = caller
         self._runtime.secrets.learn_environment()
@@ -254,8 +251,8 @@ class Daemon:
             self._runtime.count()
         return self._runtime
 
-    def write_note(self) -> None:
-        """Writes into the lock file, for programs that want to know it without asking."""
+    def write_lock_file(self) -> None:
+        """Writes process, version and open phones into the lock file, which other programs read."""
         phones = [*self._runtime.sessions] if self._runtime else []
         note = {"pid": os.getpid(), "version": __version__, "since": self._began, "phones": phones}
         if self._lock < 0:
@@ -268,18 +265,17 @@ class Daemon:
 
 @cache
 def own_fingerprint() -> str:
-    """Of the environment in which this process was started."""
     return fingerprint(dict(os.environ))
 
 
-def are_current(marks: dict[str, int]) -> bool:
+def are_unchanged(marks: dict[str, int]) -> bool:
     try:
         return all(os.stat(file).st_mtime_ns == mark for file, mark in marks.items())
     except OSError:
         return False
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
+def _folder_identity(folder: Path) -> tuple[int, int] | None:
     try:
         status = folder.stat()
     except OSError:
@@ -288,13 +284,12 @@ def _identity(folder: Path) -> tuple[int, int] | None:
 
 
 T = TypeVar("T")
-ENDING_S = 5.0
-"""How long a command whose client is gone may take to stop by itself."""
+ENDING_S = 5.0  # how long a command whose client is gone may take to stop by itself
 
 
 @dataclass(frozen=True)
 class CommandRequest:
-    """What a client says of itself before its command runs."""
+    """The client's code version, folder, terminal, command line and environment."""
 
     fingerprint: str
     folder: str
@@ -337,12 +332,12 @@ async def read_message(reader: asyncio.StreamReader, begun: bytes = b"") -> tupl
         return b"", b""
 
 
-def message(letter: bytes, data: bytes = b"") -> bytes:
+def encode_message(letter: bytes, data: bytes = b"") -> bytes:
     return letter + len(data).to_bytes(4, "big") + data
 
 
-class HostedInvocation(Invocation):
-    """One command of one client."""
+class ClientInvocation(Invocation):
+    """A client's command while it runs in the daemon. Files, streams and signals are the client's."""
 
     def __init__(self, daemon: Daemon, request: CommandRequest, writer: asyncio.StreamWriter) -> None:
         self.daemon = daemon
@@ -351,7 +346,7 @@ class HostedInvocation(Invocation):
         self._writer = writer
         self.loop = asyncio.get_running_loop()
         self._replies: deque[Future[bytes]] = deque()
-        """Those that the client owes, in the order of what it was asked."""
+        """Replies that the client has not sent yet, in the order of the messages to it."""
         self._handlers: list[tuple[Callable[[], object], bool]] = []
         self._running: Future[Any] | None = None
         self._is_stopped = False
@@ -385,18 +380,18 @@ class HostedInvocation(Invocation):
 
         current.set(self)
         threading.Thread(target=copy_context().run, args=(work,), name="command", daemon=True).start()
-        async with beside(self._listen(reader), "client"):
+        async with beside(self._receive_messages(reader), "client"):
             await ended.wait()
         self.has_ended = True
-        self._send(message(b"E", bytes([(codes or [1])[0] & 0xFF])), None)
+        self._send(encode_message(b"E", bytes([(codes or [1])[0] & 0xFF])), None)
         with suppress(OSError):
             await self._writer.drain()
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
+    async def _receive_messages(self, reader: asyncio.StreamReader) -> None:
         while True:
             letter, data = await read_message(reader)
             if not letter:
-                self._client_ended()
+                self._on_client_gone()
                 return
             if letter == b"S":
                 self.stop()
@@ -421,7 +416,7 @@ class HostedInvocation(Invocation):
         if self._running is not None:
             self._running.cancel()
 
-    def _client_ended(self) -> None:
+    def _on_client_gone(self) -> None:
         """Stops the command like a signal does, as nobody waits for it."""
         self._is_gone = True
         if self._input is not None:
@@ -467,14 +462,14 @@ class HostedInvocation(Invocation):
             if entry in self._handlers:
                 self._handlers.remove(entry)
 
-    def ask(self, letter: bytes, data: bytes = b"") -> Future[bytes]:
-        """The client's reply, which the event loop must not wait for."""
+    def request_reply(self, letter: bytes, data: bytes = b"") -> Future[bytes]:
+        """Sends a message; the future gets the client's reply. The event loop must not wait for it."""
         reply: Future[bytes] = Future()
-        self.loop.call_soon_threadsafe(self._send, message(letter, data), reply)
+        self.loop.call_soon_threadsafe(self._send, encode_message(letter, data), reply)
         return reply
 
-    def tell(self, letter: bytes, data: bytes = b"") -> None:
-        self._send(message(letter, data), None)
+    def send_message(self, letter: bytes, data: bytes = b"") -> None:
+        self._send(encode_message(letter, data), None)
 
     def write(self, number: int, data: bytes) -> None:
         """Raises `OSError` like a write to the client's own stream; on the event loop, at the next write."""
@@ -487,9 +482,9 @@ class HostedInvocation(Invocation):
         if threading.get_ident() == self.daemon.thread:
             ignored: Future[bytes] = Future()
             ignored.cancel()
-            self._send(message(letter, data), ignored)
+            self._send(encode_message(letter, data), ignored)
             return
-        _check(self.ask(letter, data).result())
+        _raise_errno(self.request_reply(letter, data).result())
 
     def confirm_writes(self) -> None:
         """Waits until the client has done what the event loop asked of it. Raises what `write` would raise.
@@ -497,15 +492,15 @@ class HostedInvocation(Invocation):
         Without this the connection would end while a slow client still writes, and look like a crash.
         """
         if self._replies:
-            self.ask(b"1").result()  # replies come in order
+            self.request_reply(b"1").result()  # replies come in order
         self.write(1, b"")
 
     async def write_answer(self, data: bytes) -> None:
-        _check(await asyncio.wrap_future(self.ask(b"1", data)))
+        _raise_errno(await asyncio.wrap_future(self.request_reply(b"1", data)))
 
     def input(self, limit: int) -> asyncio.StreamReader:
         self._input = asyncio.StreamReader(limit=limit)
-        self.tell(b"P")
+        self.send_message(b"P")
         return self._input
 
     def drop_output(self) -> None:
@@ -518,31 +513,31 @@ class HostedInvocation(Invocation):
         return Path(self.request.folder) / path
 
     def read_bytes(self, path: str) -> bytes:
-        return sys.stdin.buffer.read() if path == "-" else self._call(b"read", path)
+        return sys.stdin.buffer.read() if path == "-" else self._call_client(b"read", path)
 
     def write_bytes(self, path: str | None, data: bytes) -> str:
-        return os.fsdecode(self._call(b"write", path or "", data))
+        return os.fsdecode(self._call_client(b"write", path or "", data))
 
     def is_folder(self, path: str) -> bool:
-        return bool(self._call(b"isdir", path))
+        return bool(self._call_client(b"isdir", path))
 
     async def ask_person(self, approval_id: str) -> None:
-        self.tell(b"Q", approval_id.encode())
+        self.send_message(b"Q", approval_id.encode())
         try:
             await asyncio.Event().wait()
         finally:
-            self.tell(b"X")
+            self.send_message(b"X")
 
     async def show_url(self, url: str) -> None:
-        self.ask(b"F", b"show\0" + url.encode() + b"\0")
+        self.request_reply(b"F", b"show\0" + url.encode() + b"\0")
 
-    def _call(self, kind: bytes, path: str, data: bytes = b"") -> bytes:
-        reply = self.ask(b"F", b"\0".join((kind, os.fsencode(path), data))).result()
-        _check(reply[:4], path)
+    def _call_client(self, kind: bytes, path: str, data: bytes = b"") -> bytes:
+        reply = self.request_reply(b"F", b"\0".join((kind, os.fsencode(path), data))).result()
+        _raise_errno(reply[:4], path)
         return reply[4:]
 
 
-def _check(errno: bytes, path: str | None = None) -> None:
+def _raise_errno(errno: bytes, path: str | None = None) -> None:
     if number := int.from_bytes(errno, "big"):
         raise OSError(number, os.strerror(number), path)
 
@@ -550,7 +545,7 @@ def _check(errno: bytes, path: str | None = None) -> None:
 class _ClientStream(io.RawIOBase):
     """One of the three standard streams."""
 
-    def __init__(self, invocation: HostedInvocation, number: int) -> None:
+    def __init__(self, invocation: ClientInvocation, number: int) -> None:
         self._invocation = invocation
         self._number = number
         self.name = ("<stdin>", "<stdout>", "<stderr>")[number]
@@ -565,7 +560,7 @@ class _ClientStream(io.RawIOBase):
         return self._number > 0
 
     def readinto(self, buffer: Any) -> int:
-        data = self._invocation.ask(b"R").result()
+        data = self._invocation.request_reply(b"R").result()
         buffer[: len(data)] = data
         return len(data)
 
@@ -574,7 +569,7 @@ class _ClientStream(io.RawIOBase):
         return len(data)
 
 
-def _open_stream(invocation: HostedInvocation, number: int) -> TextIO:
+def _open_stream(invocation: ClientInvocation, number: int) -> TextIO:
     raw = _ClientStream(invocation, number)
     if number == 0:
         return io.TextIOWrapper(io.BufferedReader(raw, 1 << 20), encoding="utf-8")
@@ -584,8 +579,8 @@ def _open_stream(invocation: HostedInvocation, number: int) -> TextIO:
     return io.TextIOWrapper(below, "utf-8", errors, "\n", number == 2, write_through=is_unbuffered)
 
 
-class CallersStream:
-    """`sys.stdout` and its like: the stream of whoever asks."""
+class ClientStreamProxy:
+    """Stands for `sys.stdin`, `stdout` or `stderr`: each command gets its client's stream."""
 
     def __init__(self, name: str, own: TextIO) -> None:
         self._name = name
@@ -597,8 +592,8 @@ class CallersStream:
         return getattr(stream, attribute)
 
 
-class CallersEnviron(UserDict[str, str]):
-    """`os.environ`: the environment of whoever asks."""
+class ClientEnvironProxy(UserDict[str, str]):
+    """Stands for `os.environ`: each command gets its client's environment."""
 
     def __init__(self, own: MutableMapping[str, str]) -> None:
         self._own = own
@@ -606,7 +601,7 @@ class CallersEnviron(UserDict[str, str]):
     @property
     def data(self) -> MutableMapping[str, str]:  # type: ignore[override]
         invocation = current.get()
-        return invocation.env if isinstance(invocation, HostedInvocation) else self._own
+        return invocation.env if isinstance(invocation, ClientInvocation) else self._own
 
     def __iter__(self) -> Iterator[str]:
         return iter([*self.data])
@@ -621,7 +616,7 @@ class CallersEnviron(UserDict[str, str]):
         return dict(other) | dict(self)
 
 
-class CallersLog(logging.Handler):
+class ClientLogHandler(logging.Handler):
     """Log lines go to the standard error of the client that they are about, else to the daemon's log."""
 
     def __init__(self, own: TextIO) -> None:
@@ -631,7 +626,7 @@ class CallersLog(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         invocation = current.get()
         with suppress(OSError, ValueError, InvalidAction):
-            if not isinstance(invocation, HostedInvocation) or invocation.has_ended:
+            if not isinstance(invocation, ClientInvocation) or invocation.has_ended:
                 if record.levelno >= logging.WARNING:
                     self._own.write(logging.Formatter(LOG_FORMAT).format(record) + "\n")
             elif record.name == "handrail.progress":
@@ -642,15 +637,15 @@ class CallersLog(logging.Handler):
                 invocation.stderr.write(logging.Formatter(form).format(record) + "\n")
 
 
-def flushed(invocation: HostedInvocation, code: int) -> int:
+def flush_streams(invocation: ClientInvocation, code: int) -> int:
     """Flushes both streams as an interpreter does at its end; returns the exit code."""
     try:
         invocation.stdout.flush()
         invocation.confirm_writes()
     except (OSError, ValueError) as error:
         with suppress(OSError, ValueError):
-            message = f"Exception ignored in: {invocation.stdout!r}\n{type(error).__name__}: {error}\n"
-            invocation.stderr.write(message)
+            encode_message = f"Exception ignored in: {invocation.stdout!r}\n{type(error).__name__}: {error}\n"
+            invocation.stderr.write(encode_message)
         code = 120
     with suppress(OSError, ValueError):
         invocation.stderr.flush()

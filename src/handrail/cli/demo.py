@@ -50,30 +50,29 @@ def demo(home: Path | None) -> None:
     An agent works through MCP, a flow runs, a payment is refused and then approved, a failure
     explains itself, and the journal proves what happened.
     """
-    asyncio.run(play(home or Path(tempfile.mkdtemp(prefix="handrail-demo-")), Page()))
+    asyncio.run(play_demo(home or Path(tempfile.mkdtemp(prefix="handrail-demo-")), DemoPrinter()))
 
 
-MOST_LINES = 9
-"""Of one answer; a demo that scrolls away shows nothing."""
+MOST_LINES = 9  # of one answer; a demo that scrolls away shows nothing
 WIDEST = 110
 
 
-class Page:
+class DemoPrinter:
     """Writes to standard output as it goes."""
 
     def __init__(self) -> None:
         self._acts = 0
 
-    def act(self, title: str, line: str = "") -> None:
+    def start_act(self, title: str, line: str = "") -> None:
         self._acts += 1
         click.echo("\n" + click.style(f"{self._acts}  {title}", fg="cyan", bold=True))
         if line:
-            self.say(line)
+            self.print_line(line)
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         click.echo(f"   {line}")
 
-    def done(self, what: str, answer: str, *, good: bool = True, note: str = "") -> None:
+    def print_result(self, what: str, answer: str, *, good: bool = True, note: str = "") -> None:
         sign = click.style("✓", fg="green") if good else click.style("✗", fg="red")
         beside = click.style(f"  {note}", dim=True) if note else ""
         click.echo(f" {sign} {click.style(what, bold=True)}{beside}")
@@ -92,8 +91,8 @@ _LINK = re.compile(r"https?://\S+/login#code=\S+")
 
 
 @asynccontextmanager
-async def link_of(*words: str, env: Mapping[str, str]) -> AsyncIterator[str]:
-    """The link that a command prints, which logs one browser in. The command ends with the block."""
+async def run_until_login_link(*words: str, env: Mapping[str, str]) -> AsyncIterator[str]:
+    """Runs a command until it prints a login link for a browser, and ends it with the block."""
     command = ["-m", "handrail.cli.main", *words]
     process = await asyncio.create_subprocess_exec(sys.executable, *command, env=dict(env), stdout=PIPE)
     assert process.stdout is not None  # noqa: S101  (it is a pipe)
@@ -115,7 +114,7 @@ async def link_of(*words: str, env: Mapping[str, str]) -> AsyncIterator[str]:
             await process.communicate()
 
 
-def window(
+def window_action(
     name: str, title: str, content: Mapping[str, Any], x: int, y: int, w: int, h: int
 ) -> dict[str, Any]:
     return {
@@ -128,28 +127,30 @@ def window(
     }
 
 
-def app(name: str, title: str, x: int, y: int, w: int, h: int) -> dict[str, Any]:
-    return window(name, title, {"renderer": "iframe", "data": f"app:{name}"}, x, y, w, h)
+def app_window_action(name: str, title: str, x: int, y: int, w: int, h: int) -> dict[str, Any]:
+    return window_action(name, title, {"renderer": "iframe", "data": f"app:{name}"}, x, y, w, h)
 
 
-async def hold_open(env: Mapping[str, str], home: Path, page: Page) -> None:
+async def keep_desk_open(env: Mapping[str, str], home: Path, page: DemoPrinter) -> None:
     """Keeps the desk open for a person at a terminal; elsewhere it does not wait."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         again = own_command("serve", "--sim", "1", home=str(home))
-        page.say(f"The desk closed with the demo; its link leads nowhere now. To see it again: {again}")
+        page.print_line(
+            f"The desk closed with the demo; its link leads nowhere now. To see it again: {again}"
+        )
         return
-    async with link_of("desk", "link", env=env) as link:  # the first one may have been used
+    async with run_until_login_link("desk", "link", env=env) as link:  # the first one may have been used
         click.echo("\n   " + click.style(f"The desk stays open until you press Enter: {link}", bold=True))
     await asyncio.to_thread(
         click.prompt, "   Enter closes the desk", default="", show_default=False, prompt_suffix=" "
     )
 
 
-PHONE = app("phone", "Phone", 24, 16, 400, 640)
+PHONE = app_window_action("phone", "Phone", 24, 16, 400, 640)
 PLAN = {"renderer": "markdown", "data": "# A new contact\n\nI add **Ada Lovelace** to the contacts."}
 RESULT = {"renderer": "table", "data": {"headers": ["field", "value"], "rows": [["name", "Ada Lovelace"]]}}
-SHOW_PLAN = [PHONE, window("plan", "The plan", PLAN, 448, 16, 420, 260)]
-SHOW_RESULT = [window("result", "The result", RESULT, 448, 300, 420, 240)]
+SHOW_PLAN = [PHONE, window_action("plan", "The plan", PLAN, 448, 16, 420, 260)]
+SHOW_RESULT = [window_action("result", "The result", RESULT, 448, 300, 420, 240)]
 AGENT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("desk", {"actions": SHOW_PLAN, "reason": "I show my plan"}),
     ("start_app", {"package": "com.google.android.contacts", "reason": "I open the contacts to add one"}),
@@ -181,30 +182,30 @@ steps:
 """
 
 
-async def play(home: Path, page: Page) -> None:
+async def play_demo(home: Path, page: DemoPrinter) -> None:
     env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_HELPER": "none"}
     async with simulated_phones(clock=SystemClock()) as [served]:
         click.echo(click.style("Handrail", bold=True) + ": hands for agents, rails for people")
-        page.say(f"A simulated phone speaks ADB on {served.address}; journal and report go to {home}")
+        page.print_line(f"A simulated phone speaks ADB on {served.address}; journal and report go to {home}")
         caller = Caller("demo", "agent", "python")
         serve = ("serve", "--port", "0", "--no-mcp", "--device", served.address)
-        async with link_of(*serve, env=env) as link:
-            page.say(f"Watch it on the desk: {link}")
-            await agent_by_mcp(served.address, env, page)
+        async with run_until_login_link(*serve, env=env) as link:
+            page.print_line(f"Watch it on the desk: {link}")
+            await play_agent_over_mcp(served.address, env, page)
             async with Runtime.open(Config.from_env(env), env=env, caller=caller) as runtime:
                 session = await runtime.session(served.address)
                 steps = "twelve steps in YAML with a picture of each; no model needed"
-                page.act("A flow fills a cart", steps)
-                progress, evidence = PlainFlowProgress(page.say), ReportEvidence()
+                page.start_act("A flow fills a cart", steps)
+                progress, evidence = PlainFlowProgress(page.print_line), ReportEvidence()
                 runner = FlowRunner({"phone": session}, runtime.clock, observer=progress, evidence=evidence)
                 record = await runner.run(loads(FLOW))
                 if record.outcome != "passed":
                     raise AssertionFailed(f"the flow {record.outcome}: {record.error}")
                 shown = report.write([record], home / "report")
-                await payment(runtime, session, page)
-                await failure(session, page)
-                journal(runtime, page)
-            page.act("Your turn")
+                await play_payment(runtime, session, page)
+                await play_failure(session, page)
+                play_journal_proof(runtime, page)
+            page.start_act("Your turn")
             program = own_program()
             for line, what in (
                 (shown.as_uri(), "the flow's report"),
@@ -213,20 +214,22 @@ async def play(home: Path, page: Page) -> None:
                 (f"{program} ui", "what an agent sees of it, in a second terminal"),
                 (f"claude mcp add handrail -- {program} mcp", "give it to an agent"),
             ):
-                page.say(f"{line}   # {what}")
-            await hold_open(env, home, page)
+                page.print_line(f"{line}   # {what}")
+            await keep_desk_open(env, home, page)
 
 
-async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None:
+async def play_agent_over_mcp(address: str, env: Mapping[str, str], page: DemoPrinter) -> None:
     """Starts an MCP server over stdio, as an agent's host does."""
     from mcp import Client, StdioServerParameters  # noqa: PLC0415  (most of a second)
 
-    page.act("An agent makes a contact", "through `handrail mcp` over stdio, with the official MCP client")
+    page.start_act(
+        "An agent makes a contact", "through `handrail mcp` over stdio, with the official MCP client"
+    )
     command = ["-m", "handrail.cli.main", "mcp", "--tools", "core,desk", "--device", address]
     server = StdioServerParameters(command=sys.executable, args=command, env=dict(env))
     async with Client(server) as client:
         tools = (await client.list_tools()).tools
-        page.say(f"{len(tools)} tools: {', '.join(tool.name for tool in tools[:8])}, …")
+        page.print_line(f"{len(tools)} tools: {', '.join(tool.name for tool in tools[:8])}, …")
         for name, arguments in AGENT:
             result = await client.call_tool(name, arguments)
             text = "\n".join(getattr(block, "text", "") for block in result.content)
@@ -234,13 +237,13 @@ async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None
             state = str(envelope.get("lifecycle_state", "")).replace("_", " ")
             took = (envelope.get("timings_ms") or {}).get("total")
             note = f"{state}, {took:.0f} ms" if state and took is not None else state
-            page.done(_call(name, arguments), text, good=not result.is_error, note=note)
+            page.print_result(_call_text(name, arguments), text, good=not result.is_error, note=note)
             if result.is_error:
                 raise AssertionFailed(f"{name} failed: {text}")
-        page.say("The first and the last call opened windows on the desk; the journal has them, too.")
+        page.print_line("The first and the last call opened windows on the desk; the journal has them, too.")
 
 
-def _call(name: str, arguments: Mapping[str, Any]) -> str:
+def _call_text(name: str, arguments: Mapping[str, Any]) -> str:
     if "actions" in arguments:
         parts = [f"{desk_action['type']} {desk_action['windowId']}" for desk_action in arguments["actions"]]
         return f"{name}({', '.join(parts)})"
@@ -248,48 +251,52 @@ def _call(name: str, arguments: Mapping[str, Any]) -> str:
     return f"{name}({', '.join(words)})"
 
 
-async def payment(runtime: Runtime, session: Session, page: Page) -> None:
+async def play_payment(runtime: Runtime, session: Session, page: DemoPrinter) -> None:
     """The same tap twice: the person rejects it, then approves it."""
-    page.act("Paying needs a person", "the policy asks, whatever the model thinks; the demo plays the person")
+    page.start_act(
+        "Paying needs a person", "the policy asks, whatever the model thinks; the demo plays the person"
+    )
     pay = {"type": "tap", "target": "Pay €60.50", "reason": "I pay for the order"}
     pay["expect"] = "Confirm payment"
 
     async def answer(approval: AskedApproval, _token: str | None) -> None:
-        page.say(f"? {approval.request.instruction}  [{approval.id}]")
-        page.say(f"  handrail {'approve' if approved else 'reject'} {approval.id}")
+        page.print_line(f"? {approval.request.instruction}  [{approval.id}]")
+        page.print_line(f"  handrail {'approve' if approved else 'reject'} {approval.id}")
         await runtime.approvals.answer(approval.id, approved, "you")
 
     runtime.approvals.notify = answer
     for approved in (False, True):
         envelope = await session.run(pay)
-        _show(page, session, pay, envelope)
+        _print_envelope(page, session, pay, envelope)
         if envelope.success != approved:
             raise AssertionFailed(f"paying ended with success={envelope.success}")
     runtime.approvals.notify = None
 
 
-async def failure(session: Session, page: Page) -> None:
-    page.act("A failure explains itself", "nothing is guessed, nothing is tapped")
+async def play_failure(session: Session, page: DemoPrinter) -> None:
+    page.start_act("A failure explains itself", "nothing is guessed, nothing is tapped")
     slip = {"type": "tap", "target": "Confirm paymnet", "reason": "I confirm the payment"}
     envelope = await session.run(slip)
-    _show(page, session, slip, envelope)
+    _print_envelope(page, session, slip, envelope)
     if envelope.failure_code != "ELEMENT_NOT_FOUND":
         raise AssertionFailed(f"a missing element ended as {envelope.failure_code}")
 
 
-def _show(page: Page, session: Session, action: dict[str, Any], envelope: Envelope) -> None:
+def _print_envelope(page: DemoPrinter, session: Session, action: dict[str, Any], envelope: Envelope) -> None:
     text = envelope_text(action_from(action), envelope, session.screens.registry.text)
     proof = f"{envelope.lifecycle_state}, {envelope.delivery}".replace("_", " ")
-    page.done(_call(action["type"], {"target": action["target"]}), text, good=envelope.success, note=proof)
+    page.print_result(
+        _call_text(action["type"], {"target": action["target"]}), text, good=envelope.success, note=proof
+    )
 
 
-def journal(runtime: Runtime, page: Page) -> None:
-    page.act("The journal proves it")
+def play_journal_proof(runtime: Runtime, page: DemoPrinter) -> None:
+    page.start_act("The journal proves it")
     verdict = runtime.journal.verify()
     if not verdict.ok:
         raise AssertionFailed(f"the journal does not verify: {verdict}")
     rows = runtime.journal.actions(500)
     failed = sum(row.failure_code is not None for row in rows)
     counts = f"{len(rows)} actions, {failed} failed or were refused"
-    page.say(f"{counts}; every entry has the hash of the one before")
-    page.say(f"verified: {verdict.head}")
+    page.print_line(f"{counts}; every entry has the hash of the one before")
+    page.print_line(f"verified: {verdict.head}")

@@ -26,7 +26,7 @@ from handrail.web_server.desk_file import DeskFile
 NO_SERVER = "Start `handrail serve` to get one."
 
 
-class _Group(click.Group):
+class _DeskGroup(click.Group):
     """Whatever is not a command of its own is an action, wherever its options stand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -41,7 +41,7 @@ class _Group(click.Group):
         return "act", act, args
 
 
-@click.group(cls=_Group)
+@click.group(cls=_DeskGroup)
 def desk() -> None:
     """Act on the desk of a running server: an action as JSON, or its type and fields.
 
@@ -59,7 +59,7 @@ def desk() -> None:
 @json_option("Print the envelope.")
 def act(words: tuple[str, ...], agent: str | None, as_json: bool) -> None:
     """Do one action."""
-    action = _action(words)
+    action = _parse_action(words)
     caller = Caller(agent, "agent", "cli") if agent else Caller.at_terminal()
     envelope = run(LocalDesk(Config.from_env(os.environ).home, caller).run(action))
     if as_json:
@@ -80,7 +80,7 @@ def state() -> None:
 @desk.command()
 def link() -> None:
     """Print a link that logs one browser in, once."""
-    notice = _notice()
+    notice = _read_desk_file()
     headers = {"Authorization": f"Bearer {notice.key}", "Content-Type": "application/json"}
     request = Request(f"{notice.address}/api/login-links", b"{}", headers)  # noqa: S310  (our own address)
     try:
@@ -99,10 +99,10 @@ def link() -> None:
 def events(since: int | None) -> None:
     """Follow the desk: one line of JSON for each frame, until Ctrl-C."""
     with suppress(KeyboardInterrupt):
-        run(_follow(_notice(), since))
+        run(_print_frames(_read_desk_file(), since))
 
 
-async def _follow(notice: DeskFile, since: int | None) -> None:
+async def _print_frames(notice: DeskFile, since: int | None) -> None:
     from websockets.asyncio.client import connect  # noqa: PLC0415
     from websockets.exceptions import WebSocketException  # noqa: PLC0415
 
@@ -117,7 +117,7 @@ async def _follow(notice: DeskFile, since: int | None) -> None:
         raise _unreachable(notice, error) from None
 
 
-def _notice() -> DeskFile:
+def _read_desk_file() -> DeskFile:
     notice = DeskFile.read(Config.from_env(os.environ).desk)
     if notice is None:
         raise Unsupported("There is no desk", hint=NO_SERVER)
@@ -128,7 +128,7 @@ def _unreachable(notice: DeskFile, error: Exception) -> Unsupported:
     return Unsupported(f"The desk at {notice.address} can't be reached: {error}", hint=NO_SERVER)
 
 
-def _action(words: tuple[str, ...]) -> Any:
+def _parse_action(words: tuple[str, ...]) -> Any:
     if words[0].lstrip().startswith("{"):
         if len(words) > 1:
             raise InvalidAction(f"{words[1]!r} is too much", path="", hint="Quote the JSON as one word.")
@@ -140,14 +140,14 @@ def _action(words: tuple[str, ...]) -> Any:
         if not equals or not name:
             raise InvalidAction(f"{word!r:.80} is not FIELD=VALUE", path="", hint="For example title=Report.")
         pairs.append((name.split("."), text))
-        _put(fields, name.split("."), _json_or_text(text))
+        _set_nested_field(fields, name.split("."), _json_or_text(text))
     try:
         return action_from(fields)
     except InvalidAction as error:
         texts = [(path, text) for path, text in pairs if ".".join(path) == error.details.get("path")]
         if not texts or not isinstance(_json_or_text(texts[0][1]), int | float):
             raise
-    _put(fields, *texts[0])  # a number where a text is needed: `title=2026`
+    _set_nested_field(fields, *texts[0])  # a number where a text is needed: `title=2026`
     return action_from(fields)
 
 
@@ -158,7 +158,7 @@ def _json_or_text(text: str) -> Any:
         return text
 
 
-def _put(fields: dict[str, Any], path: list[str], value: Any) -> None:
+def _set_nested_field(fields: dict[str, Any], path: list[str], value: Any) -> None:
     """`bounds.x` goes into the object `bounds`."""
     for name in path[:-1]:
         fields = fields.setdefault(name, {})

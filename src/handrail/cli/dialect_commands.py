@@ -6,31 +6,27 @@ Each problem is told with its line in the file.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from handrail.cli.options import DeviceOptions, device_options, json_option
 from handrail.cli.output import print_json, read_input
-from handrail.config import Config
-from handrail.dialects import agentest, openpocket
+from handrail.dialects import openpocket
 from handrail.dialects.frame import Conversation, CoordinateFrame, size_from, unit_from
-from handrail.dialects.registry import call_of, carry_out, object_of
+from handrail.dialects.registry import carry_out, read_agentest
 from handrail.dialects.registry import dialect as find
-from handrail.dialects.table import WordsRead, WordsTold
+from handrail.dialects.table import ActionOutcome, ReadActions
 from handrail.errors import ERRORS, HandrailError, InvalidAction
+from handrail.flow.parse import Node, Unreadable, child_at
+from handrail.flow.parse import read_json as parse_json
 from handrail.invocation import run
 from handrail.protocol.read import action_from, read_json
-
-if TYPE_CHECKING:
-    from handrail.protocol.actions import AnyAction
-
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,7 +41,7 @@ def frame_options(command: F) -> F:
     return command
 
 
-def talk_of(
+def conversation_of(
     dialect: str, frame: str | None = None, screen: str | None = None, picture: str | None = None
 ) -> Conversation:
     unit = unit_from(frame, find(dialect).unit)
@@ -80,15 +76,11 @@ def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str |
     printed in its native form, every bad one with line, path and suggestion. Exit code 0 when all are good,
     otherwise 2. A dialect whose numbers are no pixels of the screen needs to know the sizes.
     """
-    try:
-        text = read_input(file).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        hint = "Save the file as UTF-8."
-        raise InvalidAction(f"{file} is not UTF-8: byte {error.start}", hint=hint) from None
+    text = _read_text(file)
     name = "stdin" if file == "-" else file
-    talk = talk_of(dialect, **sizes)
-    target = (to, talk_of(to, **{**sizes, "frame": None})) if to else None
-    results = [_check_action(entry, dialect, talk, target) for entry in _entries(text, dialect)]
+    talk = conversation_of(dialect, **sizes)
+    target = (to, conversation_of(to, **{**sizes, "frame": None})) if to else None
+    results = [_check_action(entry, dialect, talk, target) for entry in _split_actions(text, dialect)]
     good = all(result["ok"] for result in results)
     if as_json:
         print_json({"ok": good, "results": results})
@@ -102,14 +94,24 @@ def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str |
     sys.exit(0 if good else 2)
 
 
-def _entries(text: str, dialect: str) -> Iterator[CheckedEntry]:
+def _read_text(file: str) -> str:
+    try:
+        return read_input(file).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        hint = "Save the file as UTF-8."
+        raise InvalidAction(f"{file} is not UTF-8: byte {error.start}", hint=hint) from None
+
+
+def _split_actions(text: str, dialect: str) -> Iterator[CheckedEntry]:
     """The actions in the text: an object, an array, or one object per line."""
     try:
         value = read_json(text)
     except InvalidAction as error:
         own = find(dialect)
-        is_prose = (dialect == "openpocket" or own.is_text or own.reads_text) and not _is_lines(text)
-        yield from [CheckedEntry("{}", 1, (), text)] if is_prose else _from_lines(text, error)
+        is_prose = (dialect == "openpocket" or own.is_text or own.reads_text) and not _has_object_per_line(
+            text
+        )
+        yield from [CheckedEntry("{}", 1, (), text)] if is_prose else _split_lines(text, error)
         return
     if isinstance(value, list) and value:
         yield from (CheckedEntry(text, 1, (index,), entry) for index, entry in enumerate(value))
@@ -117,7 +119,7 @@ def _entries(text: str, dialect: str) -> Iterator[CheckedEntry]:
         yield CheckedEntry(text, 1, (), value)
 
 
-def _is_lines(text: str) -> bool:
+def _has_object_per_line(text: str) -> bool:
     first = next((line for line in text.split("\n") if line.strip()), "")
     try:
         return isinstance(read_json(first), dict)
@@ -125,11 +127,11 @@ def _is_lines(text: str) -> bool:
         return False
 
 
-def _from_lines(text: str, error: InvalidAction) -> Iterator[CheckedEntry]:
+def _split_lines(text: str, error: InvalidAction) -> Iterator[CheckedEntry]:
     if not text.strip():
         hint = "Give JSON: an object, an array, or one object per line."
         raise InvalidAction("there is nothing to check", hint=hint)
-    if not _is_lines(text):
+    if not _has_object_per_line(text):
         raise error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -146,31 +148,28 @@ def _check_action(
     try:
         if isinstance(entry.value, InvalidAction):
             raise entry.value
-        read = _read(entry.value, dialect, talk)
-        return {"ok": True, **read, **(_written(read, *to) if to else {})}
+        read = _read_to_native(entry.value, dialect, talk)
+        return {"ok": True, **read, **(_write_in_dialect(read, *to) if to else {})}
     except HandrailError as error:
         unread = isinstance(entry.value, InvalidAction)
         line = entry.first_line if unread else entry.line_of(str(error.details.get("path", "")))
         return {"ok": False, "line": line, "error": error.to_dict()}
 
 
-def _read(value: Any, dialect: str, talk: Conversation) -> dict[str, Any]:
-    """Dialects that show more than actions print their own form."""
+def _read_to_native(value: Any, dialect: str, talk: Conversation) -> dict[str, Any]:
+    """The native form. Dialects that express more than actions add fields of their own."""
     if dialect == "openpocket":
         step = openpocket.parse_step(value if isinstance(value, str | Mapping) else json.dumps(value))
         thought = {"thought": step.thought} if step.thought else {}
         repairs = {"repairs": step.repairs} if step.repairs else {}
         return {**thought, **step.normalised.to_dict(), **repairs}
-    if dialect == "agentest" and isinstance(value, Mapping) and ("steps" in value or "action" not in value):
-        name, arguments = ("run_flow", value) if "steps" in value else call_of(value)
-        steps = [step.to_dict() for step in agentest.read_tool(name, arguments)]
-        return {"native": steps[0] if len(steps) == 1 else steps}
     if dialect == "agentest":
-        return {"native": agentest.read_step(object_of(value)).to_dict()}
+        steps = [step.to_dict() for step in read_agentest(value)]
+        return {"native": steps[0] if len(steps) == 1 else steps}
     return find(dialect).read(value, talk).to_dict()
 
 
-def _written(read: Mapping[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
+def _write_in_dialect(read: Mapping[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
     """The same actions in another dialect. Raises `Unsupported` where it can't express one."""
     native = read.get("native") or []
     steps = native if isinstance(native, list) else [native]
@@ -179,7 +178,6 @@ def _written(read: Mapping[str, Any], name: str, talk: Conversation) -> dict[str
     return {"written": written[0] if len(written) == 1 else written}
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 JsonPath = tuple[str | int, ...]
@@ -192,37 +190,17 @@ def split_path(path: str) -> JsonPath:
 
 def line_of(text: str, path: JsonPath) -> int:
     """The line where the value at this path stands, or its nearest parent that is there. From 1."""
-    best, line = -1, 1
-    for here, offset in _positions(text):
-        if len(here) > best and path[: len(here)] == here:
-            best, line = len(here), text.count("\n", 0, offset) + 1
-        if here == path:
+    try:
+        node: Node | None = parse_json(text, [])
+    except Unreadable:  # too deep, or a number that is too long
+        return 1
+    line = 1
+    for part in (*path, None):
+        if node is None:
             break
+        line = node.start.line
+        node = child_at(node, part) if part is not None else None
     return line
-
-
-def _positions(text: str) -> Iterator[tuple[JsonPath, int]]:
-    """Every value's path and offset, in document order, without recursion."""
-    stack: list[list[str | int]] = []  # one entry a container: its kind, then the current key or index
-    expect_key = False
-    for token in _TOKEN.finditer(text):
-        word = token[0]
-        if word in ("}", "]"):
-            stack.pop()
-            expect_key = False
-        elif word == ",":
-            if stack[-1][0] == "[":
-                stack[-1][1] = int(stack[-1][1]) + 1
-            expect_key = stack[-1][0] == "{"
-        elif word == ":":
-            expect_key = False
-        elif expect_key:
-            stack[-1][1] = json.loads(word)
-        else:
-            yield tuple(part for _, part in stack), token.start()
-            if word in ("{", "["):
-                stack.append([word, 0])
-                expect_key = word == "{"
 
 
 @click.command()
@@ -237,46 +215,24 @@ def act(file: str, dialect: str, target: DeviceOptions, as_json: bool, **sizes: 
     A maker's JSON or a model's text goes in: one action, or a batch where its form allows one. Exit code 0
     when all of it succeeded.
     """
-    try:
-        written: Any = read_input(file).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidAction(f"it is not UTF-8: byte {error.start}", hint="Send UTF-8.", path="") from None
+    written: Any = _read_text(file)
     with suppress(ValueError, RecursionError):  # else it is a model's text
         written = json.loads(written)
-    sys.exit(run(_act(written, dialect, target, as_json, sizes)))
+    sys.exit(run(_perform_in_dialect(written, dialect, target, as_json, sizes)))
 
 
-async def _act(
+async def _perform_in_dialect(
     written: Any, dialect: str, target: DeviceOptions, as_json: bool, sizes: Mapping[str, str | None]
 ) -> int:
-    own, talk = find(dialect), talk_of(dialect, **sizes)
-    async with AsyncExitStack() as ends:
+    own, talk = find(dialect), conversation_of(dialect, **sizes)
+    from handrail.cli.perform import open_performer  # noqa: PLC0415  (`check` does without)
+
+    async with open_performer(target) as perform_action:
         try:
-            done = await carry_out(own, written, talk, _Doing(target, ends))
+            done = await carry_out(own, written, talk, lambda action: perform_action(action.to_dict()))
         except HandrailError as error:  # the maker's program wants an answer to this, too
-            failure = WordsTold(False, error.message, error.code, error.hint)
-            print_json(own.answer(WordsRead(()), failure))
+            failure = ActionOutcome(False, error.message, error.code, error.hint)
+            print_json(own.answer(ReadActions(()), failure))
             return error.exits.exit_code
     print_json(done.to_dict() if as_json else done.answer)
     return ERRORS[done.outcome.code]("").exits.exit_code if done.outcome.code else 0
-
-
-class _Doing:
-    """Single actions: by the Handrail that works on the phone already, else by a session of our own."""
-
-    def __init__(self, target: DeviceOptions, ends: AsyncExitStack) -> None:
-        self._target = target
-        self._ends = ends
-        self._own: Any = None
-
-    async def __call__(self, action: AnyAction) -> tuple[Mapping[str, Any], str]:
-        from handrail.cli.perform import by_running_server, own_session  # noqa: PLC0415
-
-        config = Config.from_env(os.environ)
-        if self._own is None:
-            reply = await by_running_server(action.to_dict(), self._target, config, os.environ)
-            if reply is not None:
-                return reply
-            self._own = await self._ends.enter_async_context(own_session(self._target, config))
-        done: tuple[Mapping[str, Any], str] = await self._own(action)
-        return done

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import json
 import os
 import shutil
 import sqlite3
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,17 +27,19 @@ import click
 
 from handrail.adb.server import find_adb
 from handrail.android.adb_channel import read_facts
-from handrail.android.channel_probe import has_http_helper, probe_look, remedy_for
+from handrail.android.channel_probe import probe_look, remedy_for
 from handrail.android.choose import choose, match, open_device
-from handrail.android.discovery import DiscoveredDevice, discover, merge, probe, server_of, watch
+from handrail.android.discovery import discover as list_android
+from handrail.android.discovery import merge, probe, server_of
 from handrail.android.dumpsys import read_display
 from handrail.android.uiautomator2 import is_up, release
 from handrail.android.usb import UsbPhone, usb_phones
-from handrail.cli.options import json_option
+from handrail.cli.options import FILE, json_option
 from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock, ago, iso_time
-from handrail.config import VARIABLES, Config, canonical, host_port, is_browser
+from handrail.config import VARIABLES, Config, canonical, host_port, named_kind
 from handrail.device_names import DeviceNames
+from handrail.devices import discover, open_phones, watch
 from handrail.errors import (
     FAMILIES,
     DeviceBusy,
@@ -44,8 +48,12 @@ from handrail.errors import (
     InvalidAction,
     OutcomeError,
     PolicyUnusable,
+    Unsupported,
 )
-from handrail.invocation import run
+from handrail.invocation import current, run
+from handrail.ios.examine import check_iphones
+from handrail.satellites import load_plugin
+from handrail.surface.listing import DiscoveredDevice
 from handrail.system import IS_POSIX, lacking
 
 if TYPE_CHECKING:
@@ -53,19 +61,29 @@ if TYPE_CHECKING:
 
 MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
 COLOURS = {"ok": "green", "note": "bright_black", "warning": "yellow", "error": "red"}
-COLLECTOR_S = 2.0
-"""What a collector gets for its answer."""
+COLLECTOR_S = 2.0  # what a collector gets for its answer
 
 
 @click.command()
+@click.argument("part", required=False, type=click.Choice(["ios"]))
+@click.option(
+    "--record", metavar="FILE", type=FILE, help="With ios: harmless calls to an iPhone, for a report."
+)
+@click.option("--device", metavar="NAME", help="With --record: which iPhone, such as ios:UDID.")
 @json_option()
-def doctor(as_json: bool) -> None:
+def doctor(part: str | None, record: Path | None, device: str | None, as_json: bool) -> None:
     """Check this computer and its phones.
 
     Each line that is not well ends with the one command that mends it. The exit code is 3 when something
     essential is missing, else 0.
+
+    `doctor ios --record FILE` asks an iPhone for its screens and settings and swipes in its Settings app. The
+    file has times and shapes, and nobody's words. iPhones are experimental: not run on Apple hardware by us.
     """
-    checks = asyncio.run(examine(os.environ, SystemClock()))
+    if record is not None or part is not None or device is not None:
+        _record_iphone(part, record, device or "ios")
+        return
+    checks = asyncio.run(run_checks(os.environ, SystemClock()))
     healthy = all(check.state != "error" for check in checks)
     if as_json:
         print_json({"ok": healthy, "checks": [check.to_dict() for check in checks]})
@@ -85,11 +103,23 @@ def doctor(as_json: bool) -> None:
         click.get_current_context().exit(FAMILIES["device"].exit_code)
 
 
-async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
+def _record_iphone(part: str | None, record: Path | None, device: str) -> None:
+    if part != "ios" or record is None:
+        raise InvalidAction("`doctor ios` needs --record FILE", path="record", hint="Name the file to write.")
+    from handrail.ios.examine import record_iphone  # noqa: PLC0415  (only for those who have an iPhone)
+
+    recording = run(record_iphone(device, SystemClock(), os.environ, partial(click.echo, err=True)))
+    path = current.get().path(record)
+    path.write_text(json.dumps(recording, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    click.echo(f"{len(recording['calls'])} calls in {record}. Read it before you send it in.")
+
+
+async def run_checks(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
     """All checks, in the order of a first installation."""
     checks = [check_version(*needed) for needed in VERSIONS]
     checks += [
-        DoctorCheck("environment", "warning", line, f"unset {line.split()[0]}") for line in warnings(env)
+        DoctorCheck("environment", "warning", line, f"unset {line.split()[0]}")
+        for line in warn_of_unknown_variables(env)
     ]
     try:
         config = Config.from_env(env)
@@ -102,14 +132,15 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
         checks += [check_home(config), check_witness(config, clock.now_ms())]
     checks.append(check_disk(config))
     checks += await asyncio.to_thread(check_collector, env)
-    checks += await _adb(config, clock, env)
+    checks += await _check_adb(config, clock, env)
     checks += check_usb(usb_phones() if sys.platform == "linux" else None)
-    checks += await _devices(config, clock, env)
-    return [*checks, *check_extras(env), check_http_helper(config)]
+    checks += [DoctorCheck("iphones", *line) for line in await check_iphones(clock, env)]
+    checks += await _check_devices(config, clock, env)
+    return [*checks, *check_extras(env)]
 
 
-async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
-    """Phones at addresses need neither program nor server, so a missing adb is not an error."""
+async def _check_adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
+    """A missing adb is only a warning: phones at addresses need none."""
     adb = find_adb(env)
     if adb is not None:
         process = await asyncio.create_subprocess_exec(
@@ -123,10 +154,10 @@ async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[Doc
         program = DoctorCheck("adb", "warning", text, "unset HANDRAIL_ADB")
     else:
         program = DoctorCheck("adb", "warning", "not found; phones on USB need it", "pip install adbutils")
-    return [program, await _server(config, clock, env)]
+    return [program, await _check_adb_server(config, clock, env)]
 
 
-async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> DoctorCheck:
+async def _check_adb_server(config: Config, clock: Clock, env: Mapping[str, str]) -> DoctorCheck:
     place = f"{config.adb_host}:{config.adb_port}"
     try:
         number = await server_of(config, clock, env).version()
@@ -142,16 +173,16 @@ async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> Docto
     return DoctorCheck("adb server", "ok", f"{place}, protocol {number}")
 
 
-async def _devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
-    rows, notes = await look_at_devices(config, clock, env)
-    looks = await asyncio.gather(*(_look(row, config, clock, env) for row in rows))
-    checks = [check for row, look in zip(rows, looks, strict=True) for check in (_device(row), *look)]
+async def _check_devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
+    rows, notes = await list_devices(config, clock, env)
+    looks = await asyncio.gather(*(_check_look(row, config, clock, env) for row in rows))
+    checks = [check for row, look in zip(rows, looks, strict=True) for check in (_check_device(row), *look)]
     named = [note for note in notes if note.startswith("HANDRAIL_DEVICE=")]
     checks += [DoctorCheck("devices", "warning", note, "unset HANDRAIL_DEVICE") for note in named]
     return checks or [DoctorCheck("devices", "note", "none connected", "handrail connect")]
 
 
-def _device(row: DeviceRow) -> DoctorCheck:
+def _check_device(row: DeviceRow) -> DoctorCheck:
     device = row.device
     if not device.usable:  # the fix is the command that a remedy holds in backquotes, if it holds one
         quoted = device.what_to_do.split("`")[1] if device.what_to_do.count("`") >= 2 else ""
@@ -161,10 +192,12 @@ def _device(row: DeviceRow) -> DoctorCheck:
     return DoctorCheck("device", "ok", f"{device} {how}{holder}")
 
 
-async def _look(row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
-    """Tries a look, unless somebody works there: a helper that is started would be in their way."""
+async def _check_look(
+    row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, str]
+) -> list[DoctorCheck]:
+    """Reads the phone's screen, unless somebody works on it: starting the helper would disturb them."""
     serial = row.device.serial
-    if not row.device.usable:
+    if not row.device.usable or named_kind(serial):
         return []
     if row.open_in is not None:
         by = row.open_in["channels"].get("look", "its own way")
@@ -174,7 +207,7 @@ async def _look(row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, 
         return [DoctorCheck("looks", "note", text, "handrail devices")]
     try:
         device = await open_device(serial, config, clock, env)
-        look = await probe_look(device, config.helper, clock, env)
+        look = await probe_look(device, config.helper, clock, env, config.home)
     except HandrailError as error:
         return [DoctorCheck("looks", "warning", f"{serial}: {error.message}", error.hint)]
     if look.ms is not None and look.by_helper:
@@ -191,7 +224,7 @@ UDEV = "sudo apt install android-sdk-platform-tools-common"
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One line. `note`: something optional is not there; `error`: nothing works without it."""
+    """One line of the answer. `note`: something optional is missing; `error`: nothing works without it."""
 
     name: str
     state: State
@@ -273,7 +306,7 @@ def check_witness(config: Config, now_ms: int) -> DoctorCheck:
 
 PACKAGES = (
     ("grpcio", "pinch and rotate on emulators", "pip install 'handrail[emulator]'"),
-    ("uiautomator2", "the u2 helper: faster looks, any text", "pip install uiautomator2"),
+    ("uiautomator2", "the u2 helper, where ours does not run", "pip install uiautomator2"),
 )
 PROGRAMS = (
     (("chromium", "chromium-browser", "google-chrome"), "browser tests", "sudo apt install chromium"),
@@ -297,17 +330,6 @@ def check_extras(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
             yield DoctorCheck(names[0], "note", f"not found; only for {purpose}", fix)
 
 
-def check_http_helper(config: Config) -> DoctorCheck:
-    """AgenTest's own helper. Its APK is not published, so most people do not need it."""
-    if has_http_helper(config.helper_dir):
-        return DoctorCheck("http helper", "ok", f"APKs in {config.helper_dir}")
-    reason = "its APK is published nowhere; u2 serves instead, without its events of rest"
-    if config.helper_dir is None:
-        return DoctorCheck("http helper", "ok", f"not in use: {reason}")
-    text = f"no APK in {config.helper_dir}: {reason}"
-    return DoctorCheck("http helper", "warning", text, "unset HANDRAIL_HELPER_DIR")
-
-
 def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
     if phones is None:
         return
@@ -328,13 +350,15 @@ def check_collector(env: Mapping[str, str]) -> list[DoctorCheck]:
     """Names the collector and sends it an empty request."""
     if not env.get("HANDRAIL_OTLP_ENDPOINT", "").strip():
         return []
-    from handrail.telemetry import collector  # noqa: PLC0415  (most tell nobody)
-
-    level, words = collector.check_collector(env, COLLECTOR_S)
+    try:
+        module = load_plugin("handrail.runners", "telemetry", "telemetry", "HANDRAIL_OTLP_ENDPOINT")
+    except Unsupported as error:
+        return [DoctorCheck("telemetry", "error", error.message, error.hint)]
+    level, words = module.check_collector(env, COLLECTOR_S)
     return [DoctorCheck("telemetry", level, words, "" if level == "ok" else "unset HANDRAIL_OTLP_ENDPOINT")]
 
 
-def warnings(env: Mapping[str, str]) -> Iterator[str]:
+def warn_of_unknown_variables(env: Mapping[str, str]) -> Iterator[str]:
     names = [name for variable in VARIABLES for name in (variable.name, variable.also) if name]
     prefixes = tuple(name.removesuffix("…") for name in names if name.endswith("…"))
     # Without the common prefix, which would make every name close to every other.
@@ -359,7 +383,7 @@ EMPTY = """No devices.
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """One device with what it says of itself, and its holder."""
+    """One line of `handrail devices`."""
 
     device: DiscoveredDevice
     model: str = ""
@@ -367,9 +391,9 @@ class DeviceRow:
     size: str = ""
     held: HeldLease | None = None
     open_in: Mapping[str, Any] | None = None
-    """What the Handrail that has it open told of it."""
+    """What the running server that has the device open says about it."""
     name: str = ""
-    """That a person gave it."""
+    """The name that a person gave the device."""
 
     def cells(self, now_ms: int) -> tuple[str, ...]:
         held = self.held
@@ -405,9 +429,9 @@ def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, 
             "--device says which phone --release is about", path="device", hint="Add --release."
         )
     if naming is not None:
-        _give_name(naming, config)
+        _name_device(naming, config)
     elif releasing:
-        released = run(_release(device, config, clock, os.environ))
+        released = run(_release_helpers(device, config, clock, os.environ))
         if as_json:
             ended = [{"serial": serial, "ended": not why_not} for serial, why_not in released]
             print_json({"released": ended})
@@ -416,46 +440,42 @@ def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, 
             click.echo("\n".join(lines) or "No devices.")
     elif watching:
         try:
-            run(_watch(config, clock, os.environ, as_json))
+            run(_watch_devices(config, clock, os.environ, as_json))
         except KeyboardInterrupt:  # that is how a watch ends
             sys.exit(130)
     else:
-        rows, notes = run(look_at_devices(config, clock, os.environ))
+        rows, notes = run(list_devices(config, clock, os.environ))
         if as_json:
             print_json({"devices": [row.to_dict() for row in rows], "notes": list(notes)})
         else:
-            _show(rows, notes, clock.now_ms())
+            _print_devices(rows, notes, clock.now_ms())
 
 
-async def look_at_devices(
+async def list_devices(
     config: Config, clock: Clock, env: Mapping[str, str]
 ) -> tuple[list[DeviceRow], Sequence[str]]:
     """Every device with what it reports about itself, and notes on why there may be more."""
     listing = await discover(config, clock, env)
-    running: Sequence[Mapping[str, Any]] = ()
-    if IS_POSIX:  # elsewhere there are no such sockets
-        from handrail.cli.local_client import phones_of_running  # noqa: PLC0415
-
-        running = await phones_of_running(config.home)
-    opened = {canonical(str(served["serial"])): served for served in running}
-    identities = {device.identity for device in listing.devices}
-    others = []
-    for serial in [str(served["serial"]) for name, served in opened.items() if name not in identities]:
-        # Only a running Handrail knows it. A simulated phone at an address answers here too.
-        is_address = host_port(serial) is not None
-        others.append(
-            await probe(serial, clock) if is_address else DiscoveredDevice(serial, "device", "handrail")
-        )
-    devices, notes = merge([*listing.devices, *others]), list(listing.notes)
-    if config.device and not is_browser(config.device) and not match(devices, config.device):
+    opened = {canonical(serial): phone for serial, phone in (await open_phones(config)).items()}
+    # A simulated phone at an address answers here too.
+    reached = [
+        await probe(device.serial, clock)
+        if device.via == "handrail" and host_port(device.serial) is not None
+        else device
+        for device in listing.devices
+    ]
+    devices, notes = merge(reached), list(listing.notes)
+    if config.device and not named_kind(config.device) and not match(devices, config.device):
         notes.append(f"HANDRAIL_DEVICE={config.device} is none of these")
-    held = await holders(devices, config, clock) if IS_POSIX else {}
-    rows = await asyncio.gather(*(describe(served, held, opened, config, clock, env) for served in devices))
+    held = await lease_holders(devices, config, clock) if IS_POSIX else {}
+    rows = await asyncio.gather(
+        *(describe_device(served, held, opened, config, clock, env) for served in devices)
+    )
     names = DeviceNames(config.home)
     return [replace(row, name=names.get(row.device.serial)) for row in rows], notes
 
 
-def _give_name(text: str, config: Config) -> None:
+def _name_device(text: str, config: Config) -> None:
     """A phone may be named before it is connected."""
     serial, mark, name = text.partition("=")
     serial, names = serial.strip(), DeviceNames(config.home)
@@ -467,7 +487,7 @@ def _give_name(text: str, config: Config) -> None:
     click.echo(f"{serial} is called {current}." if current else f"{serial} has no name.")
 
 
-async def describe(
+async def describe_device(
     device: DiscoveredDevice,
     held: Mapping[str, HeldLease],
     opened: Mapping[str, Mapping[str, Any]],
@@ -475,13 +495,13 @@ async def describe(
     clock: Clock,
     env: Mapping[str, str],
 ) -> DeviceRow:
-    """A phone that does not answer in time keeps its line without details."""
+    """The row of a device; without details if the device does not answer in time."""
     served = opened.get(device.identity)
     row = DeviceRow(device, device.model, held=held.get(device.identity), open_in=served)
     if device.via == "handrail" and served is not None:
         return replace(row, model=str(served["model"]), android=str(served["android"]))
-    if not device.usable:
-        return row
+    if not device.usable or named_kind(device.serial):
+        return row  # what is reached by its name tells its model and version in the listing
     try:
         opened_device = await open_device(device.serial, config, clock, env)
         try:
@@ -494,11 +514,13 @@ async def describe(
     except (DeviceError, OutcomeError):
         return row
     size = f"{display.width}x{display.height}"
-    return replace(row, model=facts.model, android=facts.android_version, size=size)
+    return replace(row, model=facts.model, android=facts.android, size=size)
 
 
-async def holders(devices: Iterable[DiscoveredDevice], config: Config, clock: Clock) -> dict[str, HeldLease]:
-    """Does not create a store that is not there."""
+async def lease_holders(
+    devices: Iterable[DiscoveredDevice], config: Config, clock: Clock
+) -> dict[str, HeldLease]:
+    """Device → the lease that somebody has on it. A store that does not exist is not created."""
     from handrail.safety.leases import Leases  # noqa: PLC0415
     from handrail.store import Store  # noqa: PLC0415
 
@@ -509,22 +531,22 @@ async def holders(devices: Iterable[DiscoveredDevice], config: Config, clock: Cl
     return {held.device: held for held in leases}
 
 
-async def _release(
+async def _release_helpers(
     wanted: str | None, config: Config, clock: Clock, env: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Ends the helper on the named phone, else on all usable ones. A phone that is in use keeps it."""
     if wanted and host_port(wanted):
         chosen = [DiscoveredDevice(wanted, via="direct")]
     else:
-        listed = (await discover(config, clock, env)).devices
+        listed = (await list_android(config, clock, env)).devices
         chosen = [device for device in listed if device.usable]
         if wanted or config.device:
             chosen = [choose(listed, wanted, config.device)]
-    held = await holders(chosen, config, clock)
-    return [await _release_device(device, held.get(device.identity), config, clock, env) for device in chosen]
+    held = await lease_holders(chosen, config, clock)
+    return [await _release_helper(device, held.get(device.identity), config, clock, env) for device in chosen]
 
 
-async def _release_device(
+async def _release_helper(
     device: DiscoveredDevice, held: HeldLease | None, config: Config, clock: Clock, env: Mapping[str, str]
 ) -> tuple[str, str]:
     if held is not None:
@@ -544,7 +566,7 @@ async def _release_device(
     return device.serial, why
 
 
-def _show(rows: Sequence[DeviceRow], notes: Sequence[str], now_ms: int) -> None:
+def _print_devices(rows: Sequence[DeviceRow], notes: Sequence[str], now_ms: int) -> None:
     if rows:
         named = any(row.name for row in rows)  # a column that nobody needs is not shown
         cells = [row.cells(now_ms) + ((row.name or "–",) if named else ()) for row in rows]
@@ -558,7 +580,7 @@ def _show(rows: Sequence[DeviceRow], notes: Sequence[str], now_ms: int) -> None:
         click.echo(f"note: {note}", err=True)
 
 
-async def _watch(config: Config, clock: Clock, env: Mapping[str, str], as_json: bool) -> None:
+async def _watch_devices(config: Config, clock: Clock, env: Mapping[str, str], as_json: bool) -> None:
     before: dict[str, DiscoveredDevice] = {}
     async with aclosing(watch(config, clock, env)) as lists:
         async for listed in lists:
@@ -567,11 +589,11 @@ async def _watch(config: Config, clock: Clock, env: Mapping[str, str], as_json: 
                 devices = [device.to_dict() for device in listed]
                 print_json({"time": iso_time(clock.now_ms()), "devices": devices})
             else:
-                _say_changes(before, now)
+                _print_changes(before, now)
             before = now
 
 
-def _say_changes(before: Mapping[str, DiscoveredDevice], now: Mapping[str, DiscoveredDevice]) -> None:
+def _print_changes(before: Mapping[str, DiscoveredDevice], now: Mapping[str, DiscoveredDevice]) -> None:
     if not before and not now:
         click.echo("No devices yet; watching.")
     for serial in before:

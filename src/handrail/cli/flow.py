@@ -11,9 +11,9 @@ import click
 from handrail.cli.options import EXISTING_FILE, FILE, json_option
 from handrail.cli.output import print_json
 from handrail.errors import InvalidAction
-from handrail.flow.check import Checked, check, find
+from handrail.flow.check import CheckedFile, check, find_flow_files
 from handrail.flow.foreign import is_installed, looks_like_maestro, maestro
-from handrail.flow.parse import frame
+from handrail.flow.parse import text_with_caret
 from handrail.flow.schema import flow_schema
 
 _COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
@@ -39,7 +39,7 @@ def check_command(
 
     Every problem is told with file, line and column. Exit code 0 when no error was found, otherwise 2.
     """
-    files = find(paths)
+    files = find_flow_files(paths)
     if not files:
         hint = "Flows are .yaml, .yml or .json files."
         raise InvalidAction(f"no flow in {', '.join(map(str, paths))}", hint=hint)
@@ -59,10 +59,10 @@ def check_command(
         print_json({"ok": good, "files": [checked.to_dict() for checked in results]})
     else:
         for checked in results:
-            _print(checked)
+            _print_problems(checked)
         problems = [problem.level for checked in results for problem in checked.problems]
-        counts = [_count(problems.count(level), level) for level in _COLOURS if level in problems]
-        click.echo(f"{_count(len(results), 'file')}: {', '.join(counts) or 'no problems'}")
+        counts = [_count_text(problems.count(level), level) for level in _COLOURS if level in problems]
+        click.echo(f"{_count_text(len(results), 'file')}: {', '.join(counts) or 'no problems'}")
     sys.exit(0 if good else 2)
 
 
@@ -99,10 +99,11 @@ def schema_command(out: Path | None, vscode: bool, flows: str) -> None:
 @flow.command("convert")
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--to", type=FILE, metavar="FILE", help="Write it there.")
-def convert_command(file: Path, to: Path | None) -> None:
+@click.option("--strict", is_flag=True, help="Exit code 1 where something could not be carried over.")
+def convert_command(file: Path, to: Path | None, *, strict: bool) -> None:
     """Write a Maestro flow as a Handrail flow, or a Handrail flow as Maestro's.
 
-    What the other language can't say is left out, with a comment at its place. Exit code 1 where that is so.
+    What the other language can't say is left out, with a comment at its place and a warning with its line.
     """
     reader = maestro("flow convert")
     converted = reader.to_handrail(file) if _is_maestro(file) else reader.to_maestro(file)
@@ -111,8 +112,8 @@ def convert_command(file: Path, to: Path | None) -> None:
     else:
         to.write_text(converted.text, encoding="utf-8")
     for line in converted.left_out:
-        click.echo(line, err=True)
-    sys.exit(1 if converted.left_out else 0)
+        click.echo(f"warning: {line}", err=True)
+    sys.exit(1 if strict and converted.left_out else 0)
 
 
 def _is_maestro(path: Path) -> bool:
@@ -121,20 +122,20 @@ def _is_maestro(path: Path) -> bool:
     return bool(maestro("flow check").is_flow(path)) if is_installed() else looks_like_maestro(path)
 
 
-def _print(checked: Checked) -> None:
+def _print_problems(checked: CheckedFile) -> None:
     for problem in checked.problems:
         place = f"{checked.path}:{problem.mark.line}:{problem.mark.column}"
         level = click.style(problem.level, fg=_COLOURS[problem.level], bold=True)
         click.echo(f"{place}: {level}: {problem.sentence} [{problem.rule}]")
-        lines = frame(checked.text, problem.mark.line, problem.mark.column).splitlines()
+        lines = text_with_caret(checked.text, problem.mark.line, problem.mark.column).splitlines()
         click.echo("\n".join(f"  {line}" for line in lines))
         if problem.suggestion:
             click.echo(f"  {problem.suggestion}")
     if not checked.problems:
-        click.echo(f"{checked.path}: {checked.name}, {_count(checked.steps, 'step')}, good")
+        click.echo(f"{checked.path}: {checked.name}, {_count_text(checked.steps, 'step')}, good")
     if checked.level is not None:
         click.echo(f"{checked.path}: level {checked.level} of 5")
 
 
-def _count(number: int, word: str) -> str:
+def _count_text(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"

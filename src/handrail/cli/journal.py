@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from handrail.cli.options import FILE, json_option
-from handrail.cli.output import print_json, read_input
+from handrail.cli.output import print_json, read_input, read_keys
 from handrail.clock import SystemClock, iso_time
 from handrail.config import Config, canonical
 from handrail.device_names import DeviceNames
@@ -34,7 +33,7 @@ from handrail.journal.head import Head
 from handrail.journal.journal import witness_of
 from handrail.journal.merkle import BadProof
 from handrail.journal.proof import ActionProof
-from handrail.journal.query import UNFINISHED, ActionRow, Shown, about
+from handrail.journal.query import UNFINISHED, ActionRow, ShownAction, action_words
 from handrail.journal.signed_log import JournalLog
 from handrail.journal.signed_note import BadNote, VerifierKey
 from handrail.journal.signing_key import HandOver, Trusted, keys_for, keys_trusted_through
@@ -48,8 +47,8 @@ as_json = json_option("Machine output.")
 
 
 @contextmanager
-def opened_journal() -> Iterator[Journal]:
-    with written_home() as config:
+def open_journal() -> Iterator[Journal]:
+    with home_with_journal() as config:
         journal = Journal.open(config.home, SystemClock(), witness=witness_of(config))
         try:
             yield journal
@@ -58,7 +57,7 @@ def opened_journal() -> Iterator[Journal]:
 
 
 @contextmanager
-def written_home() -> Iterator[Config]:
+def home_with_journal() -> Iterator[Config]:
     """Raises where no journal was written: an empty one would prove nothing."""
     config = Config.from_env(os.environ)
     if not config.db.exists():
@@ -73,7 +72,7 @@ def written_home() -> Iterator[Config]:
         raise store_error(error, f"{config.db} can't be read", config.db) from None
 
 
-class _Since(click.ParamType[int]):
+class _MomentType(click.ParamType[int]):
     """A moment as ISO 8601 or epoch milliseconds."""
 
     name = "time"
@@ -82,8 +81,10 @@ class _Since(click.ParamType[int]):
         if isinstance(value, int) or str(value).isdecimal():
             return int(value)
         with suppress(ValueError):
-            moment = datetime.fromisoformat(value)
-            return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+            moment_text = datetime.fromisoformat(value)
+            return int(
+                (moment_text if moment_text.tzinfo else moment_text.replace(tzinfo=UTC)).timestamp() * 1000
+            )
         return self.fail(f"{value} is neither 2026-01-31T12:00 nor milliseconds since 1970", param, ctx)
 
 
@@ -93,7 +94,7 @@ def journal() -> None:
 
 
 since_option = click.option(
-    "--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC)."
+    "--since", type=_MomentType(), help="Only from this moment on: 2026-01-31T12:00 (UTC)."
 )
 
 
@@ -109,7 +110,7 @@ since_option = click.option(
 @as_json
 def list_actions(limit: int, as_json: bool, **wanted: Any) -> None:
     """List actions, newest first."""
-    with opened_journal() as opened:
+    with open_journal() as opened:
         rows = opened.actions(limit, **wanted)
     if as_json:
         print_json([row.to_dict() for row in rows])
@@ -133,12 +134,12 @@ def list_actions(limit: int, as_json: bool, **wanted: Any) -> None:
 @as_json
 def show(action: str, as_json: bool) -> None:
     """Show everything about ACTION: an action's id, or the number of one of its entries."""
-    with opened_journal() as opened:
+    with open_journal() as opened:
         shown = opened.show(action)
     if as_json:
         print_json(asdict(shown))
         return
-    for line in story(shown):
+    for line in action_report(shown):
         click.echo(line)
 
 
@@ -163,7 +164,7 @@ def export(*, output: str, action: str | None, as_flow: bool, video: bool, name:
                 hint="For example: handrail journal export --video -o monday.mp4 --since 2026-01-31",
             )
         need_encoder()
-        with opened_journal() as opened:
+        with open_journal() as opened:
             try:
                 write_film(journal_scenes(opened, **wanted), Path(output), "Handrail")
             except OSError as error:
@@ -171,7 +172,7 @@ def export(*, output: str, action: str | None, as_flow: bool, video: bool, name:
                 raise InvalidAction(why, path="output") from None
         click.echo(f"video: {output}", err=True)
         return
-    with opened_journal() as opened, click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
+    with open_journal() as opened, click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
         if as_flow:
             file.write(flow_text(opened, name=name, **wanted))
             return
@@ -181,11 +182,9 @@ def export(*, output: str, action: str | None, as_flow: bool, video: bool, name:
 
 _OUTCOMES = {"verified": "green", "pending_verification": "green", "failed": "red"}
 _DONE = frozenset({"verified", "pending_verification"})
-_WIDEST = {"outcome": 26, "who": 16, "device": 21}
-"""Cells; what was done and why share what is left."""
+_WIDEST = {"outcome": 26, "who": 16, "device": 21}  # cells; `what` and `reason` share the rest of the line
 _ROOM = {"seq": 72, "who": 72, "device": 120, "reason": 100}
-"""Cells that a terminal needs before it has this column; the others always stand."""
-_GAP = 2
+"""The terminal's width from which on a column is shown; other columns always are."""
 _LABEL = 60
 _WORDS = 200
 
@@ -193,52 +192,47 @@ _WORDS = 200
 def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
     console = Console(width=width)
     called = DeviceNames(Config.from_env(os.environ).home).all()
-    shown = [_cells(row, called) for row in rows]
-    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
-    widths = _widths(shown, console.width)
-    for name, cells in widths.items():
-        right: Any = "right" if name == "seq" else "left"
-        table.add_column(name, no_wrap=True, overflow="ellipsis", justify=right, width=cells)
-    for row, texts in zip(rows, shown, strict=True):
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for row in rows:
+        texts = {
+            name: text
+            for name, text in _row_texts(row, called).items()
+            if console.width >= _ROOM.get(name, 0)
+        }
+        for name in () if table.columns else texts:
+            is_narrowed = name in ("what", "reason")  # rich takes what is missing from these alone
+            right: Any = "right" if name == "seq" else "left"
+            table.add_column(name, no_wrap=not is_narrowed, justify=right, max_width=_WIDEST.get(name))
         styles = {"outcome": _OUTCOMES.get(row.state, "yellow"), "reason": "dim"}
-        table.add_row(*(Text(texts[name], style=styles.get(name, "")) for name in widths))
+        more: Any = {"no_wrap": True, "overflow": "ellipsis"}
+        table.add_row(*(Text(text, style=styles.get(name, ""), **more) for name, text in texts.items()))
     console.print(table)
 
 
-def _widths(shown: Sequence[Mapping[str, str]], room: int) -> dict[str, int]:
-    names = [name for name in shown[0] if room >= _ROOM.get(name, 0)]
-    need = {name: max(len(name), *(cell_len(row[name]) for row in shown)) for name in names}
-    widths = {name: min(need[name], _WIDEST.get(name, need[name])) for name in names}
-    fixed = sum(cells for name, cells in widths.items() if name not in ("what", "reason"))
-    left = max(20, room - fixed - _GAP * (len(names) - 1))
-    why = min(need.get("reason", 0), max(left // 3, left - need["what"]))
-    shared = {"what": min(need["what"], left - why), "reason": why}
-    return {name: shared.get(name, cells) for name, cells in widths.items()}
-
-
-def _cells(row: ActionRow, called: Mapping[str, str]) -> dict[str, str]:
+def _row_texts(row: ActionRow, called: Mapping[str, str]) -> dict[str, str]:
     actor, device = row.actor or {}, row.device or ""
     return {
         "seq": str(row.seq),
-        "time": moment(row.at_ms),
-        "what": (row.state in _DONE and quoted_text(row.action, row.about)) or _tried(row.type, row.about),
-        "outcome": _outcome(row.state, row.failure_code),
+        "time": moment_text(row.at_ms),
+        "what": (row.state in _DONE and done_sentence(row.action, row.about))
+        or _failed_action_text(row.type, row.about),
+        "outcome": _outcome_text(row.state, row.failure_code),
         "who": clean(str(actor.get("id") or actor.get("kind") or "")),
         "device": called.get(canonical(device), clean(device)),
         "reason": clean(row.reason or ""),
     }
 
 
-def _outcome(state: str, code: str | None) -> str:
+def _outcome_text(state: str, code: str | None) -> str:
     return code or {"pending_verification": "done"}.get(state, state)
 
 
-def _tried(kind: str | None, words: str) -> str:
-    """An action that did not succeed is shown by its type and what it was about."""
+def _failed_action_text(kind: str | None, words: str) -> str:
+    """The type and the target of an action that did not succeed."""
     return clean(f"{kind or ''} {quoted(cut(clean(words), _LABEL)) if words else ''}")
 
 
-def moment(at_ms: int) -> str:
+def moment_text(at_ms: int) -> str:
     """Local time: the hour for today, the day too for this year, else the date."""
     at, now = datetime.fromtimestamp(at_ms / 1000), datetime.now()
     if at.date() == now.date():
@@ -246,14 +240,14 @@ def moment(at_ms: int) -> str:
     return f"{at:%b %d %H:%M}" if at.year == now.year else f"{at:%Y-%m-%d %H:%M}"
 
 
-def story(shown: Shown) -> Iterator[str]:
+def action_report(shown: ShownAction) -> Iterator[str]:
     envelope, first = shown.envelope or {}, shown.events[0]
     action = first.get("action") or {}
     kind = action.get("type") or envelope.get("action_type")
-    ended = _end(shown)
-    words = about(action, envelope)
-    yield (ended in _DONE and quoted_text(action, words)) or _tried(kind, words)
-    for name, fact in _facts(shown, first, envelope).items():
+    ended = _last_state(shown)
+    words = action_words(action, envelope)
+    yield (ended in _DONE and done_sentence(action, words)) or _failed_action_text(kind, words)
+    for name, fact in _action_facts(shown, first, envelope).items():
         if fact:
             yield f"  {name:<9} {cut(clean(fact), _WORDS)}"
     yield ""
@@ -265,17 +259,19 @@ def story(shown: Shown) -> Iterator[str]:
     yield f"handrail journal show {shown.action_id or first['seq']} --json has everything."
 
 
-def _end(shown: Shown) -> str:
+def _last_state(shown: ShownAction) -> str:
     last = shown.events[-1]
     return str(last.get("kind")) if last.get("terminal") else UNFINISHED
 
 
-def _facts(shown: Shown, first: Mapping[str, Any], envelope: Mapping[str, Any]) -> dict[str, str]:
+def _action_facts(
+    shown: ShownAction, first: Mapping[str, Any], envelope: Mapping[str, Any]
+) -> dict[str, str]:
     actor, code = first.get("actor") or {}, envelope.get("failure_code")
     door = f"by {first['door']}" if first.get("door") else ""
     took = (envelope.get("timings_ms") or {}).get("total")
     proof = envelope.get("verification") or {}
-    outcome = _outcome(_end(shown), code)
+    outcome = _outcome_text(_last_state(shown), code)
     return {
         "action": str(shown.action_id or ""),
         "outcome": f"{outcome}: {envelope.get('message')}" if code else outcome,
@@ -289,7 +285,7 @@ def _facts(shown: Shown, first: Mapping[str, Any], envelope: Mapping[str, Any]) 
     }
 
 
-def quoted_text(action: Mapping[str, Any], words: str) -> str:
+def done_sentence(action: Mapping[str, Any], words: str) -> str:
     """What was done as one sentence; '' for an action that this version does not know."""
     try:
         done = action_from(dict(action))
@@ -308,33 +304,20 @@ hand_over_option = click.option(
 
 
 @contextmanager
-def _opened_log() -> Iterator[JournalLog]:
+def _open_log() -> Iterator[JournalLog]:
     def tell(done: int, of: int) -> None:
-        """Only for a large journal that was written without a tree."""
+        """Shows how many old entries were taken into the Merkle tree; only for large journals that had
+        none."""
         if of - done > 20_000 and done % 10_240 < 512 and sys.stderr.isatty():
             click.echo(f"taking up old entries: {done:,} of {of:,}", err=True)
 
-    with written_home() as config, closing(JournalLog(config.home, tell)) as log:
+    with home_with_journal() as config, closing(JournalLog(config.home, tell)) as log:
         yield log
 
 
-def read_keys(texts: tuple[str, ...], what: str = "key") -> list[VerifierKey]:
-    """Each text is a key, or a file with one key a line."""
-    verifier_keys: list[VerifierKey] = []
-    for key_text in texts:
-        text = key_text if key_text.count("+") >= 2 else read_input(key_text).decode("utf-8", "replace")
-        try:
-            verifier_keys += [VerifierKey.parse(line) for line in text.splitlines() if line.strip()]
-        except BadNote as error:
-            raise InvalidAction(
-                f"{key_text[:80]} is not a public key: {error}",
-                hint="Give the line that `handrail journal key` prints, or a file with it.",
-                path=what,
-            ) from None
-    return verifier_keys
-
-
-def _trusted(keys: tuple[str, ...], hand_overs: tuple[str, ...], log: JournalLog | None = None) -> Trusted:
+def _trusted_keys(
+    keys: tuple[str, ...], hand_overs: tuple[str, ...], log: JournalLog | None = None
+) -> Trusted:
     """The given keys and those that they were handed over to; this home's own where none is given."""
     try:
         notes = [HandOver.parse(read_input(name)) for name in hand_overs]
@@ -365,10 +348,10 @@ def verify(
         raise InvalidAction(f"{known_head} is not a head", hint=hint, path="head")
     elsewhere = [RememberedCheckpoint.read(Path(name)) for name in files]
     if keys:
-        trusted = _trusted(keys, ())
+        trusted = _trusted_keys(keys, ())
         for remembered in elsewhere:
-            _check(remembered.signed.check, keys_for(trusted, remembered.size), remembered.where)
-    with opened_journal() as opened:
+            _check_proof(remembered.signed.check, keys_for(trusted, remembered.size), remembered.where)
+    with open_journal() as opened:
         verdict = opened.verify(head, blobs=not no_blobs, elsewhere=elsewhere)
     if as_json:
         print_json({**asdict(verdict), "head": verdict.head})
@@ -382,7 +365,7 @@ def verify(
     sys.exit(0 if verdict.ok else 1)
 
 
-def _check(check: Any, keys: list[VerifierKey], what: str) -> None:
+def _check_proof(check: Any, keys: list[VerifierKey], what: str) -> None:
     """Raises `VerificationFailed` for a bad signature or proof."""
     try:
         check(keys)
@@ -401,7 +384,7 @@ def checkpoint(out: Path | None, leaves: bool, as_json: bool) -> None:
     which `verify --checkpoint FILE` names the very entry that was changed first.
     """
     config = Config.from_env(os.environ)
-    with _opened_log() as log:
+    with _open_log() as log:
         signed = None
         if (place := witness_of(config)) is not None:
             try:
@@ -412,8 +395,8 @@ def checkpoint(out: Path | None, leaves: bool, as_json: bool) -> None:
         if out is not None:
             if leaves:
                 data = log.leaf_hashes(0, signed.checkpoint.size)
-                _write(out.with_name(out.name + LEAVES), data, out)
-            _write(out, str(signed).encode())
+                _write_file(out.with_name(out.name + LEAVES), data, out)
+            _write_file(out, str(signed).encode())
     current = signed.checkpoint
     if as_json:
         about = {"origin": current.origin, "size": current.size, "root": current.root.hex()}
@@ -424,7 +407,7 @@ def checkpoint(out: Path | None, leaves: bool, as_json: bool) -> None:
         click.echo(f"{out}: {current.size} entries", err=True)
 
 
-def _write(path: Path, data: bytes, named: Path | None = None) -> None:
+def _write_file(path: Path, data: bytes, named: Path | None = None) -> None:
     try:
         replace_durably(path, data)
     except OSError as error:
@@ -440,12 +423,12 @@ def prove(action: str, out: Path | None) -> None:
 
     The proof holds the entries of this action and nothing of others, and it needs no journal to be checked.
     """
-    with _opened_log() as log:
+    with _open_log() as log:
         proof = str(log.prove(action))
     if out is None:
         click.echo(proof, nl=False)
     else:
-        _write(out, proof.encode())
+        _write_file(out, proof.encode())
 
 
 @journal.command("verify-proof")
@@ -463,16 +446,16 @@ def verify_proof(
     if not keys:
         hint = "--key KEY: the line that `handrail journal key` prints there."
         raise InvalidAction("whose journal?", path="key", hint=hint)
-    trusted = _trusted(keys, hand_overs)
+    trusted = _trusted_keys(keys, hand_overs)
     try:
         proof = ActionProof.parse(read_input(file))
     except BadNote as error:
         hint = "Give a file of `handrail journal prove`."
         raise InvalidAction(f"{file} is not a proof: {error}", path="file", hint=hint) from None
     proven = proof.place.signed.checkpoint
-    _check(proof.check, keys_for(trusted, proven.size), file)
+    _check_proof(proof.check, keys_for(trusted, proven.size), file)
     for key in read_keys(witnesses, "witness"):
-        _check(proof.place.signed.note.check, [key], f"{file}, without the witness {key.name},")
+        _check_proof(proof.place.signed.note.check, [key], f"{file}, without the witness {key.name},")
     entries = [{"seq": sealed.seq, "at_ms": sealed.at_ms, **sealed.event} for sealed in proof.entries]
     if as_json:
         report = {"ok": True, "action_id": proof.action_id, "origin": proven.origin, "size": proven.size}
@@ -491,16 +474,16 @@ def consistency(old: Path, new: Path, keys: tuple[str, ...]) -> None:
     older, newer = RememberedCheckpoint.read(old), RememberedCheckpoint.read(new)
     if older.size > newer.size:
         raise InvalidAction(f"{old} is newer than {new}", hint="Give the older one first.", path="old")
-    with _opened_log() as log:
-        trusted = _trusted(keys, (), log)
+    with _open_log() as log:
+        trusted = _trusted_keys(keys, (), log)
         for side in (older, newer):
-            _check(side.signed.check, keys_for(trusted, side.size), side.where)
+            _check_proof(side.signed.check, keys_for(trusted, side.size), side.where)
         path = log.consistency(older.size, newer.size)
 
     def compare(_: list[VerifierKey]) -> None:
         merkle.check_consistency(older.size, newer.size, path, older.root, newer.root)
 
-    _check(compare, [], f"{new} does not continue {old}: the journal")
+    _check_proof(compare, [], f"{new} does not continue {old}: the journal")
     click.echo(f"ok: {newer.size} entries begin with the {older.size} of {old}; {len(path)} hashes prove it")
 
 
@@ -508,7 +491,7 @@ def consistency(old: Path, new: Path, keys: tuple[str, ...]) -> None:
 @click.option("--hand-overs", is_flag=True, help="Also the notes by which earlier keys named later ones.")
 def key(hand_overs: bool) -> None:
     """Print the journal's public key: what others need to check its checkpoints and proofs."""
-    with _opened_log() as log:
+    with _open_log() as log:
         log.checkpoint()
         click.echo(str(log.signer().verifier))
         for hand_over in log.keys.hand_overs() if hand_overs else ():
@@ -518,12 +501,12 @@ def key(hand_overs: bool) -> None:
 @journal.command("rotate-key")
 def rotate_key() -> None:
     """Replace the journal's key: the old one signs the new one, and the journal says so."""
-    with _opened_log() as log:
+    with _open_log() as log:
         hand_over = log.rotate_key()
     event = {"kind": "key_handed_over", "note": str(hand_over.note)}
-    with opened_journal() as opened:
+    with open_journal() as opened:
         asyncio.run(opened.seal(event))
-    with _opened_log() as log:
+    with _open_log() as log:
         log.checkpoint()
     click.echo(str(hand_over.new))
     until = f"The old key counts up to entry {hand_over.size}."

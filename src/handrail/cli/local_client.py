@@ -26,7 +26,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from socket import socket
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from handrail import __version__
 from handrail.engine.desk_runner import DeskRunner
@@ -37,23 +37,22 @@ from handrail.protocol.envelope import Envelope
 from handrail.safety.caller import Caller
 from handrail.waiting import Background
 
-HELLO_S = 1.0
-"""A server that has not said who it is by then is busy or no Handrail."""
+HELLO_S = 10.0  # how long a server may take to name its version: it lives, but the machine may be busy
 OnQuestion = Callable[[str], Coroutine[Any, Any, None]]
 """Called with the id of a request that waits for a person; cancelled when the answer has come."""
 Answer = tuple[dict[str, Any], str]
 """An envelope as data, and as what a person reads of it."""
 
 
-class LocalDoor:
-    """One connection, for one action."""
+class LocalConnection:
+    """A connection to a running Handrail of this home, for one request."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     @classmethod
-    async def open(cls, home: Path, name: DoorName = "daemon") -> LocalDoor | None:
+    async def open(cls, home: Path, name: SocketName = "daemon") -> LocalConnection | None:
         """None when nobody serves this home, or only another version."""
         if (line := dial(str(home), name, HELLO_S)) is None:
             return None
@@ -81,7 +80,7 @@ class LocalDoor:
                     asking.start(on_question(str(message["question"])), "question in the terminal")
         except OSError:
             message = None
-        message = checked(message, str(action.get("type")))
+        message = answer_or_raise(message, str(action.get("type")))
         return None if message.get("elsewhere") else (message["envelope"], message["text"])
 
     async def ask(self, message: Message) -> Message | None:
@@ -97,21 +96,7 @@ class LocalDoor:
         await send(self._writer, {"stop": True})
 
     async def close(self) -> None:
-        await hang_up(self._writer)
-
-
-async def phones_of_running(home: Path) -> list[Message]:
-    """The open devices of all Handrails of this home, each once: serial, model, android, channels."""
-    phones: dict[str, Message] = {}
-    for name in get_args(DoorName):
-        if (door := await LocalDoor.open(home, name)) is None:
-            continue
-        try:
-            reply = await door.ask({"phones": True})
-        finally:
-            await door.close()
-        phones |= {str(phone["serial"]): phone for phone in (reply or {}).get("phones", ())}
-    return list(phones.values())
+        await close_writer(self._writer)
 
 
 def connection_lost(kind: str) -> AdbConnectionError:
@@ -122,8 +107,8 @@ def connection_lost(kind: str) -> AdbConnectionError:
     )
 
 
-def checked(answer: Message | None, kind: str) -> Message:
-    """Raises the failure that it holds, or that there is none."""
+def answer_or_raise(answer: Message | None, kind: str) -> Message:
+    """Raises the failure in the answer, or `connection_lost` if there is no answer."""
     if answer is None:
         raise connection_lost(kind)
     if "error" in answer:
@@ -138,10 +123,8 @@ def error_from(failure: Mapping[str, Any]) -> HandrailError:
     return kind(failure["message"], hint=failure["hint"], retryable=failure["retryable"], **more)
 
 
-MOST_ASKED = 4 * 1024 * 1024
-"""Bytes of a request: a script or a long text fits."""
-MOST_ANSWERED = 256 * 1024 * 1024
-"""Bytes of an answer: a picture or a whole log fits."""
+MOST_ASKED = 4 * 1024 * 1024  # bytes of a request: a script or a long text fits
+MOST_ANSWERED = 256 * 1024 * 1024  # bytes of an answer: a picture or a whole log fits
 Message = dict[str, Any]
 
 
@@ -160,22 +143,23 @@ async def receive(reader: asyncio.StreamReader) -> Message | None:
     return message if isinstance(message, dict) else None
 
 
-async def hang_up(writer: asyncio.StreamWriter) -> None:
+async def close_writer(writer: asyncio.StreamWriter) -> None:
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
 
 
-DoorName = Literal["daemon", "desk"]
-"""`daemon`: whoever has the home's phones open. `desk`: whoever has its desk."""
+SocketName = Literal["daemon", "desk"]
+"""`daemon`: the process that has the home's phones open. `desk`: the process that has its desk."""
 
 
-def socket_path(home: Path, name: DoorName = "daemon") -> Path:
+def socket_path(home: Path, name: SocketName = "daemon") -> Path:
     return Path(socket_file(str(home), name))
 
 
 class LocalDesk(DeskRunner):
-    """Every request is a connection of its own: a server that was restarted is found again."""
+    """The desk of another process of this home. Each request opens a connection, so a restarted server is
+    found again."""
 
     def __init__(self, home: Path, caller: Caller) -> None:
         self._home = home
@@ -199,10 +183,10 @@ class LocalDesk(DeskRunner):
         return dict((await self._ask({"desk_state": True}))["state"])
 
     async def _ask(self, message: Message) -> Message:
-        door = await LocalDoor.open(self._home, "desk")
+        door = await LocalConnection.open(self._home, "desk")
         if door is None:
             raise Unsupported("There is no desk", hint="Start `handrail serve` to get one.")
         try:
-            return checked(await door.ask(message), "the desk's action")
+            return answer_or_raise(await door.ask(message), "the desk's action")
         finally:
             await door.close()

@@ -11,32 +11,30 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import replace
 from pathlib import Path
 from socket import socket
 from typing import Any, TypeVar, get_args
 
 from handrail import __version__
 from handrail.adb.device import AdbDevice
-from handrail.android.discovery import DiscoveredDevice, Listing, merge
 from handrail.cli.local_client import (
     MOST_ASKED,
-    DoorName,
     LocalDesk,
     Message,
-    hang_up,
+    SocketName,
+    close_writer,
     receive,
     send,
     socket_path,
 )
-from handrail.config import Config, Helper, is_browser
+from handrail.config import Config, Helper
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.envelope_text import envelope_text
 from handrail.engine.events import read_traceparent, within_trace
 from handrail.engine.session import Session
 from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
 from handrail.invocation import Invocation, current
-from handrail.local_socket import forget, is_same_user, listen, make_folder, take_lock
+from handrail.local_socket import is_same_user, listen, make_socket_folder, remove_address, take_lock
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
@@ -48,19 +46,20 @@ from handrail.waiting import Background, first
 
 T = TypeVar("T")
 RUN_IT_YOURSELF = b"N\0\0\0\0"
-"""For a command: only a daemon runs those of others."""
+"""The answer to a client that hands over a command: only a daemon runs commands."""
 ask_at_terminal: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("asker", default=None)
-"""Takes the id of a question to the terminal that an action came from. Cancelled when it is answered."""
+"""Asks at the terminal that the current action came from; takes the request's id. Cancelled when it is
+answered."""
 
 
-async def ask_whoever_called(approval: AskedApproval, _: str | None = None) -> None:
+async def ask_at_callers_terminal(approval: AskedApproval, _: str | None = None) -> None:
     if (ask := ask_at_terminal.get()) is not None:
         with suppress(OSError):
             await ask(approval.id)
 
 
 @asynccontextmanager
-async def serve_local(runtime: Runtime, name: DoorName = "daemon") -> AsyncIterator[Path | None]:
+async def serve_local(runtime: Runtime, name: SocketName = "daemon") -> AsyncIterator[Path | None]:
     """The socket's path while the block runs; None when another process serves this home already."""
     home, before = str(runtime.config.home), runtime.approvals.notify
     if (lock := take_lock(home, name)) is None:
@@ -68,16 +67,16 @@ async def serve_local(runtime: Runtime, name: DoorName = "daemon") -> AsyncItera
         return
 
     async def notify(approval: AskedApproval, token: str | None) -> None:
-        """Questions go to the terminal that an action came from, all others to whoever was told before."""
+        """Asks at the terminal that the action came from; without one, by the earlier listener."""
         if ask_at_terminal.get() is not None:
-            await ask_whoever_called(approval)
+            await ask_at_callers_terminal(approval)
         elif before is not None:
             await before(approval, token)
 
     async with AsyncExitStack() as ends:
         ends.callback(os.close, lock)
         try:
-            make_folder(home, name)
+            make_socket_folder(home, name)
         except PermissionError as error:
             raise InvalidAction(
                 f"{error.filename}: {error.strerror}",
@@ -85,7 +84,7 @@ async def serve_local(runtime: Runtime, name: DoorName = "daemon") -> AsyncItera
                 path="HANDRAIL_HOME",
             ) from None
         line, token = listen(home, name)
-        ends.callback(forget, home, name)
+        ends.callback(remove_address, home, name)
         if not runtime.is_shared:
             runtime.approvals.notify = notify
             ends.callback(setattr, runtime.approvals, "notify", before)
@@ -96,11 +95,11 @@ async def serve_local(runtime: Runtime, name: DoorName = "daemon") -> AsyncItera
                 with suppress(OSError, asyncio.IncompleteReadError):
                     if await authenticate(reader, writer, token):
                         if (request := await receive(reader)) is not None:
-                            await visit(runtime, request, reader, writer)
+                            await serve_request(runtime, request, reader, writer)
                         else:
                             writer.write(RUN_IT_YOURSELF)
             finally:
-                await hang_up(writer)
+                await close_writer(writer)
 
         def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             visits.start(serve(reader, writer), "local door")
@@ -111,7 +110,7 @@ async def serve_local(runtime: Runtime, name: DoorName = "daemon") -> AsyncItera
 
 
 async def authenticate(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: bytes) -> bool:
-    """Whether the other end is the same user, or has the token where there is one. It is told who answers."""
+    """Whether the client is the same user, or has the token where there is one. Sends it our version then."""
     if token:
         is_known = await reader.readexactly(len(token)) == token
     else:
@@ -121,35 +120,35 @@ async def authenticate(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     return is_known
 
 
-async def visit(
+async def serve_request(
     runtime: Runtime | None, request: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Handles one request. The answer to a client that has gone is in the journal."""
+    """Answers one request. If the client has gone, its answer is in the journal only."""
 
     async def ask(approval_id: str) -> None:
         await send(writer, {"question": approval_id})
 
     ask_at_terminal.set(ask)
     with suppress(OSError):
-        await send(writer, await _answer(runtime, request, reader))
+        await send(writer, await _answer_request(runtime, request, reader))
 
 
-async def _answer(runtime: Runtime | None, request: Message, reader: asyncio.StreamReader) -> Message:
+async def _answer_request(runtime: Runtime | None, request: Message, reader: asyncio.StreamReader) -> Message:
     try:
         if "phones" in request:
             phones = []
             for session in runtime.sessions.values() if runtime else ():
                 about = {"serial": session.serial, "model": session.facts.model}
-                about["android"] = session.facts.android_version
+                about["android"] = session.facts.android
                 phones.append({**about, "channels": session.surface.channels()})
             return {"phones": phones}
         if runtime is not None and "action" not in request:
-            return await _about_desk(runtime, request, reader)
+            return await _answer_desk_request(runtime, request, reader)
         device = request.get("device")
         opened = runtime.opened(device if isinstance(device, str) else None) if runtime else None
         if runtime is None or opened is None:
             return {"elsewhere": True}
-        action, who = action_from(_object(request, "action")), _object(request, "caller")
+        action, who = action_from(_object_field(request, "action")), _object_field(request, "caller")
         terminal = who["terminal"] if isinstance(who.get("terminal"), int) else None
         caller = Caller.of_terminal(str(who.get("id", "")), terminal)  # a person with a login session
         with within_trace(read_traceparent(request.get("trace"))):
@@ -160,7 +159,7 @@ async def _answer(runtime: Runtime | None, request: Message, reader: asyncio.Str
     return {"envelope": envelope.to_dict(), "text": envelope_text(action, envelope, screen)}
 
 
-async def _about_desk(runtime: Runtime, request: Message, reader: asyncio.StreamReader) -> Message:
+async def _answer_desk_request(runtime: Runtime, request: Message, reader: asyncio.StreamReader) -> Message:
     """Answers for a desk of this process alone; requests are not forwarded."""
     desk = runtime.desk
     if desk is None:
@@ -180,7 +179,7 @@ async def _about_desk(runtime: Runtime, request: Message, reader: asyncio.Stream
         raise InvalidAction("desk is not a list of actions", path="desk")
     acts = [action_from(action) for action in actions]
     # Agents reach the desk through their own process, which belongs to the owner of this home.
-    fields = _object(request, "caller")
+    fields = _object_field(request, "caller")
     actor: Actor = "person" if fields.get("kind") == "person" else "agent"
     door: Door = next((door for door in get_args(Door) if door == fields.get("door")), "cli")
     caller = Caller(str(fields.get("id", "")), actor, door)
@@ -209,7 +208,7 @@ async def run_until_stopped(session: Session, action: AnyAction, caller: Caller)
         raise
 
 
-def _object(request: Message, name: str) -> dict[str, Any]:
+def _object_field(request: Message, name: str) -> dict[str, Any]:
     value = request.get(name)
     if not isinstance(value, dict):
         raise InvalidAction(f"{name} is not an object", path=name)
@@ -228,7 +227,7 @@ async def runtime_for(config: Config, *, caller: Caller, counts: bool = False) -
 
 
 class SharedRuntime(Runtime):
-    """Opens what is asked for once, and closes it when its last user has ended."""
+    """The daemon's runtime: a device is opened once for all clients and closed after its last user."""
 
     is_shared = True
     on_change: Callable[[], None] = staticmethod(lambda: None)
@@ -258,37 +257,26 @@ class SharedRuntime(Runtime):
 
     def opened(self, name: str | None) -> Session | None:
         session = super().opened(name)
-        return session and self._used(session)
-
-    async def devices(self) -> Listing:
-        listing = await super().devices()
-        opened = [
-            DiscoveredDevice(serial, via="handrail", model=session.facts.model)
-            for serial, session in self._sessions.items()
-            if not is_browser(serial)
-        ]
-        listed = {device.identity for device in listing.devices}
-        more = [device for device in opened if device.identity not in listed]
-        return replace(listing, devices=tuple(merge([*listing.devices, *more])))
+        return session and self._mark_used(session)
 
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:
         if session := self.opened(serial or self.config.device):
             return session
-        return self._used(await super().session(serial, helper=helper))
+        return self._mark_used(await super().session(serial, helper=helper))
 
     async def session_on(self, device: AdbDevice, *, helper: Helper | None = None) -> Session:
-        return self._used(await super().session_on(device, helper=helper))
+        return self._mark_used(await super().session_on(device, helper=helper))
 
     async def session_with(self, surface: Surface) -> Session:
-        return self._used(await super().session_with(surface))
+        return self._mark_used(await super().session_with(surface))
 
-    def _used(self, session: Session) -> Session:
+    def _mark_used(self, session: Session) -> Session:
         self._users[session.serial].add(current.get())
         self.on_change()
         return session
 
     async def release(self, user: Invocation) -> None:
-        """Closes what nobody else uses. Refs are kept and devices are free when this returns."""
+        """Ends a client's use of all devices; closes those that nobody else uses."""
         for serial, users in [*self._users.items()]:
             users.discard(user)
             if users:

@@ -22,10 +22,10 @@ def main() -> None:
     words = sys.argv[1:]
     is_simulated = "--sim" in words and words[0] not in ("mcp", "serve")
     if words and words[0] not in ALONE and words[:2] != ["mcp", "install"] and not is_simulated:
-        from handrail.cli.client import hand_over  # noqa: PLC0415
+        from handrail.cli.client import run_in_daemon  # noqa: PLC0415
 
         is_question = words[0].startswith("-") or not {"-h", "--help"}.isdisjoint(words)
-        hand_over(starts=not is_question and words[0] not in NEVER_STARTS)
+        run_in_daemon(starts=not is_question and words[0] not in NEVER_STARTS)
     from handrail.cli.program import run  # noqa: PLC0415
 
     run()

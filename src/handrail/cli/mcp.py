@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,17 +25,18 @@ from handrail.cli.options import (
     PEM,
     PORT,
     DeviceOptions,
-    callers_path,
-    chosen_browser,
+    chosen_by_name,
     command_options,
-    device_from,
     device_options,
     json_option,
+    open_device_for_command,
     option,
     read_token,
+    resolve_callers_path,
 )
 from handrail.cli.output import print_json
-from handrail.config import Config
+from handrail.cli.program import IMPORTING
+from handrail.config import Config, is_browser
 from handrail.errors import InvalidAction, Unsupported
 from handrail.invocation import run
 from handrail.protocol.read import nearest
@@ -65,7 +66,7 @@ class McpOptions:
     key: Path | None = option("With --http: the certificate's key, as PEM.", **PEM)
     flows: Path | None = option(
         "The folder whose flows run_flow may name.  [default: flows in HANDRAIL_HOME]",
-        type=FOLDER, callback=callers_path, metavar="DIR",
+        type=FOLDER, callback=resolve_callers_path, metavar="DIR",
     )  # fmt: skip
     structured: bool = option("Send envelopes as structured content, too.")
 
@@ -83,16 +84,19 @@ def mcp(context: click.Context, /, options: McpOptions) -> None:
 
 
 async def _serve(options: McpOptions) -> None:
-    from handrail.mcp_server import http, stdio  # noqa: PLC0415  (half a second that `install` does not need)
-    from handrail.mcp_server.calls import DoorState  # noqa: PLC0415
-    from handrail.mcp_server.pending_calls import ToolCalls  # noqa: PLC0415
-    from handrail.mcp_server.server import build  # noqa: PLC0415
-    from handrail.mcp_server.tools import tools  # noqa: PLC0415
+    with IMPORTING:
+        from handrail.mcp_server import http, stdio  # noqa: PLC0415  (half a second that `install` does not need)
+        from handrail.mcp_server.calls import McpState  # noqa: PLC0415
+        from handrail.mcp_server.pending_calls import ToolCalls  # noqa: PLC0415
+        from handrail.mcp_server.server import build_mcp_server  # noqa: PLC0415
+        from handrail.mcp_server.tools import tools_of_profile  # noqa: PLC0415
 
     config = Config.from_env(os.environ)
     # A browser needs a few tools more: addresses, lists and dates, chords.
-    profile = options.profile or ("web" if chosen_browser(options.target, config) else "core")
-    offered = tools(profile)  # raises for an unknown profile before anything is opened
+    profile = options.profile or (
+        "web" if is_browser(chosen_by_name(options.target, config) or "") else "core"
+    )
+    offered = tools_of_profile(profile)  # raises for an unknown profile before anything is opened
     certificate = read_certificate(options.cert, options.key) if options.http else None
     if options.http:
         check_bind(options.host, options.token, certificate)
@@ -100,11 +104,11 @@ async def _serve(options: McpOptions) -> None:
         # A simulated phone is there from the start and until the end; a real one may come later.
         opened = None
         if options.target.sim:
-            opened = await stack.enter_async_context(device_from(options.target, config))
+            opened = await stack.enter_async_context(open_device_for_command(options.target, config))
         runtime = await stack.enter_async_context(runtime_for(config, caller=Caller("mcp", "agent", "mcp")))
-        state = DoorState(runtime, profile, device=options.target.device, flows=options.flows)
+        state = McpState(runtime, profile, device=options.target.device, flows=options.flows)
         if opened is not None:
-            state.adopt(await runtime.session_on(opened.device))
+            state.use_session(await runtime.session_on(opened.device))
         desk = LocalDesk(config.home, runtime.caller)
         runtime.use_desk_of(desk)
 
@@ -116,9 +120,13 @@ async def _serve(options: McpOptions) -> None:
             stack.push_async_callback(release_locks)
         if not runtime.is_shared:
             await stack.enter_async_context(serve_local(runtime))
-        tool_calls = ToolCalls(runtime.approvals, runtime.clock)
+        tool_calls = ToolCalls(
+            runtime.approvals,
+            runtime.clock,
+            desk=runtime.open_desk,
+        )
         stack.push_async_callback(tool_calls.close)
-        server = build(state, structured=options.structured, calls=tool_calls)
+        server = build_mcp_server(state, structured=options.structured, calls=tool_calls)
         if options.http:
             tell = partial(click.echo, err=True)
             await http.serve(server, options.host, options.port, options.token, tell, certificate)
@@ -141,12 +149,12 @@ class McpClient:
     """By `sys.platform`; "" is every other system."""
     project_file: str = ""
     key: str = "mcpServers"
-    """The table that has one member per server."""
+    """The key of the configuration file under which servers stand."""
     has_type: bool = False
     is_desktop: bool = False
     """It is started without a shell, so it does not see the `PATH` that `handrail` is on."""
     add: str = ""
-    """{scope}, {json} and {server} are filled in; {server} stands for several words."""
+    """The command that adds a server. {scope}, {json} and {server} are filled in."""
     remove: str = ""
     command_scopes: tuple[Scope, ...] = ("user",)
 
@@ -184,67 +192,41 @@ _CODE = "Code/User/mcp.json"
 _DESKTOP = "Claude/claude_desktop_config.json"
 CLIENTS: dict[str, McpClient] = {
     "claude-code": McpClient(
-        "Claude Code",
-        "https://code.claude.com/docs/en/mcp",
-        {"": "~/.claude.json"},
-        ".mcp.json",
-        has_type=True,
+        "Claude Code", "https://code.claude.com/docs/en/mcp", {"": "~/.claude.json"}, ".mcp.json",
+        has_type=True, command_scopes=("user", "project"),
         add=f"claude mcp add --scope {{scope}} {NAME} -- {{server}}",
         remove=f"claude mcp remove --scope {{scope}} {NAME}",
-        command_scopes=("user", "project"),
     ),
     "claude-desktop": McpClient(
-        "Claude Desktop",
-        "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+        "Claude Desktop", "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
         {"darwin": f"~/Library/Application Support/{_DESKTOP}", "win32": f"%APPDATA%/{_DESKTOP}"},
         is_desktop=True,
     ),
     "cursor": McpClient(
-        "Cursor",
-        "https://cursor.com/docs/mcp",
-        {"": "~/.cursor/mcp.json"},
-        ".cursor/mcp.json",
+        "Cursor", "https://cursor.com/docs/mcp", {"": "~/.cursor/mcp.json"}, ".cursor/mcp.json",
         is_desktop=True,
     ),
     "vscode": McpClient(
-        "VS Code",
-        "https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
-        {
-            "linux": f"~/.config/{_CODE}",
-            "darwin": f"~/Library/Application Support/{_CODE}",
-            "win32": f"%APPDATA%/{_CODE}",
-        },
-        ".vscode/mcp.json",
-        key="servers",
-        has_type=True,
-        is_desktop=True,
-        add="code --add-mcp {json}",
+        "VS Code", "https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+        {"linux": f"~/.config/{_CODE}", "darwin": f"~/Library/Application Support/{_CODE}",
+         "win32": f"%APPDATA%/{_CODE}"},
+        ".vscode/mcp.json", key="servers", has_type=True, is_desktop=True, add="code --add-mcp {json}",
     ),
     "codex": McpClient(
-        "Codex",
-        "https://developers.openai.com/codex/mcp",
-        {"": "~/.codex/config.toml"},
-        key=CODEX_KEY,
-        add=f"codex mcp add {NAME} -- {{server}}",
-        remove=f"codex mcp remove {NAME}",
+        "Codex", "https://developers.openai.com/codex/mcp", {"": "~/.codex/config.toml"}, key=CODEX_KEY,
+        add=f"codex mcp add {NAME} -- {{server}}", remove=f"codex mcp remove {NAME}",
     ),
-    "gemini": McpClient(
-        "Gemini CLI",
-        "https://geminicli.com/docs/tools/mcp-server",
-        {"": "~/.gemini/settings.json"},
-        ".gemini/settings.json",
-        # After "--" its parser takes no option for its own.
+    "gemini": McpClient(  # after "--" its parser takes no option for its own
+        "Gemini CLI", "https://geminicli.com/docs/tools/mcp-server", {"": "~/.gemini/settings.json"},
+        ".gemini/settings.json", command_scopes=("user", "project"),
         add=f"gemini mcp add --scope {{scope}} {NAME} {{program}} -- {{arguments}}",
         remove=f"gemini mcp remove --scope {{scope}} {NAME}",
-        command_scopes=("user", "project"),
     ),
     "windsurf": McpClient(
-        "Windsurf",
-        "https://docs.windsurf.com/windsurf/cascade/mcp",
-        {"": "~/.codeium/windsurf/mcp_config.json"},
-        is_desktop=True,
+        "Windsurf", "https://docs.windsurf.com/windsurf/cascade/mcp",
+        {"": "~/.codeium/windsurf/mcp_config.json"}, is_desktop=True,
     ),
-}
+}  # fmt: skip
 
 
 @click.command()
@@ -270,27 +252,27 @@ def install(
     For example: handrail mcp install claude-code --write
     """
     if client is None:
-        _list(as_json)
+        _print_clients(as_json)
         return
-    chosen = client_named(client)
-    program = program_for(chosen, is_shared=scope == "project")
+    chosen = find_client(client)
+    program = handrail_program_for(chosen, is_shared=scope == "project")
     server = [program, "mcp"]
     if target.sim or target.device:
         server += ["--device", target.device] if target.device else ["--sim"]
     if profile is not None:
-        from handrail.mcp_server.tools import tools  # noqa: PLC0415  (slow, and only this option needs it)
+        from handrail.mcp_server.tools import tools_of_profile  # noqa: PLC0415  (slow, and only this option needs it)
 
-        tools(profile)  # raises for an unknown profile
+        tools_of_profile(profile)  # raises for an unknown profile
         server += ["--tools", profile]
     command = chosen.command(scope, server, remove=flags["remove"])
     runs = command is not None and shutil.which(command[0]) is not None
     if not as_json:
-        _show(chosen, scope, server, command, runs=runs, remove=flags["remove"])
+        _print_plan(chosen, scope, server, command, runs=runs, remove=flags["remove"])
     if runs and not flags["only_print"] and not flags["write"] and not as_json and sys.stdin.isatty():
         flags["write"] = click.confirm("Run it?", default=False)
     written = runs and flags["write"] and not flags["only_print"]
     if written and command is not None:
-        run_client(command, quiet=as_json)
+        run_client_command(command, quiet=as_json)
     if as_json:
         plan = {"client": client, "file": chosen.file(scope), "command": command}
         print_json({**plan, "entry": chosen.entry(server), "written": written})
@@ -298,7 +280,7 @@ def install(
         click.echo("Nothing was changed. Add --write to run it.")
 
 
-def client_named(name: str) -> McpClient:
+def find_client(name: str) -> McpClient:
     if name in CLIENTS:
         return CLIENTS[name]
     close = nearest(name, list(CLIENTS))
@@ -306,7 +288,7 @@ def client_named(name: str) -> McpClient:
     raise InvalidAction(f"CLIENT: {name[:60]!r} is not known", path="client", hint=hint)
 
 
-def program_for(client: McpClient, *, is_shared: bool) -> str:
+def handrail_program_for(client: McpClient, *, is_shared: bool) -> str:
     """The bare name in shared files and in a shell, the absolute path for desktop programs."""
     on_path = shutil.which(NAME)
     if is_shared or (on_path and not client.is_desktop):
@@ -319,7 +301,18 @@ def program_for(client: McpClient, *, is_shared: bool) -> str:
     return os.path.abspath(on_path)
 
 
-def run_client(command: list[str], *, quiet: bool) -> None:
+def client_setups(program: str) -> list[dict[str, str]]:
+    """How each known client is given the server: a command, or an entry and the file that it belongs to."""
+    setups = []
+    for client in CLIENTS.values():
+        with suppress(Unsupported):  # its makers do not say where its file is on this system
+            command = client.command("user", [program, "mcp"], remove=False)
+            how = {"line": shlex.join(command)} if command else {"entry": client.entry([program, "mcp"])}
+            setups.append({"name": client.title, "file": client.file("user"), **how})
+    return setups
+
+
+def run_client_command(command: list[str], *, quiet: bool) -> None:
     program = shutil.which(command[0]) or command[0]
     stdout = sys.__stderr__ if quiet else None  # with --json standard output is our own answer's
     done = subprocess.run([program, *command[1:]], stdout=stdout, check=False)  # noqa: S603 - it was shown
@@ -330,7 +323,7 @@ def run_client(command: list[str], *, quiet: bool) -> None:
         )
 
 
-def _show(
+def _print_plan(
     client: McpClient, scope: Scope, server: list[str], command: list[str] | None, *, runs: bool, remove: bool
 ) -> None:
     if command is not None:
@@ -344,7 +337,7 @@ def _show(
         click.echo(f"Put this into {client.file(scope)}:\n\n{client.entry(server)}")
 
 
-def _list(as_json: bool) -> None:
+def _print_clients(as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
     for name, client in CLIENTS.items():
         file = client.user_file.get(sys.platform, client.user_file.get(""))

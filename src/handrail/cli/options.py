@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.config import Config, is_browser
+from handrail.config import Config, named_kind
 from handrail.errors import InvalidAction, Unsupported
 from handrail.invocation import current, run
 
@@ -71,7 +71,7 @@ def command_options(kind: type[Any], *more: Callable[[Command], Command]) -> Cal
     return decorate
 
 
-def awaited(command: Callable[..., Coroutine[Any, Any, Any]]) -> Command:
+def async_command(command: Callable[..., Coroutine[Any, Any, Any]]) -> Command:
     """Makes a command of a coroutine; in the daemon it runs on its event loop."""
 
     @functools.wraps(command)
@@ -94,16 +94,16 @@ class DeviceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A device for the length of a command."""
+class OpenedDevice:
+    """A device that is open while a command runs."""
 
     device: AdbDevice
     phone: Phone | None = None
-    """The phone itself, where it lives in this process."""
+    """The simulated phone, if it runs in this process."""
 
 
 def device_options(command: Command) -> Command:
-    """Adds both options; the command gets them as one argument `target`."""
+    """Adds --device and --sim; the command gets them as one argument `target`."""
 
     @click.option(
         "--device", metavar="SERIAL", help="Serial, its start or end, a model, host:port, or browser."
@@ -119,13 +119,13 @@ def device_options(command: Command) -> Command:
     return with_options
 
 
-def chosen_browser(target: DeviceOptions, config: Config) -> str | None:
-    """The browser that the command line or the configuration names; None where they name a phone."""
+def chosen_by_name(target: DeviceOptions, config: Config) -> str | None:
+    """The browser or iPhone that the command line or the configuration names; None for what adb reaches."""
     name = None if target.sim else target.device or config.device
-    return name if name and is_browser(name) else None
+    return name if name and named_kind(name) else None
 
 
-async def session_from(
+async def open_session(
     target: DeviceOptions,
     config: Config,
     runtime: Runtime,
@@ -133,37 +133,39 @@ async def session_from(
     helper: Helper | None = None,
 ) -> Session:
     """A session of the chosen phone or browser; a phone's connection ends with `stack`."""
-    if name := chosen_browser(target, config):
+    if name := chosen_by_name(target, config):
         return await runtime.session(name)
-    opened = await stack.enter_async_context(device_from(target, config))
+    opened = await stack.enter_async_context(open_device_for_command(target, config))
     return await runtime.session_on(opened.device, helper=helper)
 
 
 @asynccontextmanager
-async def device_from(
+async def open_device_for_command(
     target: DeviceOptions,
     config: Config | None = None,
     clock: Clock | None = None,
     env: Mapping[str, str] = os.environ,
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[OpenedDevice]:
     """The chosen device, open while the block runs. A simulated phone is reached like any other: by ADB."""
     from handrail.android.choose import open_chosen  # noqa: PLC0415  (sockets that `--help` does not need)
     from handrail.clock import SystemClock  # noqa: PLC0415  (all of asyncio)
 
     config = config or Config.from_env(env)
     clock = clock or SystemClock()
-    if name := chosen_browser(target, config):
-        raise Unsupported(f"{name} is a browser", hint="This command is for phones: name one with --device.")
+    if name := chosen_by_name(target, config):
+        raise Unsupported(f"{name} is not reached by adb", hint="This command is for Android phones.")
     async with AsyncExitStack() as stack:
         if target.sim:
             [opened] = await simulated_devices(1, config, clock, stack)
         else:
-            opened = Opened(await open_chosen(target.device, config, clock, env))
+            opened = OpenedDevice(await open_chosen(target.device, config, clock, env))
             stack.push_async_callback(opened.device.close)
         yield opened
 
 
-async def simulated_devices(count: int, config: Config, clock: Clock, stack: AsyncExitStack) -> list[Opened]:
+async def simulated_devices(
+    count: int, config: Config, clock: Clock, stack: AsyncExitStack
+) -> list[OpenedDevice]:
     """Phones in this process that can send one another messages; they end with `stack`."""
     from handrail.adb.device import AdbDevice  # noqa: PLC0415
     from handrail.adb.direct import Direct  # noqa: PLC0415
@@ -174,7 +176,7 @@ async def simulated_devices(count: int, config: Config, clock: Clock, stack: Asy
     for served in await stack.enter_async_context(phones):
         device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
         stack.push_async_callback(device.close)
-        opened.append(Opened(device, served.phone))
+        opened.append(OpenedDevice(device, served.phone))
     return opened
 
 
@@ -194,14 +196,14 @@ def read_token(_: click.Context, __: click.Parameter, text: str | None) -> str |
         raise click.BadParameter(f"{text[1:]}: {error}") from None
 
 
-def callers_path(_: click.Context, __: click.Parameter, path: Any) -> Any:
+def resolve_callers_path(_: click.Context, __: click.Parameter, path: Any) -> Any:
     """For an option's callback: a path that this process can open, as a client of the daemon is elsewhere."""
     if isinstance(path, tuple):
         return tuple(map(current.get().path, path))
     return path and current.get().path(path)
 
 
-PEM: dict[str, Any] = {"type": FILE, "callback": callers_path, "metavar": "FILE"}
+PEM: dict[str, Any] = {"type": FILE, "callback": resolve_callers_path, "metavar": "FILE"}
 """Attributes of an option that takes a certificate or its key."""
 
 

@@ -24,6 +24,7 @@ from handrail.invocation import current
 
 if TYPE_CHECKING:
     from handrail.film.scene import FilmScene
+    from handrail.journal.signed_note import VerifierKey
 
 
 def print_json(value: Any) -> None:
@@ -58,23 +59,45 @@ def read_input(name: str) -> bytes:
         ) from None
 
 
+def read_keys(texts: Sequence[str], what: str = "key") -> list[VerifierKey]:
+    """Each text is a key, or a file with one key a line."""
+    from handrail.journal.signed_note import BadNote, VerifierKey  # noqa: PLC0415  (cryptography)
+
+    verifier_keys: list[VerifierKey] = []
+    for key_text in texts:
+        text = key_text if key_text.count("+") >= 2 else read_input(key_text).decode("utf-8", "replace")
+        try:
+            verifier_keys += [VerifierKey.parse(line) for line in text.splitlines() if line.strip()]
+        except BadNote as error:
+            hint = "Give the line that `handrail journal key` prints, or a file with it."
+            raise InvalidAction(
+                f"{key_text[:80]} is not a public key: {error}", hint=hint, path=what
+            ) from None
+    return verifier_keys
+
+
 def own_program() -> str:
-    """As another shell can call it: by its absolute path where it is not on the PATH."""
+    """`handrail`, or its absolute path if it is not on the PATH."""
+    return "handrail" if shutil.which("handrail") else program_path()
+
+
+def program_path() -> str:
+    """Its absolute path, for what is pasted where another PATH may hold."""
     beside = Path(sys.executable).with_name("handrail")
-    return "handrail" if shutil.which("handrail") or not beside.exists() else str(beside)
+    return str(beside) if beside.exists() else shutil.which("handrail") or "handrail"
 
 
-def mcp_line(more: str = "") -> str:
-    return f"claude mcp add handrail -- {own_program()} mcp{more}"
+def mcp_add_command(more: str = "") -> str:
+    return f"claude mcp add handrail -- {program_path()} mcp{more}"
 
 
 def own_command(*words: str, home: str | None = None) -> str:
-    """A line to paste into another shell, with the home where it is not the default."""
+    """A command line to paste into another shell; sets HANDRAIL_HOME if it is not the default."""
     where = home or os.environ.get("HANDRAIL_HOME")
     return (f"HANDRAIL_HOME={shlex.quote(where)} " if where else "") + shlex.join([own_program(), *words])
 
 
-def phone_words(serial: str) -> str:
+def phone_name_and_serial(serial: str) -> str:
     """The name that people gave a phone, with the serial that commands take."""
     return DeviceNames(Config.from_env(os.environ).home).shown(serial)
 
@@ -102,7 +125,7 @@ def show_progress() -> None:
 
 
 def save_film(scenes: Sequence[FilmScene], path: Path, title: str, *, to_stderr: bool) -> bool:
-    """Whether it was written; the person is told where it is, or why it is not."""
+    """Writes the film and prints its path or the failure. Returns whether it was written."""
     from handrail.film.write import write_film  # noqa: PLC0415
 
     try:

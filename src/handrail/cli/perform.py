@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import DeviceOptions, chosen_browser, device_from
+from handrail.cli.options import DeviceOptions, chosen_by_name, open_device_for_command
 from handrail.cli.output import print_json
 from handrail.config import Config
 from handrail.errors import ERRORS, HandrailError, InvalidAction
@@ -36,14 +36,14 @@ def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: 
     try:
         if out is not None and not current.get().is_folder(str(out.parent)):
             raise InvalidAction(f"out: {out.parent} is not a folder", path="out", hint="Make it first.")
-        envelope, text = run(_perform(data, target))
+        envelope, text = run(_perform_one(data, target))
     except HandrailError as error:
         if not as_json:
             raise
-        print_json(as_answer(data["type"], error))
+        print_json(failure_as_envelope(data["type"], error))
         return error.exits.exit_code
     try:
-        speak(envelope, text, as_json=as_json, out=out)
+        print_answer(envelope, text, as_json=as_json, out=out)
     except BrokenPipeError:
         raise
     except OSError as error:  # it has been done: nothing may say that it was not
@@ -53,18 +53,11 @@ def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: 
     return ERRORS[code]("").exits.exit_code if code else 0
 
 
-async def _perform(data: dict[str, Any], target: DeviceOptions) -> Answer:
-    """Uses the Handrail that works on the phone already, else a session of our own."""
-    config = Config.from_env(os.environ)
-    if (answer := await by_running_server(data, target, config, os.environ)) is not None:
-        return answer
-    from handrail.protocol.read import action_from  # noqa: PLC0415
-
-    action = action_from(data)
+async def _perform_one(data: dict[str, Any], target: DeviceOptions) -> Answer:
     done: Answer | None = None
     try:
-        async with own_session(target, config) as do:
-            done = await do(action)
+        async with open_performer(target) as perform_action:
+            done = await perform_action(data)
     except HandrailError as error:
         if done is None:
             raise
@@ -73,13 +66,42 @@ async def _perform(data: dict[str, Any], target: DeviceOptions) -> Answer:
 
 
 @asynccontextmanager
-async def own_session(
+async def open_performer(
+    target: DeviceOptions,
+) -> AsyncIterator[Callable[[dict[str, Any]], Coroutine[Any, Any, Answer]]]:
+    """Performs actions in the running server that has the phone open, else in a session of this process."""
+    config = Config.from_env(os.environ)
+    own: Callable[[AnyAction], Coroutine[Any, Any, Answer]] | None = None
+    async with AsyncExitStack() as ends:
+
+        async def perform_action(fields: dict[str, Any]) -> Answer:
+            nonlocal own
+            if own is None:
+                answer = await perform_in_running_server(fields, target, config, os.environ)
+                if answer is not None:
+                    return answer
+            from handrail.protocol.read import action_from  # noqa: PLC0415
+
+            action = action_from(fields)  # before a phone is opened
+            if own is None:
+                own = await ends.enter_async_context(open_own_session(target, config))
+            return await own(action)
+
+        yield perform_action
+
+
+@asynccontextmanager
+async def open_own_session(
     target: DeviceOptions, config: Config
 ) -> AsyncIterator[Callable[[AnyAction], Coroutine[Any, Any, Answer]]]:
     """A session of this process; in the daemon, the one that the phone has there."""
     async with AsyncExitStack() as ends:
-        is_opened_here = current.get().daemon is None and chosen_browser(target, config) is None
-        opened = await ends.enter_async_context(device_from(target, config)) if is_opened_here else None
+        is_opened_here = current.get().daemon is None and chosen_by_name(target, config) is None
+        opened = (
+            await ends.enter_async_context(open_device_for_command(target, config))
+            if is_opened_here
+            else None
+        )
         # Half of the time of a command of its own goes into these imports. The phone is there by now, or the
         # person has been told that it is not.
         from handrail.cli.approvals import TerminalPrompt  # noqa: PLC0415
@@ -109,7 +131,7 @@ async def own_session(
         yield do
 
 
-def as_answer(kind: str, error: HandrailError) -> dict[str, Any]:
+def failure_as_envelope(kind: str, error: HandrailError) -> dict[str, Any]:
     """A failure before the action began, with the keys of an envelope."""
     failure = error.to_dict()
     return {"action_type": kind, "success": False, "failure_code": failure.pop("code"), **failure}
@@ -118,21 +140,21 @@ def as_answer(kind: str, error: HandrailError) -> dict[str, Any]:
 _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
 
 
-async def by_running_server(
+async def perform_in_running_server(
     action: Mapping[str, Any], target: DeviceOptions, config: Config, env: Mapping[str, str]
 ) -> Answer | None:
-    """None where no server has this phone open, or where it lacks a secret of this terminal."""
+    """None if no running server has this phone open, or if the action needs a secret of this terminal."""
     secrets = [f"HANDRAIL_SECRET_{name}" for name in _OWN_SECRET.findall(str(action))]
     if current.get().daemon is not None or target.sim or any(name in env for name in secrets):
         return None
     if not os.path.exists(socket_file(str(config.home), "daemon")):
         return None
     from handrail.cli.approvals import ask_at_this_terminal  # noqa: PLC0415
-    from handrail.cli.local_client import LocalDoor  # noqa: PLC0415
+    from handrail.cli.local_client import LocalConnection  # noqa: PLC0415
     from handrail.safety.caller import Caller  # noqa: PLC0415
 
     caller = Caller.at_terminal()
-    door = await LocalDoor.open(config.home)
+    door = await LocalConnection.open(config.home)
     if door is None:
         return None
     try:
@@ -152,11 +174,11 @@ async def by_running_server(
 _PICTURE = "screenshotBase64"
 
 
-def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | None) -> None:
+def print_answer(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | None) -> None:
     details = envelope.get("details") or {}
     has_picture = _PICTURE in details
     if out is not None and envelope["success"]:
-        details = _saved(details, out)
+        details = _save_picture(details, out)
         if str(out) == "-":
             return  # the picture is all that may be there
     if as_json:
@@ -172,14 +194,14 @@ def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | Non
                 written = "".join(shown) if stream.isatty() else written
                 click.echo(written, nl=not details[name].endswith("\n"), file=stream)
     elif has_picture:
-        saved = details if out is not None else _saved(details, None)
+        saved = details if out is not None else _save_picture(details, None)
         click.echo(f"Took a screenshot: {saved['path']} ({saved['width']}x{saved['height']})")
     else:
         first, newline, rest = text.partition("\n")
         click.echo((click.style(first, bold=True) if rest else first) + newline + rest)
 
 
-def _saved(details: dict[str, Any], out: Path | None) -> dict[str, Any]:
+def _save_picture(details: dict[str, Any], out: Path | None) -> dict[str, Any]:
     """The details with the picture's path in its place; a new file where none is named."""
     data = base64.b64decode(details[_PICTURE])
     place = str(out)

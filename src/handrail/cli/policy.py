@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Any, cast, get_args
 
 import click
 
-from handrail.cli.approvals import person_at_home, with_approvals
-from handrail.cli.options import awaited, json_option
+from handrail.cli.approvals import open_home_as_person, with_approvals
+from handrail.cli.options import async_command, json_option
 from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
@@ -57,9 +57,9 @@ def check(file: Path | None, as_json: bool, action: str | None, at: str | None, 
         # As a session reads it: what would refuse an action there is an error here.
         rules = cast(Policy, LivePolicy(config.home, config.policy, SystemClock()).current())
     dead = unreachable(rules.rules)
-    tried = None if action is None else _subject(action, at, **about)
+    tried = None if action is None else _trial_subject(action, at, **about)
     if as_json:
-        print_json(_document(rules, dead, tried))
+        print_json(_policy_document(rules, dead, tried))
         return
     _print_rules(rules, dead, file)
     for warning in _warnings(rules):
@@ -79,7 +79,9 @@ def defaults(as_json: bool, markdown: bool) -> None:
     elif markdown:
         click.echo(markdown_table(rows))
     else:
-        print_table(f"{len(rows)} cases", ("action", "local", "remote", "why"), rows)
+        header = ("asked for", "local", "remote", "why")
+        grouped = [(f"{_listed(kinds)} {what}".strip(), *rest) for (what, *rest), kinds in _grouped(rows)]
+        print_table(f"{len(grouped)} groups of actions", header, grouped)
 
 
 @policy.command()
@@ -123,17 +125,17 @@ def grants(as_json: bool) -> None:
 
 @policy.command()
 @click.argument("id_", metavar="ID")
-@awaited
+@async_command
 async def revoke(id_: str) -> None:
     """End the grant ID, or the only one whose id begins so."""
-    async with person_at_home() as home:
+    async with open_home_as_person() as home:
         ended = await Approvals(home.store, home.clock).grants.revoke(id_)
-        await home.write("grant_revoked", ended.device, grant=ended.id)
-        click.echo(f"Revoked: {ended.id} {clean(ended.said)}")
+        await home.write_journal("grant_revoked", ended.device, grant=ended.id)
+        click.echo(f"Revoked: {ended.id} {clean(ended.sentence)}")
 
 
 def defaults_rows() -> list[tuple[str, str, str, str]]:
-    """Special cases come above the type that they belong to."""
+    """Action, local verdict, remote verdict, reason. Special cases stand above their action type."""
     return [
         (f"{kind} {case}".strip(), ruling.local, ruling.remote, ruling.why)
         for kind, case, ruling in rulings()
@@ -141,18 +143,32 @@ def defaults_rows() -> list[tuple[str, str, str, str]]:
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Actions with the same verdicts and reason share a line."""
-    grouped: dict[tuple[str, ...], list[str]] = {}
-    for name, *rest in rows:
-        kind, _, what = name.partition(" ")
-        grouped.setdefault((what, *rest), []).append(f"`{kind}`")
     lines = ["| action | this machine | another machine | why |", "|---|---|---|---|"]
-    for (what, local, remote, why), kinds in grouped.items():
-        lines.append(f"| {' '.join(kinds)}{' ' if what else ''}{what} | {local} | {remote} | {why} |")
+    for (what, local, remote, why), kinds in _grouped(rows):
+        names = " ".join(f"`{kind}`" for kind in kinds)
+        lines.append(f"| {names}{' ' if what else ''}{what} | {local} | {remote} | {why} |")
     return "\n".join(lines)
 
 
-def _subject(action: str, at: str | None, **about: Any) -> Subject:
+MOST_NAMES = 8
+
+
+def _listed(kinds: Sequence[str]) -> str:
+    """The first names; `--json` and the page on safety have all of them."""
+    more = len(kinds) - MOST_NAMES
+    return ", ".join(kinds[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _grouped(rows: Sequence[Sequence[str]]) -> Iterable[tuple[tuple[str, ...], list[str]]]:
+    """Actions with the same case, verdicts and reason share a line."""
+    grouped: dict[tuple[str, ...], list[str]] = {}
+    for name, *rest in rows:
+        kind, _, what = name.partition(" ")
+        grouped.setdefault((what, *rest), []).append(kind)
+    return grouped.items()
+
+
+def _trial_subject(action: str, at: str | None, **about: Any) -> Subject:
     try:
         at_ms = int(datetime.fromisoformat(at).timestamp() * 1000) if at else SystemClock().now_ms()
     except ValueError:
@@ -171,7 +187,7 @@ def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None
     rows = []
     for at, rule in enumerate(rules.rules):
         note = f"never decides: {dead[at]}" if at in dead else rule.why
-        parts = " ".join(f"{part.name}={part.plain()}" for part in rule.parts) or "everything"
+        parts = " ".join(f"{part.name}={part.plain_values()}" for part in rule.parts) or "everything"
         rows.append((rule.name, rule.verdict, parts, rule.remember, note))
     print_table(str(file or "policy"), ("rule", "verdict", "matches", "remember", ""), rows)
     reachable = f"{len(rows)} rules, all of them reachable; then the built-in defaults."
@@ -179,12 +195,13 @@ def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None
 
 
 def _warnings(rules: Policy) -> list[str]:
-    """Rules that name single actions: a key on the focused button presses it as well as a tap does."""
+    """Warns of rules that name single actions: other actions press the same button, such as a key on the
+    focused one."""
     lines = []
     for at, missed in bypassing_actions(rules.rules).items():
         some = ", ".join(missed[:4]) + (f" and {len(missed) - 4} more" if len(missed) > 4 else "")
         advice = f"The same element can be pressed by {some}: say `pressed = true` instead."
-        lines.append(f"{_title(rules.rules[at], at + 1)} names single actions. {advice}")
+        lines.append(f"{_rule_title(rules.rules[at], at + 1)} names single actions. {advice}")
     return lines
 
 
@@ -192,29 +209,29 @@ def _print_trial(rules: Policy, tried: Subject) -> None:
     decided_at = 0
     for at, rule in enumerate(rules.rules, 1):
         if missed := rule.misses(tried):
-            click.echo(f"{_title(rule, at)}: {'; '.join(map(str, missed))}")
+            click.echo(f"{_rule_title(rule, at)}: {'; '.join(map(str, missed))}")
         elif decided_at:
-            click.echo(f"{_title(rule, at)}: matches too, but rule {decided_at} comes first")
+            click.echo(f"{_rule_title(rule, at)}: matches too, but rule {decided_at} comes first")
         else:
             decided_at = at
-            click.echo(f"{_title(rule, at)}: matches")
+            click.echo(f"{_rule_title(rule, at)}: matches")
     verdict = rules.decide(tried)
     why = f" ({verdict.why})" if verdict.why else ""
     click.echo(f"{verdict.kind}: {verdict.rule}{why}; remember: {verdict.remember}")
 
 
-def _title(rule: Rule, at: int) -> str:
+def _rule_title(rule: Rule, at: int) -> str:
     """`rule 2 "payments" (line 14)`."""
     number = f"rule {at}"
     name = "" if rule.name == number else f' "{rule.name}"'
     return f"{number}{name}{f' (line {rule.line})' if rule.line else ''}"
 
 
-def _document(rules: Policy, dead: dict[int, str], tried: Subject | None) -> dict[str, Any]:
+def _policy_document(rules: Policy, dead: dict[int, str], tried: Subject | None) -> dict[str, Any]:
     listed = []
     for at, rule in enumerate(rules.rules):
         entry: dict[str, Any] = {"name": rule.name, "verdict": rule.verdict, "remember": rule.remember}
-        entry["match"] = {part.name: part.plain() for part in rule.parts}
+        entry["match"] = {part.name: part.plain_values() for part in rule.parts}
         optional = {"why": rule.why, "line": rule.line, "unreachable": dead.get(at)}
         entry |= {name: fact for name, fact in optional.items() if fact}
         if tried is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import logging
 import os
@@ -12,6 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -23,11 +23,14 @@ from handrail.config import Config
 from handrail.errors import Cancelled, HandrailError, InvalidAction
 from handrail.invocation import current
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
-from handrail.satellites import load
+from handrail.satellites import load_plugin
 from handrail.system import ANYWHERE, need_posix
 
 if TYPE_CHECKING:
     from handrail.cli.action_commands import ActionCommand
+
+IMPORTING = threading.RLock()
+"""Held while modules are imported: two threads in one circle of imports end with a deadlock error."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
@@ -56,14 +59,28 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
     "serve": ("serve:serve", "Serve the desk: a page for people, REST, WebSocket and MCP."),
     "desk": ("desk:desk", "Act on the desk of a running server, and follow it."),
-    "agent": ("agent:agent", "Let a model work on a phone until a task is done."),
     "flow": ("flow:flow", "Check flows without a device; print the schema for editors."),
     "daemon": ("daemon:daemon", "See or stop the daemon that has this home's phones."),
     "completion": ("program:completion", "Print completion for bash, zsh or fish."),
 }
 """Name → module of this package and its function, and the line in the help."""
 ALIASES = {"ui": "get-ui-tree"}
-"""What is typed most, in fewer letters."""
+"""Short name → command."""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Start": ("demo", "connect", "devices", "doctor", "sim"),
+    "Look and act": ("ui", "tap", "type-text", "press-key", "start-app", "scroll-to", "wait-for"),
+    "Test": ("run", "record", "flow"),
+    "People": ("serve", "approvals", "approve", "stop", "hand-back", "policy"),
+    "Agents": ("mcp", "agent", "act"),
+    "Scale": ("eval",),
+}
+"""What `--help` shows; `--help-all` shows every command."""
+
+
+def import_in_turn(name: str) -> ModuleType:
+    """Of two threads of the daemon that import modules which import each other, Python lets one fail."""
+    with IMPORTING:
+        return importlib.import_module(name)
 
 
 class LazyGroup(click.Group):
@@ -75,7 +92,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         name = ALIASES.get(cmd_name, cmd_name).replace("_", "-")
         if name in SATELLITE_COMMANDS:
-            loaded: click.Command = load(
+            loaded: click.Command = load_plugin(
                 "handrail.commands", name, SATELLITE_COMMANDS[name][0], f"`handrail {name}`"
             )
             return loaded
@@ -84,13 +101,7 @@ class LazyGroup(click.Group):
 
             return command_for(name) if name in _actions() else None
         module, _, attribute = COMMANDS[name][0].partition(":")
-        is_alone = current.get().daemon is None
-        if is_alone:
-            gc.disable()  # what is imported stays: to look for garbage among it takes a tenth of the time
-        command: click.Command = getattr(importlib.import_module(f"handrail.cli.{module}"), attribute)
-        if is_alone:
-            gc.freeze()
-            gc.enable()
+        command: click.Command = getattr(import_in_turn(f"handrail.cli.{module}"), attribute)
         return command
 
     def resolve_command(
@@ -120,14 +131,40 @@ class LazyGroup(click.Group):
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        from handrail.protocol.describe import summary  # noqa: PLC0415
+        lines = _help_lines()
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, lines[name]) for name in names])
+        rest = len(lines) - sum(map(len, GROUPS.values()))
+        formatter.write_paragraph()
+        formatter.write_text(f"{rest} more: handrail --help-all. One in detail: handrail tap --help.")
 
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in (COMMANDS | SATELLITE_COMMANDS).items()])
-        with formatter.section("Actions on a device"):
-            formatter.write_dl([(name, summary(command.act)) for name, command in _actions().items()])
-        with formatter.section("Short for"):
-            formatter.write_dl([(name, f"handrail {command}") for name, command in ALIASES.items()])
+
+def _help_lines() -> dict[str, str]:
+    """Every command, action and short name, and what it does."""
+    from handrail.protocol.describe import summary  # noqa: PLC0415
+
+    lines = {name: line for name, (_, line) in (COMMANDS | SATELLITE_COMMANDS).items()}
+    lines |= {name: summary(command.act) for name, command in _actions().items()}
+    return lines | {name: lines[command] for name, command in ALIASES.items()}
+
+
+def _print_help_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    lines = _help_lines()
+    grouped = {name for names in GROUPS.values() for name in names}
+    others = (*COMMANDS, *SATELLITE_COMMANDS)
+    sections = GROUPS | {
+        "Other commands": tuple(name for name in others if name not in grouped),
+        "Other actions on a device": tuple(name for name in _actions() if name not in grouped),
+    }
+    formatter = ctx.make_formatter()
+    for title, names in sections.items():
+        with formatter.section(title):
+            formatter.write_dl([(name, lines[name]) for name in names])
+    click.echo(formatter.getvalue().strip())
+    ctx.exit()
 
 
 def _actions() -> dict[str, ActionCommand]:
@@ -139,7 +176,7 @@ def _actions() -> dict[str, ActionCommand]:
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        commit = built_from(PACKAGE) or checked_out(PACKAGE)
+        commit = commit_of_build(PACKAGE) or commit_of_clone(PACKAGE)
         click.echo(f"handrail {__version__}" + (f" ({commit})" if commit else ""))
         ctx.exit()
 
@@ -151,8 +188,9 @@ _EAGER: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": Fal
     cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.option("--version", callback=_print_version, help="Show the version and leave.", **_EAGER)
+@click.option("--help-all", callback=_print_help_all, help="Show every command and leave.", **_EAGER)
 def cli() -> None:
-    """Hands for AI agents on phones, rails for the people who own them."""
+    """Let AI agents and tests operate phones and browsers, and stay in charge."""
     is_alone = current.get().daemon is None  # the daemon's log knows its clients
     if is_alone:
         show_progress()
@@ -165,11 +203,11 @@ def cli() -> None:
 
 
 def run(words: Sequence[str] | None = None) -> NoReturn:
-    """Every failure ends with a message, a hint and its family's exit code."""
+    """Runs one command line and exits. A failure ends with a message, a hint and its family's exit code."""
     if threading.current_thread() is threading.main_thread():  # Python handles signals nowhere else
         for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
             if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
-                signal.signal(number, _as_ctrl_c)
+                signal.signal(number, _interrupt_as_ctrl_c)
     words = sys.argv[1:] if words is None else words
     try:
         ended = cli(list(words), prog_name="handrail", standalone_mode=False)
@@ -180,11 +218,11 @@ def run(words: Sequence[str] | None = None) -> NoReturn:
         error.show()
         fail(InvalidAction(error.format_message()), words, quiet=True)
     except Exception as error:
-        fail(_unforeseen(error), words)
+        fail(_as_handrail_error(error), words)
 
 
-def lost(*, has_written: bool) -> NoReturn:
-    """The daemon went away while it ran this command, which is not repeated.
+def fail_without_daemon(*, has_written: bool) -> NoReturn:
+    """Ends a command whose daemon went away; the command is not repeated.
 
     `has_written`: its answer may be there already, whole or in part. Then standard output gets no second one.
     """
@@ -197,9 +235,9 @@ def lost(*, has_written: bool) -> NoReturn:
         sys.exit(error.exits.exit_code)
     words = sys.argv[1:]
     if name in _actions() and _wants_json(words):
-        from handrail.cli.perform import as_answer  # noqa: PLC0415
+        from handrail.cli.perform import failure_as_envelope  # noqa: PLC0415
 
-        print_json(as_answer(name.replace("-", "_"), error))
+        print_json(failure_as_envelope(name.replace("-", "_"), error))
         sys.exit(error.exits.exit_code)
     fail(error, words)
 
@@ -208,7 +246,7 @@ def _wants_json(words: Sequence[str]) -> bool:
     return "--json" in (words[: words.index("--")] if "--" in words else words)
 
 
-def _as_ctrl_c(*_: object) -> None:
+def _interrupt_as_ctrl_c(*_: object) -> None:
     """A closed terminal and a service manager stop a command as Ctrl-C does."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a shell
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -216,7 +254,7 @@ def _as_ctrl_c(*_: object) -> None:
 
 
 def fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) -> NoReturn:
-    """Prints it, with --json as one object. `quiet`: the message has been printed already."""
+    """Prints the failure, with --json as one object, and exits. `quiet`: its message was printed already."""
     if _wants_json(words):
         print_json(error.to_dict())
     elif not quiet:
@@ -224,7 +262,7 @@ def fail(error: HandrailError, words: Sequence[str], *, quiet: bool = False) -> 
     sys.exit(error.exits.exit_code)
 
 
-def _unforeseen(error: Exception) -> HandrailError:
+def _as_handrail_error(error: Exception) -> HandrailError:
     """Names a disk failure; for anything else the log has the traceback."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # as servers raise them
         error = error.exceptions[0]
@@ -252,7 +290,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 AT_MOST_S = 5
 
 
-def built_from(package: Path) -> str:
+def commit_of_build(package: Path) -> str:
     """The commit that the build wrote beside the code; empty in a clone."""
     try:
         return (package / "commit.txt").read_text(encoding="ascii").strip()
@@ -260,7 +298,7 @@ def built_from(package: Path) -> str:
         return ""
 
 
-def checked_out(package: Path) -> str:
+def commit_of_clone(package: Path) -> str:
     """What git reports about the clone that holds the code; empty elsewhere."""
     root = package.parent.parent
     if not (root / ".git").exists():

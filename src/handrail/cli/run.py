@@ -25,8 +25,8 @@ from handrail.cli.options import (
     FleetOptions,
     command_options,
     fleet_options,
+    open_session,
     option,
-    session_from,
     simulated_devices,
 )
 from handrail.cli.output import print_json, save_film
@@ -36,21 +36,24 @@ from handrail.engine.session import Session
 from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction
 from handrail.film.write import need_encoder
 from handrail.flow import report
+from handrail.flow.document import FlowDocument
 from handrail.flow.document import load as load_flow
 from handrail.flow.evidence import ReportEvidence
 from handrail.flow.filming import flow_scenes
-from handrail.flow.foreign import ForeignFlows, NoForeignFlows, is_installed, maestro
-from handrail.flow.plan import AnyFlow, FlowPlan, Shard, devices_of, find_flows, plan, wanted
+from handrail.flow.foreign import ForeignFlows, NoForeignFlows, RunningRuntime, is_installed, maestro
+from handrail.flow.plan import AnyFlow, FlowPlan, Shard, devices_of, find_flows, has_wanted_tags, plan
 from handrail.flow.progress import LiveFlowProgress, PlainFlowProgress
-from handrail.flow.report.summary import junit_xml, summary
+from handrail.flow.report.allure import attachments, write_allure
+from handrail.flow.report.summary import junit_xml, step_to_blame, summary
 from handrail.flow.report.timeline import time_parts
 from handrail.flow.run import FlowRunner
 from handrail.flow.run_record import FlowRecord
+from handrail.flow.table import read_table, with_row
 from handrail.journal.head import read_head
 from handrail.journal.writer import head_path
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
-from handrail.satellites import load
+from handrail.satellites import load_plugin
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone
@@ -58,20 +61,19 @@ if TYPE_CHECKING:
 Ready = tuple[AnyFlow, FlowPlan]
 MOST = 64
 SIM = "Simulated phones, new for every flow; as many as it needs, at least N."
-LONGEST_NAME = 60
-"""Characters of a flow's name in the name of a file."""
+LONGEST_NAME = 60  # characters of a flow's name in the name of a file
 _START = "before the flow"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the command line said: names and serials, or how many simulated phones."""
+class WantedDevices:
+    """The phones that the command line asks for: names and serials, or a number of simulated ones."""
 
     devices: tuple[tuple[str | None, str], ...] = ()
     sim: int | None = None
 
     @classmethod
-    def parse(cls, devices: Sequence[str], sim: int | None) -> Wanted:
+    def parse(cls, devices: Sequence[str], sim: int | None) -> WantedDevices:
         if devices and sim is not None:
             two = "--sim and --device name different phones"
             raise InvalidAction(two, hint="Give one of them.", path="sim")
@@ -118,7 +120,7 @@ class RunOptions:
     """The command line."""
 
     paths: tuple[Path, ...] = ()
-    wanted: Wanted = Wanted()
+    wanted: WantedDevices = WantedDevices()
     tags: frozenset[str] = option(
         "Only flows with one of these tags.", "--tags", "--include-tags",
         metavar="A,B", default="", callback=_read_tags,
@@ -137,8 +139,14 @@ class RunOptions:
     )  # fmt: skip
     junit: Path | None = option("Write JUnit XML.", type=FILE, metavar="FILE")
     report: Path | None = option("Write an HTML report.", type=FOLDER, metavar="DIR")
+    allure: Path | None = option("Write Allure's results.", type=FOLDER, metavar="DIR")
+    data: Path | None = option(
+        "A table (CSV or YAML): every flow runs once for each row, whose columns are variables.",
+        type=EXISTING_FILE, metavar="FILE",
+    )  # fmt: skip
+    watch: bool = option("Run again whenever one of the files is saved, until Ctrl-C.")
     approvals: str | None = option(
-        "What needs a yes: say no, wait, or go by FILE.  [default: ask at the terminal, else wait]",
+        "What needs a yes: say no, wait, or go by FILE.  [default: ask at the terminal or desk, else no]",
         metavar="fail|wait|FILE",
     )
     video: bool = option("Write an MP4 of every flow, into the folder of the report or else into this one.")
@@ -155,6 +163,10 @@ class RunOptions:
         "Where pictures of Maestro flows go.", "--test-output-dir", type=FOLDER, metavar="DIR"
     )
     fleet: FleetOptions | None = None
+
+    @property
+    def keeps_pictures(self) -> bool:
+        return bool(self.report or self.video or self.allure)
 
 
 @click.command()
@@ -174,17 +186,21 @@ def run(*, flows: tuple[str, ...], devices: tuple[str, ...], sim: str | None, op
     """
     if sim is not None and not sim.isdigit():  # `--sim FLOW`: the number was left out
         flows, sim = (sim, *flows), "0"
-    wanted = Wanted.parse(devices, None if sim is None else int(sim))
+    wanted = WantedDevices.parse(devices, None if sim is None else int(sim))
     options = replace(options, paths=tuple(map(Path, flows)), wanted=wanted)
-    sys.exit(asyncio.run(_main(options)) if options.fleet is None else _on_fleet(options, options.fleet))
+    if options.watch and options.fleet is None:
+        sys.exit(asyncio.run(_run_on_each_change(options)))
+    sys.exit(
+        asyncio.run(_run_here(options)) if options.fleet is None else _run_on_fleet(options, options.fleet)
+    )
 
 
-def _on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
+def _run_on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
     """Reports and exit codes are those of a local run."""
-    run_fleet = load("handrail.runners", "flows", "fleet", "--fleet")
+    run_fleet = load_plugin("handrail.runners", "flows", "fleet", "--fleet")
     run_fleet.refuse_what_needs_this_machine(options)
-    foreign = _foreign(options)
-    plans = _plans(options, foreign)
+    foreign = _foreign_flows(options)
+    plans = _plan_flows(options, foreign)
     how = {"retries": options.retries, "pictures": options.report is not None}
     chosen = replace(chosen, devices=options.wanted.devices)
     specs = run_fleet.specs_of(plans, foreign.env_for, chosen, refuse=options.approvals == "fail", **how)
@@ -193,23 +209,49 @@ def _on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
         return 0
     files = [str(document.path or "") for document, _ in plans]
     records = run_fleet.records(client, run_id, [] if chosen.each_device else files)
-    publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json)
+    publish_results(records, junit=options.junit, report_to=options.report, as_json=options.as_json)
     code: int = run_fleet.exit_code(client, run_id, interrupted=interrupted)
     return code
 
 
-def _foreign(options: RunOptions) -> ForeignFlows:
+def _foreign_flows(options: RunOptions) -> ForeignFlows:
     if not is_installed():
         return NoForeignFlows(options.env)
     reader: ForeignFlows = maestro("Maestro's flows").MaestroFlows(options)
     return reader
 
 
-async def _main(options: RunOptions) -> int:
+WATCH_MS = 300
+
+
+async def _run_on_each_change(options: RunOptions) -> int:
+    """Until it is interrupted. What is wrong with a file is told, and the next save is waited for."""
+    stopped = FAMILIES["cancelled"].exit_code
+    while True:
+        before = _saved_at(options.paths)
+        try:
+            if await _run_here(options) == stopped:
+                return stopped
+        except HandrailError as error:
+            click.echo(f"{error.code}: {error.message}", err=True)
+        click.echo("Watching; save a flow to run it again, Ctrl-C ends.", err=True)
+        try:
+            while (now := _saved_at(options.paths)) == before or not now:
+                await asyncio.sleep(WATCH_MS / 1000)
+        except asyncio.CancelledError:
+            return stopped
+
+
+def _saved_at(paths: Sequence[Path]) -> dict[Path, int]:
+    files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])]
+    return {file: file.stat().st_mtime_ns for file in files if file.is_file()}
+
+
+async def _run_here(options: RunOptions) -> int:
     if options.video:
         need_encoder()
-    foreign = _foreign(options)
-    plans = _plans(options, foreign)
+    foreign = _foreign_flows(options)
+    plans = _plan_flows(options, foreign)
     await foreign.check()
     sink = sys.stderr if options.as_json else sys.stdout
     plain = PlainFlowProgress(lambda line: click.echo(line, err=options.as_json))
@@ -223,7 +265,7 @@ async def _main(options: RunOptions) -> int:
     code, failure = 0, None
     try:
         if plans:
-            code = await _on_phones(plans, options, records, foreign, questions)
+            code = await _run_on_phones(plans, options, records, foreign, questions)
     except asyncio.CancelledError:
         code = FAMILIES["cancelled"].exit_code
     except HandrailError as error:
@@ -234,7 +276,14 @@ async def _main(options: RunOptions) -> int:
             film_flows(records, options.report or Path(), to_stderr=options.as_json)
         more: dict[str, Any] = {"approvals": questions.answered} if questions.answered else {}
         more |= failure.to_dict() if failure else {}
-        publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json, more=more)
+        publish_results(
+            records,
+            junit=options.junit,
+            report_to=options.report,
+            as_json=options.as_json,
+            allure=options.allure,
+            more=more,
+        )
     if failure is not None and not options.as_json:
         raise failure
     if not plans:
@@ -242,7 +291,7 @@ async def _main(options: RunOptions) -> int:
     return code
 
 
-def _plans(options: RunOptions, foreign: ForeignFlows) -> list[Ready]:
+def _plan_flows(options: RunOptions, foreign: ForeignFlows) -> list[Ready]:
     """Reports everything that is wrong with the files before a phone is opened."""
     files = find_flows([path for path in options.paths if not foreign.takes(path)])
     chosen: list[AnyFlow] = [*foreign.documents]
@@ -255,8 +304,12 @@ def _plans(options: RunOptions, foreign: ForeignFlows) -> list[Ready]:
         except InvalidAction as error:
             wrong.append(error)
             continue
-        if wanted(own.tags, options.tags, options.without):
+        if has_wanted_tags(own.tags, options.tags, options.without):
             chosen.append(own)
+    if options.data is not None:
+        rows = read_table(options.data)
+        own_flows = [document for document in chosen if isinstance(document, FlowDocument)]
+        chosen = [with_row(flow, row, at) for flow in own_flows for at, row in enumerate(rows, 1)]
     plans: list[Ready] = []
     for document in options.shard.of(chosen):
         try:
@@ -272,7 +325,7 @@ def _plans(options: RunOptions, foreign: ForeignFlows) -> list[Ready]:
 
 
 def film_flows(records: Sequence[FlowRecord], folder: Path, *, to_stderr: bool) -> None:
-    """One for each run that did something; the report links it."""
+    """Writes a film of each run that did something; the report links it."""
     taken: set[str] = set()
     for record in records:
         if scenes := flow_scenes(record):
@@ -284,7 +337,7 @@ def film_flows(records: Sequence[FlowRecord], folder: Path, *, to_stderr: bool) 
                 record.video = name
 
 
-async def _on_phones(
+async def _run_on_phones(
     plans: list[Ready],
     options: RunOptions,
     records: list[FlowRecord],
@@ -299,24 +352,24 @@ async def _on_phones(
         AsyncExitStack() as stack,
         Runtime.open(config, caller=Caller(id="run", actor="flow", door="flow")) as runtime,
     ):
-        questions.listen(runtime.approvals)
-        foreign.policy = runtime.knows_host
+        questions.answer_for(runtime.approvals)
+        foreign.runtime = RunningRuntime(runtime.knows_host, runtime.journal.note)
         pool = await open_pool(options.wanted, needed, config, runtime, stack)
-        return await Course(options, pool, runtime, questions, records, foreign).all(plans)
+        return await FlowSeries(options, pool, runtime, questions, records, foreign).run_all(plans)
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class FlowSeries:
     """All flows of one command, one after the other."""
 
     options: RunOptions
-    pool: Pool
+    pool: SessionPool
     runtime: Runtime
     questions: FlowQuestions
     records: list[FlowRecord]
     foreign: ForeignFlows
 
-    async def all(self, plans: Sequence[Ready]) -> int:
+    async def run_all(self, plans: Sequence[Ready]) -> int:
         is_lost = False
         for document, ready in plans:
             left_out = "the phone is gone" if is_lost else self.foreign.why_left_out(document, self.records)
@@ -327,32 +380,33 @@ class Course:
                 self.records.append(record)
                 continue
             runner = FlowRunner(
-                self.pool.for_flow(devices_of(ready)),
+                self.pool.sessions_for(devices_of(ready)),
                 self.runtime.clock,
                 observer=self.questions.progress,
-                evidence=ReportEvidence() if self.options.report or self.options.video else None,
+                evidence=ReportEvidence() if self.options.keeps_pictures else None,
                 heal=self.options.heal,
                 own_phones=bool(self.pool.phones),
             )
-            record = await self._attempt(runner, document, 1)
+            record = await self._run_attempt(runner, document, 1)
             for number in range(2, self.options.retries + 2):
-                if record.outcome != "failed" or not await self.pool.is_there():
+                if record.outcome != "failed" or not await self.pool.is_reachable():
                     break
-                record = await self._attempt(runner, document, number)
+                record = await self._run_attempt(runner, document, number)
             if record.outcome == "stopped":
                 return FAMILIES["cancelled"].exit_code
-            is_lost = record.outcome == "failed" and not await self.pool.is_there()
+            is_lost = record.outcome == "failed" and not await self.pool.is_reachable()
         if is_lost:
             return FAMILIES["device"].exit_code
         for record in self.records:
-            later = (other.attempt > record.attempt for other in self.records if other.file == record.file)
+            same = (other for other in self.records if (other.file, other.name) == (record.file, record.name))
+            later = (other.attempt > record.attempt for other in same)
             if record.outcome != "passed" and not any(later):  # a later attempt counts instead
                 return FAMILIES["outcome"].exit_code
         return 0
 
-    async def _attempt(self, runner: FlowRunner, document: AnyFlow, number: int) -> FlowRecord:
-        self.pool.renew()
-        self.questions.began(document.path)
+    async def _run_attempt(self, runner: FlowRunner, document: AnyFlow, number: int) -> FlowRecord:
+        self.pool.restore_phones()
+        self.questions.start_flow(document.path)
         record = await runner.run(document, self.foreign.env_for(document), attempt=number)
         record.journal_head = str(read_head(head_path(self.runtime.config.home)) or "")
         self.records.append(record)
@@ -360,13 +414,13 @@ class Course:
 
 
 @dataclass(slots=True)
-class Pool:
+class SessionPool:
     """Open sessions, in the order in which they were asked for."""
 
     sessions: list[tuple[str | None, Session]] = field(default_factory=list)
     phones: list[Phone] = field(default_factory=list)
 
-    def for_flow(self, names: Sequence[str]) -> dict[str, Session]:
+    def sessions_for(self, names: Sequence[str]) -> dict[str, Session]:
         """Named devices by name; those without a name fill the other places in order."""
         named = {name: session for name, session in self.sessions if name is not None}
         others = [session for name, session in self.sessions if name is None]
@@ -377,11 +431,11 @@ class Pool:
         chosen = {name: named.get(name) or next(spare, None) for name in names}
         return {name: session for name, session in chosen.items() if session is not None}
 
-    def renew(self) -> None:
+    def restore_phones(self) -> None:
         for phone in self.phones:
             phone.restore(_START)
 
-    async def is_there(self) -> bool:
+    async def is_reachable(self) -> bool:
         try:
             for _, session in self.sessions:
                 await session.surface.facts()
@@ -391,10 +445,10 @@ class Pool:
 
 
 async def open_pool(
-    wanted: Wanted, needed: int, config: Config, runtime: Runtime, stack: AsyncExitStack
-) -> Pool:
-    """Devices are entered on `stack`, which must end after the runtime: sessions close first."""
-    pool = Pool()
+    wanted: WantedDevices, needed: int, config: Config, runtime: Runtime, stack: AsyncExitStack
+) -> SessionPool:
+    """Opens the wanted phones. `stack` must end after the runtime, because sessions close first."""
+    pool = SessionPool()
     if wanted.sim is not None:
         simulated = await simulated_devices(max(wanted.sim, needed), config, SystemClock(), stack)
         pool.phones = [opened.phone for opened in simulated if opened.phone is not None]
@@ -404,28 +458,44 @@ async def open_pool(
             phone.snapshot(_START)
     else:
         for name, serial in wanted.devices or ((None, None),):
-            session = await session_from(DeviceOptions(serial), config, runtime, stack)
+            session = await open_session(DeviceOptions(serial), config, runtime, stack)
             pool.sessions.append((name, session))
     return pool
 
 
-def publish(
+def publish_results(
     records: list[FlowRecord],
     *,
     junit: Path | None,
     report_to: Path | None,
     as_json: bool,
+    allure: Path | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> None:
     if junit is not None:
         junit.parent.mkdir(parents=True, exist_ok=True)
-        junit.write_text(junit_xml(records), encoding="utf-8")
+        junit.write_text(junit_xml(records, _attach(records, junit)), encoding="utf-8")
+    if allure is not None:
+        click.echo(f"allure: {write_allure(records, allure)}", err=as_json)
     if report_to is not None:
         click.echo(f"report: {report.write(records, report_to)}", err=as_json)
     if as_json:
         print_json({"flows": [_record_json(record) for record in records], **(more or {})})
     elif records:
         click.echo(summary(records))
+
+
+def _attach(records: Sequence[FlowRecord], junit: Path) -> dict[int, list[str]]:
+    """Pictures and logs of failed steps, in a folder beside the XML; by the `id` of their record."""
+    folder = junit.with_name(f"{junit.stem}-files")
+    files: dict[int, list[str]] = {}
+    for record in records:
+        if (step := step_to_blame(record.steps)) and (step.before or step.after or step.log):
+            folder.mkdir(exist_ok=True)
+            files[id(record)] = [
+                str((folder / file["source"]).absolute()) for file in attachments(step, folder)
+            ]
+    return files
 
 
 def _record_json(record: FlowRecord) -> dict[str, Any]:

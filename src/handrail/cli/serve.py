@@ -4,41 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
+from typing import Protocol
 
 import click
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from handrail.agent.console import AgentConsole, ConsoleRuns
-from handrail.agent.model import AgentModel
-from handrail.agent.models import open_model
-from handrail.bind import check_bind, listen, pages_apart, public_host, read_certificate, read_public
+from handrail.bind import (
+    check_bind,
+    listen,
+    public_host,
+    read_certificate,
+    read_public_address,
+    separate_page_host,
+)
 from handrail.cli.local_server import runtime_for, serve_local
-from handrail.cli.options import FOLDER, PEM, PORT, callers_path, command_options, option, read_token
-from handrail.cli.output import mcp_line, own_command
+from handrail.cli.mcp import client_setups
+from handrail.cli.options import FOLDER, PEM, PORT, command_options, option, read_token, resolve_callers_path
+from handrail.cli.output import mcp_add_command, own_command, program_path
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.device_names import DeviceNames
-from handrail.engine.session import Session
-from handrail.errors import DeviceBusy, InvalidAction
+from handrail.errors import DeviceBusy
 from handrail.invocation import current, run
 from handrail.mcp_server.http import mcp_routes
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
+from handrail.satellites import load_plugin, plugins
 from handrail.simulator import simulated_phones
-from handrail.waiting import Background
-from handrail.web_server.approvals import recall_from, remember_in
-from handrail.web_server.auth import hosts_of
+from handrail.web_server.approvals import agent_answer_reader, agent_answer_writer
+from handrail.web_server.auth import served_hosts
 from handrail.web_server.desk_file import DeskFile
 from handrail.web_server.pages import login_path
 from handrail.web_server.phone import RemotePhones
-from handrail.web_server.server import PageHosts, build, serving
+from handrail.web_server.server import PageHosts, build_desk_app, serving
 
 MoreRoutes = Callable[[Runtime, DeskFile, AsyncExitStack], Awaitable[tuple[Sequence[BaseRoute], list[str]]]]
 """Further routes of a server on the desk's port, and lines about them for the terminal."""
@@ -66,7 +71,7 @@ class ServeOptions:
     profile: str = option("Which MCP tools; see handrail mcp.", "--tools", default="desk", show_default=True)
     flows: tuple[Path, ...] = option(
         "Where flows are; may be repeated.  [default: flows, examples/flows, flows in HANDRAIL_HOME]",
-        multiple=True, type=FOLDER, callback=callers_path, metavar="DIR",
+        multiple=True, type=FOLDER, callback=resolve_callers_path, metavar="DIR",
     )  # fmt: skip
     model: str | None = option("Who answers in the Console; see handrail agent.", metavar="MODEL")
     base_url: str | None = option("With --model: another server with the maker's protocol.", metavar="URL")
@@ -91,17 +96,17 @@ def serve(options: ServeOptions) -> None:
 async def serve_desk(options: ServeOptions) -> None:
     certificate = read_certificate(options.cert, options.key)
     check_bind(options.host, options.token, certificate, is_plain=options.is_plain)
-    read_public(options.public)
+    read_public_address(options.public)
     config = Config.from_env(os.environ)
     bound = listen(options.host, options.port)
     async with AsyncExitStack() as stack:
         stack.callback(bound.close)
-        runtime, desk = await _open(options, config, stack)
+        runtime, desk = await _open_desk(options, config, stack)
         await _serve(options, runtime, desk, bound, stack)
 
 
-async def _open(options: ServeOptions, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
-    """Opens the desk before the phones: a session takes the desk that is there when it is opened."""
+async def _open_desk(options: ServeOptions, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
+    """Opens the desk, then the phones: a session uses the desk that exists when it is opened."""
     devices = list(options.device)
     if options.sim:
         phones = simulated_phones(
@@ -118,7 +123,10 @@ async def _open(options: ServeOptions, config: Config, stack: AsyncExitStack) ->
         )
     permissions = runtime.permissions
     desk = await Desk.open(
-        runtime.store, runtime.clock, remember=remember_in(permissions), recall=recall_from(permissions)
+        runtime.store,
+        runtime.clock,
+        remember=agent_answer_writer(permissions),
+        recall=agent_answer_reader(permissions),
     )
     stack.push_async_callback(desk.close)
     runtime.attach_desk(desk)
@@ -135,18 +143,18 @@ async def _serve(
 ) -> None:
     port = bound.getsockname()[1]
     certificate = read_certificate(options.cert, options.key)
-    page_host, sockets = (None, [bound]) if certificate else pages_apart(options.host, bound)
+    page_host, sockets = (None, [bound]) if certificate else separate_page_host(options.host, bound)
     notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token, options.cert)
     public = public_host(options.public, options.host, port, options.cert)
     more, lines = await options.more(runtime, notice, stack) if options.more else ((), [])
     usual = [current.get().path(Path(name)) for name in ("flows", "examples/flows")]
     folders = options.flows or [folder for folder in usual if folder.is_dir()][:1]
-    app = build(
+    app = build_desk_app(
         runtime,
         desk,
         token=notice.token,
         key=notice.key,
-        allowed_hosts=hosts_of(options.host, port),
+        allowed_hosts=served_hosts(options.host, port),
         routes=[*await _routes(options, runtime, stack), *more],
         flow_folders=[*folders, runtime.config.home / "flows"],
         pages=PageHosts(page_host, public, options.public is not None),
@@ -156,11 +164,13 @@ async def _serve(
     context = app.state.context
     async with (
         serving(app, *sockets, certificate=certificate),
-        answering(options.model, options.base_url, runtime, desk) as console,
+        console_agent(options, runtime, desk) as agent,
     ):
-        context.on_interrupt.append(console.interrupt)
+        if agent is not None:
+            context.on_interrupt.append(agent.interrupt)
         context.console.has_model = options.model is not None
-        context.agent_line = mcp_line()
+        context.agent_line = mcp_add_command()
+        context.agent_clients = client_setups(program_path())
         if options.remote is not None:
             context.phones.remote = options.remote()
         notice.write(runtime.config.desk)
@@ -200,27 +210,20 @@ def _print_addresses(
     click.echo("\n".join([*lines, *more, "Ctrl-C stops it."]))
 
 
-@asynccontextmanager
-async def answering(
-    model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
-) -> AsyncIterator[AgentConsole]:
-    """Answers in the Console while the block runs. Raises at once for a model that can't be opened."""
+class ConsoleAgent(Protocol):
+    """Answers what a person writes in the desk's Console."""
 
-    def model_of() -> AgentModel:
-        if model is None:
-            raise InvalidAction(
-                "No model was named", path="model", hint="Start `handrail serve --model openai:NAME`."
-            )
-        return open_model(model, env=runtime.env, clock=runtime.clock, base_url=base_url)
+    def interrupt(self) -> bool: ...
 
-    async def session_of() -> Session:
-        opened = list(runtime.sessions.values())
-        return opened[0] if len(opened) == 1 else await runtime.session()
 
-    if model is not None:
-        await model_of().close()
-    place = ConsoleRuns(runtime.config.runs, runtime.clock)
-    console = AgentConsole(session_of, model_of, desk, place, windows=runtime.desk_session())
-    async with Background() as listening:
-        listening.start(console.run(), "answering in the Console")
-        yield console
+def console_agent(
+    options: ServeOptions, runtime: Runtime, desk: Desk
+) -> AbstractAsyncContextManager[ConsoleAgent | None]:
+    """The agent that handrail-agent brings, at work while the block runs; without it there is none."""
+    if options.model is None and "console" not in plugins("handrail.runners"):
+        return nullcontext()
+    module = load_plugin("handrail.runners", "console", "agent", "`handrail serve --model`")
+    agent: AbstractAsyncContextManager[ConsoleAgent] = module.answering(
+        options.model, options.base_url, runtime, desk
+    )
+    return agent

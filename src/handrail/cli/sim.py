@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from handrail.cli.options import EXISTING_FILE, PORT, DeviceOptions, device_from, phone_option
+from handrail.cli.options import EXISTING_FILE, PORT, DeviceOptions, open_device_for_command, phone_option
 from handrail.errors import Unsupported
 from handrail.simulator import simulator
 
@@ -40,7 +40,7 @@ _NOT_FOUND = 127  # a shell's exit code for a command that it does not have
 
 
 async def _run_inside(words: list[str], device: str | None) -> int:
-    async with device_from(DeviceOptions(device)) as opened:
+    async with open_device_for_command(DeviceOptions(device)) as opened:
         done = await opened.device.shell.run(["sim", *words], check=False)
         if done.exit_code == _NOT_FOUND:
             raise Unsupported(
@@ -67,6 +67,7 @@ async def _run_inside(words: list[str], device: str | None) -> int:
 @click.option("--vendor", metavar="NAME", help="Who made it: google, samsung, xiaomi, …")
 @click.option("--auth", is_flag=True, help="Ask hosts for their key; SIGUSR1 accepts those that wait.")
 @click.option("--emulator", is_flag=True, help="Be found as an emulator: port 5555, console and gRPC.")
+@click.option("--iphone", is_flag=True, help="Be an iPhone: WebDriverAgent from port 8100 on, and usbmuxd.")
 @click.option(
     "--web",
     type=click.Choice(["own", "chromium"]),
@@ -87,7 +88,13 @@ def sim(
         return
     with simulator():
         from handrail_sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT  # noqa: PLC0415
-        from handrail_sim.served import Kind, ease_collection, make_phones, run  # noqa: PLC0415
+        from handrail_sim.served import (  # noqa: PLC0415
+            Kind,
+            ease_collection,
+            make_phones,
+            run,
+            run_iphones,
+        )
 
         is_emulator: bool = more["emulator"]
         first = port if port is not None else EMULATOR_PORT if is_emulator else DEFAULT_PORT
@@ -95,8 +102,11 @@ def sim(
             "seed": more["seed"],
             "apps": None if apps is None else [name.strip() for name in apps.split(",") if name.strip()],
             "faults": more["faults"],
-            "kind": Kind(more["profile"], more["android"], more["vendor"]),
         }
+        if more["iphone"]:
+            asyncio.run(run_iphones(phones, host, port, **chosen))
+            return
+        chosen["kind"] = Kind(more["profile"], more["android"], more["vendor"])
         simulated = make_phones(phones, first_port=first if is_emulator else None, **chosen)
         ease_collection()
         asyncio.run(run(simulated, host, first, auth=more["auth"], emulator=is_emulator, web=more["web"]))

@@ -47,7 +47,7 @@ DEPTH = "Deepest level shown; 0 shows all."
 @click.option("--find", metavar="TEXT", help="Only lines that contain this text.")
 def tree(file: str, form: str, as_json: bool, within: str | None, find: str | None, **limits: Any) -> None:
     """Render the UI dump in FILE (- for standard input) as an agent reads it."""
-    screen = _read(file)
+    screen = _read_dump(file)
     registry = Registry()
     options = CompactOptions(flags=flags_of(screen), **limits)
     result = registry.rebuild(screen, options)
@@ -56,7 +56,7 @@ def tree(file: str, form: str, as_json: bool, within: str | None, find: str | No
         result = registry.rebuild(screen, replace(options, within=element))
     match "json" if as_json else form:
         case "json":
-            print_json(_describe(screen, registry, result))
+            print_json(_json_document(screen, registry, result))
         case "outline":
             print_json(outline(screen, max_depth=options.max_depth))
         case "full":
@@ -75,7 +75,7 @@ def tree(file: str, form: str, as_json: bool, within: str | None, find: str | No
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Most changes shown.")
 def diff(before: str, after: str, form: str, as_json: bool, limit: int) -> None:
     """Say what changed between the UI dumps BEFORE and AFTER."""
-    old, new = _read(before), _read(after)
+    old, new = _read_dump(before), _read_dump(after)
     registry = Registry()
     registry.rebuild(old)
     shown = registry.rebuild(new, CompactOptions(flags=flags_of(new)))
@@ -87,7 +87,7 @@ def diff(before: str, after: str, form: str, as_json: bool, limit: int) -> None:
         click.echo(diff_text(changes, limit=limit, screen_text=shown.text))
 
 
-def _read(file: str) -> Screen:
+def _read_dump(file: str) -> Screen:
     try:
         return parse(read_input(file))
     except TreeParseError as error:
@@ -103,7 +103,7 @@ def _print_lines(text: str, wanted: str | None) -> None:
     click.echo("\n".join([head, *lines]))
 
 
-def _describe(screen: Screen, registry: Registry, result: CompactResult) -> dict[str, Any]:
+def _json_document(screen: Screen, registry: Registry, result: CompactResult) -> dict[str, Any]:
     return {
         "text": result.text,
         "fingerprint": result.fingerprint,

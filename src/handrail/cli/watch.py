@@ -17,23 +17,23 @@ from typing import Any
 
 import click
 
-from handrail.android.choose import pick
 from handrail.android.driver import connect
 from handrail.android.surface import AndroidSurface
 from handrail.cli.options import (
     FILE,
     DeviceOptions,
-    Opened,
-    chosen_browser,
-    device_from,
+    OpenedDevice,
+    chosen_by_name,
     device_options,
     json_option,
+    open_device_for_command,
 )
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
+from handrail.devices import pick
 from handrail.engine.snapshot import ScreenTracker
 from handrail.errors import InvalidAction
-from handrail.flow.plan import name_of
+from handrail.flow.plan import step_name
 from handrail.flow.recording import Recording, ended_actions
 from handrail.invocation import current
 from handrail.journal import Journal
@@ -46,7 +46,7 @@ from handrail.screen.refs import Registry
 from handrail.store import Store
 from handrail.waiting import wait_for_event
 
-News = dict[str, Any]
+WatchEvent = dict[str, Any]
 _BULLET = "·"
 _UNDER_WAY = ("accepted", "resolved", "dispatched")
 
@@ -63,16 +63,16 @@ def watch(*, target: DeviceOptions, every_ms: int, as_json: bool) -> None:
 
     async def follow() -> None:
         config = Config.from_env(os.environ)
-        async with device_from(target, config) as opened:
-            async for news in _news(opened, config, every_ms):
-                click.echo(json.dumps(news, ensure_ascii=False) if as_json else _words(news))
+        async with open_device_for_command(target, config) as opened:
+            async for news in _watch_events(opened, config, every_ms):
+                click.echo(json.dumps(news, ensure_ascii=False) if as_json else _event_text(news))
 
     with suppress(KeyboardInterrupt):
         asyncio.run(follow())
 
 
-async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[News]:
-    """The screen first; then, in every round, what was done before what it changed."""
+async def _watch_events(opened: OpenedDevice, config: Config, every_ms: int) -> AsyncIterator[WatchEvent]:
+    """Yields the screen, then in every round the actions that ended and the changes of the screen."""
     clock = SystemClock()
     driver = await connect(opened.device, clock=clock, helper="none", env=os.environ)
     config.make_home()
@@ -84,7 +84,7 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     screens, reported, began = ScreenTracker(guarded, clock, Registry()), set[str](), clock.now_ms()
     try:
         old = (await screens.refresh()).screen
-        yield {"kind": "screen", "device": driver.serial, "text": secrets.redact(_text(screens))}
+        yield {"kind": "screen", "device": driver.serial, "text": secrets.redact(_screen_text(screens))}
         while True:
             await clock.sleep_ms(every_ms)
             new = (await screens.refresh()).screen
@@ -93,7 +93,7 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
                     reported.add(row.action_id)
                     yield {"kind": "action", **row.to_dict()}
             if changes := screens.changes(old, new):
-                text = _without_refs(diff_text(changes, screen_text=_text(screens)))
+                text = _without_refs(diff_text(changes, screen_text=_screen_text(screens)))
                 yield {"kind": "changes", "device": driver.serial, "text": secrets.redact(text)}
             old = new
     finally:
@@ -102,7 +102,7 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
         await driver.close()
 
 
-def _text(screens: ScreenTracker) -> str:
+def _screen_text(screens: ScreenTracker) -> str:
     return _without_refs(screens.registry.text)
 
 
@@ -111,7 +111,7 @@ def _without_refs(text: str) -> str:
     return re.sub(r"(?m)^(\s*)@[a-z]\d+(?= )", rf"\1{_BULLET}", text)
 
 
-def _words(news: News) -> str:
+def _event_text(news: WatchEvent) -> str:
     if news["kind"] != "action":
         return f"{news['text']}\n"
     who = news.get("actor") or {}
@@ -137,42 +137,45 @@ def record(*, out: Path, name: str | None, force: bool, target: DeviceOptions) -
         raise InvalidAction(f"{out} exists", hint="Give another name, or --force.", path="out")
     if not out.parent.is_dir():
         raise InvalidAction(f"{out.parent} is not a folder", hint="Make it first.", path="out")
-    recording = asyncio.run(_record(target))
+    recording = asyncio.run(_record_device(target))
     out.write_text(recording.text(name or out.stem), encoding="utf-8")
     click.echo(f"{len(recording.steps)} steps in {out}; replay: handrail run {out}", err=True)
 
 
-async def _record(target: DeviceOptions) -> Recording:
+async def _record_device(target: DeviceOptions) -> Recording:
     config, clock = Config.from_env(os.environ), SystemClock()
     config.make_home()
     stop = asyncio.Event()
     async with AsyncExitStack() as stack:
         stack.enter_context(current.get().on_stop(stop.set, once=False))
         if target.sim:  # it lives here; others reach it by its address
-            serial = (await stack.enter_async_context(device_from(target, config, clock))).device.serial
+            serial = (
+                await stack.enter_async_context(open_device_for_command(target, config, clock))
+            ).device.serial
         else:
-            browser = chosen_browser(target, config)
+            browser = chosen_by_name(target, config)
             serial = browser or (await pick(target.device, config, clock, os.environ)).serial
         journal = Journal.open(config.home, clock)
         stack.push_async_callback(journal.close)
         newest = journal.actions(1)
         click.echo(f"recording {serial}; Ctrl-C ends it", err=True)
-        return await _recorded(journal, serial, newest[0].seq if newest else 0, clock, stop)
+        return await _record_until_stopped(journal, serial, newest[0].seq if newest else 0, clock, stop)
 
 
-async def _recorded(
+async def _record_until_stopped(
     journal: Journal, serial: str, last_id: int, clock: Clock, stop: asyncio.Event
 ) -> Recording:
-    """Everything that ends on this device after `last_id` until `stop`, whichever process did it."""
+    """Records the actions of all processes on this device that end after journal entry `last_id`, until
+    `stop`."""
     recording = Recording()
     while True:
         is_last = stop.is_set()
         for row, shown in ended_actions(journal, device=serial, after=last_id):
             last_id = row.seq
-            step = recording.take(shown)
+            step = recording.add_action(shown)
             if step is not None:
                 number = len(recording.steps)
-                click.echo(f"{number:>3}  {name_of(Step(action=step.action))}", err=True)
+                click.echo(f"{number:>3}  {step_name(Step(action=step.action))}", err=True)
         if is_last:
             return recording
         await wait_for_event(clock, stop, POLL_MS)

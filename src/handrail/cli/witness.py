@@ -11,15 +11,15 @@ from socket import socket
 import click
 
 from handrail.bind import is_loopback, listen
-from handrail.cli.journal import read_keys
 from handrail.cli.options import EXISTING_FILE, FOLDER, PORT
+from handrail.cli.output import read_keys
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import DeviceBusy, InvalidAction
 from handrail.invocation import current
 from handrail.journal.signed_note import WITNESS, SigningKey
 from handrail.journal.signing_key import make_key, read_key
-from handrail.web_server.auth import Rules, hosts_of
+from handrail.web_server.auth import HostRules, served_hosts
 from handrail.web_server.server import serving
 from handrail.web_server.witness_server import Witness, build_witness
 
@@ -70,8 +70,8 @@ def serve(host: str, port: int, keys: tuple[str, ...], folder: Path | None, **tl
     try:
         bound = listen(host, port)
         certificate = (tls_cert, tls_key) if tls_cert and tls_key else None
-        witness = Witness(folder, _own_key(home), lambda: read_keys(keys), SystemClock())
-        asyncio.run(_serve(host, bound, witness, certificate))
+        witness = Witness(folder, _witness_key(home), lambda: read_keys(keys), SystemClock())
+        asyncio.run(_serve_witness(host, bound, witness, certificate))
     finally:
         os.close(lock)
 
@@ -79,18 +79,20 @@ def serve(host: str, port: int, keys: tuple[str, ...], folder: Path | None, **tl
 @witness.command()
 def key() -> None:
     """Print this witness's public key: HANDRAIL_WITNESS_KEY of the machines that it signs for."""
-    click.echo(str(_own_key(Config.from_env(os.environ).make_home()).verifier))
+    click.echo(str(_witness_key(Config.from_env(os.environ).make_home()).verifier))
 
 
-def _own_key(home: Path) -> SigningKey:
+def _witness_key(home: Path) -> SigningKey:
     path = home / "keys" / "witness.key"
     return read_key(path) if path.exists() else make_key(path, WITNESS, NAME)
 
 
-async def _serve(host: str, bound: socket, witness: Witness, certificate: tuple[Path, Path] | None) -> None:
+async def _serve_witness(
+    host: str, bound: socket, witness: Witness, certificate: tuple[Path, Path] | None
+) -> None:
     stop = asyncio.Event()
     port = bound.getsockname()[1]
-    app = build_witness(witness, Rules(hosts_of(host, port)))
+    app = build_witness(witness, HostRules(served_hosts(host, port)))
     with current.get().on_stop(stop.set, once=False):
         async with serving(app, bound, certificate=certificate):
             scheme = "https" if certificate else "http"

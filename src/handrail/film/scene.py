@@ -12,20 +12,21 @@ from typing import Any, Literal
 
 from handrail.screen.node import Bounds, ScreenPoint
 
-SEEN_MS = 500.0
-"""So long the screen stands before it is touched."""
+SEEN_MS = 500.0  # how long the screen is shown before it is touched
 TOUCHED_MS = 650.0
-SHORTEST_MS, LONGEST_MS = 700.0, 1_500.0
-"""Of what an action led to: long enough to be read, never as long as nothing happens."""
+SHORTEST_MS, LONGEST_MS = 700.0, 1_500.0  # how long the result of an action is shown
 
 _LOOKS = frozenset({"observation", "control"})
 """Kinds of actions that name an element and do not touch it."""
 FilmTone = Literal["good", "plain", "bad"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Picture:
-    """A screenshot beside a step; None as `png` with the reason why there is none."""
+    """A screenshot beside a step; None as `png` with the reason why there is none.
+
+    A run goes on while it is taken, so it may be filled in later.
+    """
 
     png: bytes | None
     width: int = 0
@@ -59,7 +60,7 @@ class FilmScene:
     duration_ms: float = 0.0
     before: Picture | None = None
     after: Picture | None = None
-    """None where no picture was taken: what was shown last is shown on."""
+    """None if no picture was taken: the last one stays."""
     touch: FilmTouch = FilmTouch()
     device: str = ""
 
@@ -95,7 +96,7 @@ class FilmPlan:
     end_ms: float
 
 
-def schedule(scenes: Sequence[FilmScene]) -> FilmPlan:
+def plan_film(scenes: Sequence[FilmScene]) -> FilmPlan:
     frames: list[FilmFrame] = []
     marks: list[SceneTimes] = []
     shown: dict[str, Picture | None] = {}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
@@ -17,7 +19,7 @@ from PIL.Image import Image
 from PIL.ImageDraw import ImageDraw
 
 from handrail.errors import HandrailError, InvalidAction, PictureUnreadable, Unsupported
-from handrail.film.scene import FilmFrame, FilmScene, FilmTone, FilmTouch, Picture, SceneTimes, schedule
+from handrail.film.scene import FilmFrame, FilmScene, FilmTone, FilmTouch, Picture, SceneTimes, plan_film
 from handrail.screen.node import Bounds
 from handrail.screen.text import clean
 from handrail.surface.picture import opened, size_of
@@ -33,8 +35,7 @@ _BOLD = (
     *("DejaVuSans-Bold.ttf", "NotoSans-Bold.ttf", "Roboto-Medium.ttf", "LiberationSans-Bold.ttf"),
     *("Arial Bold.ttf", "arialbd.ttf", "segoeuib.ttf"),
 )
-_MISSING = "\U0010ffff"
-"""No font has it: what it is drawn as, every missing character is drawn as."""
+_MISSING = "\U0010ffff"  # a character that no font has; every missing character is drawn like it
 
 
 @cache
@@ -53,44 +54,30 @@ def font_for(text: str, size: int, *, bold: bool = False) -> Font:
     """The first font that has every character, else the first one."""
     candidates = fonts(size, bold=bold)
     wanted = {char for char in text if not char.isspace()}
-    return next((font for font in candidates if all(_has(font, char) for char in wanted)), candidates[0])
+    return next((font for font in candidates if all(_font_has(font, char) for char in wanted)), candidates[0])
 
 
 @cache
-def _has(font: Font, char: str) -> bool:
+def _font_has(font: Font, char: str) -> bool:
     return bytes(font.getmask(char)) != bytes(font.getmask(_MISSING))
 
 
-def fitted(text: str, font: Font, width: float, lines: int) -> list[str]:
+def fit_lines(text: str, font: Font, width: float, lines: int) -> list[str]:
     """At most so many lines of this width; the last one is cut where it is too long."""
     fitting: list[str] = []
     rest = clean(text)
     while rest and len(fitting) < lines:
-        is_last = len(fitting) == lines - 1
-        taken = next(_shorter(rest, font, width, whole_words=not is_last), rest[:1])
-        rest_after = rest[len(taken) :].lstrip()
-        if is_last and rest_after:
-            taken = next(_shorter(rest, font, width, whole_words=False, tail="…"), "…")
-        fitting.append(taken.rstrip())
-        rest = rest_after
+        tail = "…" if len(fitting) == lines - 1 and font.getlength(rest) > width else ""
+
+        def width_of(count: int, text: str = rest, tail: str = tail) -> float:
+            return font.getlength(text[:count].rstrip() + tail)
+
+        end = bisect_right(range(1, len(rest) + 1), width, key=width_of)
+        if end < len(rest) and not tail:
+            end = max(rest.rfind(" ", 0, end + 1), 0) or end
+        fitting.append(rest[: end or 1].rstrip() + tail)
+        rest = rest[end or 1 :].lstrip()
     return fitting
-
-
-def _shorter(text: str, font: Font, width: float, *, whole_words: bool, tail: str = "") -> Iterator[str]:
-    """The longest beginnings of a text that fit."""
-    if not tail and font.getlength(text) <= width:
-        yield text
-        return
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = font.getlength(text[:middle].rstrip() + tail) <= width
-        low, high = (middle, high) if fits else (low, middle - 1)
-    space = text.rfind(" ", 0, low + 1)
-    if whole_words and space > 0:
-        yield text[:space]
-    elif low:
-        yield text[:low].rstrip() + tail
 
 
 NARROW, WIDE = 540, 960
@@ -107,8 +94,7 @@ _TONES: dict[FilmTone, tuple[int, int, int]] = {
 _MARK = (224, 33, 138)
 _WHITE = (255, 255, 255, 255)
 _MARGIN = 20
-_MAX_DECODED = 8
-"""Pictures that stay decoded: one is shown by several frames."""
+_MAX_DECODED = 8  # pictures that stay decoded: one is shown by several frames
 
 Colour = tuple[int, int, int]
 
@@ -135,33 +121,27 @@ class FilmPainter:
 
     def paint(self, frame: FilmFrame) -> Image:
         canvas = Images.new("RGB", self.size, _GROUND)
-        shown, box = self._shown(frame.picture)
+        shown, box = self._screen_picture(frame.picture)
         canvas.paste(shown, box[:2])
         if frame.touch and frame.picture is not None and frame.picture.png is not None:
-            _draw_touch(
-                canvas,
-                frame.touch,
-                box,
-                (frame.picture.width, frame.picture.height)
-                if frame.picture.width > 0 < frame.picture.height
-                else shown.size,
-            )
-        self._caption(canvas, frame)
+            size = frame.picture.width, frame.picture.height
+            _draw_touch(canvas, frame.touch, box, size if all(size) else shown.size)
+        self._draw_caption(canvas, frame)
         return canvas
 
     # the screen
 
-    def _shown(self, picture: Picture | None) -> tuple[Image, Bounds]:
-        image = self._decoded(picture) if picture is not None and picture.png is not None else None
+    def _screen_picture(self, picture: Picture | None) -> tuple[Image, Bounds]:
+        image = self._decoded(picture.png) if picture is not None and picture.png is not None else None
         if image is None:
             why = picture.why_not if picture is not None else ""
-            return _card(self.screen, why or "No picture was taken"), Bounds(0, 0, *self.screen)
+            return _text_card(self.screen, why or "No picture was taken"), Bounds(0, 0, *self.screen)
         left, top = (self.screen[0] - image.width) // 2, (self.screen[1] - image.height) // 2
         return image, Bounds(left, top, left + image.width, top + image.height)
 
-    def _decode(self, picture: Picture) -> Image | None:
+    def _decode(self, png: bytes) -> Image | None:
         try:
-            with opened(picture.png or b"") as read:
+            with opened(png) as read:
                 image = read.convert("RGB")
         except PictureUnreadable:
             return None
@@ -171,7 +151,7 @@ class FilmPainter:
 
     # the caption
 
-    def _caption(self, canvas: Image, frame: FilmFrame) -> None:
+    def _draw_caption(self, canvas: Image, frame: FilmFrame) -> None:
         draw, scene = Draws.Draw(canvas), self._scenes[frame.scene]
         top, width = self.screen[1], self.size[0]
         done = (frame.scene + (1.0 if frame.is_over else 0.5)) / len(self._scenes)
@@ -182,80 +162,57 @@ class FilmPainter:
         draw.text((_MARGIN, top + 18), scene.number, font=number, fill=_SOFT)
         left = _MARGIN + max(28, round(number.getlength(scene.number)) + 12)
         title = font_for(scene.title, 22, bold=True)
-        [line, *_] = fitted(scene.title, title, width - left - _MARGIN, 1) or [""]
+        [line, *_] = fit_lines(scene.title, title, width - left - _MARGIN, 1) or [""]
         draw.text((left, top + 18), line, font=title, fill=_INK)
         reason = font_for(scene.reason, 18)
-        for at, words in enumerate(fitted(scene.reason, reason, width - left - _MARGIN, 2)):
+        for at, words in enumerate(fit_lines(scene.reason, reason, width - left - _MARGIN, 2)):
             draw.text((left, top + 53 + 25 * at), words, font=reason, fill=_SOFT)
         base = self.size[1] - 40
         at_ms = scene.started_ms + (scene.duration_ms if frame.is_over else 0.0)
-        moment = f"{_clock(at_ms)} / {_clock(self._end_ms)}"
+        moment = f"{_time_text(at_ms)} / {_time_text(self._end_ms)}"
         small = font_for(moment, 17)
         clock_left = self.size[0] - _MARGIN - small.getlength(moment)
         draw.text((clock_left, base), moment, font=small, fill=_SOFT)
         words = scene.verdict if frame.is_over else "…"
         font = font_for(words, 18, bold=True)
-        colour = _TONES[scene.tone if frame.is_over else "plain"]
-        draw.ellipse((left, base + 5, left + 12, base + 17), fill=colour)
-        [line, *_] = fitted(words, font, clock_left - left - 36, 1) or [""]
-        draw.text((left + 20, base - 1), line, font=font, fill=colour)
+        draw.ellipse((left, base + 5, left + 12, base + 17), fill=tone)
+        [line, *_] = fit_lines(words, font, clock_left - left - 36, 1) or [""]
+        draw.text((left + 20, base - 1), line, font=font, fill=tone)
 
 
-def _clock(ms: float) -> str:
+def _time_text(ms: float) -> str:
     """ "0:06.2"."""
     tenths = round(ms / 100)
     return f"{tenths // 600}:{tenths % 600 / 10:04.1f}"
 
 
-def _card(size: tuple[int, int], words: str) -> Image:
+def _text_card(size: tuple[int, int], words: str) -> Image:
     """Stands for a picture that may not be shown."""
     card = Images.new("RGB", size, _CARD)
     draw, font = Draws.Draw(card), font_for(words, 20)
-    for at, line in enumerate(fitted(words, font, size[0] - 4 * _MARGIN, 6)):
+    for at, line in enumerate(fit_lines(words, font, size[0] - 4 * _MARGIN, 6)):
         left = (size[0] - font.getlength(line)) / 2
         draw.text((left, size[1] / 2 - 60 + 30 * at), line, font=font, fill=_SOFT)
     return card
 
 
-_FINER = 3
-"""Marks are drawn so much larger and shrunk: lines of Pillow have steps otherwise."""
-_FINGER = 17
-"""Radius of a finger's ring, in pixels of the film."""
-_ROOM = 32
-"""Around a mark: a ring, a line's width."""
+_FINER = 2  # marks are drawn so much larger and shrunk: lines of Pillow have steps otherwise
+_FINGER = 17  # radius of a finger's ring, in pixels of the film
 
 
 def _draw_touch(canvas: Image, touch: FilmTouch, place: Bounds, device: tuple[int, int]) -> None:
-    across, down = place.width / device[0], place.height / device[1]
-    box = (
-        (touch.box.left * across, touch.box.top * down, touch.box.right * across, touch.box.bottom * down)
-        if touch.box is not None
-        else None
-    )
+    across, down = place.width * _FINER / device[0], place.height * _FINER / device[1]
     strokes = [[(x * across, y * down) for x, y in path] for path in touch.strokes]
-    if box is not None and not strokes:
-        strokes = [[((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)]]
-    left, top, right, bottom = _around(box, strokes, place)
-    sheet = Images.new("RGBA", ((right - left) * _FINER, (bottom - top) * _FINER), (*_MARK, 0))
+    sheet = Images.new("RGBA", (place.width * _FINER, place.height * _FINER), (*_MARK, 0))
     draw = Draws.Draw(sheet)
-    if box is not None:
-        moved = (box[0] - left, box[1] - top, box[2] - left, box[3] - top)
-        _draw_box(draw, [edge * _FINER for edge in moved])
+    if (box := touch.box) is not None:
+        edges = box.left * across, box.top * down, box.right * across, box.bottom * down
+        _draw_box(draw, edges)
+        strokes = strokes or [[((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2)]]
     for stroke in strokes:
-        _draw_stroke(draw, [((x - left) * _FINER, (y - top) * _FINER) for x, y in stroke])
-    mark = sheet.resize((right - left, bottom - top), Images.Resampling.BOX)
-    canvas.paste(mark, (place.left + left, place.top + top), mark)
-
-
-def _around(
-    box: Sequence[float] | None, strokes: Sequence[Sequence[tuple[float, float]]], place: Bounds
-) -> tuple[int, int, int, int]:
-    points = [point for stroke in strokes for point in stroke]
-    points += [(box[0], box[1]), (box[2], box[3])] if box is not None else []
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    left, top = max(0, int(min(xs)) - _ROOM), max(0, int(min(ys)) - _ROOM)
-    right, bottom = min(place.width, int(max(xs)) + _ROOM), min(place.height, int(max(ys)) + _ROOM)
-    return left, top, max(left + 1, right), max(top + 1, bottom)
+        _draw_stroke(draw, stroke)
+    mark = sheet.reduce(_FINER)
+    canvas.paste(mark, place[:2], mark)
 
 
 def _draw_box(draw: ImageDraw, box: Sequence[float]) -> None:
@@ -276,25 +233,18 @@ def _draw_stroke(draw: ImageDraw, points: Sequence[tuple[float, float]]) -> None
         draw.ellipse((x - reach, y - reach, x + reach, y + reach), fill=colour)
     hole = (_FINGER - 4) * _FINER
     draw.ellipse((x - hole, y - hole, x + hole, y + hole), fill=(*_MARK, 110))
-    if len(points) > 1 and points[0] != points[-1]:
-        for width, colour in ((11, _WHITE), (6, (*_MARK, 255))):
-            draw.line([*points], fill=colour, width=width * _FINER, joint="curve")
-            size = (width + 20) * _FINER
-            tip = points[-1]
-            back = next((point for point in reversed(points) if point != tip), tip)
-            length = ((tip[0] - back[0]) ** 2 + (tip[1] - back[1]) ** 2) ** 0.5 or 1.0
-            along = (tip[0] - back[0]) / length, (tip[1] - back[1]) / length
-            side = -along[1] * size / 2, along[0] * size / 2
-            root = tip[0] - along[0] * size / 2, tip[1] - along[1] * size / 2
-            end = tip[0] + along[0] * size / 2, tip[1] + along[1] * size / 2
-            corners = [(root[0] + way * side[0], root[1] + way * side[1]) for way in (1, -1)]
-            draw.polygon([end, *corners], fill=colour)
+    tip = points[-1]
+    if (back := next((point for point in reversed(points) if point != tip), None)) is None:
+        return
+    direction = math.degrees(math.atan2(tip[0] - back[0], back[1] - tip[1]))  # clockwise from upwards
+    for width, colour in ((11, _WHITE), (6, (*_MARK, 255))):
+        draw.line([*points], fill=colour, width=width * _FINER, joint="curve")
+        draw.regular_polygon((*tip, (width + 20) * _FINER * 0.6), 3, rotation=-direction, fill=colour)
 
 
 HOW_TO_INSTALL = "pip install 'handrail[video]' brings it. The player of a report needs nothing."
 _CODECS = ("libx264", "libopenh264", "h264_videotoolbox", "h264")
-_TICKS = 1_000
-"""Per second: the clock of the file is that of the plan."""
+_TICKS = 1_000  # per second: the clock of the file is that of the plan
 _OPTIONS = {
     "preset": "veryfast",
     "crf": "29",
@@ -306,10 +256,10 @@ _OPTIONS = {
 
 def need_encoder() -> None:
     """Fails before anything else is begun, for a program that will need a film at its end."""
-    _codec(_library())
+    _find_codec(_load_av())
 
 
-def _library() -> Any:
+def _load_av() -> Any:
     try:
         return importlib.import_module("av")
     except ImportError:
@@ -317,7 +267,7 @@ def _library() -> Any:
         raise Unsupported(missing, hint=HOW_TO_INSTALL) from None
 
 
-def _codec(av: Any) -> str:
+def _find_codec(av: Any) -> str:
     for name in _CODECS:
         try:
             av.codec.Codec(name, "w")
@@ -331,8 +281,8 @@ def write_film(scenes: Sequence[FilmScene], path: Path, title: str = "") -> tupl
     """When the film shows which scene. Readers see all of the file or nothing. Raises `OSError` too."""
     if not scenes:
         raise InvalidAction("There is nothing to film: no action was run", hint="Run something first.")
-    av = _library()
-    codec = _codec(av)
+    av = _load_av()
+    codec = _find_codec(av)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.mp4")
     try:
@@ -348,7 +298,7 @@ def write_film(scenes: Sequence[FilmScene], path: Path, title: str = "") -> tupl
 def _encode(
     av: Any, codec: str, scenes: Sequence[FilmScene], path: Path, title: str
 ) -> tuple[SceneTimes, ...]:
-    plan, painter = schedule(scenes), FilmPainter(scenes)
+    plan, painter = plan_film(scenes), FilmPainter(scenes)
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as file:
         file.metadata["title"] = title
         stream = file.add_stream(codec, rate=_TICKS, options=_OPTIONS if codec == "libx264" else {})
@@ -359,12 +309,12 @@ def _encode(
         last = None
         for frame in plan.frames:
             last = av.VideoFrame.from_image(painter.paint(frame))
-            _mux(file, stream, last, frame.at_ms)
-        _mux(file, stream, last, plan.end_ms)  # the last picture stays as long as it should
+            _write_frame(file, stream, last, frame.at_ms)
+        _write_frame(file, stream, last, plan.end_ms)  # the last picture stays as long as it should
         file.mux(stream.encode(None))
     return plan.marks
 
 
-def _mux(file: Any, stream: Any, frame: Any, at_ms: float) -> None:
+def _write_frame(file: Any, stream: Any, frame: Any, at_ms: float) -> None:
     frame.pts, frame.time_base = round(at_ms * _TICKS / 1000), Fraction(1, _TICKS)
     file.mux(stream.encode(frame))

@@ -49,7 +49,7 @@ class Blobs:
         return self.folder / name[:2] / name
 
     def put(self, data: bytes, kind: str, at_ms: int, redact: Redact, *, no_secret: bool) -> Stored:
-        """Store once whatever the number of times it is given; a blob that was seen again is young again."""
+        """Stores a blob once, however often it comes. Storing it again renews its age."""
         text = redact_bytes(data, redact)
         if text is None and not no_secret:
             name = secrets.token_hex(32)
@@ -86,11 +86,11 @@ class Blobs:
             os.utime(path, ns=moment)
         except FileNotFoundError:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            _write(path, data, moment)
+            _write_atomically(path, data, moment)
 
 
-def _write(path: Path, data: bytes, moment: tuple[int, int]) -> None:
-    """It appears whole: others may look for it already."""
+def _write_atomically(path: Path, data: bytes, moment: tuple[int, int]) -> None:
+    """The file appears whole, because others may look for it already."""
     handle, name = tempfile.mkstemp(dir=path.parent)
     part = Path(name)
     try:

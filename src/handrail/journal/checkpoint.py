@@ -90,7 +90,7 @@ BUFFER_BYTES = HASH_BYTES * 4096
 
 
 def replace_durably(path: Path, data: bytes) -> None:
-    """All of it or what was there before, also after a power cut; its owner alone may read it."""
+    """Replaces a file as a whole, also across a power cut. Only its owner may read it."""
     handle, fresh = tempfile.mkstemp(dir=path.parent)
     try:
         with open(handle, "wb") as file:
@@ -106,7 +106,7 @@ def replace_durably(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """A name that was just written survives a power cut, too."""
+    """Syncs a folder, so that a file name that was just written survives a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -173,7 +173,7 @@ class WitnessedLog:
         self.leaves = self.path.with_name(self.path.name + LEAVES)
 
     def last(self) -> RememberedCheckpoint | None:
-        """None where nothing was kept yet. Damage is an error: who forgets may not begin anew."""
+        """The last checkpoint; None before the first. Damage is an error: a witness must not start over."""
         return RememberedCheckpoint.read(self.path) if self.path.exists() else None
 
     def keep(self, signed: SignedCheckpoint) -> None:

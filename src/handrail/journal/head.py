@@ -47,16 +47,16 @@ EMPTY = Head(0, GENESIS)
 def read_head(path: Path) -> Head | None:
     """What the head file says; None if it is missing or damaged."""
     with suppress(OSError), locked(path, os.O_RDONLY, fcntl.LOCK_SH) as file:
-        return _stored(file)
+        return _read_head_of_file(file)
     return None
 
 
 def advance_head(path: Path, head: Head, *, force: bool) -> None:
-    """Move forwards: a process that comes late does not move it back, unless told to."""
+    """Moves the head forward. A process that comes late does not move it back, unless it asks for that."""
     with locked(path, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX) as file:
-        now = _stored(file)
+        now = _read_head_of_file(file)
         if force or now is None or now.count < head.count:
-            line = _line(head)
+            line = _head_line(head)
             os.pwrite(file, line, 0)
             if now is None:  # a damaged one may be longer
                 os.ftruncate(file, len(line))
@@ -66,7 +66,7 @@ def create_head(path: Path) -> None:
     """The head of an empty journal, if there is none. It appears whole: half a head would look damaged."""
     file, fresh = tempfile.mkstemp(dir=path.parent)
     try:
-        os.write(file, _line(EMPTY))
+        os.write(file, _head_line(EMPTY))
         os.fsync(file)
         with suppress(FileExistsError):  # there is one, or another process was faster
             os.link(fresh, path)
@@ -86,10 +86,10 @@ def locked(path: Path, flags: int, how: int) -> Iterator[int]:
         os.close(file)  # which unlocks it, too
 
 
-def _stored(file: int) -> Head | None:
+def _read_head_of_file(file: int) -> Head | None:
     line = LINE.fullmatch(os.pread(file, ENOUGH, 0))
     return Head(int(line[1]), line[2].decode()) if line else None
 
 
-def _line(head: Head) -> bytes:
+def _head_line(head: Head) -> bytes:
     return b"%0*d %s\n" % (WIDTH, head.count, head.hash.encode())

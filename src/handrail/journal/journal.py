@@ -22,7 +22,7 @@ from handrail.journal import query
 from handrail.journal.blobs import Blobs, Stored
 from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.head import Head, create_head
-from handrail.journal.query import ActionRow, Entry, Event, Filter, Shown, entry_of
+from handrail.journal.query import ActionRow, Entry, Event, Filter, ShownAction, entry_of
 from handrail.journal.redaction import Redact
 from handrail.journal.signed_note import BadNote, VerifierKey
 from handrail.journal.verify import ChainVerdict, blob_warnings, verify
@@ -37,7 +37,7 @@ WitnessPlace = tuple[str, VerifierKey | None]
 SWEEP_AFTER_BYTES = 64 * 1024 * 1024
 
 
-def _as_it_is(text: str) -> str:
+def _unredacted(text: str) -> str:
     return text
 
 
@@ -70,7 +70,7 @@ class Journal:
         home: Path,
         clock: Clock,
         *,
-        redact: Redact = _as_it_is,
+        redact: Redact = _unredacted,
         limits: Limits | None = None,
         witness: WitnessPlace | None = None,
     ) -> Journal:
@@ -164,18 +164,18 @@ class Journal:
         failed: bool | None = None,
     ) -> list[ActionRow]:
         """Newest first; `before` the `seq` of the last row is the next page; `since` is epoch ms."""
-        return query.actions(self._db, Filter(before, device, type, since, failed), limit)
+        return query.query_actions(self._db, Filter(before, device, type, since, failed), limit)
 
-    def show(self, action: str | int) -> Shown:
+    def show(self, action: str | int) -> ShownAction:
         """Everything about one action, by its id or the number of one of its entries."""
-        return query.show(self._db, action)
+        return query.show_action(self._db, action)
 
     def export(
         self, *, device: str | None = None, since: int | None = None, action_id: str | None = None
     ) -> Iterator[str]:
         """The events as lines of JSON, oldest first, as they were when the first line was read."""
         with closing(connect(store_path(self.home))) as db:
-            yield from query.lines(db, device, since, action_id)
+            yield from query.event_lines(db, device, since, action_id)
 
     def verify(
         self,
@@ -220,10 +220,10 @@ def witness_of(config: Config) -> WitnessPlace | None:
     try:
         return config.witness, VerifierKey.parse(config.witness_key) if config.witness_key else None
     except BadNote as error:
-        raise InvalidAction(
-            f"HANDRAIL_WITNESS_KEY: {error}",
+        raise InvalidAction.at(
+            "HANDRAIL_WITNESS_KEY",
+            f"{error}",
             hint="`handrail witness key` prints it on the witness's machine.",
-            path="HANDRAIL_WITNESS_KEY",
         ) from None
 
 
@@ -262,7 +262,7 @@ class Swept:
 
 def sweep(db: sqlite3.Connection, blobs: Blobs, limits: Limits, now_ms: int) -> Iterator[Swept]:
     """Remove what is beyond the limits, oldest first; yields after each statement."""
-    old = list(_beyond(db, limits, now_ms))
+    old = list(_blobs_beyond_limits(db, limits, now_ms))
     for start in range(0, len(old), AT_ONCE):
         removed = _remove(db, blobs, old[start : start + AT_ONCE])
         if removed:
@@ -270,19 +270,19 @@ def sweep(db: sqlite3.Connection, blobs: Blobs, limits: Limits, now_ms: int) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Old:
+class _OldBlob:
     name: str
     bytes: int
     at_ms: int
 
 
-def _beyond(db: sqlite3.Connection, limits: Limits, now_ms: int) -> Iterator[_Old]:
+def _blobs_beyond_limits(db: sqlite3.Connection, limits: Limits, now_ms: int) -> Iterator[_OldBlob]:
     """The kept blobs that have to go."""
     count, size = db.execute(
         "SELECT count(*), coalesce(sum(bytes), 0) FROM blobs WHERE state = 'kept'"
     ).fetchone()
     for row in db.execute("SELECT name, bytes, at_ms FROM blobs WHERE state = 'kept' ORDER BY at_ms"):
-        blob = _Old(*row)
+        blob = _OldBlob(*row)
         over = (
             (limits.bytes is not None and size > limits.bytes)
             or (limits.count is not None and count > limits.count)
@@ -295,7 +295,7 @@ def _beyond(db: sqlite3.Connection, limits: Limits, now_ms: int) -> Iterator[_Ol
         size -= blob.bytes
 
 
-def _remove(db: sqlite3.Connection, blobs: Blobs, old: list[_Old]) -> list[_Old]:
+def _remove(db: sqlite3.Connection, blobs: Blobs, old: list[_OldBlob]) -> list[_OldBlob]:
     """Row first, file second: a table that says `kept` for a file that is gone would look like damage."""
     with blobs.locked(fcntl.LOCK_EX):
         removed = [blob for blob in old if not blobs.touched_since(blob.name, blob.at_ms)]

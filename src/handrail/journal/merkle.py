@@ -27,7 +27,7 @@ def leaf_hash(data: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Of the two below it."""
+    """The hash of a node over the two nodes below it."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
@@ -39,7 +39,7 @@ class Frontier:
         self._edge: list[bytes] = []
 
     def copy(self) -> Frontier:
-        """One that grows by itself."""
+        """A second frontier that grows independently."""
         other = Frontier()
         other.size, other._edge = self.size, list(self._edge)
         return other
@@ -52,10 +52,10 @@ class Frontier:
         self._edge.append(leaf)
 
     def root(self) -> bytes:
-        return joined(self._edge)
+        return join_subtrees(self._edge)
 
 
-def joined(edge: Sequence[bytes]) -> bytes:
+def join_subtrees(edge: Sequence[bytes]) -> bytes:
     """The root over neighbouring subtrees, the largest first."""
     if not edge:
         return EMPTY_ROOT
@@ -65,7 +65,7 @@ def joined(edge: Sequence[bytes]) -> bytes:
     return root
 
 
-def complete(hashes: Sequence[bytes]) -> bytes:
+def root_of_complete_subtree(hashes: Sequence[bytes]) -> bytes:
     """The root over a power of two of hashes."""
     sha256 = hashlib.sha256
     while len(hashes) > 1:
@@ -74,17 +74,17 @@ def complete(hashes: Sequence[bytes]) -> bytes:
     return hashes[0]
 
 
-def span(at: At, start: int, end: int) -> bytes:
+def root_of_span(at: At, start: int, end: int) -> bytes:
     """The root over leaves `start` to `end`, where `start` is where RFC 6962 would split."""
-    return joined([at(level, number) for level, number in _covering(start, end)])
+    return join_subtrees([at(level, number) for level, number in _subtrees_covering(start, end)])
 
 
-def root(at: At, size: int) -> bytes:
-    """Of the whole tree when it had so many leaves."""
-    return span(at, 0, size)
+def root_at_size(at: At, size: int) -> bytes:
+    """The root of the whole tree when it had this many leaves."""
+    return root_of_span(at, 0, size)
 
 
-def _covering(start: int, end: int) -> Iterator[tuple[int, int]]:
+def _subtrees_covering(start: int, end: int) -> Iterator[tuple[int, int]]:
     """The complete subtrees that cover a span, the largest first."""
     while start < end:
         level = (end - start).bit_length() - 1
@@ -92,29 +92,29 @@ def _covering(start: int, end: int) -> Iterator[tuple[int, int]]:
         start += 1 << level
 
 
-def _split(size: int) -> int:
+def _largest_power_below(size: int) -> int:
     """The largest power of two that is smaller."""
     return 1 << ((size - 1).bit_length() - 1)
 
 
-def inclusion(at: At, index: int, size: int) -> list[bytes]:
+def inclusion_path(at: At, index: int, size: int) -> list[bytes]:
     """The hashes beside the way from a leaf to the root, the lowest first."""
     if not 0 <= index < size:
         raise BadProof(f"a tree of {size} leaves has no leaf {index}")
     path: list[bytes] = []
     start, end = 0, size
     while end - start > 1:
-        middle = start + _split(end - start)
+        middle = start + _largest_power_below(end - start)
         if index < middle:
-            path.append(span(at, middle, end))
+            path.append(root_of_span(at, middle, end))
             end = middle
         else:
-            path.append(span(at, start, middle))
+            path.append(root_of_span(at, start, middle))
             start = middle
     return path[::-1]
 
 
-def consistency(at: At, old: int, new: int) -> list[bytes]:
+def consistency_path(at: At, old: int, new: int) -> list[bytes]:
     """What shows that the tree of `new` leaves begins with the one of `old`."""
     if not 0 <= old <= new:
         raise BadProof(f"a tree of {new} leaves can't begin with {old}")
@@ -123,15 +123,15 @@ def consistency(at: At, old: int, new: int) -> list[bytes]:
     path: list[bytes] = []
     start, end, is_complete = 0, new, True
     while old != end:
-        middle = start + _split(end - start)
+        middle = start + _largest_power_below(end - start)
         if old <= middle:
-            path.append(span(at, middle, end))
+            path.append(root_of_span(at, middle, end))
             end = middle
         else:
-            path.append(span(at, start, middle))
+            path.append(root_of_span(at, start, middle))
             start, is_complete = middle, False
     if not is_complete:
-        path.append(span(at, start, end))
+        path.append(root_of_span(at, start, end))
     return path[::-1]
 
 

@@ -67,7 +67,7 @@ def leaf_of(entry: TreeEntry, salt: bytes, prior: bytes | None) -> bytes:
     return sha256(f"\x00{salt.hex()}\n{seq}\n{at_ms}\n{before}\n{body}".encode()).digest()
 
 
-class Priors:
+class LastLeaves:
     """The last leaf of each action so far; what is not remembered is looked up."""
 
     MOST = 10_000
@@ -98,7 +98,7 @@ class Priors:
             newest = f"SELECT action_id, max(seq) FROM journal WHERE action_id IN ({places})"  # noqa: S608
             rows = self._db.execute(f"{newest} AND seq <= ? GROUP BY action_id", (*some, last))
             for action_id, seq in rows.fetchall():
-                self.prior_leaves[action_id] = next(leaves(self._db, seq, seq)).hash
+                self.prior_leaves[action_id] = next(stored_leaves(self._db, seq, seq)).hash
 
 
 def tree_size(db: sqlite3.Connection) -> int:
@@ -109,7 +109,7 @@ def tree_size(db: sqlite3.Connection) -> int:
     return row[0] - 1 + row[1] // LEAF_BYTES if row else 0
 
 
-def grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> bool:
+def add_leaves_of_entries(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> bool:
     """Their leaves, in the caller's transaction. False where many entries before them have none yet.
 
     A damaged tree stops no record: its entries stay without leaves, and the proof says so.
@@ -117,14 +117,14 @@ def grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> boo
     try:
         before = entries[0][0] - 1
         if size > before:  # entries were cut off: the tree follows what is there, and no witness will sign it
-            cut(db, before)
+            cut_tree(db, before)
         elif size < before:
             add_missing_leaves(db, before, AT_ONCE)
             if tree_size(db) < before:
                 return False
-        priors = Priors(db)
+        priors = LastLeaves(db)
         priors.look_up({action_id for _, _, action_id, _ in entries if action_id is not None}, before)
-        _add(db, before, _leaves_of(entries, priors))
+        _append_leaves(db, before, _leaves_of(entries, priors))
         return True
     except TreeDamaged:
         return False
@@ -139,11 +139,11 @@ def add_missing_leaves(db: sqlite3.Connection, until: int, most: int) -> int:
     )
     entries_by_seq: dict[int, TreeEntry] = {row[0]: tuple(row) for row in rows}
     wanted = [entries_by_seq.get(seq) for seq in range(size + 1, end + 1)]
-    _add(db, size, _leaves_of(wanted, Priors(db)))
+    _append_leaves(db, size, _leaves_of(wanted, LastLeaves(db)))
     return len(wanted)
 
 
-def _leaves_of(entries: Sequence[TreeEntry | None], priors: Priors) -> list[bytes]:
+def _leaves_of(entries: Sequence[TreeEntry | None], priors: LastLeaves) -> list[bytes]:
     """Salt and hash of each; None is an entry that is missing."""
     salts = os.urandom(SALT_BYTES * len(entries))
     prior_leaves = priors.prior_leaves
@@ -161,7 +161,7 @@ def _leaves_of(entries: Sequence[TreeEntry | None], priors: Priors) -> list[byte
     return new_leaves
 
 
-def _add(db: sqlite3.Connection, size: int, new_leaves: Sequence[bytes]) -> None:
+def _append_leaves(db: sqlite3.Connection, size: int, new_leaves: Sequence[bytes]) -> None:
     for start in range(0, len(new_leaves), TILE):
         some = b"".join(new_leaves[start : start + TILE])
         db.execute("INSERT INTO journal_leaves VALUES (?, ?)", (size + 1 + start, some))
@@ -172,12 +172,15 @@ def _add(db: sqlite3.Connection, size: int, new_leaves: Sequence[bytes]) -> None
     level = 0
     while old >> TILE_LEVELS != new >> TILE_LEVELS:
         old, new, level = old >> TILE_LEVELS, new >> TILE_LEVELS, level + TILE_LEVELS
-        hashes = ((level, number, merkle.complete(tree.tile(level, number))) for number in range(old, new))
+        hashes = (
+            (level, number, merkle.root_of_complete_subtree(tree.tile(level, number)))
+            for number in range(old, new)
+        )
         db.executemany("INSERT OR REPLACE INTO journal_nodes VALUES (?, ?, ?)", list(hashes))
 
 
-def cut(db: sqlite3.Connection, size: int) -> None:
-    """Only the first `size` leaves stay."""
+def cut_tree(db: sqlite3.Connection, size: int) -> None:
+    """Removes all leaves after the first `size`."""
     db.execute("DELETE FROM journal_leaves WHERE first > ?", (size,))
     db.execute(
         "UPDATE journal_leaves SET leaves = substr(leaves, 1, (? - first + 1) * ?)"
@@ -187,21 +190,21 @@ def cut(db: sqlite3.Connection, size: int) -> None:
     db.execute("DELETE FROM journal_nodes WHERE ((number + 1) << level) > ?", (size,))
 
 
-def leaves(db: sqlite3.Connection, first: int, last: int) -> Iterator[Leaf]:
+def stored_leaves(db: sqlite3.Connection, first: int, last: int) -> Iterator[Leaf]:
     """Of the entries from number `first` to `last`, as they are stored."""
-    for data in _stored(db, first, last):
+    for data in _read_salts_and_hashes(db, first, last):
         for at in range(0, len(data), LEAF_BYTES):
             yield Leaf(data[at : at + SALT_BYTES], data[at + SALT_BYTES : at + LEAF_BYTES])
 
 
 def leaf_hashes(db: sqlite3.Connection, first: int, last: int) -> Iterator[bytes]:
-    """Their hashes alone."""
-    for data in _stored(db, first, last):
+    """The hashes of these leaves, without their salts."""
+    for data in _read_salts_and_hashes(db, first, last):
         for at in range(SALT_BYTES, len(data), LEAF_BYTES):
             yield data[at : at + merkle.HASH_BYTES]
 
 
-def _stored(db: sqlite3.Connection, first: int, last: int) -> Iterator[bytes]:
+def _read_salts_and_hashes(db: sqlite3.Connection, first: int, last: int) -> Iterator[bytes]:
     """Salts and hashes, row by row."""
     rows = db.execute(
         "SELECT first, leaves FROM journal_leaves WHERE first <= ? AND first >="
@@ -228,7 +231,7 @@ class Tree:
         self._tiles: dict[tuple[int, int], list[Sequence[bytes]]] = {}
 
     def at(self, level: int, number: int) -> bytes:
-        """See `merkle`."""
+        """The hash at this level and number, as the functions of `merkle` ask for it."""
         inner = level % TILE_LEVELS
         tile = number >> (TILE_LEVELS - inner)
         rows = self._tile(level - inner, tile)
@@ -262,4 +265,4 @@ class Tree:
         return (row[0] for row in rows)
 
     def root(self, size: int) -> bytes:
-        return merkle.root(self.at, size)
+        return merkle.root_at_size(self.at, size)

@@ -89,7 +89,7 @@ class SaltedEntry:
 
     @property
     def event(self) -> dict[str, Any]:
-        """What it says."""
+        """The journal entry itself, without its salt."""
         try:
             event = json.loads(self.body)
         except ValueError:

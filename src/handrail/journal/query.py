@@ -51,7 +51,7 @@ class ActionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownAction:
     """One action with everything that is known of it."""
 
     action_id: str | None
@@ -78,20 +78,20 @@ class Filter:
             "at_ms >= ?": self.since,
             "failed = ?": None if self.failed is None else int(self.failed),
         }
-        return _where(wanted)
+        return _where_clause(wanted)
 
 
-def actions(db: sqlite3.Connection, wanted: Filter, limit: int) -> list[ActionRow]:
+def query_actions(db: sqlite3.Connection, wanted: Filter, limit: int) -> list[ActionRow]:
     """Newest first. The next page begins `before` the last row's `seq`."""
     clauses, values = wanted.sql()
     rows = db.execute(
         f"SELECT seq, at_ms, body FROM journal WHERE ({ENDS}){clauses} ORDER BY seq DESC LIMIT ?",  # noqa: S608
         [*values, limit],
     )
-    return [_row(db, *row) for row in rows]
+    return [_action_row(db, *row) for row in rows]
 
 
-def _row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
+def _action_row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
     event = json.loads(body)
     first = _accepted(db, event["action_id"]) | event
     envelope = event.get("envelope") or {}
@@ -108,7 +108,7 @@ def _row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
         first.get("actor"),
         first.get("door"),
         first.get("reason") or envelope.get("reason"),
-        about(first.get("action") or {}, envelope),
+        action_words(first.get("action") or {}, envelope),
         first.get("action") or {},
     )
 
@@ -117,8 +117,8 @@ ABOUT = 80
 """Characters that say what an action was about."""
 
 
-def about(action: Event, envelope: Event) -> str:
-    """In a few words."""
+def action_words(action: Event, envelope: Event) -> str:
+    """What the action was about, in a few words for lists."""
     resolved = (envelope.get("target") or {}).get("resolved") or {}
     action_class = ACTIONS.get(action.get("type", ""))
     argument = (
@@ -143,25 +143,25 @@ def _accepted(db: sqlite3.Connection, action_id: str) -> Event:
     return event
 
 
-def show(db: sqlite3.Connection, wanted: str | int) -> Shown:
+def show_action(db: sqlite3.Connection, wanted: str | int) -> ShownAction:
     """All events of an action, by its id or by the number of any of its entries."""
     action_id = str(wanted)
     if action_id.isdecimal():
         row = db.execute("SELECT * FROM journal WHERE seq = ?", (int(action_id),)).fetchone()
         if row is None:
-            raise _unknown(wanted)
+            raise _unknown_action(wanted)
         if row["action_id"] is None:
-            return Shown(None, [_event(row)], None)
+            return ShownAction(None, [_event(row)], None)
         action_id = row["action_id"]
     rows = db.execute("SELECT * FROM journal WHERE action_id = ? ORDER BY seq", (action_id,))
     events = [_event(row) for row in rows]
     if not events:
-        raise _unknown(wanted)
+        raise _unknown_action(wanted)
     envelope = next((event["envelope"] for event in reversed(events) if "envelope" in event), None)
-    return Shown(action_id, events, envelope)
+    return ShownAction(action_id, events, envelope)
 
 
-def _unknown(wanted: str | int) -> InvalidAction:
+def _unknown_action(wanted: str | int) -> InvalidAction:
     return InvalidAction(
         f"the journal has no action or entry {wanted}",
         hint="`handrail journal list` shows the actions there are.",
@@ -173,18 +173,18 @@ def _event(row: sqlite3.Row) -> Event:
     return {"seq": row["seq"], "at_ms": row["at_ms"], **json.loads(row["body"]), "hash": row["hash"]}
 
 
-def lines(
+def event_lines(
     db: sqlite3.Connection, device: str | None, since: int | None, action_id: str | None
 ) -> Iterator[str]:
     """Every event that is wanted as one line of JSON, oldest first."""
     wanted = {"device = ?": device, "at_ms >= ?": since, "action_id = ?": action_id}
-    clauses, values = _where(wanted)
+    clauses, values = _where_clause(wanted)
     rows = db.execute(f"SELECT * FROM journal WHERE 1{clauses} ORDER BY seq", values)  # noqa: S608
     for row in rows:
         yield json.dumps(_event(row), ensure_ascii=False, separators=(",", ":"))
 
 
-def _where(wanted: Mapping[str, object]) -> tuple[str, list[object]]:
+def _where_clause(wanted: Mapping[str, object]) -> tuple[str, list[object]]:
     conditions = {clause: value for clause, value in wanted.items() if value is not None}
     return "".join(f" AND {clause}" for clause in conditions), list(conditions.values())
 
@@ -211,14 +211,14 @@ class Entry(NamedTuple):
 
 def entry_of(event: Event, now_ms: int, redact: Redact) -> Entry:
     """The event as it will be stored: without secrets, with a time, in canonical JSON."""
-    body = canonical(event)
+    body = canonical_json(event)
     if redact(body) != body:  # one search in the whole text is far cheaper than one in every string
         clean = _redact_others(event, OURS, redact)
         envelope = event.get("envelope")
         if isinstance(envelope, dict):
             clean["envelope"] = _redact_others(envelope, OURS_IN_ENVELOPE, redact)
         event = clean
-        body = canonical(event)
+        body = canonical_json(event)
     at_ms = event.get("at_ms")
     return Entry(at_ms if isinstance(at_ms, int) else now_ms, columns_of(event), body)
 
@@ -246,7 +246,7 @@ _encode = json.JSONEncoder(
 """Events are data, without circles: looking for them costs as much as an entry's leaf in the tree."""
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """Sorted keys, no spaces, no escapes but JSON's own; lone surrogates as \\udxxx."""
     text = _encode(value)
     if not text.isascii():
@@ -262,19 +262,19 @@ def columns_of(event: Event) -> Columns:
     kind = event.get("kind", "note")
     return (
         str(kind),
-        _text(event.get("action_id")),
-        _text(event.get("session")),
-        _text(event.get("device")),
-        _text(action.get("type") or envelope.get("action_type")),
+        _text_or_none(event.get("action_id")),
+        _text_or_none(event.get("session")),
+        _text_or_none(event.get("device")),
+        _text_or_none(action.get("type") or envelope.get("action_type")),
         1 if event.get("terminal") is True else 0,
         1 if kind == "failed" or envelope.get("success") is False else 0,
     )
 
 
-def _text(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return value if value is None or type(value) is str else str(value)
 
 
-def link(seq: int, at_ms: int, previous: str, body: str) -> str:
+def entry_hash(seq: int, at_ms: int, previous: str, body: str) -> str:
     """The entry's own hash, which the next entry is bound to."""
     return hashlib.sha256(f"{seq}\n{at_ms}\n{previous}\n{body}".encode()).hexdigest()

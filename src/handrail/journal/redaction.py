@@ -35,7 +35,7 @@ def is_placeholder(value: object) -> bool:
     return isinstance(value, str) and PLACEHOLDER.fullmatch(value) is not None
 
 
-def outside(text: str, names: Collection[str], redact: Redact) -> str:
+def redact_outside_placeholders(text: str, names: Collection[str], redact: Redact) -> str:
     """Redacted between the placeholders of these names: one that stands there already is not torn apart."""
     if "${secret:" not in text:
         return redact(text)
@@ -73,7 +73,7 @@ class Redaction:
     def __call__(self, text: str) -> str:
         for form in self._all:  # plain searches are far faster than the pattern, and nearly always fail
             if form in text:
-                return outside(text, self.names, self._replaced)
+                return redact_outside_placeholders(text, self.names, self._replaced)
         return text
 
     def _replaced(self, text: str) -> str:
@@ -153,7 +153,7 @@ def redact_data(value: Any, redact: Redact) -> Any:
 
 def forms_of(value: str) -> Iterator[str]:
     """The value, and what it looks like where it was written by a program."""
-    marked_up = [_escaped(value, quotes) for quotes in XML_QUOTES]
+    marked_up = [_escape_for_xml(value, quotes) for quotes in XML_QUOTES]
     in_shell = value.replace("'", "'\"'\"'")
     for text in (value, *marked_up, value.replace(" ", "%s"), in_shell):
         yield text
@@ -185,7 +185,7 @@ def _base64_forms(data: bytes) -> Iterator[str]:
             yield inner.replace("+", "-").replace("/", "_")
 
 
-def _escaped(value: str, quotes: dict[str, str]) -> str:
+def _escape_for_xml(value: str, quotes: dict[str, str]) -> str:
     """As XML writes it. The standard library's own function would bring all of its HTTP client along."""
     for char, entity in {"&": "&amp;", "<": "&lt;", ">": "&gt;", **quotes}.items():
         value = value.replace(char, entity)

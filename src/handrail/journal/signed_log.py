@@ -13,12 +13,19 @@ from handrail.journal import merkle
 from handrail.journal.checkpoint import Checkpoint, RememberedCheckpoint, SignedCheckpoint, replace_durably
 from handrail.journal.head import locked
 from handrail.journal.merkle import BadProof
-from handrail.journal.merkle_store import AT_ONCE, Tree, add_missing_leaves, leaf_hashes, leaves, tree_size
+from handrail.journal.merkle_store import (
+    AT_ONCE,
+    Tree,
+    add_missing_leaves,
+    leaf_hashes,
+    stored_leaves,
+    tree_size,
+)
 from handrail.journal.proof import ActionProof, InclusionProof, SaltedEntry
-from handrail.journal.query import show
+from handrail.journal.query import show_action
 from handrail.journal.signed_note import LOG, BadNote, Note, Signature, SigningKey
 from handrail.journal.signing_key import HandOver, KeyRefused, LogKeys, keys_for, make_key
-from handrail.journal.writer import STEPS, last_of, store_path
+from handrail.journal.writer import STEPS, last_entry, store_path
 from handrail.store import connect, migrate, transaction
 
 NAME = "handrail/journal"
@@ -27,8 +34,8 @@ Progress = Callable[[int, int], None]
 """Told how many entries the tree has, of how many."""
 
 
-def _nobody(done: int, of: int) -> None:
-    """Nobody wants to know."""
+def _ignore_progress(done: int, of: int) -> None:
+    """For callers that do not show how far it is."""
 
 
 class Rewritten(VerificationFailed):
@@ -40,7 +47,7 @@ class Rewritten(VerificationFailed):
 class JournalLog:
     """Signs and proves. The connection is its own; close it."""
 
-    def __init__(self, home: Path, progress: Progress = _nobody) -> None:
+    def __init__(self, home: Path, progress: Progress = _ignore_progress) -> None:
         self.keys = LogKeys(home)
         self._last = home / "journal.checkpoint"
         self._db = connect(store_path(home))
@@ -124,7 +131,7 @@ class JournalLog:
     def add_missing_leaves(self) -> None:
         """Leaves for entries that a version without a tree wrote."""
         while True:
-            end, size = last_of(self._db).count, tree_size(self._db)
+            end, size = last_entry(self._db).count, tree_size(self._db)
             if size >= end:
                 return
             self._progress(size, end)
@@ -142,7 +149,7 @@ class JournalLog:
         """The proof that the first `old` of `new` entries stayed what they were."""
         with self._reading():
             self._check_has_entries(new)
-            return merkle.consistency(Tree(self._db).at, old, new)
+            return merkle.consistency_path(Tree(self._db).at, old, new)
 
     def root(self, size: int) -> bytes:
         with self._reading():
@@ -155,7 +162,7 @@ class JournalLog:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """One state of the store, whoever writes meanwhile."""
+        """A read transaction: one state of the store, whoever writes meanwhile."""
         self._db.execute("BEGIN")
         try:
             yield
@@ -166,13 +173,13 @@ class JournalLog:
 
     def prove(self, action: str | int) -> ActionProof:
         """All entries of one action, by its id or the number of one of them."""
-        numbers = [event["seq"] for event in show(self._db, action).events]
+        numbers = [event["seq"] for event in show_action(self._db, action).events]
         last = self.last()
         signed = last if last and last.checkpoint.size >= numbers[-1] else self.checkpoint()
         with self._reading():
             size = signed.checkpoint.size
             self._check_continues(Tree(self._db), tree_size(self._db), signed)
-            path = merkle.inclusion(Tree(self._db).at, numbers[-1] - 1, size)
+            path = merkle.inclusion_path(Tree(self._db).at, numbers[-1] - 1, size)
             entries = tuple(self._salted(seq) for seq in numbers)
         proof = ActionProof(entries, InclusionProof(numbers[-1] - 1, tuple(path), signed))
         try:
@@ -190,7 +197,7 @@ class JournalLog:
             self._check_has_entries(size)
             tree = Tree(self._db)
             return {
-                seq: (next(leaf_hashes(self._db, seq, seq)), merkle.inclusion(tree.at, seq - 1, size))
+                seq: (next(leaf_hashes(self._db, seq, seq)), merkle.inclusion_path(tree.at, seq - 1, size))
                 for seq in numbers
             }
 
@@ -205,4 +212,4 @@ class JournalLog:
 
     def _salted(self, seq: int) -> SaltedEntry:
         at_ms, body = self._db.execute("SELECT at_ms, body FROM journal WHERE seq = ?", (seq,)).fetchone()
-        return SaltedEntry(seq, at_ms, next(leaves(self._db, seq, seq)).salt, body)
+        return SaltedEntry(seq, at_ms, next(stored_leaves(self._db, seq, seq)).salt, body)

@@ -93,7 +93,7 @@ class VerifierKey:
         time, signed = None, text.encode()
         if self.kind == WITNESS:
             time = int.from_bytes(signature[:TIME_BYTES], "big")
-            signature, signed = signature[TIME_BYTES:], _cosigned(text, time)
+            signature, signed = signature[TIME_BYTES:], _cosigned_text(text, time)
         try:
             Ed25519PublicKey.from_public_bytes(self.public).verify(signature, signed)
         except InvalidSignature:
@@ -140,7 +140,7 @@ class SigningKey:
         """`time` is in seconds since 1970, and only a witness's signature has it."""
         stamp, signed = b"", text.encode()
         if self.kind == WITNESS:
-            stamp, signed = time.to_bytes(TIME_BYTES, "big"), _cosigned(text, time)
+            stamp, signed = time.to_bytes(TIME_BYTES, "big"), _cosigned_text(text, time)
         return Signature(self.name, self.verifier.id, stamp + self._private().sign(signed))
 
     def _private(self) -> Ed25519PrivateKey:
@@ -156,7 +156,7 @@ def _kind_and_key(encoded: str) -> tuple[int, bytes]:
     return data[0], data[1:]
 
 
-def _cosigned(text: str, time: int) -> bytes:
+def _cosigned_text(text: str, time: int) -> bytes:
     return f"cosignature/v1\ntime {time}\n{text}".encode()
 
 

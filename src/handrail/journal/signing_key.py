@@ -120,7 +120,7 @@ class LogKeys:
             return None
 
     def hand_overs(self) -> list[HandOver]:
-        """In order."""
+        """The notes by which each key named the next one, the oldest first."""
         try:
             return [HandOver.parse(path.read_bytes()) for path in self._hand_over_files()]
         except BadNote as error:

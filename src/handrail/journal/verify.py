@@ -22,16 +22,16 @@ from handrail.journal.head import EMPTY, Head, read_head
 from handrail.journal.merkle_store import (
     TILE,
     TILE_LEVELS,
+    LastLeaves,
     Leaf,
-    Priors,
     Tree,
     TreeDamaged,
     TreeEntry,
     leaf_of,
-    leaves,
+    stored_leaves,
     tree_size,
 )
-from handrail.journal.query import HEAD_MISMATCH, columns_of, link
+from handrail.journal.query import HEAD_MISMATCH, columns_of, entry_hash
 from handrail.journal.writer import COLUMNS, head_path
 
 MOST_WARNINGS = 20
@@ -73,11 +73,11 @@ def verify(
     The connection is left in the transaction that saw all of it.
     """
     head_file = read_head(head_path(home))
-    walk = _Walk([head for head in (head_file, saved_head) if head is not None], elsewhere)
+    walk = _ChainWalk([head for head in (head_file, saved_head) if head is not None], elsewhere)
     try:
         db.execute("BEGIN")
-        walk.through(db)
-        _ends(db, walk.last, head_file, saved_head)
+        walk.check_every_entry(db)
+        _check_ends(db, walk.last, head_file, saved_head)
         return walk.verdict()
     except _Broken as broken:
         return walk.verdict(broken)
@@ -86,14 +86,15 @@ def verify(
         return walk.verdict(_Broken(walk.last.count + 1, why))
 
 
-class _Walk:
+class _ChainWalk:
     """Along the chain; `last` is the last good entry."""
 
     def __init__(self, heads: list[Head], elsewhere: Sequence[RememberedCheckpoint]) -> None:
         self.last = EMPTY
         self._heads = heads
         self._elsewhere = [
-            _Compared(checkpoint) for checkpoint in sorted(elsewhere, key=lambda checkpoint: checkpoint.size)
+            _ComparedCheckpoint(checkpoint)
+            for checkpoint in sorted(elsewhere, key=lambda checkpoint: checkpoint.size)
         ]
 
     def verdict(self, broken: _Broken | None = None) -> ChainVerdict:
@@ -108,27 +109,27 @@ class _Walk:
             broken is None, self.last.count, self.last.hash, first, why, warnings, last, agrees
         )
 
-    def through(self, db: sqlite3.Connection) -> None:
-        self.compare()
+    def check_every_entry(self, db: sqlite3.Connection) -> None:
+        self.compare_heads()
         grown = _StoredTreeCheck(db)
         for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq"):  # noqa: S608
-            event = self._linked(row)
+            event = self._check_link(row)
             leaf = grown.next((row[0], row[1], row[4], row[10]))
             for compared in self._elsewhere:
                 compared.entry(row[0], leaf)
             if event.get("kind") == HEAD_MISMATCH:
                 raise _Broken(row[0], _head_mismatch_message(row[0], event))
             self.last = Head(row[0], row[2])
-            self.compare()
+            self.compare_heads()
             self._compare_roots(grown)
-        self._missing(grown)
+        self._check_remembered_sizes(grown)
 
-    def _linked(self, row: Any) -> dict[str, Any]:
+    def _check_link(self, row: Any) -> dict[str, Any]:
         seq, at_ms, own, *columns, body = row
         expected = self.last.count + 1
         if seq != expected:
             raise _Broken(expected, f"entry {expected} is missing; the next one there is {seq}")
-        if link(seq, at_ms, self.last.hash, body) != own:
+        if entry_hash(seq, at_ms, self.last.hash, body) != own:
             raise _Broken(seq, f"entry {seq} was changed: its content and its hash do not fit")
         event: dict[str, Any] = json.loads(body)
         if tuple(columns) != columns_of(event):
@@ -150,7 +151,7 @@ class _Walk:
                 first, f"{which} was changed: the root is not the one of {compared.remembered.where}", last
             )
 
-    def _missing(self, grown: _StoredTreeCheck) -> None:
+    def _check_remembered_sizes(self, grown: _StoredTreeCheck) -> None:
         """A checkpoint that counts more than there is."""
         for compared in self._elsewhere:
             size, where = compared.remembered.size, compared.remembered.where
@@ -163,8 +164,8 @@ class _Walk:
                 first = grown.size + 1
                 raise _Broken(first, f"the tree has no leaves from entry {first} on: {where} counts {size}")
 
-    def compare(self) -> None:
-        """A head that names this entry must name its hash."""
+    def compare_heads(self) -> None:
+        """Raises `_Broken` if a known head counts as many entries and has another hash."""
         for head in self._heads:
             if head.count == self.last.count and head != self.last:
                 raise _Broken(
@@ -178,8 +179,8 @@ class _StoredTreeCheck:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self.size = tree_size(db)
-        self._stored = leaves(db, 1, self.size)
-        self._priors = Priors(db)
+        self._stored = stored_leaves(db, 1, self.size)
+        self._priors = LastLeaves(db)
         self._tile: list[bytes] = []
 
     def next(self, entry: TreeEntry) -> Leaf | None:
@@ -203,7 +204,7 @@ class _StoredTreeCheck:
 
     def _check_nodes(self, seq: int) -> None:
         """Of every stored level that ends here."""
-        nodes, self._tile = merkle.complete(self._tile), []
+        nodes, self._tile = merkle.root_of_complete_subtree(self._tile), []
         level, number = TILE_LEVELS, seq >> TILE_LEVELS
         while True:
             row = self._db.execute(
@@ -215,14 +216,14 @@ class _StoredTreeCheck:
             if number % TILE:
                 return
             number, level = number >> TILE_LEVELS, level + TILE_LEVELS
-            nodes = merkle.complete(Tree(self._db).tile(level, number - 1))
+            nodes = merkle.root_of_complete_subtree(Tree(self._db).tile(level, number - 1))
 
     def root(self, size: int) -> bytes:
         return Tree(self._db).root(size)
 
 
 @dataclass(slots=True)
-class _Compared:
+class _ComparedCheckpoint:
     """One thing that was kept, as far as the walk has come."""
 
     remembered: RememberedCheckpoint
@@ -259,7 +260,7 @@ def _head_mismatch_message(seq: int, event: dict[str, Any]) -> str:
     return f"entry {seq} says that the head file did not fit: it held {head_file}, the last entry was {last}"
 
 
-def _ends(db: sqlite3.Connection, last: Head, head_file: Head | None, saved_head: Head | None) -> None:
+def _check_ends(db: sqlite3.Connection, last: Head, head_file: Head | None, saved_head: Head | None) -> None:
     """Whether the chain is as long as it was."""
     if head_file is None and last.count:
         raise _Broken(last.count, "the head file is missing or can't be read")

@@ -72,7 +72,7 @@ def open_witness(place: str, key: VerifierKey | None = None) -> JournalWitness:
     return FolderWitness(Path(place))
 
 
-def _has(log: JournalLog, size: int, root: bytes) -> bool:
+def _had_root_at(log: JournalLog, size: int, root: bytes) -> bool:
     try:
         return log.root(size) == root
     except Rewritten:
@@ -92,7 +92,7 @@ class FolderWitness:
         try:
             with self._locked():
                 last = stored.last()
-                if last is not None and not _has(log, last.size, last.root):
+                if last is not None and not _had_root_at(log, last.size, last.root):
                     raise WitnessRefused(f"{self._folder} has other entries among the first {last.size}")
                 if last is not None and last.size > checkpoint.size:
                     return []  # another process was here with a later one
@@ -197,7 +197,7 @@ class HttpWitness:
         except BadNote as error:
             raise WitnessAway(f"{self._address} answered {status}, no checkpoint: {error}") from None
         remembered = RememberedCheckpoint(self._address, signed)
-        if _has(log, remembered.size, remembered.root):
+        if _had_root_at(log, remembered.size, remembered.root):
             return remembered
         return RememberedCheckpoint(self._address, signed, self._fetch_leaves(name, folder), vouched=True)
 
@@ -340,7 +340,7 @@ class Cosigner:
         self._thread: threading.Thread | None = None
 
     def tell(self) -> None:
-        """There are new entries."""
+        """Wakes the thread that asks the witness, because there are new entries."""
         with self._wake:
             self._new = True
             if self._thread is None and not self._closing:
@@ -446,7 +446,7 @@ class WitnessRefusal:
     content_type: str = "text/plain; charset=utf-8"
 
 
-def judge(
+def judge_checkpoint(
     request: AddCheckpoint, keys: Collection[VerifierKey], last: Checkpoint | None
 ) -> WitnessRefusal | None:
     """None where a witness that trusts these keys, and signed `last` before, may sign."""

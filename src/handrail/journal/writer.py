@@ -17,8 +17,14 @@ from typing import Any
 
 from handrail.errors import HandrailError, StoreUnusable
 from handrail.journal.head import EMPTY, Head, advance_head, read_head
-from handrail.journal.merkle_store import TREE_STEP, TreeDamaged, add_missing_leaves, grow, tree_size
-from handrail.journal.query import HEAD_MISMATCH, Entry, entry_of, link
+from handrail.journal.merkle_store import (
+    TREE_STEP,
+    TreeDamaged,
+    add_leaves_of_entries,
+    add_missing_leaves,
+    tree_size,
+)
+from handrail.journal.query import HEAD_MISMATCH, Entry, entry_hash, entry_of
 from handrail.store import Committed, Companion, connect, store_error, transaction
 
 LINGER_SEC = 0.05
@@ -161,7 +167,7 @@ class Writer:
                 with transaction(db):
                     self._last = None
                     self._tree_behind = (
-                        add_missing_leaves(db, last_of(db).count, TAKE_UP_ENTRIES) == TAKE_UP_ENTRIES
+                        add_missing_leaves(db, last_entry(db).count, TAKE_UP_ENTRIES) == TAKE_UP_ENTRIES
                     )
             except (sqlite3.Error, TreeDamaged):
                 self._tree_behind = False
@@ -307,23 +313,23 @@ def append(
     """
     version = db.execute("PRAGMA data_version").fetchone()[0]
     cached = before if before is not None and before.version == version else None
-    last = cached.head if cached else last_of(db)
+    last = cached.head if cached else last_entry(db)
     mismatch = head_file != last and not head_file_matches(db, head_file)
     mismatches = [_mismatch(head_file, last, entries[0].at_ms)] if mismatch else []
-    seq, previous = last.count if cached else _used(db, last), last.hash
+    seq, previous = last.count if cached else _greatest_number_used(db, last), last.hash
     rows: list[tuple[Any, ...]] = []
     for entry in (*mismatches, *entries):
         seq += 1
-        previous = link(seq, entry.at_ms, previous, entry.body)
+        previous = entry_hash(seq, entry.at_ms, previous, entry.body)
         rows.append((seq, entry.at_ms, previous, *entry.columns, entry.body))
     _insert(db, rows)
     size = cached.head.count if cached and cached.in_tree else tree_size(db)
-    in_tree = grow(db, size, [(row[0], row[1], row[4], row[10]) for row in rows])
+    in_tree = add_leaves_of_entries(db, size, [(row[0], row[1], row[4], row[10]) for row in rows])
     seqs = range(seq - len(entries) + 1, seq + 1)
     return Appended(seqs, Head(seq, previous), mismatch, in_tree, version)
 
 
-def last_of(db: sqlite3.Connection) -> Head:
+def last_entry(db: sqlite3.Connection) -> Head:
     """The last entry there is."""
     row = db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
     return Head(*row) if row else EMPTY
@@ -339,7 +345,7 @@ def head_file_matches(db: sqlite3.Connection, head_file: Head | None) -> bool:
     return row is not None and row[0] == head_file.hash
 
 
-def _used(db: sqlite3.Connection, last: Head) -> int:
+def _greatest_number_used(db: sqlite3.Connection, last: Head) -> int:
     """The greatest number ever given: a deleted last entry leaves a gap instead of a free place."""
     row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
     return max(last.count, row[0] if row else 0)

@@ -8,12 +8,12 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from handrail.dialects.arguments import check_names, check_reason, device_of
+from handrail.dialects.arguments import check_names, check_reason, device_named_in
 from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, load, loads
 from handrail.flow.plan import SUFFIXES, devices_of, find_flows, plan
 from handrail.flow.run import FlowRunner
-from handrail.mcp_server.calls import FRAME, Call, Progress, ToolAnswer
+from handrail.mcp_server.calls import FRAME, Ticker, ToolAnswer, ToolCall
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
 from handrail.protocol.read import nearest
 from handrail.screen.text import clean
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 FIELDS = ("steps", "file", "env", "device", "deviceId")
 
 
-async def run_flow(call: Call) -> ToolAnswer:
+async def run_flow(call: ToolCall) -> ToolAnswer:
     arguments = {key: value for key, value in call.arguments.items() if value not in (None, "")}
     check_names("run_flow", arguments, FIELDS)
     reason = check_reason(arguments.get("reason"))
-    document = _document(call.state.flows, arguments)
-    session = await call.session(device_of(arguments))
+    document = _read_document(call.state.flows, arguments)
+    session = await call.session(device_named_in(arguments))
     last_revision = call.caller_state.revisions.get(session.serial)
     env = arguments.get("env") or {}
     if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
         raise InvalidAction("env: should be an object of texts", path="env")
-    record = await run(call, document, env, reason)
+    record = await run_document(call, document, env, reason)
     # What the caller has just been shown need not be shown again, although it failed.
     is_news = session.screens.revision_name != last_revision
     trace = record.trace
@@ -55,15 +55,19 @@ async def run_flow(call: Call) -> ToolAnswer:
     return ToolAnswer("\n".join(lines), is_error=record.outcome != "passed", structured=data)
 
 
-async def run(
-    call: Call, document: FlowDocument, env: Mapping[str, str] | None = None, reason: str | None = None
+async def run_document(
+    call: ToolCall, document: FlowDocument, env: Mapping[str, str] | None = None, reason: str | None = None
 ) -> FlowRecord:
-    """On the caller's device, and on the others that the flow names."""
+    """Runs a flow on the caller's device, or on all devices that it names."""
     names = devices_of(plan(document, env or {}))
-    wanted = names if len(names) > 1 else [device_of(call.arguments)]
+    wanted = names if len(names) > 1 else [device_named_in(call.arguments)]
     sessions = {name or "device": await call.session(name) for name in wanted}
     runner = FlowRunner(
-        sessions, call.state.runtime.clock, observer=_Steps(call.progress), caller=call.caller, reason=reason
+        sessions,
+        call.state.runtime.clock,
+        observer=_StepProgress(call.progress),
+        caller=call.caller,
+        reason=reason,
     )
     # A task of its own: cancelled, a flow ends as a record, and that would hide that the caller has gone.
     async with beside(runner.run(document, env), document.name) as running:
@@ -81,10 +85,10 @@ def flow_files(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in find_flows([folder])]
 
 
-class _Steps:
+class _StepProgress:
     """Passes the runner's steps on as progress."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: Ticker | None) -> None:
         self._progress = progress
         self._total = 0
 
@@ -100,12 +104,12 @@ class _Steps:
     def flow_ended(self, record: FlowRecord) -> None: ...
 
 
-def _document(folder: Path, arguments: Mapping[str, Any]) -> FlowDocument:
+def _read_document(folder: Path, arguments: Mapping[str, Any]) -> FlowDocument:
     steps, file = arguments.get("steps"), arguments.get("file")
     if (steps is None) == (file is None):
         raise InvalidAction("run_flow: needs either steps or file", path="steps")
     if file is not None:
-        return load(_file(folder, file))
+        return load(_find_file(folder, file))
     if isinstance(steps, str) and steps.strip():  # JSON, or a flow's own YAML
         written = f"name: steps\nsteps:\n{indent(steps, '  ')}"
     elif isinstance(steps, list) and steps:
@@ -123,7 +127,7 @@ def _document(folder: Path, arguments: Mapping[str, Any]) -> FlowDocument:
 
 
 def _names_files(steps: Iterable[AnyStep]) -> bool:
-    """Files are the folder's own business: a caller could name any on this machine."""
+    """Whether a step runs a file. Callers may not: they could name any file of this machine."""
     for step in steps:
         match step:
             case RunFlow():
@@ -141,8 +145,8 @@ def _names_files(steps: Iterable[AnyStep]) -> bool:
     return False
 
 
-def _file(folder: Path, name: Any) -> Path:
-    """Only files of the folder, whatever the name tries."""
+def _find_file(folder: Path, name: Any) -> Path:
+    """The file with this name in the flows folder. Raises `InvalidAction` for any other."""
     if not isinstance(name, str) or not name.strip():
         raise InvalidAction("file: should be the name of a flow", path="file")
     files = flow_files(folder)

@@ -18,11 +18,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute
 
 from handrail.asgi_server import door_server
-from handrail.bind import Certificate, check_bind, hosts_at, is_loopback, listen
+from handrail.bind import Certificate, check_bind, host_headers_at, is_loopback, listen
 from handrail.invocation import current
-from handrail.mcp_server.calls import DoorState
+from handrail.mcp_server.calls import McpState
 from handrail.mcp_server.pending_calls import ToolCalls
-from handrail.mcp_server.server import build
+from handrail.mcp_server.server import build_mcp_server
 from handrail.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 PATH = "/mcp"
-GRACE_S = 2
-"""What is in flight when the server stops has been cancelled; this is for its last words."""
+GRACE_S = 2  # what is in flight when the server stops has been cancelled; this is for its last words
 
 
-def app(
+def guarded_app(
     server: Server[Any],
     *,
     port: int,
@@ -45,13 +44,13 @@ def app(
 ) -> Starlette:
     """Answers are streams, so that a client that goes away is noticed; older clients keep their sessions."""
     check_bind(host, token, certificate)
-    application = _unguarded(server)
-    application.add_middleware(Guard, host=host, port=port, token=token)
+    application = _unguarded_app(server)
+    application.add_middleware(McpGuard, host=host, port=port, token=token)
     return application
 
 
-def _unguarded(server: Server[Any]) -> Starlette:
-    # Hosts and origins are checked by `Guard`, or by the desk's own.
+def _unguarded_app(server: Server[Any]) -> Starlette:
+    # Hosts and origins are checked by `McpGuard`, or by the desk's own.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     return server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
 
@@ -67,7 +66,7 @@ async def serve(
     """Until SIGINT or SIGTERM, or until the task is cancelled; `ready` is told the address."""
     bound = listen(host, port)
     port = bound.getsockname()[1]
-    application = app(server, host=host, port=port, token=token, certificate=certificate)
+    application = guarded_app(server, host=host, port=port, token=token, certificate=certificate)
     tls = {"ssl_certfile": certificate[0], "ssl_keyfile": certificate[1]} if certificate else {}
     serving = door_server(application, ws="none", timeout_graceful_shutdown=GRACE_S, **tls)
     try:
@@ -78,13 +77,13 @@ async def serve(
         bound.close()
 
 
-class Guard:
-    """Stands before every request."""
+class McpGuard:
+    """Lets in requests with a known Host and Origin, and with the token."""
 
-    def __init__(self, app: ASGIApp, host: str, port: int, token: str | None = None) -> None:
-        self._app = app
+    def __init__(self, guarded_app: ASGIApp, host: str, port: int, token: str | None = None) -> None:
+        self._app = guarded_app
         self._token = token
-        self._hosts = hosts_at(host, port)
+        self._hosts = host_headers_at(host, port)
         self._origins = {f"{scheme}://{name}" for name in self._hosts for scheme in ("http", "https")}
         self._is_local = is_loopback(host)
 
@@ -115,13 +114,17 @@ class Guard:
 async def mcp_routes(
     runtime: Runtime, profile: str, flows: Path | None, stack: AsyncExitStack
 ) -> Sequence[BaseRoute]:
-    """What it needs lives as long as `stack`."""
-    state = DoorState(runtime, profile, flows=flows)
+    """Routes of an MCP server for another application. Its calls and sessions end with `stack`."""
+    state = McpState(runtime, profile, flows=flows)
     opened = list(runtime.sessions.values())
     if opened:
-        state.adopt(opened[0])
-    tool_calls = ToolCalls(runtime.approvals, runtime.clock)
+        state.use_session(opened[0])
+    tool_calls = ToolCalls(
+        runtime.approvals,
+        runtime.clock,
+        desk=runtime.open_desk,
+    )
     stack.push_async_callback(tool_calls.close)
-    application = _unguarded(build(state, calls=tool_calls))
+    application = _unguarded_app(build_mcp_server(state, calls=tool_calls))
     await stack.enter_async_context(application.router.lifespan_context(application))
     return application.routes

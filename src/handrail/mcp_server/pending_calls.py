@@ -4,9 +4,8 @@ Each call has a task of its own, so that it can outlive a request that has to be
 has (2026-07-28), and so that a cancelled request stops the phone. A waiting call is found again by its token,
 by the same call, or by its id as a task (the tasks extension, SEP-2663), and never started a second time.
 
-`Client` is who sent one request: what it can show to its person, and how it is asked. A question is an MCP
-form; codes and passwords never travel in one, because a client may show forms to its model. Progress is
-told once a second, as the seconds that passed: it always grows, as the protocol wants.
+`RequestClient` is who sent one request: what it can show to its person, and how it is asked. A question is
+an MCP form; codes and passwords never travel in one, because a client may show forms to its model.
 """
 
 from __future__ import annotations
@@ -15,13 +14,12 @@ import asyncio
 import hmac
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import anyio
 import mcp_types as types
@@ -41,10 +39,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from handrail.clock import Clock
-from handrail.engine.events import Listener
-from handrail.engine.session import Session
 from handrail.errors import ActionRejected, HandrailError
-from handrail.mcp_server.calls import ToolAnswer
+from handrail.mcp_server.calls import Ticker, ToolAnswer
 from handrail.protocol.traits import Span
 from handrail.safety.approval_store import AskedApproval
 from handrail.safety.approvals import Approvals
@@ -55,8 +51,8 @@ TASKS = "io.modelcontextprotocol/tasks"
 """The extension by which a client asks after calls that have not ended."""
 
 
-class Client:
-    """For the length of one request."""
+class RequestClient:
+    """The client of one request: what it supports, and how its person is asked."""
 
     def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
         self._ctx = ctx
@@ -76,7 +72,7 @@ class Client:
 
     @property
     def takes_input_requests(self) -> bool:
-        """Since 2026-07-28 a server can't ask; it answers that it needs an answer."""
+        """Whether the answer to this request may be a form. Since 2026-07-28 servers can't send requests."""
         return self._is_modern and self._shows_forms
 
     @property
@@ -96,7 +92,7 @@ class Client:
 
     @property
     def takes_tasks(self) -> bool:
-        """Said with each request; older protocols have no such results."""
+        """Whether a long call may become a task."""
         can = self._ctx.session.client_capabilities
         return self._is_modern and can is not None and TASKS in (can.extensions or {})
 
@@ -121,7 +117,7 @@ _LABEL = 80  # characters
 _TEXT = 300
 
 
-def form_of(approval: AskedApproval) -> ElicitRequestFormParams:
+def question_form(approval: AskedApproval) -> ElicitRequestFormParams:
     request = approval.request
     label = f' "{cut(clean(request.label), _LABEL)}"' if request.label else ""
     also = f"Also: `handrail approve {approval.id}`"
@@ -136,12 +132,13 @@ def form_of(approval: AskedApproval) -> ElicitRequestFormParams:
         also,
     ]
     return ElicitRequestFormParams(
-        message="\n".join(filter(None, lines)), requested_schema=schema_of(approval)
+        message="\n".join(filter(None, lines)), requested_schema=form_schema(approval)
     )
 
 
-def schema_of(approval: AskedApproval) -> dict[str, Any]:
-    """One choice without a default: a form that is sent back untouched allows nothing."""
+def form_schema(approval: AskedApproval) -> dict[str, Any]:
+    """The form's fields. The decision has no default, so a form that is sent back untouched allows
+    nothing."""
     longest = approval.request.remember
     remembered = {"session": [SESSION], "always": [SESSION, ALWAYS]}.get(longest, [])
     choices = [YES, *remembered, NO]
@@ -155,12 +152,12 @@ def schema_of(approval: AskedApproval) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": ["decision"]}
 
 
-def answer_in(approval: AskedApproval, result: ElicitResult) -> dict[str, Any] | None:
+def answer_from_form(approval: AskedApproval, result: ElicitResult) -> dict[str, Any] | None:
     """What `Approvals.answer` takes; None where the person closed the form, or a client sent back something
     else than was asked. `readable` None: the agent may read the data, unless it looks like a secret."""
     if result.action == "decline":
         return {"approved": False}
-    content, fields = result.content or {}, schema_of(approval)["properties"]
+    content, fields = result.content or {}, form_schema(approval)["properties"]
     chosen = content.get("decision")
     if result.action != "accept" or chosen not in fields["decision"]["enum"]:
         return None
@@ -175,79 +172,36 @@ def answer_in(approval: AskedApproval, result: ElicitResult) -> dict[str, Any] |
     }
 
 
-FIRST_MS = 1_000.0
-"""What is done sooner needs no report."""
-Send = Callable[[float, float | None, str], Awaitable[None]]
-"""Seconds, a total where one is known, what is going on."""
-
-
-class Ticker:
-    """The progress of one call."""
-
-    def __init__(self, tool: str, clock: Clock) -> None:
-        self._tool = tool
-        self._clock = clock
-        self._step = ""
-        self._state = ""
-
-    def step(self, done: int, total: int, what: str) -> None:
-        self._step = f"step {min(done + 1, total)} of {total}, {what}"
-
-    @asynccontextmanager
-    async def watching(self, session: Session) -> AsyncIterator[None]:
-        """While an action runs, its state is in the message."""
-        try:
-            async with beside(self._listen(session.events()), f"progress of {self._tool}"):
-                yield
-        finally:
-            self._state = ""
-
-    async def _listen(self, events: Listener) -> None:
-        action_id: str | None = None
-        async for event in events:
-            action_id = action_id or event.action_id  # actions of others on the same device come later
-            if event.action_id == action_id:
-                self._state = event.waits_for or event.state.replace("_", " ")
-
-    @property
-    def message(self) -> str:
-        return f"{self._tool}: {', '.join(filter(None, [self._step, self._state])) or 'at work'}"
-
-    async def run(self, send: Send) -> None:
-        """Until it is cancelled, at the end of a request that waits for the call."""
-        began = self._clock.monotonic_ms()
-        while True:
-            await self._clock.sleep_ms(FIRST_MS)
-            elapsed = (self._clock.monotonic_ms() - began) / 1000
-            await send(round(elapsed, 3), None, self.message)
-
-
-MOST_WAITING = 64
-"""Calls that may wait at one time."""
-KEPT_MS = 600_000.0
-"""How long the outcome of a call that nobody came back for can still be asked for."""
+MOST_WAITING = 64  # calls that may wait at one time
+KEPT_MS = 600_000.0  # how long the outcome of a call that nobody came back for can still be asked for
 TASK_TTL_MS = 600_000
 """A call that became a task can be asked for at least this long after it began, and while it runs."""
 MOST_TASKS = 256
 """Tasks that are kept. Calls beyond are answered by their own requests, as for clients that know no tasks."""
 
 
-class Question(Protocol):
-    """What a call asks a person, in a form that clients can show."""
+class Question:
+    """What a call asks a person: a question of policy's, or of `request_human_auth`."""
 
-    id: str
-    """Random; the answer comes back under it."""
-    form: ElicitRequestFormParams
-    elsewhere: str
-    """For a client that shows no forms: where a person can answer."""
+    def __init__(self, approvals: Approvals, approval: AskedApproval) -> None:
+        self._approvals = approvals
+        self._approval = approval
+        self.id = approval.id
+        self.form = question_form(approval)
+        ways = f"`handrail approve {approval.id}` (or `handrail reject {approval.id}`)"
+        self.elsewhere = f"Ask them to run {ways} in a terminal."  # for a client that shows no forms
 
     async def is_open(self) -> bool:
-        """Whether anybody may still answer."""
-        ...
+        return (await self._approvals.get(self.id)).is_open
 
-    async def hear(self, result: ElicitResult, by: str) -> bool:
-        """A person's answer to the form; False where it leaves the question as it was."""
-        ...
+    async def take_answer(self, result: ElicitResult, by: str) -> bool:
+        """False where the person's answer leaves the question as it was."""
+        answer = answer_from_form(self._approval, result)
+        if answer is None:
+            return False
+        with suppress(ActionRejected):  # somebody else was faster, and the call's end says so
+            await self._approvals.answer(self.id, by=f"person at {by}", **answer)
+        return True
 
 
 @dataclass(slots=True, eq=False)
@@ -263,28 +217,31 @@ class WaitingCall:
     began_ms: int
     """On the wall clock, as clients are told it."""
     changed_ms: int = 0
-    """Likewise: when it last asked something, or ended."""
+    """When it ended."""
     open: Question | None = None
     """The last question that was asked."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    """What an answer to it has to bring."""
+    """The secret that an answer has to carry."""
     attended: int = 0
-    """Requests that wait for it now."""
+    """How many requests wait for it now."""
     ended_ms: float | None = None
     task_id: str | None = None
-    """As what the client asks after it; None for a call that is answered by its own request."""
+    """Its id as an MCP task; None if its own request answers it."""
+    is_where_told: bool = False
+    """Whether the client knows where its question waits."""
     is_told: bool = False
-    """The client has heard how it ended: the same call again is a new one."""
+    """Whether the client knows how it ended. After that the same call is a new one."""
 
     @property
     def is_joined(self) -> bool:
-        """By the same call: it asked a person, or is a task at work. Sooner, two may be meant as two."""
+        """Whether the same call joins this one: only if it has asked a person or is a running task."""
         is_at_work = self.task_id is not None and not self.task.done()
         return not self.is_told and (bool(self.questions.all) or is_at_work)
 
     @property
     def input_required(self) -> InputRequiredResult:
-        """The client gives `request_state` back, unread."""
+        """The answer that asks the client to show the form. The client sends `request_state` back
+        unchanged."""
         question = cast("Question", self.open)
         requests = {question.id: ElicitRequest(params=question.form)}
         return InputRequiredResult(input_requests=requests, request_state=f"{question.id}.{self.token}")
@@ -293,26 +250,29 @@ class WaitingCall:
         expected = f"{self.open.id}.{self.token}" if self.open is not None else ""
         return bool(expected) and hmac.compare_digest(expected.encode(), state.encode())
 
+    def note_end(self, clock: Clock) -> None:
+        self.changed_ms = clock.now_ms()
+
     async def pending(self) -> list[Question]:
-        """All that it asks now; a flow on several devices may ask several things at once."""
+        """Its open questions. A flow on several devices may have several."""
         if self.task.done():
             return []
         return [question for question in self.questions.all if await question.is_open()]
 
     async def open_question(self) -> Question | None:
-        """The one that the call waits for now, if it does."""
+        """The last question, if it is still open."""
         if self.open is None or self.task.done():
             return None
         return self.open if await self.open.is_open() else None
 
 
 class CallQuestions:
-    """What a call asked. Most ask nothing, so the bell is no task."""
+    """The questions of one call. `bell` is done when there is a new one."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self.waiting: list[Question] = []
-        """What nobody has taken up yet."""
+        """Questions that no request has taken yet."""
         self.all: list[Question] = []
         self.bell: asyncio.Future[None] = loop.create_future()
 
@@ -332,7 +292,7 @@ class CallQuestions:
 
 
 QUESTIONS: ContextVar[CallQuestions | None] = ContextVar("questions", default=None)
-"""Set in a call's task and inherited by every task below it, the engine's included."""
+"""The questions of the current call. Tasks that the call starts inherit it."""
 
 
 @dataclass(slots=True)
@@ -348,11 +308,11 @@ class CallList:
         self._forget_old()
         return next((call for call in self.calls if call.key == key and call.is_joined), None)
 
-    def by_state(self, state: str) -> WaitingCall | None:
+    def find_by_state(self, state: str) -> WaitingCall | None:
         self._forget_old()
         return next((call for call in self.calls if call.matches_open_token(state)), None)
 
-    def by_task(self, task_id: str, owner: str) -> WaitingCall | None:
+    def find_by_task(self, task_id: str, owner: str) -> WaitingCall | None:
         """None for everybody but the caller who started it."""
         self._forget_old()
         for call in self.calls:
@@ -361,7 +321,6 @@ class CallList:
         return None
 
     def has_room(self) -> bool:
-        """For one more task: none is forgotten before its time to make it."""
         return sum(call.task_id is not None for call in self.calls) < MOST_TASKS
 
     def add(self, call: WaitingCall) -> None:
@@ -397,13 +356,16 @@ class CallList:
 PATIENCE_MS = 45_000.0
 """How long a call waits for an answer from elsewhere; many clients give a call up after a minute."""
 
+FIRST_MS = 8_000.0
+"""How long it waits before its client has been told where the question waits."""
+
 TASK_AFTER_MS = 5_000.0
 """A call that takes longer is a task for a client that knows tasks: most actions end sooner."""
 
 Work = Callable[[Ticker | None], Coroutine[Any, Any, ToolAnswer]]
 
 Reply = ToolAnswer | InputRequiredResult | WaitingCall
-"""A call that has not ended is the client's to ask for as a task."""
+"""The answer of a call, a form to show, or a call that became a task."""
 
 
 class ToolCalls:
@@ -416,14 +378,17 @@ class ToolCalls:
         *,
         patience_ms: float = PATIENCE_MS,
         task_after_ms: float = TASK_AFTER_MS,
+        desk: Callable[[], str] = lambda: "",
     ) -> None:
+        """`desk` tells the address of the desk that is open; "" for none."""
+        self._desk = desk
         self._approvals = approvals
         self._clock = clock
         self._patience_ms = patience_ms
         self._task_after_ms = task_after_ms
         self.waiting = CallList(clock)
 
-    def install(self) -> None:
+    def listen_to_approvals(self) -> None:
         """Get every question of the approvals; the earlier listener still gets them, too."""
         earlier = self._approvals.notify
         if getattr(earlier, "tells_clients", False):  # several servers share these approvals
@@ -432,7 +397,7 @@ class ToolCalls:
         async def tell(approval: AskedApproval, token: str | None) -> None:
             questions = QUESTIONS.get()
             if questions is not None:
-                questions.put(ApprovalQuestion(self._approvals, approval))
+                questions.put(Question(self._approvals, approval))
             if earlier is not None:
                 await earlier(approval, token)
 
@@ -448,51 +413,55 @@ class ToolCalls:
         work: Work,
     ) -> Reply:
         """`owner` says who calls; `work` does it on that device, unless it waits for a person already."""
-        client = Client(ctx)
+        client = RequestClient(ctx)
         key = json.dumps([owner, device, params.name, params.arguments or {}], sort_keys=True)
         try:
-            call = self._find(params, key) or self._start(params, (key, owner), work, client)
+            call = self._find_waiting_call(params, key) or self._start_call(
+                params, (key, owner), work, client
+            )
         except HandrailError as error:
             return ToolAnswer(
                 f"{error.code}: {error.message}\n{error.hint}", is_error=True, structured=error.to_dict()
             )
-        async with self._attended(call, client):
+        async with self._while_attended(call, client):
             if client.takes_tasks and params.request_state is None and self.waiting.has_room():
                 # Its answer where that comes soon; else the call itself, for the client to ask after.
                 if call.task_id is None:
-                    await self._next(call, self._task_after_ms)
+                    await self._next_question(call, self._task_after_ms)
                 if call.task.done() and call.task_id is None:
                     self.waiting.remove(call)
                     return call.task.result()
                 if call.task_id is None:
                     call.task_id = secrets.token_urlsafe(32)
-                    call.task.add_done_callback(partial(_note_end, call, self._clock))
+                    call.task.add_done_callback(lambda _: call.note_end(self._clock))
                 return call
             if params.request_state is None:
-                return await self._attend(call, client, await call.open_question())
+                return await self._wait_for_reply(call, client, await call.open_question())
             # The answer that came with a request; a form that was closed may still be answered elsewhere.
             if call.open is not None and not call.task.done():
                 result = client.form_result(params, call.open.id)
                 is_closed = result is not None and result.action == "cancel"
-                if not is_closed and (result is None or not await call.open.hear(result, client.name)):
+                if not is_closed and (result is None or not await call.open.take_answer(result, client.name)):
                     return call.input_required
-            return await self._attend(call, client, None)
+            return await self._wait_for_reply(call, client, None)
 
     async def close(self) -> None:
         await self.waiting.close()
 
-    def _find(self, params: CallToolRequestParams, key: str) -> WaitingCall | None:
+    def _find_waiting_call(self, params: CallToolRequestParams, key: str) -> WaitingCall | None:
         if params.request_state is None:
             return self.waiting.by_key(key)
-        call = self.waiting.by_state(params.request_state)
+        call = self.waiting.find_by_state(params.request_state)
         if call is None:
-            raise _refusal("Nothing waits for this answer: the call ended, or the server was started again.")
+            raise _unknown_call(
+                "Nothing waits for this answer: the call ended, or the server was started again."
+            )
         if call.key != key:
-            raise _refusal(f"The answer belongs to another call than this {params.name}.")
+            raise _unknown_call(f"The answer belongs to another call than this {params.name}.")
         return call
 
-    def _start(
-        self, params: CallToolRequestParams, whose: tuple[str, str], work: Work, client: Client
+    def _start_call(
+        self, params: CallToolRequestParams, whose: tuple[str, str], work: Work, client: RequestClient
     ) -> WaitingCall:
         questions = CallQuestions(asyncio.get_running_loop())
         is_told = client.wants_progress or client.takes_tasks
@@ -508,7 +477,7 @@ class ToolCalls:
         return call
 
     @asynccontextmanager
-    async def _attended(self, call: WaitingCall, client: Client) -> AsyncIterator[None]:
+    async def _while_attended(self, call: WaitingCall, client: RequestClient) -> AsyncIterator[None]:
         """A request that is cancelled stops its call, unless another request waits for it too."""
         call.attended += 1
         ticker = call.ticker if client.wants_progress else None
@@ -524,25 +493,31 @@ class ToolCalls:
         finally:
             call.attended -= 1
 
-    async def _attend(self, call: WaitingCall, client: Client, pending: Question | None) -> Reply:
-        """To the call's end, or to a question that this request can't wait for."""
+    async def _wait_for_reply(
+        self, call: WaitingCall, client: RequestClient, pending: Question | None
+    ) -> Reply:
+        """Waits for the call's end, or for a question that this request can't wait for."""
         while True:
-            if pending is not None and (reply := await self._ask(call, pending, client)) is not None:
+            if pending is not None and (reply := await self._ask_person(call, pending, client)) is not None:
                 return reply
-            pending = await self._next(call, self._patience_ms)
+            is_news = call.open is not None and not call.is_where_told
+            patience_ms = min(FIRST_MS, self._patience_ms) if is_news else self._patience_ms
+            pending = await self._next_question(call, patience_ms)
             if pending is None and call.task.done():
                 self.waiting.remove(call)
                 return call.task.result()
             if pending is None and (still := await call.open_question()):
+                call.is_where_told, desk = True, self._desk()
+                where = f"It waits on their desk, {desk}. Or: {still.elsewhere}" if desk else still.elsewhere
                 text = (
                     f"Not done yet: a person has to allow it ({still.id}).\n"
-                    f"{still.elsewhere}\n"
+                    f"{where}\n"
                     "Call this tool again with the same arguments to wait on and to learn what came of it. "
                     "Do not try another way."
                 )
                 return ToolAnswer(text, structured={"pending": True, "approval": still.id})
 
-    async def _next(self, call: WaitingCall, patience_ms: float) -> Question | None:
+    async def _next_question(self, call: WaitingCall, patience_ms: float) -> Question | None:
         """Its next question; None at its end, or when this request has waited long enough."""
         if not call.questions.waiting:
             with suppress(Expired):
@@ -553,8 +528,8 @@ class ToolCalls:
         call.open = pending or call.open
         return pending
 
-    async def _ask(self, call: WaitingCall, pending: Question, client: Client) -> Reply | None:
-        """By the best way that the client knows; None when there is nothing to do but wait."""
+    async def _ask_person(self, call: WaitingCall, pending: Question, client: RequestClient) -> Reply | None:
+        """Asks by a form, if the client shows forms. None: there is nothing to do but wait."""
         if client.takes_input_requests:
             return call.input_required
         if not client.takes_elicitation:
@@ -563,44 +538,16 @@ class ToolCalls:
         asking, _ = await first(client.elicit(pending.form), asyncio.wait({call.task}))
         result = None if asking.cancelled() else asking.result()
         if result is not None:
-            await pending.hear(result, client.name)
+            await pending.take_answer(result, client.name)
         return None
 
 
-class ApprovalQuestion:
-    """A question of policy's, or of `request_human_auth`."""
-
-    def __init__(self, approvals: Approvals, approval: AskedApproval) -> None:
-        self._approvals = approvals
-        self._approval = approval
-        self.id = approval.id
-        self.form = form_of(approval)
-        ways = f"`handrail approve {approval.id}` (or `handrail reject {approval.id}`)"
-        self.elsewhere = f"Ask them to run {ways} in a terminal."
-
-    async def is_open(self) -> bool:
-        return (await self._approvals.get(self.id)).is_open
-
-    async def hear(self, result: ElicitResult, by: str) -> bool:
-        answer = answer_in(self._approval, result)
-        if answer is None:
-            return False
-        with suppress(ActionRejected):  # somebody else was faster, and the call's end says so
-            await self._approvals.answer(self.id, by=f"person at {by}", **answer)
-        return True
-
-
-def _note_end(call: WaitingCall, clock: Clock, _: object) -> None:
-    call.changed_ms = clock.now_ms()
-
-
-def _refusal(message: str) -> MCPError:
+def _unknown_call(message: str) -> MCPError:
     """The protocol demands this error for a request state or a task that is not ours."""
     return MCPError(INVALID_PARAMS, f"{message} Look at the screen before you call the tool again.")
 
 
-POLL_MS = 1_000
-"""How often a client should ask."""
+POLL_MS = 1_000  # how often a client should ask
 Context = ServerRequestContext[Any, Any]
 Wire = dict[str, Any]
 
@@ -617,7 +564,7 @@ class UpdateParams(TaskParams):
     input_responses: dict[str, Any]
 
 
-def add_tasks(
+def add_task_methods(
     server: Server[Any],
     waiting: CallList,
     owner_of: Callable[[Context], str],
@@ -634,26 +581,29 @@ def add_tasks(
         )
 
     def own_call(ctx: Context, params: TaskParams) -> WaitingCall:
-        check_client(ctx)
+        require_tasks(ctx)
         # Over HTTP the id stands in a header too, for those in between; the library knows no such methods.
         headers = ctx.request.headers if ctx.request is not None else None
         if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != params.task_id:
             message = f"{MCP_NAME_HEADER} header does not match the request body's 'taskId' parameter"
             raise MCPError(types.HEADER_MISMATCH, message)
-        call = waiting.by_task(params.task_id, owner_of(ctx))
+        call = waiting.find_by_task(params.task_id, owner_of(ctx))
         if call is None:
-            raise _refusal("There is no such task: it is too old, or the server was started again.")
+            raise _unknown_call("There is no such task: it is too old, or the server was started again.")
         return call
 
     async def get(ctx: Context, params: TaskParams) -> Wire:
-        return {**await _shown(own_call(ctx, params), Client(ctx), dress), "resultType": "complete"}
+        return {
+            **await _task_state(own_call(ctx, params), RequestClient(ctx), dress),
+            "resultType": "complete",
+        }
 
     async def update(ctx: Context, params: UpdateParams) -> Wire:
         call = own_call(ctx, params)
         for asks in await call.pending():
             if asks.id in params.input_responses:
                 response = types.ElicitResult.model_validate(params.input_responses[asks.id])
-                await asks.hear(response, Client(ctx).name)
+                await asks.take_answer(response, RequestClient(ctx).name)
         return {"resultType": "complete"}
 
     async def cancel(ctx: Context, params: TaskParams) -> Wire:
@@ -666,21 +616,21 @@ def add_tasks(
     server.add_request_handler("tasks/cancel", TaskParams, cancel)
 
 
-def created(call: WaitingCall) -> Wire:
+def task_created(call: WaitingCall) -> Wire:
     """The answer to a tool's request that its call goes on without."""
-    return {**_basics(call), "status": "working", "resultType": "task"}
+    return {**_task_fields(call), "status": "working", "resultType": "task"}
 
 
-def check_client(ctx: Context) -> None:
+def require_tasks(ctx: Context) -> None:
     """Only a client that says it knows tasks is told of them."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(types.METHOD_NOT_FOUND, "Method not found", ctx.method)
-    if not Client(ctx).takes_tasks:
+    if not RequestClient(ctx).takes_tasks:
         needed: Wire = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
         raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, f"This needs the extension {TASKS}.", needed)
 
 
-def _basics(call: WaitingCall) -> Wire:
+def _task_fields(call: WaitingCall) -> Wire:
     began, changed = (
         datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
         for at_ms in (call.began_ms, max(call.began_ms, call.changed_ms))
@@ -689,10 +639,10 @@ def _basics(call: WaitingCall) -> Wire:
     return {"taskId": call.task_id, **times}
 
 
-async def _shown(call: WaitingCall, client: Client, dress: Callable[[ToolAnswer], Wire]) -> Wire:
-    task, basics = call.task, _basics(call)
+async def _task_state(call: WaitingCall, client: RequestClient, dress: Callable[[ToolAnswer], Wire]) -> Wire:
+    task, basics = call.task, _task_fields(call)
     if not task.done():
-        return {**basics, **await _running(call, client)}
+        return {**basics, **await _running_state(call, client)}
     call.is_told = True
     if task.cancelled():
         return {**basics, "status": "cancelled"}
@@ -704,7 +654,7 @@ async def _shown(call: WaitingCall, client: Client, dress: Callable[[ToolAnswer]
     return {**basics, "status": "failed", "error": {"code": code, "message": message}}
 
 
-async def _running(call: WaitingCall, client: Client) -> Wire:
+async def _running_state(call: WaitingCall, client: RequestClient) -> Wire:
     questions = await call.pending()
     if questions and client.takes_input_requests:
         forms = {

@@ -19,10 +19,8 @@ from mcp.server.stdio import stdio_server
 from handrail.invocation import current
 from handrail.waiting import beside
 
-LONGEST = 8_000_000
-"""Bytes of one message, as everywhere."""
-TOO_LONG = "{"
-"""Invalid JSON, so that the library answers with a parse error."""
+LONGEST = 8_000_000  # bytes of one message, as everywhere
+TOO_LONG = "{"  # invalid JSON, so that the library answers with a parse error
 
 
 class ClientPipes:
@@ -68,10 +66,11 @@ async def client_pipes() -> AsyncIterator[ClientPipes | None]:
     reader = asyncio.StreamReader(limit=LONGEST)
     reading, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader),
-        os.fdopen(_take(0, os.open(os.devnull, os.O_RDONLY)), "rb"),
+        os.fdopen(_replace_descriptor(0, os.open(os.devnull, os.O_RDONLY)), "rb"),
     )
     writing, protocol = await loop.connect_write_pipe(
-        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(_take(1, os.dup(2)), "wb")
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
+        os.fdopen(_replace_descriptor(1, os.dup(2)), "wb"),
     )
     writing.set_write_buffer_limits(high=0)  # what was written has left when `drain` says so
     writer = asyncio.StreamWriter(writing, protocol, None, loop)
@@ -92,7 +91,7 @@ def _is_pipe(number: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
-def _take(number: int, instead: int) -> int:
+def _replace_descriptor(number: int, instead: int) -> int:
     """The file behind a standard descriptor, which stands for another one from now on."""
     taken = os.dup(number)
     os.dup2(instead, number)
@@ -101,15 +100,15 @@ def _take(number: int, instead: int) -> int:
 
 
 async def serve(server: Server[Any]) -> None:
-    """What is in flight at the end is stopped, and journalled so."""
-    async with beside(_serve(server), "stdio") as task:
+    """Serves the client until it hangs up. Calls that still run then are stopped, and the journal says so."""
+    async with beside(_serve_pipes(server), "stdio") as task:
         with current.get().on_stop(task.cancel, once=False):
             await asyncio.wait({task})
     if not task.cancelled():
         task.result()
 
 
-async def _serve(server: Server[Any]) -> None:
+async def _serve_pipes(server: Server[Any]) -> None:
     async with client_pipes() as client:
         pipes: Any = client
         lines: Any = aiter(pipes) if client else None

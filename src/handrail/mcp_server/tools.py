@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from handrail.dialects.rules import Row, unknown_name
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
-from handrail.protocol.describe import describe_together, model_tool, object_of, reason_if
+from handrail.protocol.describe import closed_object_schema, describe_together, model_tool, schema_with_reason
 from handrail.protocol.observe import Check
 from handrail.protocol.traits import Effect, Profile, Semantic
 
@@ -29,7 +29,7 @@ TIMEOUT = {"type": "integer"}
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """As `tools/list` says it: no output schema, no title, nothing that a name says already."""
+    """One tool as `tools/list` shows it. It has no output schema and no title."""
 
     name: str
     description: str
@@ -41,7 +41,7 @@ class Tool:
         return listed | ({"annotations": self.annotations} if self.annotations else {})
 
 
-def _kinds(profile: Profile) -> tuple[str, ...]:
+def _actions_of_profile(profile: Profile) -> tuple[str, ...]:
     """The actions of a profile: those that look first, those that wait or ask last."""
     kinds = (kind for kind, cls in ACTIONS.items() if profile in cls.traits.tools)
     return tuple(sorted(kinds, key=lambda kind: _ORDER.get(ACTIONS[kind].traits.semantic, 1)))
@@ -50,7 +50,7 @@ def _kinds(profile: Profile) -> tuple[str, ...]:
 _ORDER: dict[Semantic, int] = {"observation": 0, "control": 2}
 _FIRST = ("devices", "connect")
 _LAST = ("expect", "run_flow")
-CORE = (*_FIRST, *_kinds("core"), *_LAST)
+CORE = (*_FIRST, *_actions_of_profile("core"), *_LAST)
 _MORE = tuple(
     kind for kind, cls in ACTIONS.items() if kind not in CORE and not issubclass(cls, Check | DeskAct)
 )
@@ -58,18 +58,18 @@ _MORE = tuple(
 
 PROFILES: dict[str, tuple[str, ...]] = {
     "core": CORE,
-    "web": (*CORE, *_kinds("web")),
-    "flow": (*_FIRST, *_kinds("flow"), *_LAST),
-    "debug": (*CORE, *_kinds("debug")),
+    "web": (*CORE, *_actions_of_profile("web")),
+    "flow": (*_FIRST, *_actions_of_profile("flow"), *_LAST),
+    "debug": (*CORE, *_actions_of_profile("debug")),
     "desk": (*CORE, "desk"),
     "all": (*CORE, *_MORE, "desk"),
 }
 """Native profiles; `core,debug` is both."""
 
 
-def tools(profile: str) -> list[Tool]:
+def tools_of_profile(profile: str) -> list[Tool]:
     """The tools of a profile, or of several with commas between them."""
-    if other := seed(profile):
+    if other := seed_profile_of(profile):
         return other.tools()
     wanted = [word.strip() for word in profile.split(",")]
     for word in wanted:
@@ -77,10 +77,10 @@ def tools(profile: str) -> list[Tool]:
             raise unknown_name(word, [*PROFILES, *SEEDS], path="tools")
     names = list(dict.fromkeys(name for word in wanted for name in PROFILES[word]))
     describe_together(ACTIONS[name] for name in names if name in ACTIONS)
-    return [native_tool(name) for name in names]
+    return [native_tool(name, for_web="web" in wanted) for name in names]
 
 
-def seed(profile: str) -> SeedProfile | None:
+def seed_profile_of(profile: str) -> SeedProfile | None:
     """None for native profiles."""
     if profile not in SEEDS:
         return None
@@ -90,25 +90,25 @@ def seed(profile: str) -> SeedProfile | None:
 
 
 def annotations_of(effect: Effect) -> dict[str, bool]:
-    """Said where MCP's own defaults (writes, destroys) would be wrong, and where the trait confirms them."""
+    """MCP's hints about a tool: whether it only reads, or destroys."""
     if effect == "read":
         return {"readOnlyHint": True}
     return {"destructiveHint": effect == "sensitive"}
 
 
 @cache
-def native_tool(name: str) -> Tool:
+def native_tool(name: str, *, for_web: bool = False) -> Tool:
     if name in _OWN:
         return _OWN[name]
     cls = ACTIONS[name]
-    words, schema = model_tool(cls)
+    words, schema = model_tool(cls, for_web=for_web)
     return Tool(name, words, schema, annotations_of(cls.traits.effect))
 
 
-def _own(
+def _own_tool(
     name: str, description: str, fields: Mapping[str, Any], effect: Effect, required: Iterable[str] = ()
 ) -> Tool:
-    schema = reason_if(effect != "read", fields, required)
+    schema = schema_with_reason(effect != "read", fields, required)
     return Tool(name, description, schema, annotations_of(effect))
 
 
@@ -117,9 +117,9 @@ STEPS = "[{tap: Save}, {type_text: {text: Ada, target: Name}}]"
 _OWN: dict[str, Tool] = {
     tool.name: tool
     for tool in (
-        _own("devices", "List phones.", {}, "read"),
-        _own("connect", "Choose the phone; answers with its screen.", {"device": TEXT}, "read"),
-        _own(
+        _own_tool("devices", "List phones.", {}, "read"),
+        _own_tool("connect", "Choose the phone; answers with its screen.", {"device": TEXT}, "read"),
+        _own_tool(
             "expect",
             "Check what is visible or absent, an element's text or property, or the app in front.",
             {
@@ -135,13 +135,13 @@ _OWN: dict[str, Tool] = {
             },
             "read",
         ),
-        _own(
+        _own_tool(
             "run_flow",
             f"Run many actions up to the first failure: {STEPS}, or a file.",
             {"steps": TEXT, "file": TEXT},
             "sensitive",
         ),
-        _own(
+        _own_tool(
             "desk",
             "Act on the person's desk: windows, notifications, toasts, dialogs, badges, shortcuts. "
             "`events`: what people clicked or wrote there.",
@@ -170,4 +170,4 @@ def seed_tool(name: str, row: Row, native: str, kinds: Mapping[str, Any] | None 
         if not word.endswith("?"):
             required.append(field)
     effect = ACTIONS[native].traits.effect if native else "sensitive"
-    return Tool(name, description, object_of(fields, required), annotations_of(effect))
+    return Tool(name, description, closed_object_schema(fields, required), annotations_of(effect))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from handrail.engine.session import Session
     from handrail.flow.run_record import FlowRecord
-    from handrail.pytest_plugin.opening import Opening
+    from handrail.pytest_plugin.opening import FixtureDevice
     from handrail.sync import BlockingDesk, BlockingPhone
 
 
@@ -75,9 +75,9 @@ def device_of(config: pytest.Config) -> str:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A marker that says what nobody understands fails its test, also where no fixture reads it."""
     if any(item.iter_markers("handrail")):
-        from handrail.pytest_plugin.opening import options_of  # noqa: PLC0415
+        from handrail.pytest_plugin.opening import marker_options  # noqa: PLC0415
 
-        options_of(item)
+        marker_options(item)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -87,12 +87,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     opened = item.stash.get(OPENED, [])
     report: pytest.TestReport = outcome.get_result()
     if opened and report.when in ("setup", "call"):
-        from handrail.pytest_plugin.evidence import attach  # noqa: PLC0415
+        from handrail.pytest_plugin.evidence import attach_evidence  # noqa: PLC0415
 
-        attach(item, report, call.excinfo, opened)
+        attach_evidence(item, report, call.excinfo, opened)
 
 
-OPENED: pytest.StashKey[list[Opening]] = pytest.StashKey()
+OPENED: pytest.StashKey[list[FixtureDevice]] = pytest.StashKey()
 """What the fixtures of a test have opened."""
 
 
@@ -101,9 +101,9 @@ def phone(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[BlockingPhone]:
     """A phone for this test alone; its methods return when they are done and raise when they fail."""
-    from handrail.pytest_plugin.opening import Opening  # noqa: PLC0415
+    from handrail.pytest_plugin.opening import FixtureDevice  # noqa: PLC0415
 
-    with Opening(request.node, device_of(request.config), tmp_path_factory).phone() as opened:
+    with FixtureDevice(request.node, device_of(request.config), tmp_path_factory).phone() as opened:
         yield opened
 
 
@@ -112,9 +112,9 @@ def async_phone(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[], AbstractAsyncContextManager[Session]]:
     """For tests that are awaited: `async with async_phone() as phone:`, whatever runs their loop."""
-    from handrail.pytest_plugin.opening import Opening  # noqa: PLC0415
+    from handrail.pytest_plugin.opening import FixtureDevice  # noqa: PLC0415
 
-    return Opening(request.node, device_of(request.config), tmp_path_factory).awaited
+    return FixtureDevice(request.node, device_of(request.config), tmp_path_factory).open_async
 
 
 @pytest.fixture
@@ -122,9 +122,9 @@ def browser_page(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[BlockingPhone]:
     """A new browser for this test alone, without any window that a person sees."""
-    from handrail.pytest_plugin.opening import Opening  # noqa: PLC0415
+    from handrail.pytest_plugin.opening import FixtureDevice  # noqa: PLC0415
 
-    with Opening(request.node, BROWSER, tmp_path_factory).phone() as opened:
+    with FixtureDevice(request.node, BROWSER, tmp_path_factory).phone() as opened:
         yield opened
 
 

@@ -16,27 +16,26 @@ import pytest
 from handrail.engine.envelope_text import envelope_text
 from handrail.errors import HandrailError
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.notebook import envelope_html, picture_html, screen_html, shown
+from handrail.protocol.notebook import envelope_html, picture_html, safe_html, screen_html
 from handrail.protocol.observe import GetUiTree, Screenshot
 from handrail.protocol.read import action_from
 from handrail.screen.text import clean, cut
 
 if TYPE_CHECKING:
-    from handrail.pytest_plugin.opening import Opening
+    from handrail.pytest_plugin.opening import FixtureDevice
     from handrail.sync.openers import OpenedPhone
 
 
 MOST_ACTIONS = 8
 MOST_LINES = 40
-LOOK_S = 20.0
-"""For a look at a device that may have gone."""
+LOOK_S = 20.0  # for a look at a device that may have gone
 REASON = "pytest: the test failed"
 _PICTURE = "screenshotBase64"
 
 
 @dataclass(slots=True)
 class DeviceEvidence:
-    """Texts are for the terminal, short; the rest is in the report."""
+    """What a failing test shows of one device."""
 
     device: str
     screen: str = ""
@@ -48,13 +47,13 @@ class DeviceEvidence:
     """A text without secrets."""
 
 
-async def gather(opening: Opening) -> DeviceEvidence | None:
-    """From a device that is still open. What can't be had is told in its place."""
+async def gather(opening: FixtureDevice) -> DeviceEvidence | None:
+    """Reads the device's last actions, screen and picture. A failure to read stands in its place."""
     inside = opening.inside
     if inside is None:
         return None
     evidence = DeviceEvidence(inside.session.serial, clean=inside.session.journal_writer.redact_data)
-    evidence.done = list(_journalled(inside, opening.since_ms))
+    evidence.done = list(_journalled_actions(inside, opening.since_ms))
     caller = inside.session.caller
     try:
         async with asyncio.timeout(LOOK_S):
@@ -68,7 +67,7 @@ async def gather(opening: Opening) -> DeviceEvidence | None:
     return evidence
 
 
-def _journalled(inside: OpenedPhone, since_ms: int) -> Iterator[tuple[dict[str, Any], Envelope]]:
+def _journalled_actions(inside: OpenedPhone, since_ms: int) -> Iterator[tuple[dict[str, Any], Envelope]]:
     begun: dict[str, dict[str, Any]] = {}
     for line in inside.runtime.journal.export(device=inside.session.serial, since=since_ms):
         entry = json.loads(line)
@@ -78,19 +77,23 @@ def _journalled(inside: OpenedPhone, since_ms: int) -> Iterator[tuple[dict[str, 
             yield begun[entry["action_id"]], Envelope.model_validate(entry["envelope"])
 
 
-def attach(item: pytest.Item, report: pytest.TestReport, failure: Any, opened: list[Opening]) -> None:
+def attach_evidence(
+    item: pytest.Item, report: pytest.TestReport, failure: Any, opened: list[FixtureDevice]
+) -> None:
     """Sections for the terminal, files beside, properties for JUnit."""
     for opening in opened:
         if report.when == "call" and opening.inside is not None:
             _property(item, "handrail_device", opening.inside.session.serial)
         if not report.failed:
             continue
-        evidence = opening.evidence or opening.gathered()
+        evidence = opening.evidence or opening.gather_evidence()
         if evidence is None:
             continue
         if isinstance(error := getattr(failure, "value", None), HandrailError):
             _property(item, "handrail_failure", error.code)
-        page, picture = _write(opening.folder, item.nodeid, evidence.clean(report.longreprtext), evidence)
+        page, picture = _write_report(
+            opening.folder, item.nodeid, evidence.clean(report.longreprtext), evidence
+        )
         _property(item, "handrail_report", str(page))
         report.sections += list(_sections(evidence, page, picture))
 
@@ -102,21 +105,23 @@ def _property(item: pytest.Item, name: str, value: str) -> None:
 
 def _sections(evidence: DeviceEvidence, page: Path, picture: Path | None) -> Iterator[tuple[str, str]]:
     if evidence.done:
-        lines = [_line(action, envelope) for action, envelope in evidence.done[-MOST_ACTIONS:]]
+        lines = [_action_line(action, envelope) for action, envelope in evidence.done[-MOST_ACTIONS:]]
         if (before := len(evidence.done) - MOST_ACTIONS) > 0:
             lines.insert(0, f"… {before} before")
         yield f"handrail: last actions on {evidence.device}", "\n".join(lines)
         changed = next(((act, reply) for act, reply in reversed(evidence.done) if reply.changes), None)
         if changed is not None:
-            yield "handrail: last change", _cut(envelope_text(action_from(changed[0]), changed[1]))
+            yield "handrail: last change", _cut_lines(envelope_text(action_from(changed[0]), changed[1]))
     files = [f"picture: {picture}"] if picture else []
-    yield "handrail: screen", "\n".join([_cut(evidence.screen), "", *files, f"report:  {page}"])
+    yield "handrail: screen", "\n".join([_cut_lines(evidence.screen), "", *files, f"report:  {page}"])
 
 
-def _line(action: dict[str, Any], envelope: Envelope) -> str:
+def _action_line(action: dict[str, Any], envelope: Envelope) -> str:
     short = str(action_from(action).traits.shorthand or "")
     names = [short, *(name for name in action if name not in ("type", "reason", "expect", short))]
-    arguments = [_word(action[name]) for name in names if isinstance(action.get(name), str | dict | list)]
+    arguments = [
+        _argument_text(action[name]) for name in names if isinstance(action.get(name), str | dict | list)
+    ]
     words = " → ".join(arguments[:2])
     took = (envelope.timings_ms or {}).get("total", 0.0)
     end = envelope.lifecycle_state.replace("_", " ") if envelope.success else envelope.failure_code
@@ -125,13 +130,13 @@ def _line(action: dict[str, Any], envelope: Envelope) -> str:
     )
 
 
-def _word(value: Any) -> str:
+def _argument_text(value: Any) -> str:
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _cut(text: str) -> str:
+def _cut_lines(text: str) -> str:
     lines = text.splitlines()
     more = [f"… {len(lines) - MOST_LINES} lines more, in the report"] if len(lines) > MOST_LINES else []
     return "\n".join([*lines[:MOST_LINES], *more])
@@ -157,7 +162,7 @@ pre.why {{ padding: .8rem 1rem; border-left: 4px solid #d1453b; background: #888
 """
 
 
-def _write(folder: Path, title: str, why: str, evidence: DeviceEvidence) -> tuple[Path, Path | None]:
+def _write_report(folder: Path, title: str, why: str, evidence: DeviceEvidence) -> tuple[Path, Path | None]:
     folder.mkdir(parents=True, exist_ok=True)
     picture = None
     if evidence.picture:
@@ -168,7 +173,7 @@ def _write(folder: Path, title: str, why: str, evidence: DeviceEvidence) -> tupl
         _PAGE.format(
             title=escape(title),
             why=escape(why),
-            device=shown(evidence.device),
+            device=safe_html(evidence.device),
             actions="".join(envelope_html(envelope) for _, envelope in evidence.done) or "<p>None.</p>",
             screen=screen_html(evidence.screen),
             picture=picture_html(evidence.picture),

@@ -27,20 +27,20 @@ from handrail.runtime import Runtime
 from handrail.safety.approval_store import AskedApproval
 from handrail.simulator import simulated_phones
 from handrail.sync import BlockingPhone
-from handrail.sync.openers import OpenedPhone, blocking, opened_browser, opened_phone
+from handrail.sync.openers import OpenedPhone, blocking_phone, open_new_browser, open_phone
 
 LOOPBACK = ("127.0.0.1", "localhost")
 REASON = "pytest: where the test begins"
 
 
-class Opening:
+class FixtureDevice:
     """One device of one test. It is on the test's stash from its opening to its end."""
 
     def __init__(self, item: pytest.Item, device: str, folders: pytest.TempPathFactory) -> None:
         self._item = item
         self._device = device
         self._folders = folders
-        self.marked = options_of(item)
+        self.marked = marker_options(item)
         self.out = item.config.getoption("--handrail-out") or folders.getbasetemp() / "handrail"
         self.inside: OpenedPhone | None = None
         self.face: BlockingPhone | None = None
@@ -56,7 +56,7 @@ class Opening:
         __tracebackhide__ = True
         self._item.stash.setdefault(OPENED, []).append(self)
         with self._failures_without_traceback():
-            face = blocking(self._block())
+            face = blocking_phone(self._open_device())
         try:
             self.face, self.inside = face, OpenedPhone(face._runtime, face.session, face.simulated)
             with self._failures_without_traceback():
@@ -67,15 +67,16 @@ class Opening:
             self.face = self.inside = None
             face.close()
 
-    def gathered(self) -> DeviceEvidence | None:
+    def gather_evidence(self) -> DeviceEvidence | None:
         """What a test that failed shows of its device, while that is open."""
         return self.face._block.loop.call(gather(self)) if self.face is not None else None
 
     @asynccontextmanager
-    async def awaited(self) -> AsyncIterator[Session]:
-        """By its face that is awaited, on the loop of whoever enters it. Evidence is taken before the end."""
+    async def open_async(self) -> AsyncIterator[Session]:
+        """The device's session, for tests that are awaited. Evidence of a failure is taken before it
+        closes."""
         self._item.stash.setdefault(OPENED, []).append(self)
-        async with self._block() as inside:
+        async with self._open_device() as inside:
             self.inside = inside
             try:
                 for action in self._setup_actions():
@@ -101,24 +102,24 @@ class Opening:
 
     @contextmanager
     def _failures_without_traceback(self) -> Iterator[None]:
-        """What can't be opened is told in its own words, without the way to it."""
+        """Fails the test with the error's message and hint, without a traceback."""
         try:
             yield
         except HandrailError as error:
-            self.evidence = self.gathered()
+            self.evidence = self.gather_evidence()
             pytest.fail(f"{error.code}: {error.message}\n{error.hint}", pytrace=False)
 
-    def _block(self) -> AbstractAsyncContextManager[OpenedPhone]:
+    def _open_device(self) -> AbstractAsyncContextManager[OpenedPhone]:
         if self._device == BROWSER:
             profile = self._folders.mktemp("handrail-profile")
-            return opened_browser(self._new_home(), "browser:test", profile)
+            return open_new_browser(self._new_home(), "browser:test", profile)
         if self._device == SIM:
             marked = self.marked
             phones = simulated_phones(clock=SystemClock(), seed=marked.seed, faults=marked.faults)
-            return opened_phone(self._new_home(), None, phones, marked.helper or "none")
+            return open_phone(self._new_home(), None, phones, marked.helper or "none")
         if self.marked.is_simulated_only:
             pytest.skip(f"{self._device} is a real phone: it has no seed and no faults")
-        return opened_phone(Runtime.open(raise_on_failure=True), self._device, None, self.marked.helper)
+        return open_phone(Runtime.open(raise_on_failure=True), self._device, None, self.marked.helper)
 
     def _new_home(self) -> AbstractAsyncContextManager[Runtime]:
         """A home for this test alone: nothing is remembered, and nobody else waits for the phone."""
@@ -127,18 +128,18 @@ class Opening:
         config.make_home()
         config.policy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         hosts = ", ".join(f'"{host}"' for host in (*LOOPBACK, *self.marked.hosts))
-        config.policy.write_text(f"known_hosts = [{hosts}]\n{_allowed()}")
-        return Runtime.open(config, notify=self._answer, raise_on_failure=True)
+        config.policy.write_text(f"known_hosts = [{hosts}]\n{_allow_rule()}")
+        return Runtime.open(config, notify=self._answer_approval, raise_on_failure=True)
 
-    async def _answer(self, approval: AskedApproval, _: str | None) -> None:
-        """What the rule leaves open: labels that are asked about always, and scripts on this machine."""
+    async def _answer_approval(self, approval: AskedApproval, _: str | None) -> None:
+        """Approves what the policy still asks about; scripts on this machine are refused."""
         inside = self.inside
         is_free = not isinstance(action_from(dict(approval.request.action)), RunScript)
         if inside is not None:
             await inside.runtime.approvals.answer(approval.id, is_free, "pytest, for a device of its own")
 
 
-def _allowed() -> str:
+def _allow_rule() -> str:
     """The device is thrown away after the test, so a test may do anything to it; not to this machine.
 
     A rule, because a yes would be void where the screen moves on meanwhile.
@@ -151,7 +152,7 @@ def _allowed() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedPhone:
+class MarkerOptions:
     """The phone that a test asks for."""
 
     app: str | None = None
@@ -166,41 +167,41 @@ class MarkedPhone:
         return bool(self.faults) or self.seed != 1
 
 
-NAMES = tuple(field.name for field in fields(MarkedPhone))
+NAMES = tuple(field.name for field in fields(MarkerOptions))
 _KINDS: dict[str, tuple[type, ...]] = {"app": (str,), "seed": (int,), "helper": (str,)}
 
 
-def options_of(item: pytest.Item) -> MarkedPhone:
+def marker_options(item: pytest.Item) -> MarkerOptions:
     """The markers of a test, its class and its module; the nearest one wins, word by word."""
     options: dict[str, Any] = {}
     for marker in item.iter_markers("handrail"):
         if marker.args:
-            _refuse(f"takes words, not {marker.args!r:.80}", f"Write app={marker.args[0]!r:.80}.")
+            _fail_marker(f"takes words, not {marker.args!r:.80}", f"Write app={marker.args[0]!r:.80}.")
         for name, value in marker.kwargs.items():
-            _check(name, value)
+            _check_option(name, value)
             options.setdefault(name, value)
     for name in ("faults", "hosts"):
         if name in options:
-            options[name] = tuple(_listed(name, options[name]))
-    return MarkedPhone(**options)
+            options[name] = tuple(_as_list(name, options[name]))
+    return MarkerOptions(**options)
 
 
-def _check(name: str, value: Any) -> None:
+def _check_option(name: str, value: Any) -> None:
     if name not in NAMES:
         close = get_close_matches(name, NAMES, n=1)
         guess = f"Did you mean {close[0]}? " if close else ""
-        _refuse(f"has no {name!r}", f"{guess}It takes {', '.join(NAMES)}.")
+        _fail_marker(f"has no {name!r}", f"{guess}It takes {', '.join(NAMES)}.")
     kinds = _KINDS.get(name)
     if kinds and value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
-        _refuse(f"{name}={value!r:.80}: should be {kinds[0].__name__}", "")
+        _fail_marker(f"{name}={value!r:.80}: should be {kinds[0].__name__}", "")
 
 
-def _listed(name: str, value: Any) -> list[Any]:
+def _as_list(name: str, value: Any) -> list[Any]:
     listed = [value] if isinstance(value, str | Mapping) else value
     if not isinstance(listed, list | tuple) or not all(isinstance(entry, str | Mapping) for entry in listed):
-        _refuse(f"{name}={value!r:.80}: should be a list of names", "")
+        _fail_marker(f"{name}={value!r:.80}: should be a list of names", "")
     return list(listed)
 
 
-def _refuse(why: str, hint: str) -> None:
+def _fail_marker(why: str, hint: str) -> None:
     pytest.fail(f"@pytest.mark.handrail {why}. {hint}".rstrip(), pytrace=False)

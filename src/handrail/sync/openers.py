@@ -18,25 +18,23 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
-from handrail.android.discovery import Listing
 from handrail.clock import SystemClock
 from handrail.config import Config, Helper
-from handrail.desk.desk import Desk
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.session import Session
 from handrail.engine.short_forms import BlockingDeskForms, BlockingForms
 from handrail.errors import Cancelled, HandrailError, Misused
-from handrail.flow.document import load
-from handrail.flow.run import FlowRunner
-from handrail.flow.run_record import FlowRecord
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, ScreenSnapshot
 from handrail.runtime import Runtime
 from handrail.safety.approvals import Notify
 from handrail.simulator import simulated_phones
+from handrail.surface.listing import Listing
 from handrail.surface.values import Facts
 
 if TYPE_CHECKING:
+    from handrail.desk.desk import Desk
+    from handrail.flow.run_record import FlowRecord
     from handrail_sim.adbd.server import Served
     from handrail_sim.phone import Phone
 
@@ -52,7 +50,7 @@ def runtime(
 ) -> BlockingRuntime:
     """As `Runtime.open`, open at once: for several devices in one program."""
     opened = Runtime.open(config, env=env, notify=notify, raise_on_failure=raise_on_failure)
-    return BlockingRuntime(KeptBlock(opened))
+    return BlockingRuntime(OpenBlock(opened))
 
 
 def phone(  # noqa: PLR0913 - by name, each with its default
@@ -79,15 +77,14 @@ def phone(  # noqa: PLR0913 - by name, each with its default
         )
     home = Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure)
     phones = simulated_phones(clock=SystemClock(), seed=seed, apps=apps, faults=faults) if sim else None
-    return blocking(opened_phone(home, serial, phones, helper or ("none" if sim else None)))
+    return blocking_phone(open_phone(home, serial, phones, helper or ("none" if sim else None)))
 
 
-def blocking(block: AbstractAsyncContextManager[OpenedPhone]) -> BlockingPhone:
-    """The face without await of what the block opens; closing it leaves the block."""
-    open_block = KeptBlock(block)
-    return BlockingPhone(
-        open_block, open_block.value.session, open_block.value.runtime, open_block.value.simulated
-    )
+def blocking_phone(block: AbstractAsyncContextManager[OpenedPhone]) -> BlockingPhone:
+    """Enters the block and wraps its phone in blocking methods; closing it leaves the block."""
+    open_block = OpenBlock(block)
+    opened = open_block.value
+    return BlockingPhone(open_block, opened.session, opened.runtime, opened.simulated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,7 @@ class OpenedPhone:
 
 
 @asynccontextmanager
-async def opened_phone(
+async def open_phone(
     home: AbstractAsyncContextManager[Runtime],
     serial: str | None,
     phones: AbstractAsyncContextManager[list[Served]] | None,
@@ -117,7 +114,7 @@ async def opened_phone(
 
 
 @asynccontextmanager
-async def opened_browser(
+async def open_new_browser(
     home: AbstractAsyncContextManager[Runtime], name: str, profile: Path
 ) -> AsyncIterator[OpenedPhone]:
     async with home as runtime:
@@ -132,14 +129,14 @@ def browser(
     notify: Notify | None = None,
     raise_on_failure: bool = True,
 ) -> BlockingPhone:
-    """A browser, open at once: the usual one or one by its name, which are open_block between programs.
+    """A browser, open at once: the default one or one by its name; both keep their profile between programs.
 
     With `profile`, a folder, it is a new one that ends with its block.
     """
     home = Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure)
     if profile is None:
-        return blocking(opened_phone(home, f"browser:{name}" if name else "browser", None, None))
-    return blocking(opened_browser(home, f"browser:{name or 'new'}", profile))
+        return blocking_phone(open_phone(home, f"browser:{name}" if name else "browser", None, None))
+    return blocking_phone(open_new_browser(home, f"browser:{name or 'new'}", profile))
 
 
 def desk(home: Path | None = None, *, raise_on_failure: bool = True) -> BlockingDesk:
@@ -154,12 +151,14 @@ def desk(home: Path | None = None, *, raise_on_failure: bool = True) -> Blocking
             folder = home or Path(stack.enter_context(TemporaryDirectory(prefix="handrail-desk-")))
             config = Config.from_env({**os.environ, "HANDRAIL_HOME": str(folder)})
             inside = await stack.enter_async_context(Runtime.open(config, raise_on_failure=raise_on_failure))
+            from handrail.desk.desk import Desk  # noqa: PLC0415 - only those who open one pay for it
+
             desk = await Desk.open(inside.store, inside.clock)
             stack.push_async_callback(desk.close)
             inside.attach_desk(desk)
             yield inside
 
-    open_block = KeptBlock(opened())
+    open_block = OpenBlock(opened())
     assert open_block.value.desk is not None  # noqa: S101 - it was attached
     return BlockingDesk(open_block, open_block.value.desk, open_block.value.desk_session())
 
@@ -180,10 +179,10 @@ def flow(
 __tracebackhide__ = True  # pytest shows the caller's line
 
 
-class _Closing:
+class _Closable:
     """Closed by hand, at the end of a `with` block, or with the program."""
 
-    def __init__(self, block: KeptBlock[Any]) -> None:
+    def __init__(self, block: OpenBlock[Any]) -> None:
         self._block = block
 
     def close(self) -> None:
@@ -209,15 +208,15 @@ class _Closing:
         self.close()
 
 
-class BlockingPhone(BlockingForms, _Closing):
+class BlockingPhone(BlockingForms, _Closable):
     """One device: a phone, a simulated one, a browser."""
 
     def __init__(
-        self, block: KeptBlock[Any], session: Session, runtime: Runtime, simulated: Phone | None = None
+        self, block: OpenBlock[Any], session: Session, runtime: Runtime, simulated: Phone | None = None
     ) -> None:
-        _Closing.__init__(self, block)
+        _Closable.__init__(self, block)
         self.session = session
-        """Its other face, which is awaited, on the loop of `handrail.sync`."""
+        """The same phone with methods that are awaited, on the loop of `handrail.sync`."""
         self._runtime = runtime
         self.simulated = simulated
         """The phone itself where it is a simulated one: what it was really sent is its `input_log`."""
@@ -251,6 +250,9 @@ class BlockingPhone(BlockingForms, _Closing):
 
     def flow(self, path: str | Path, *, env: Mapping[str, str] | None = None) -> FlowRecord:
         """Run a flow's file on this device."""
+        from handrail.flow.document import load  # noqa: PLC0415 - most programs run none
+        from handrail.flow.run import FlowRunner  # noqa: PLC0415
+
         runner = FlowRunner(
             {"phone": self.session}, self._runtime.clock, own_phones=self.simulated is not None
         )
@@ -258,11 +260,11 @@ class BlockingPhone(BlockingForms, _Closing):
         return record.or_raise() if self.session.caller.raises else record
 
 
-class BlockingDesk(BlockingDeskForms, _Closing):
+class BlockingDesk(BlockingDeskForms, _Closable):
     """A desk of this process."""
 
-    def __init__(self, block: KeptBlock[Any], desk: Desk, runner: DeskRunner) -> None:
-        _Closing.__init__(self, block)
+    def __init__(self, block: OpenBlock[Any], desk: Desk, runner: DeskRunner) -> None:
+        _Closable.__init__(self, block)
         self._desk = desk
         self._runner = runner
 
@@ -287,13 +289,13 @@ class BlockingDesk(BlockingDeskForms, _Closing):
         return self._block.loop.call(self._runner.run_all(actions))
 
 
-class BlockingRuntime(_Closing):
+class BlockingRuntime(_Closable):
     """One home in one process: a session per device."""
 
-    def __init__(self, block: KeptBlock[Runtime]) -> None:
+    def __init__(self, block: OpenBlock[Runtime]) -> None:
         super().__init__(block)
         self._runtime = block.value
-        """Its other face, which is awaited, on the loop of `handrail.sync`."""
+        """The same phone with methods that are awaited, on the loop of `handrail.sync`."""
 
     def devices(self) -> Listing:
         """Every device there is, usable or not."""
@@ -313,22 +315,19 @@ class BlockingRuntime(_Closing):
         self._block.loop.call(self._runtime.hand_back(device))
 
 
-class Loop:
-    """The thread, and what is kept open on it."""
+class LoopThread:
+    """The thread with the event loop, and the blocks that are open on it."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self.blocks: list[KeptBlock[Any]] = []
+        self.blocks: list[OpenBlock[Any]] = []
         self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._live, name="handrail.sync", daemon=True)
+        stay = (self._run_until_left(),)
+        self._thread = threading.Thread(target=asyncio.run, args=stay, name="handrail.sync", daemon=True)
         self._thread.start()
         self._ready.wait()
 
-    def _live(self) -> None:
-        with asyncio.Runner() as runner:
-            runner.run(self._stay())
-
-    async def _stay(self) -> None:
+    async def _run_until_left(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._leave = asyncio.Event()
         self._ready.set()
@@ -349,14 +348,11 @@ class Loop:
             begun.append(self._loop.create_task(work))
             begun[0].add_done_callback(lambda _: ended.set())
 
-        def cancel() -> None:
-            begun[0].cancel()  # it has begun by then: both go to the loop in order
-
         self._loop.call_soon_threadsafe(begin)
         try:
             ended.wait()
         except BaseException:
-            self._loop.call_soon_threadsafe(cancel)
+            self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in begun])  # it has begun by then
             ended.wait()
             raise
         try:
@@ -384,23 +380,23 @@ class Loop:
         self._thread.join()
 
 
-class KeptBlock(Generic[T]):
+class OpenBlock(Generic[T]):
     """A block that is open on the loop until it is closed: one task enters it and leaves it."""
 
     def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
         self._block = block
-        self.loop = _taken_by(self)
+        self.loop = _loop_for(self)
         try:
             self.value: T = self.loop.call(self._open())
         except BaseException:
-            _let_go(self)
+            _release_loop(self)
             raise
         self._is_open = True
 
     async def _open(self) -> T:
         self._leave = asyncio.Event()
         entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.create_task(self._stay(entered), name="a block of handrail.sync")
+        self._task = asyncio.create_task(self._run_until_left(entered), name="a block of handrail.sync")
         try:
             await asyncio.wait({self._task, entered}, return_when=asyncio.FIRST_COMPLETED)
             return self._task.result() if self._task.done() else entered.result()
@@ -409,7 +405,7 @@ class KeptBlock(Generic[T]):
             await asyncio.wait({self._task})
             raise
 
-    async def _stay(self, entered: asyncio.Future[T]) -> T:
+    async def _run_until_left(self, entered: asyncio.Future[T]) -> T:
         async with self._block as value:
             entered.set_result(value)
             await self._leave.wait()
@@ -421,11 +417,11 @@ class KeptBlock(Generic[T]):
             return
         self._is_open = False
         try:
-            self.loop.call(self._left())
+            self.loop.call(self._leave_and_wait())
         finally:
-            _let_go(self)
+            _release_loop(self)
 
-    async def _left(self) -> None:
+    async def _leave_and_wait(self) -> None:
         self._leave.set()
         try:
             await asyncio.shield(self._task)
@@ -436,19 +432,19 @@ class KeptBlock(Generic[T]):
 
 
 _lock = threading.Lock()
-_running: list[Loop] = []
+_running: list[LoopThread] = []
 
 
-def _taken_by(block: KeptBlock[Any]) -> Loop:
+def _loop_for(block: OpenBlock[Any]) -> LoopThread:
     """The loop of this process: one that a fork has left behind is another process's."""
     with _lock:
         if not _running or _running[0].pid != os.getpid():
-            _running[:] = [Loop()]
+            _running[:] = [LoopThread()]
         _running[0].blocks.append(block)
         return _running[0]
 
 
-def _let_go(block: KeptBlock[Any]) -> None:
+def _release_loop(block: OpenBlock[Any]) -> None:
     """The last block that closes ends the loop."""
     with _lock:
         block.loop.blocks.remove(block)
@@ -459,7 +455,7 @@ def _let_go(block: KeptBlock[Any]) -> None:
         block.loop.end()
 
 
-def _end() -> None:
+def _close_everything() -> None:
     """At the end of the program: close everything, newest first."""
     for loop in _running.copy():
         if loop.pid == os.getpid():
@@ -468,4 +464,4 @@ def _end() -> None:
 
 
 # Before threads are joined and executors refuse work, as `concurrent.futures` does it; `atexit` is too late.
-getattr(threading, "_register_atexit", atexit.register)(_end)
+getattr(threading, "_register_atexit", atexit.register)(_close_everything)

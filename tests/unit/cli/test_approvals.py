@@ -12,7 +12,7 @@ from typing import TextIO
 
 import pytest
 
-from handrail.cli.approvals import TerminalPrompt, duration
+from handrail.cli.approvals import TerminalPrompt, duration_text
 from handrail.clock import SystemClock
 from handrail.device_names import DeviceNames
 from handrail.safety.approval_request import AuthorizationRequest, GrantScope
@@ -129,7 +129,7 @@ def test_a_strangers_text_can_not_steer_the_terminal(handrail: Handrail, home: P
     [(-5, "0s"), (45_000, "45s"), (119_000, "119s"), (180_000, "3m"), (7_300_000, "2h"), (2e8, "2d")],
 )
 def test_durations_are_short(ms: float, text: str) -> None:
-    assert duration(int(ms)) == text
+    assert duration_text(int(ms)) == text
 
 
 class Terminal:

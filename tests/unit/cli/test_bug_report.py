@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.bug_report import ReportFilter, masked, pack
+from handrail.cli.bug_report import ReportFilter, mask_letters, zip_of
 from handrail.config import Config
 from handrail.errors import StoreUnusable
 from handrail.journal.redaction import forms_of
@@ -99,14 +99,14 @@ def test_what_helps_is_in_it(handrail: Handrail, phone: Served, home: Path) -> N
     assert handrail("bug-report", "--out", "r.zip").code == 0
     texts = read(home / "r.zip")
     told = json.loads(texts["phone.json"])
-    assert (told["look"], told["channels"]["look"], told["android"]) == (True, "u2", "14")
+    assert (told["look"], told["channels"]["look"], told["android"]) == (True, "helper", "14")
     assert "Physical size: 1080x2400" in texts["readings/wm.txt"]
     assert any(node["text"] == "Notes" for node in json.loads(texts["look.json"])["nodes"])
     assert any(check["name"] == "looks" for check in json.loads(texts["doctor.json"]))
 
 
 def test_masked_texts_keep_their_shape_and_no_word(handrail: Handrail, phone: Served, home: Path) -> None:
-    assert masked("Call Ada: 555-01") == "xxxx xxx: 000-00"
+    assert mask_letters("Call Ada: 555-01") == "xxxx xxx: 000-00"
     assert handrail("bug-report", "--mask", "--out", "r.zip").code == 0
     nodes = json.loads(read(home / "r.zip")["look.json"])["nodes"]
     said = "".join(node["text"] + node["description"] + node["hint"] for node in nodes)
@@ -129,10 +129,10 @@ def test_serials_names_and_addresses_are_replaced(home: Path) -> None:
 
 def test_a_secret_that_a_filter_missed_stops_the_report(home: Path) -> None:
     filters = ReportFilter.of(Config(home=home), PLANTED)
-    filters.check({"a": filters("sk-proj-0123456789abcdef")})
+    filters.refuse_secrets({"a": filters("sk-proj-0123456789abcdef")})
     with pytest.raises(StoreUnusable):
-        filters.check({"a": "sk-proj-0123456789abcdef"})
+        filters.refuse_secrets({"a": "sk-proj-0123456789abcdef"})
 
 
 def test_the_same_parts_make_the_same_zip() -> None:
-    assert pack({"a": "1", "b": "2"}) == pack({"b": "2", "a": "1"})
+    assert zip_of({"a": "1", "b": "2"}) == zip_of({"b": "2", "a": "1"})

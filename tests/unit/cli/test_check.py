@@ -119,7 +119,7 @@ def test_a_dialect_is_shown_in_its_native_form(
         ("interaction", '{"name": "tap",\n"arguments": {"x": 1, "y": 2}}', 2, "reason: is required"),
         ("interaction", '{"arguments": {}}', 1, "type: is required"),
         ("mobile_debug", '{"name":\n"tapp",\n"arguments": {}}', 1, "type: 'tapp' is not known"),
-        ("mobile_debug", '{"type": "tap", "platform":\n"ios"}', 2, "platform 'ios'"),
+        ("mobile_debug", '{"type": "tap", "platform":\n"symbian"}', 2, "platform 'symbian'"),
         ("desk", '{"type": []}', 1, "type: "),
         ("desk", '{"type": "tap", "target": "a"}', 1, "type: 'tap' is not known"),
     ],

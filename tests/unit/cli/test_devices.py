@@ -17,7 +17,7 @@ from typing import Any
 import click
 import pytest
 
-from handrail.cli.options import DeviceOptions, device_from, device_options
+from handrail.cli.options import DeviceOptions, device_options, open_device_for_command
 from handrail.clock import SystemClock
 from handrail.errors import AdbConnectionError, InvalidAction
 from handrail.safety.leases import Holder, Leases
@@ -174,11 +174,13 @@ def test_a_watch_without_devices_says_that_it_waits(env: dict[str, str]) -> None
 
 def test_sim_is_a_phone_for_the_length_of_the_block_reached_by_adb(env: dict[str, str]) -> None:
     async def story() -> None:
-        async with device_from(DeviceOptions(sim=True), env={**env, "HANDRAIL_SIM_APPS": "notes"}) as opened:
+        async with open_device_for_command(
+            DeviceOptions(sim=True), env={**env, "HANDRAIL_SIM_APPS": "notes"}
+        ) as opened:
             assert opened.phone is not None
             assert (await opened.device.shell.run(["echo", "hello"])).text == "hello\n"
             address = opened.device.serial
-        async with device_from(DeviceOptions(address), env=env):
+        async with open_device_for_command(DeviceOptions(address), env=env):
             pass
 
     with pytest.raises(AdbConnectionError):
@@ -187,7 +189,7 @@ def test_sim_is_a_phone_for_the_length_of_the_block_reached_by_adb(env: dict[str
 
 def test_a_named_device_is_opened_and_closed(env: dict[str, str]) -> None:
     async def story() -> None:
-        async with device_from(DeviceOptions(phone.address), env=env) as opened:
+        async with open_device_for_command(DeviceOptions(phone.address), env=env) as opened:
             assert opened.phone is None
             assert (await opened.device.shell.run(["echo", "hello"])).text == "hello\n"
         with pytest.raises(AdbConnectionError):

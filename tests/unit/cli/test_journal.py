@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from handrail.cli.journal import moment, print_actions
+from handrail.cli.journal import moment_text, print_actions
 from handrail.clock import SystemClock
 from handrail.journal import Journal
 from handrail.journal.query import ActionRow
@@ -97,8 +97,8 @@ def test_long_and_foreign_labels_keep_to_their_line(
 
 def test_times_are_as_people_read_them() -> None:
     now = datetime.now().replace(microsecond=0)
-    assert moment(int(now.timestamp() * 1000)) == f"{now:%H:%M:%S}"
-    assert moment(0)[:4] in ("1970", "1969")
+    assert moment_text(int(now.timestamp() * 1000)) == f"{now:%H:%M:%S}"
+    assert moment_text(0)[:4] in ("1970", "1969")
 
 
 def test_an_empty_list_says_so(home: Path, handrail: Handrail) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.local_client import LocalDoor, receive, send, socket_path
+from handrail.cli.local_client import LocalConnection, receive, send, socket_path
 from handrail.cli.local_server import serve_local
 from handrail.config import Config
 from handrail.errors import HandrailError, InvalidAction
@@ -28,7 +28,7 @@ async def nobody_is_asked(id_: str) -> None:
 
 
 async def act(home: Path, action: dict[str, Any], device: str | None = None, **more: Any) -> Any:
-    door = await LocalDoor.open(home)
+    door = await LocalConnection.open(home)
     assert door is not None
     try:
         return await door.act(action, device=device, caller=ME, **{"on_question": nobody_is_asked, **more})
@@ -73,10 +73,10 @@ async def test_only_one_process_serves_a_home_and_a_dead_ones_socket_is_replaced
         server.close()
         await server.wait_closed()
         left.touch()  # whatever is there, nobody listens
-        assert await LocalDoor.open(tmp_path) is None
+        assert await LocalConnection.open(tmp_path) is None
         async with serve_local(runtime) as path, serve_local(runtime) as second:
             assert (path, second) == (left, None)
-            door = await LocalDoor.open(tmp_path)
+            door = await LocalConnection.open(tmp_path)
             assert door is not None
             await door.close()
         lock = take_lock(str(tmp_path), "daemon")
@@ -86,13 +86,13 @@ async def test_only_one_process_serves_a_home_and_a_dead_ones_socket_is_replaced
 
 def test_without_a_server_there_is_no_door(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    assert play_live(LocalDoor.open(tmp_path)) is None
+    assert play_live(LocalConnection.open(tmp_path)) is None
 
 
 async def test_a_folder_that_others_may_write_to_is_not_trusted(tmp_path: Path) -> None:
     server = await asyncio.start_unix_server(lambda *_: None, socket_path(tmp_path))
     tmp_path.chmod(0o777)
-    assert await LocalDoor.open(tmp_path) is None
+    assert await LocalConnection.open(tmp_path) is None
     server.close()
 
 
@@ -107,7 +107,7 @@ async def test_a_stop_ends_this_action_only_and_it_still_answers(tmp_path: Path)
     async with world(tmp_path) as one, serve_local(one.runtime):
         wait = {"type": "wait_for", "condition": "There is no such thing", "timeout_ms": 600_000}
         others = asyncio.create_task(one.session.run(wait))
-        door = await LocalDoor.open(tmp_path)
+        door = await LocalConnection.open(tmp_path)
         assert door is not None
         mine = asyncio.create_task(door.act(wait, device=None, caller=ME, on_question=nobody_is_asked))
         await until(lambda: sum(e.get("kind") == "accepted" for e in one.events()) == 2)
@@ -184,5 +184,5 @@ async def test_another_version_is_not_talked_to(tmp_path: Path, hello: dict[str,
 
     tmp_path.chmod(0o700)
     server = await asyncio.start_unix_server(speak, socket_path(tmp_path))
-    assert await LocalDoor.open(tmp_path) is None
+    assert await LocalConnection.open(tmp_path) is None
     server.close()

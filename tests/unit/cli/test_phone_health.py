@@ -24,6 +24,7 @@ from handrail.runtime import Runtime
 from handrail.safety.leases import Holder, Leases
 from handrail.store import Store
 from handrail_sim.adbd.server import Served
+from handrail_sim.channels.attach import OWN_MAIN
 from tests.unit.android.private_adb import private_env
 from tests.unit.cli.command import Handrail
 from tests.unit.cli.test_devices import served_phones
@@ -59,16 +60,30 @@ def looks(handrail: Handrail) -> dict[str, str]:
     return found
 
 
+@pytest.mark.parametrize(("chosen", "served"), [("auto", "helper"), ("u2", "u2")])
 def test_the_way_of_looks_is_tried_and_what_was_started_for_it_is_ended(
-    handrail: Handrail, phone: Served
+    handrail: Handrail, phone: Served, monkeypatch: pytest.MonkeyPatch, chosen: str, served: str
 ) -> None:
+    monkeypatch.setenv("HANDRAIL_HELPER", chosen)
     line = looks(handrail)
     assert line["state"] == "ok"
-    assert f"{phone.address}: looks go by u2" in line["found"]
+    assert f"{phone.address}: looks go by {served}" in line["found"]
     assert not has_helper(phone)
+    assert not phone.phone.ui_automation
 
 
-def test_a_helper_that_ran_before_still_runs_after_doctor(handrail: Handrail, phone: Served) -> None:
+def test_doctor_tries_again_what_is_remembered_as_failed(handrail: Handrail, phone: Served) -> None:
+    phone.phone.faults.add("helper_refused", why="Error: too little memory")
+    for _ in range(2):
+        assert "too little memory" in looks(handrail)["found"]
+    phone.phone.faults.clear()
+    assert "looks go by helper" in looks(handrail)["found"]
+
+
+def test_a_u2_server_that_ran_before_still_runs_after_doctor(
+    handrail: Handrail, phone: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANDRAIL_HELPER", "u2")
     assert handrail("ui").code == 0
     assert has_helper(phone)
     assert "looks go by u2" in looks(handrail)["found"]
@@ -76,11 +91,13 @@ def test_a_helper_that_ran_before_still_runs_after_doctor(handrail: Handrail, ph
 
 
 def no_wheel(monkeypatch: pytest.MonkeyPatch, _: Path, __: Served) -> str:
+    monkeypatch.setenv("HANDRAIL_HELPER", "u2")
     monkeypatch.setattr(u2_server, "find_spec", lambda name: None)
     return "comes with the Python package uiautomator2"
 
 
 def unknown_jar(monkeypatch: pytest.MonkeyPatch, folder: Path, _: Served) -> str:
+    monkeypatch.setenv("HANDRAIL_HELPER", "u2")
     own = u2_server.find_jar()
     assert own is not None
     forged = folder / "u2.jar"
@@ -149,16 +166,13 @@ def hold(home: Path, serial: str) -> None:
         store.close()
 
 
-def test_the_http_helper_is_said_to_be_published_nowhere(handrail: Handrail) -> None:
-    checks = json.loads(handrail("doctor", "--json").out)["checks"]
-    [line] = [check for check in checks if check["name"] == "http helper"]
-    assert "published nowhere; u2 serves instead" in line["found"]
-
-
 # release
 
 
-def test_release_ends_the_helper_that_commands_left(handrail: Handrail, phone: Served) -> None:
+def test_release_ends_the_helper_that_commands_left(
+    handrail: Handrail, phone: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANDRAIL_HELPER", "u2")
     handrail("ui")
     assert has_helper(phone)
     done = handrail("devices", "--release")
@@ -170,8 +184,9 @@ def test_release_ends_the_helper_that_commands_left(handrail: Handrail, phone: S
 
 
 def test_release_leaves_a_phone_alone_that_somebody_works_on(
-    handrail: Handrail, phone: Served, tmp_path: Path
+    handrail: Handrail, phone: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HANDRAIL_HELPER", "u2")
     handrail("ui")
     hold(tmp_path / "handrail", phone.address)
     done = handrail("devices", "--release", "--json")
@@ -239,9 +254,9 @@ def test_what_a_running_handrail_has_open_is_listed_and_doctor_does_not_disturb_
             f"{phone.address}\tdevice\tSimulated Phone\t14\t1080x2400\tnobody; open in a Handrail that runs\n"
         )
         [listed] = json.loads(handrail("devices", "--json").out)["devices"]
-        assert (listed["open"], listed["channels"]["look"]) == (True, "u2")
-        assert "looks go by u2 in the Handrail that has it open" in looks(handrail)["found"]
-        assert has_helper(phone)
+        assert (listed["open"], listed["channels"]["look"]) == (True, "helper")
+        assert "looks go by helper in the Handrail that has it open" in looks(handrail)["found"]
+        assert phone.phone.ui_automation == OWN_MAIN
 
 
 # progress
@@ -269,6 +284,7 @@ def in_terminal(words: list[str], env: dict[str, str]) -> tuple[str, str]:
 def test_the_first_start_of_the_helper_is_told_in_a_terminal_and_in_no_pipe(
     env: dict[str, str], phone: Served, handrail: Handrail
 ) -> None:
+    env["HANDRAIL_HELPER"] = "u2"
     out, told = in_terminal(["ui", "--json"], env)
     assert json.loads(out)["success"] is True
     assert told == f"… starting the u2 helper on {phone.address}; later sessions find it running\r\n"

@@ -13,7 +13,7 @@ from handrail import __version__
 from handrail.cli.action_commands import ACTION_COMMANDS
 from handrail.cli.daemon_server import HOSTED
 from handrail.cli.main import ALONE, NEVER_STARTS
-from handrail.cli.program import COMMANDS
+from handrail.cli.program import COMMANDS, GROUPS
 from handrail.errors import ERRORS
 from handrail.satellites import COMMANDS as SATELLITE_COMMANDS
 from tests.cases import each
@@ -125,11 +125,17 @@ def test_the_version_is_the_packages(handrail: Handrail) -> None:
     assert re.fullmatch(rf"handrail {re.escape(__version__)}( \([0-9a-f]{{12}}(, changed)?\))?\n", done.out)
 
 
-def test_help_lists_every_command_with_its_line(handrail: Handrail) -> None:
-    done = handrail("--help")
-    assert done.code == 0
+def test_help_shows_few_names_and_help_all_every_command(handrail: Handrail) -> None:
+    few, everything = handrail("--help"), handrail("--help-all")
+    assert few.code == everything.code == 0
     for name, (_, line) in COMMANDS.items():
-        assert any(row.split()[:1] == [name] and line in row for row in done.out.splitlines())
+        assert any(row.split()[:1] == [name] and line in row for row in everything.out.splitlines())
+    for name in ACTION_COMMANDS:
+        assert re.search(rf"^  {name} ", everything.out, flags=re.M), name
+    names = [name for group in GROUPS.values() for name in group]
+    assert len(names) == len(set(names)) <= 25
+    shown = re.findall(r"^  ([a-z][a-z-]+) ", few.out.split("Start:")[1], flags=re.M)
+    assert shown == names
 
 
 @pytest.mark.parametrize("name", ["actions", "check"])

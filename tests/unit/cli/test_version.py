@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.program import built_from, checked_out
+from handrail.cli.program import commit_of_build, commit_of_clone
 
 
 def package(root: Path) -> Path:
@@ -33,31 +33,31 @@ def clone(root: Path) -> Path:
 
 def test_a_clone_asks_git(tmp_path: Path) -> None:
     place = clone(tmp_path)
-    assert checked_out(place) == git(tmp_path, "rev-parse", "--short=12", "HEAD")
+    assert commit_of_clone(place) == git(tmp_path, "rev-parse", "--short=12", "HEAD")
 
 
 def test_a_clone_with_changes_says_so(tmp_path: Path) -> None:
     place = clone(tmp_path)
     (place / "__init__.py").write_text("changed = True\n")
-    assert checked_out(place).endswith(", changed")
+    assert commit_of_clone(place).endswith(", changed")
 
 
 def test_a_tag_does_not_take_the_place_of_the_commit(tmp_path: Path) -> None:
     place = clone(tmp_path)
     git(tmp_path, "tag", "v9")
-    assert checked_out(place) == git(tmp_path, "rev-parse", "--short=12", "HEAD")
+    assert commit_of_clone(place) == git(tmp_path, "rev-parse", "--short=12", "HEAD")
 
 
 def test_a_package_inside_somebody_elses_clone_does_not_take_their_commit(tmp_path: Path) -> None:
     clone(tmp_path / "theirs")
-    assert checked_out(package(tmp_path / "theirs" / "venv" / "lib")) == ""
+    assert commit_of_clone(package(tmp_path / "theirs" / "venv" / "lib")) == ""
 
 
 def test_a_build_knows_its_commit_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     place = package(tmp_path)
     (place / "commit.txt").write_text("0123456789ab\n")
-    assert built_from(place) == "0123456789ab"
+    assert commit_of_build(place) == "0123456789ab"
 
 
 @pytest.mark.parametrize("broken", ["no git", "an empty .git", "bytes that are no text"])
@@ -68,4 +68,4 @@ def test_what_is_not_known_is_left_out(tmp_path: Path, broken: str, monkeypatch:
         monkeypatch.setenv("PATH", str(tmp_path))
     if broken == "bytes that are no text":
         (place / "commit.txt").write_bytes(b"\xff\xfe")
-    assert (built_from(place), checked_out(place)) == ("", "")
+    assert (commit_of_build(place), commit_of_clone(place)) == ("", "")

@@ -18,13 +18,13 @@ from handrail.film.scene import (
     FilmScene,
     FilmTouch,
     Picture,
-    schedule,
+    plan_film,
     touch_of,
     verdict_of,
 )
-from handrail.film.write import CAPTION, FilmPainter, fitted, font_for, need_encoder, write_film
+from handrail.film.write import CAPTION, FilmPainter, fit_lines, font_for, need_encoder, write_film
 from handrail.flow.filming import flow_scenes, title_of
-from handrail.flow.plan import name_of
+from handrail.flow.plan import step_name
 from handrail.protocol.flow import Step
 from handrail.protocol.read import action_from
 from handrail.screen.node import Bounds, ScreenPoint
@@ -132,7 +132,7 @@ def test_only_what_was_touched_is_marked(told: dict[str, str], is_touched: bool)
 def test_there_is_a_frame_only_where_something_changes(tmp_path: Path) -> None:
     still = scene(touch=FilmTouch(), after=None)
     touched = scene(2, 400, touch=FilmTouch(Bounds(0, 0, 400, 400)))
-    plan = schedule([still, touched])
+    plan = plan_film([still, touched])
     assert [(frame.scene, bool(frame.touch), frame.is_over) for frame in plan.frames] == [
         (0, False, False), (0, False, True), (1, False, False), (1, True, False), (1, False, True),
     ]  # fmt: skip
@@ -142,7 +142,7 @@ def test_there_is_a_frame_only_where_something_changes(tmp_path: Path) -> None:
 
 
 def test_time_in_which_nothing_happens_is_shortened() -> None:
-    plan = schedule([scene(1, 0), scene(2, 600_000)])
+    plan = plan_film([scene(1, 0), scene(2, 600_000)])
     assert plan.end_ms < 4 * LONGEST_MS
 
 
@@ -174,18 +174,18 @@ def is_written(image: Image.Image, words: str, size: int, *, bold: bool) -> bool
 
 def test_what_is_too_long_is_cut_and_says_so() -> None:
     font = font_for("x", 18)
-    [first, second] = fitted("word " * 60, font, 300, 2)
+    [first, second] = fit_lines("word " * 60, font, 300, 2)
     assert second.endswith("…")
     assert not first.endswith("…")
     assert all(font.getlength(line) <= 300 for line in (first, second))
-    assert fitted("x" * 500, font, 100, 1)[0].endswith("…")
-    assert fitted("", font, 100, 2) == []
+    assert fit_lines("x" * 500, font, 100, 1)[0].endswith("…")
+    assert fit_lines("", font, 100, 2) == []
 
 
 def test_a_picture_that_may_not_be_shown_is_a_card_with_the_reason() -> None:
     hidden = scene(before=Picture(None, why_not="a secret was used"), after=None)
     painter = FilmPainter([hidden])
-    shown = painter.paint(schedule([hidden]).frames[0])
+    shown = painter.paint(plan_film([hidden]).frames[0])
     blank = painter.paint(FilmFrame(0, 0, Picture(None, why_not="another reason")))
     assert ImageChops.difference(shown, blank).getbbox(), "the reason is written on it"
 
@@ -255,4 +255,4 @@ def test_titles_are_for_people() -> None:
 def test_an_element_without_words_is_named_by_what_it_is_and_where() -> None:
     target = {"role": "switch", "right_of": {"text": "Dark theme"}}
     step = Step(action=action_from({"type": "tap", "target": target}))
-    assert name_of(step) == "tap switch right of Dark theme"
+    assert step_name(step) == "tap switch right of Dark theme"

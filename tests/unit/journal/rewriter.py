@@ -8,8 +8,8 @@ import sqlite3
 from pathlib import Path
 from random import Random
 
-from handrail.journal.merkle_store import add_missing_leaves, cut
-from handrail.journal.query import GENESIS, canonical, columns_of, link
+from handrail.journal.merkle_store import add_missing_leaves, cut_tree
+from handrail.journal.query import GENESIS, canonical_json, columns_of, entry_hash
 from handrail.journal.signed_log import JournalLog
 
 Row = tuple[int, str]
@@ -32,10 +32,10 @@ def rewrite(home: Path, rows: list[Row]) -> None:
     db = sqlite3.connect(home / "handrail.db", isolation_level=None)
     db.execute("BEGIN IMMEDIATE")
     db.execute("DELETE FROM journal")
-    cut(db, kept)
+    cut_tree(db, kept)
     previous = GENESIS
     for seq, (at_ms, body) in enumerate(rows, 1):
-        previous = link(seq, at_ms, previous, body)
+        previous = entry_hash(seq, at_ms, previous, body)
         values = (seq, at_ms, previous, *columns_of(json.loads(body)), body)
         db.execute(f"INSERT INTO journal VALUES ({', '.join('?' * 11)})", values)
     db.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'journal'", (len(rows),))
@@ -65,19 +65,19 @@ def tampered(rows: list[Row], random: Random) -> list[Row]:
         way = random.choice(("text", "time", "remove", "insert", "swap", "cut", "append"))
         if way == "text":
             event = json.loads(rows[place][1]) | {"reason": f"another {random.random()}"}
-            rows[place] = (rows[place][0], canonical(event))
+            rows[place] = (rows[place][0], canonical_json(event))
         elif way == "time":
             rows[place] = (rows[place][0] + random.randrange(1, 1000), rows[place][1])
         elif way == "remove" and len(rows) > 2:
             rows.pop(place)
         elif way == "insert":
-            rows.insert(place, (1_710_000_000_000, canonical({"kind": "note", "n": random.random()})))
+            rows.insert(place, (1_710_000_000_000, canonical_json({"kind": "note", "n": random.random()})))
         elif way == "swap" and place:
             rows[place], rows[place - 1] = rows[place - 1], rows[place]
         elif way == "cut" and place > 1:
             del rows[place:]
         else:
-            rows.append((1_710_000_000_000, canonical({"kind": "note", "n": random.random()})))
+            rows.append((1_710_000_000_000, canonical_json({"kind": "note", "n": random.random()})))
     return rows
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from handrail.errors import HandrailError, InvalidAction
 from handrail.journal import Journal
-from handrail.journal.query import canonical, entry_of
+from handrail.journal.query import canonical_json, entry_of
 from handrail.safety.secrets import Secrets
 from handrail_sim.clock import ManualClock
 from tests.unit.journal.journalist import act, with_journal, write_actions
@@ -187,7 +187,7 @@ def test_the_body_is_canonical() -> None:
     two = entry_of({"a": {"c": None, "d": "é"}, "b": 1}, 5, str)
     assert one == two
     assert one.body == '{"a":{"c":null,"d":"é"},"b":1}'
-    assert canonical("\ud800") == '"\\ud800"'
+    assert canonical_json("\ud800") == '"\\ud800"'
 
 
 def test_nobody_else_can_read_the_journal(tmp_path: Path) -> None:

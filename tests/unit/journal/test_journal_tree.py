@@ -11,9 +11,9 @@ import pytest
 
 from handrail.journal import merkle
 from handrail.journal.journal import Journal
-from handrail.journal.merkle_store import Tree, add_missing_leaves, leaves, tree_size
+from handrail.journal.merkle_store import Tree, add_missing_leaves, stored_leaves, tree_size
 from handrail.journal.signed_log import JournalLog
-from handrail.journal.writer import last_of
+from handrail.journal.writer import last_entry
 from handrail.store import connect
 from tests.unit.adb.phones import until
 from tests.unit.journal import naive
@@ -29,7 +29,7 @@ def leaves_of(db: sqlite3.Connection) -> list[bytes]:
     """Made from the entries and their salts alone."""
     made: list[bytes] = []
     last: dict[str, bytes] = {}
-    salts = [one.salt for one in leaves(db, 1, tree_size(db))]
+    salts = [one.salt for one in stored_leaves(db, 1, tree_size(db))]
     rows = db.execute("SELECT seq, at_ms, action_id, body FROM journal ORDER BY seq")
     for seq, at_ms, action_id, body in rows:
         prior = last[action_id].hex() if action_id in last else ""
@@ -54,12 +54,12 @@ def test_the_root_is_the_rfcs_at_every_size_that_the_journal_had(tmp_path: Path)
     with closing(connect(tmp_path / "handrail.db")) as db:
         made, tree = leaves_of(db), Tree(db)
         assert len(made) == 600 == tree_size(db)
-        assert [one.hash for one in leaves(db, 1, 600)] == made
+        assert [one.hash for one in stored_leaves(db, 1, 600)] == made
         for size in (*range(0, 600, 7), 255, 256, 257, 511, 512, 513, 600):
             assert tree.root(size) == naive.root(made[:size])
         for old, new in ((1, 600), (256, 257), (300, 512), (511, 600), (512, 600)):
-            assert merkle.consistency(tree.at, old, new) == naive.proof(old, made[:new])
-            assert merkle.inclusion(tree.at, old, new) == naive.path(old, made[:new])
+            assert merkle.consistency_path(tree.at, old, new) == naive.proof(old, made[:new])
+            assert merkle.inclusion_path(tree.at, old, new) == naive.path(old, made[:new])
 
 
 def test_many_entries_in_one_commit_cross_many_tiles(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_equal_entries_have_leaves_that_nobody_can_guess(tmp_path: Path) -> None
 
     with_journal(tmp_path, work)
     with closing(connect(tmp_path / "handrail.db")) as db:
-        found = list(leaves(db, 1, 3))
+        found = list(stored_leaves(db, 1, 3))
     assert len({one.salt for one in found}) == 3
     body = '{"at_ms":1,"kind":"note"}'
     assert all(one.hash != leaf(b"", seq, 1, "", body) for seq, one in enumerate(found, 1))
@@ -127,7 +127,7 @@ def test_a_long_journal_is_taken_up_in_steps_beside_new_entries(tmp_path: Path) 
         with closing(connect(tmp_path / "handrail.db")) as db:
             await act(journal, 1)
             assert 0 < tree_size(db) < 3_001, "the first entry did not wait for all others"
-            await until(lambda: tree_size(db) == last_of(db).count)
+            await until(lambda: tree_size(db) == last_entry(db).count)
             assert Tree(db).root(3_005) == naive.root(leaves_of(db))
             await act(journal, 2)
             assert tree_size(db) == 3_009
@@ -144,7 +144,7 @@ def test_entries_that_are_gone_leave_their_places(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "handrail.db")) as db:
         assert tree_size(db) == 25, "with the entry that tells of the cut"
         assert add_missing_leaves(db, 25, 10) == 0
-        found = [one.hash for one in leaves(db, 1, 25)]
+        found = [one.hash for one in stored_leaves(db, 1, 25)]
         assert found[6] == found[19] == naive.leaf(b"missing")
 
 

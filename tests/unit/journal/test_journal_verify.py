@@ -12,7 +12,7 @@ import pytest
 
 from handrail.journal import Journal
 from handrail.journal.head import Head, read_head
-from handrail.journal.query import GENESIS, canonical, link
+from handrail.journal.query import GENESIS, canonical_json, entry_hash
 from handrail.journal.verify import ChainVerdict, verify
 from tests.unit.journal.journalist import act, with_journal, write_actions
 
@@ -160,8 +160,8 @@ def test_a_chain_forged_from_one_entry_on_does_not_fit_the_head(home: Path) -> N
     previous = rows[8][2]
     for seq, at_ms, _, body in rows[9:]:
         event = json.loads(body) | {"forged": True}
-        forged = canonical(event)
-        previous = link(seq, at_ms, previous, forged)
+        forged = canonical_json(event)
+        previous = entry_hash(seq, at_ms, previous, forged)
         db.execute("UPDATE journal SET body = ?, hash = ? WHERE seq = ?", (forged, previous, seq))
     db.commit()
     db.close()

@@ -42,13 +42,13 @@ def test_every_root_path_and_proof_is_the_one_of_the_rfc_and_checks() -> None:
     tree, roots = merkle.Frontier(), []
     for size in range(70):
         roots.append(naive.root(LEAVES[:size]))
-        assert tree.root() == merkle.root(at, size) == roots[size]
+        assert tree.root() == merkle.root_at_size(at, size) == roots[size]
         for index in range(size):
-            found = merkle.inclusion(at, index, size)
+            found = merkle.inclusion_path(at, index, size)
             assert found == naive.path(index, LEAVES[:size])
             check_inclusion(LEAVES[index], index, size, found, roots[size])
         for old in range(1, size + 1):
-            found = merkle.consistency(at, old, size)
+            found = merkle.consistency_path(at, old, size)
             assert found == naive.proof(old, LEAVES[:size])
             check_consistency(old, size, found, roots[old], roots[size])
         tree.add(LEAVES[size])
@@ -95,13 +95,13 @@ def test_sizes_and_places_that_can_not_be_are_refused() -> None:
     root = naive.root(LEAVES[:4])
     for index, size in ((4, 4), (-1, 4), (0, 0)):
         with pytest.raises(BadProof):
-            merkle.inclusion(at, index, size)
+            merkle.inclusion_path(at, index, size)
         with pytest.raises(BadProof):
             check_inclusion(LEAVES[0], index, size, [], root)
     with pytest.raises(BadProof):
         check_consistency(5, 4, [], root, root)
     with pytest.raises(BadProof):
-        merkle.consistency(at, 5, 4)
+        merkle.consistency_path(at, 5, 4)
     with pytest.raises(BadProof, match="same size"):
         check_consistency(4, 4, [], root, naive.root(LEAVES[1:5]))
     with pytest.raises(BadProof, match="32 bytes"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.dialects.arguments import action_of, expectation_of
+from handrail.dialects.arguments import action_of_tool, expectation_of
 from handrail.errors import InvalidAction
 from tests.cases import each
 
@@ -55,7 +55,7 @@ POINT = {"x": 540, "y": 750}
 def test_every_spelling_is_the_same_action(
     tool: str, arguments: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    action = action_of(tool, arguments | WHY).to_dict()
+    action = action_of_tool(tool, arguments | WHY).to_dict()
     assert {key: action.get(key) for key in expected} == expected
 
 
@@ -94,12 +94,12 @@ def test_expect_is_one_of_six_checks(arguments: dict[str, Any], kind: str, field
 )
 def test_what_is_wrong_is_named_by_its_path(tool: str, arguments: dict[str, Any], path: str) -> None:
     with pytest.raises(InvalidAction) as caught:
-        action_of(tool, arguments)
+        action_of_tool(tool, arguments)
     assert caught.value.details["path"] == path
 
 
 def test_a_look_needs_no_reason() -> None:
-    assert action_of("get_ui_tree", {}).reason is None
+    assert action_of_tool("get_ui_tree", {}).reason is None
 
 
 def test_expect_without_anything_to_check_says_what_there_is() -> None:

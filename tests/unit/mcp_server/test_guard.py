@@ -10,7 +10,7 @@ import pytest
 
 from handrail.bind import check_bind
 from handrail.errors import InvalidAction
-from handrail.mcp_server.http import Guard
+from handrail.mcp_server.http import McpGuard
 from tests.cases import each
 
 TOKEN = "a-token-of-some-length"
@@ -32,7 +32,7 @@ def status(headers: dict[str, str], *, host: str = "127.0.0.1", token: str | Non
 
     raw = [(key.encode(), value.encode()) for key, value in headers.items()]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": raw}
-    asyncio.run(Guard(app, host, 8421, token)(scope, receive, send))
+    asyncio.run(McpGuard(app, host, 8421, token)(scope, receive, send))
     return int(sent[0]["status"])
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from handrail.agent.tools import tool_schemas
-from handrail.dialects.arguments import action_of, expectation_of
+from handrail.dialects.arguments import action_of_tool, expectation_of
 from handrail.errors import InvalidAction
-from handrail.mcp_server.tools import PROFILES, SEEDS, tools
+from handrail.mcp_server.tools import PROFILES, SEEDS, tools_of_profile
 from handrail.protocol.actions import ACTIONS
+from handrail_agent.tools import tool_schemas
 from tests.cases import each
 
 OPEN = {"desk", "agentest_run_flow"}
@@ -59,7 +59,7 @@ def faults(schema: Schema, path: str = "", depth: int = 1) -> Iterator[str]:
 
 @each("profile", [*PROFILES, *SEEDS])
 def test_every_tool_can_be_said_in_strict_mode(profile: str) -> None:
-    found = {one.name: list(faults(one.input_schema)) for one in tools(profile)}
+    found = {one.name: list(faults(one.input_schema)) for one in tools_of_profile(profile)}
     assert {name: said for name, said in found.items() if said and name not in OPEN} == {}
     assert all(found[name] for name in OPEN & found.keys()), "no longer open: take it off the list"
 
@@ -78,10 +78,10 @@ def test_the_rules_find_what_they_are_for() -> None:
     assert not list(faults({"type": "object", "properties": {}, "additionalProperties": False}))
 
 
-@each("kind", [one.name for one in tools("all") if one.name in ACTIONS])
+@each("kind", [one.name for one in tools_of_profile("all") if one.name in ACTIONS])
 def test_what_strict_mode_makes_a_model_fill_in_emptily_is_as_good_as_left_out(kind: str) -> None:
     """There every field is required, and a model has nothing but "" for one that it would leave out."""
-    [tool] = [one for one in tools("all") if one.name == kind]
+    [tool] = [one for one in tools_of_profile("all") if one.name == kind]
     fields, needed = tool.input_schema["properties"], tool.input_schema.get("required", ())
     example = {"reason": "I try", **ACTIONS[kind].example}
     said = {name: value for name, value in example.items() if name in fields}
@@ -91,7 +91,7 @@ def test_what_strict_mode_makes_a_model_fill_in_emptily_is_as_good_as_left_out(k
     filled = {
         name: "" for name in texts if fields[name].get("type") == "string" and "enum" not in fields[name]
     }
-    assert action_of(kind, {**said, **filled}) == action_of(kind, said)
+    assert action_of_tool(kind, {**said, **filled}) == action_of_tool(kind, said)
 
 
 def test_expect_knows_an_empty_field_from_one_that_was_filled_in_emptily() -> None:
@@ -136,5 +136,5 @@ def test_openai_agents_converts_every_tool(tmp_path: Path, profile: str) -> None
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     strict = json.loads(done.stdout)
-    assert set(strict) == {one.name for one in tools(profile)}
+    assert set(strict) == {one.name for one in tools_of_profile(profile)}
     assert {name for name, is_strict in strict.items() if not is_strict} == OPEN & set(strict)

@@ -12,21 +12,21 @@ import pytest
 from PIL import Image
 
 from handrail.android.screenshot import is_black
-from handrail.engine.actions.observations import show
+from handrail.engine.actions.observations import fit_picture
 from handrail.errors import PictureUnreadable
-from handrail.flow.evidence import _compact
+from handrail.flow.evidence import _small_jpeg
 from handrail.safety.approval_request import mark_screenshot
 from handrail.surface.picture import opened, size_of
-from handrail.web_server.phone_stream import shrink
+from handrail.web_server.phone_stream import shrink_to_jpeg
 from tests.cases import each
 
 READERS = {
     "is_black": is_black,
-    "screenshot": show,
-    "screenshot at full size": lambda png: show(png, scale=1.0),
+    "screenshot": fit_picture,
+    "screenshot at full size": lambda png: fit_picture(png, scale=1.0),
     "approval": lambda png: mark_screenshot(png, (1, 1, 9, 9)),
-    "evidence": _compact,
-    "watcher": shrink,
+    "evidence": _small_jpeg,
+    "watcher": shrink_to_jpeg,
 }
 """Everything that reads a picture of a screen."""
 

@@ -41,7 +41,10 @@ def test_there_is_exactly_one_protocol_for_each_capability() -> None:
     assert len(set(PROTOCOLS.values())) == len(Capability)
 
 
-@each("which", [one for one in Capability if one not in (Capability.WINDOWS, Capability.VALUES)])
+@each(
+    "which",
+    [one for one in Capability if one not in (Capability.WINDOWS, Capability.VALUES, Capability.MOUSE)],
+)
 def test_a_phone_fills_every_capability_whole(which: Capability) -> None:
     phone = AndroidSurface(None, Bare(), None)  # type: ignore[arg-type]
     filled = phone.need(PROTOCOLS[which])
