@@ -7,7 +7,7 @@ CORES ?= 3  # some tests wait for a process; two cores serve three workers
 # Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help venv test test-browser test-satellites test-sample test-slow test-wheels test-demo test-fleet test-all check bench fuzz mutants docs site demo serve helper test-helper clean
+.PHONY: help venv test test-browser test-satellites test-sample test-slow test-wheels test-demo test-fleet test-all check check-types check-pages bench fuzz mutants docs site demo serve helper same-helper test-helper clean
 
 help:
 	@echo "make test    the core's quick tests   make check   format, lint, types, layers, dead code, docs"
@@ -18,11 +18,13 @@ help:
 	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
 	@echo "make serve   the desk, with a phone    make venv    the environment with its tools"
 	@echo "make site    the documentation as a site: site/index.html"
-	@echo "make helper  build the helper's jar again (Java 17, Maven)   make test-helper  its tests: LEVELS=all"
+	@echo "make helper  build the helper's jar again (Java 17, Maven)   make same-helper  whether it is the one in git"
+	@echo "make test-helper  its tests on Android's frameworks: LEVELS=all"
 
 venv: .venv/tools
 
-SATELLITES := $(foreach name,sim eval fleet maestro,--editable ./packages/$(name))
+SATELLITES := $(patsubst %,--editable ./%,$(sort $(wildcard packages/*)))
+SATELLITE_TESTS := $(filter-out packages/sim/tests,$(sort $(wildcard packages/*/tests)))  # sim has its own settings
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 # What a person needs who wants to use it. Files are compiled when they are first used: most never are.
@@ -39,7 +41,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 # would otherwise compile for itself.
 .venv/tools: .venv/ready
 	$(INSTALL) $(SATELLITES) --editable './packages/sim[dev]' --editable '.[dev]'
-	@$(BIN)/pytest --collect-only -q tests packages/eval/tests packages/fleet/tests packages/maestro/tests >/dev/null
+	@$(BIN)/pytest --collect-only -q tests $(SATELLITE_TESTS) >/dev/null
 	@touch $@
 
 # What reads the source and the pages. `make check` runs it, so `make test` need not.
@@ -57,7 +59,7 @@ test-browser: venv
 	$(PYTEST) $(BROWSER) $(ARGS)
 
 test-satellites: venv
-	$(PYTEST) packages/eval/tests packages/fleet/tests packages/maestro/tests $(ARGS)
+	$(PYTEST) $(SATELLITE_TESTS) $(ARGS)
 	cd packages/sim && ../../$(PYTEST)
 
 # One case of every file that has long runs.
@@ -88,14 +90,20 @@ check: venv
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python build_stubs.py
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync check-types check-pages
+
+# Side by side: mypy uses one core, and the tests mostly wait for commands.
+check-types:
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n $(CORES) --dist loadfile $(READING) --ignore=tests/docs/test_site.py
+
+check-pages:
+	$(BIN)/pytest -q -n 2 --dist loadfile $(READING) --ignore=tests/docs/test_site.py
 
 bench: venv
 	@for file in bench/*.py packages/sim/bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 fuzz: venv
-	@for file in tests/fuzz/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in tests/fuzz/*.py packages/*/tests/fuzz/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 mutants: venv
 	@PYTHONHASHSEED=0 $(BIN)/python -m tests.mutants $(if $(MODULE),--module "$(MODULE)") $(if $(SEED),--seed $(SEED)) $(if $(ALL),--all)
@@ -131,6 +139,10 @@ helper:
 	mvn --batch-mode --quiet --file helper/pom.xml -Dmaven.test.skip=true package
 	cp helper/target/handrail-helper.jar $(HELPER_JAR)
 	@$(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(HELPER_JAR)").read_bytes()).hexdigest())'
+
+# Whether the sources make the bytes in git; skips by name where Maven or Java is missing.
+same-helper: venv
+	$(BIN)/pytest -q -rs -p no:xdist -m slow tests/unit/android/test_helper_channel.py -k same_bytes
 
 test-helper:
 	mvn --batch-mode --quiet --file helper/pom.xml $(if $(filter all,$(LEVELS)),-Pall) test

@@ -1,4 +1,4 @@
-"""Writes the stubs that type checkers and editors read where methods are made at run time.
+"""Writes what is made of the source: stubs of methods that are made at run time, forms of words on buttons.
 
 `hatch_build.py` runs it for every build and editable install, and `make check` before types are checked. It
 needs pydantic and nothing else that is installed.
@@ -6,6 +6,7 @@ needs pydantic and nothing else that is installed.
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -39,7 +40,10 @@ class {name}(ABC):
 
 def main() -> None:
     sys.path.insert(0, str(ROOT / "src"))
+    from handrail.safety.labels import WORD_FORMS, word_forms  # noqa: PLC0415
+
     (ROOT / SHORT_FORMS).write_text(short_forms(), encoding="utf-8")
+    WORD_FORMS.write_text(json.dumps(word_forms(), ensure_ascii=False), encoding="utf-8")
 
 
 def short_forms() -> str:

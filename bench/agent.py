@@ -27,17 +27,17 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.doors import phone  # noqa: E402
-from tests.agent_http.openai_wire import call_deltas, calls, says, streamed  # noqa: E402
-from tests.agent_http.server import Answer, Server, serving  # noqa: E402
+from packages.agent.tests.hosted.openai_wire import call_deltas, calls, says, streamed  # noqa: E402
+from packages.agent.tests.hosted.server import Answer, Server, serving  # noqa: E402
 
-from handrail.agent.loop import run_task  # noqa: E402
-from handrail.agent.model import AgentModel, Prompt, Reply  # noqa: E402
-from handrail.agent.models import open_model  # noqa: E402
-from handrail.agent.task import Task  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
 from handrail.config import Config  # noqa: E402
 from handrail.engine.session import Session  # noqa: E402
 from handrail.runtime import Runtime  # noqa: E402
+from handrail_agent.loop import run_task  # noqa: E402
+from handrail_agent.model import AgentModel, Prompt, Reply  # noqa: E402
+from handrail_agent.models import open_model  # noqa: E402
+from handrail_agent.task import Task  # noqa: E402
 
 GOAL_MS = 30.0
 """Of `model` and `ours` together: what Handrail adds to a step."""

@@ -33,7 +33,7 @@ from handrail.desk.reduce import reduce  # noqa: E402
 from handrail.desk.render import render  # noqa: E402
 from handrail.desk.state import (  # noqa: E402
     DeskState,
-    altered,
+    replace_fields,
     state_json,
 )
 from handrail.protocol.act import Act  # noqa: E402
@@ -105,8 +105,8 @@ def _floor_rate(windows: int) -> float:
     def work() -> None:
         now = state
         for name in names:
-            window = altered(now.windows[name], title="t")
-            now = altered(now, windows={**now.windows, name: window})
+            window = replace_fields(now.windows[name], title="t")
+            now = replace_fields(now, windows={**now.windows, name: window})
 
     return best_rate(work, windows)
 

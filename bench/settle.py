@@ -1,6 +1,6 @@
 """How much longer than needed the engine waits for a screen: the distribution for many kinds of screens.
 
-Run from the repository: `python bench/settle.py [--rounds N] [--channels adb u2 http]`. The phone lives in
+Run from the repository: `python bench/settle.py [--rounds N] [--channels adb u2 helper]`. The phone lives in
 this process, so the moment of its last change is known: `lost` is the time from there to the end of the wait,
 without the 100 ms of quiet (for a screen that did not change, without the 150 ms of grace). The HTTP helper
 has a window of its own, 150 ms without an event, which nobody can change from here. A proof ends a wait
@@ -23,7 +23,6 @@ from statistics import median, quantiles
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.driver.ways import write_helper_apks  # noqa: E402
 from tests.scenario.studio import LENGTHS_MS, Studio  # noqa: E402
 
 from handrail.clock import SystemClock  # noqa: E402
@@ -37,9 +36,9 @@ from handrail_sim.phone import Phone  # noqa: E402
 
 SETTINGS, SHOP, TROUBLE = "com.android.settings", "com.handrail.shop", "com.handrail.trouble"
 APPS = ["launcher", "settings", "shop", "trouble", Studio]
-CHANNELS: dict[str, Helper] = {"adb": "none", "u2": "u2", "http": "http"}
-WINDOW_MS = {"none": QUIET_MS, "u2": QUIET_MS, "http": 150.0}
-SERVED_BY = {"none": "adb", "u2": "u2", "http": "helper"}
+CHANNELS: dict[str, Helper] = {"adb": "none", "u2": "u2", "helper": "handrail"}
+WINDOW_MS = {"none": QUIET_MS, "u2": QUIET_MS, "handrail": 150.0}
+SERVED_BY = {"none": "adb", "u2": "u2", "handrail": "helper"}
 GOAL_MS = 60.0
 CLICK_MS = 40.0
 """A tap that does nothing still makes an event at once."""
@@ -82,7 +81,7 @@ def kinds() -> list[tuple[str, str, Do, Do | None]]:
 async def stage(helper: Helper, *faults: str) -> AsyncIterator[tuple[Phone, Session]]:
     phone = Phone(clock=SystemClock(), apps=APPS)
     with tempfile.TemporaryDirectory() as home:
-        env = {"HANDRAIL_HOME": home, "HOME": home, "HANDRAIL_HELPER_DIR": write_helper_apks(Path(home))}
+        env = {"HANDRAIL_HOME": home, "HOME": home}
         async with (
             serve([phone], port=0) as [served],
             Runtime.open(Config.from_env(env), env=env) as runtime,

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handrail.agent.budget import Budget
-from handrail.agent.loop import Terms, run_task
-from handrail.agent.models import open_model
-from handrail.agent.task import Task
 from handrail.clock import SystemClock
+from handrail_agent.budget import Budget
+from handrail_agent.loop import Terms, run_task
+from handrail_agent.models import open_model
+from handrail_agent.task import Task
 from handrail_eval.load import load_tasks
 from handrail_eval.stage import stage
 

@@ -21,17 +21,17 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import pytest  # noqa: E402
-from tests.sync_node.node import run_peer  # noqa: E402
+from packages.frameworks.tests.sync_node.node import run_peer  # noqa: E402
 
 from handrail.adb.device import AdbDevice  # noqa: E402
 from handrail.adb.direct import Direct  # noqa: E402
 from handrail.adb.link import Link, Stream  # noqa: E402
 from handrail.android.adb_channel import AdbChannel  # noqa: E402
-from handrail.android.sync import FrameworkSyncs  # noqa: E402
-from handrail.android.sync.debugger import METRO  # noqa: E402
-from handrail.android.sync.framework_sync import Detected, FrameworkSync, detect  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
 from handrail.screen.node import Screen  # noqa: E402
+from handrail_frameworks import FrameworkSyncs  # noqa: E402
+from handrail_frameworks.debugger import METRO  # noqa: E402
+from handrail_frameworks.framework_sync import Detected, FrameworkSync, detect  # noqa: E402
 from handrail_sim.adbd.server import serve  # noqa: E402
 from handrail_sim.phone import Phone  # noqa: E402
 

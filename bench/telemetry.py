@@ -26,14 +26,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.doors import HANDRAIL, SETTINGS, phone  # noqa: E402
-from tests.telemetry.collector import collecting, never_answers  # noqa: E402
+from packages.telemetry.tests.collector import collecting, never_answers  # noqa: E402
 
 from handrail.clock import SystemClock  # noqa: E402
 from handrail.config import Config  # noqa: E402
 from handrail.engine.events import Event  # noqa: E402
 from handrail.engine.session import Session  # noqa: E402
 from handrail.runtime import Runtime  # noqa: E402
-from handrail.telemetry import SessionListener, Telemetry  # noqa: E402
+from handrail_telemetry import SessionListener, Telemetry  # noqa: E402
 
 GOAL_MS = 1.0
 SWITCH = "Data Saver"

@@ -27,8 +27,8 @@ sys.path.insert(0, str(ROOT))
 from bench.doors import HANDRAIL, MARK, Mcp, adb_server, end_descendants, phone, their_place  # noqa: E402
 from handrail.mcp_server.greeting import INSTRUCTIONS  # noqa: E402
 
-from handrail.mcp_server.server import listed  # noqa: E402
-from handrail.mcp_server.tools import PROFILES, tools  # noqa: E402
+from handrail.mcp_server.server import listed_tool  # noqa: E402
+from handrail.mcp_server.tools import PROFILES, tools_of_profile  # noqa: E402
 
 GOALS = {"core": 2_400}
 CONTACTS = "com.google.android.contacts"
@@ -93,8 +93,8 @@ def arguments() -> argparse.ArgumentParser:
 
 def definitions(profile: str) -> tuple[int, int]:
     """How many tools, and what their list costs."""
-    made = tools(profile)
-    wire = [listed(one).model_dump(by_alias=True, exclude_none=True, mode="json") for one in made]
+    made = tools_of_profile(profile)
+    wire = [listed_tool(one).model_dump(by_alias=True, exclude_none=True, mode="json") for one in made]
     return len(made), size({"tools": wire})
 
 
@@ -198,7 +198,7 @@ def as_json(profiles: dict[str, tuple[int, int]], costs: dict[str, Cost]) -> str
 
 
 def table(profiles: dict[str, tuple[int, int]], costs: dict[str, Cost]) -> Iterator[str]:
-    yield f"{'definitions':<28}{'tools':>7}{'tokens':>9}{'goal':>9}"
+    yield f"{'definitions':<28}{'tools_of_profile':>7}{'tokens':>9}{'goal':>9}"
     for name, (number, tokens) in profiles.items():
         goal = f"≤ {GOALS[name]:,}" if name in GOALS else ""
         yield f"{name:<28}{number:>7}{tokens:>9,}{goal:>9}"

@@ -32,6 +32,7 @@ WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 390, "height": 780}
 LARGE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
+MIDDLE = {"width": 1024, "height": 768}
 SCHEMES = ("light", "dark")
 PAUSE_MS = 1_500
 """For pictures of the phone to arrive."""
@@ -334,10 +335,81 @@ def wall(browser: Browser) -> None:
         photograph(page, "wall")
 
 
+RECORDED = """name: Add Ada
+steps:
+  - restart_app: com.google.android.contacts
+  - tap: Create new contact
+    expect: First name
+  - expect_visible: First name
+  - type_text: {target: {id: first}, text: Ada}
+  - type_text: {target: {id: last}, text: Lovelace}
+  - type_text: {target: {id: company}, text: Engines}
+  - tap: {id: store_button}
+    element:
+      package: com.google.android.contacts
+      class: Button
+      role: button
+      id: store_button
+      text: Store
+      bounds: [780, 134, 1016, 260]
+      screen: [1080, 2400]
+      neighbours: [Create contact, Cancel]
+  - expect_visible: Ada Lovelace
+"""
+
+
+def studio(browser: Browser) -> None:
+    """A flow whose app has changed: opened, run, failed and to be healed; an element is pointed at."""
+    with tempfile.TemporaryDirectory() as home:
+        flow = Path(home) / "flows" / "add-ada.yaml"
+        flow.parent.mkdir(parents=True)
+        flow.write_text(RECORDED)
+        with served(Path(home)) as (desk, _):
+            for scheme, size in (("light", LARGE), ("dark", LARGE), ("dark", PHONE), ("light", MIDDLE)):
+                page = enter(browser, desk.link(), scheme)
+                page.set_viewport_size(size)
+                page.wait_for_timeout(PAUSE_MS)  # the server learns how large the page is
+                page.locator(".desk-icon", has_text="Studio").click()
+                app = page.locator(".app-studio")
+                if size == PHONE:
+                    app.get_by_role("tab", name="Phone").click()
+                app.locator(".phone-canvas[data-frames]").wait_for()
+                if size == PHONE:
+                    app.get_by_role("tab", name="Steps").click()
+                app.get_by_role("combobox", name="Open a flow").select_option("add-ada.yaml")
+                app.locator(".editor-step").nth(7).wait_for()
+                app.get_by_role("button", name="Run", exact=True).click()
+                app.get_by_role("button", name="Report").wait_for()
+                app.locator(".studio-heal").wait_for()
+                page.wait_for_timeout(PAUSE_MS)
+                name = {PHONE["width"]: "narrow", MIDDLE["width"]: "middle"}.get(size["width"], scheme)
+                if name == "light":
+                    app.get_by_role("button", name="Point").click()
+                    app.locator(".studio-node").first.wait_for()
+                    place = app.locator(".phone-canvas").bounding_box() or {}
+                    page.mouse.click(place["x"] + place["width"] * 0.4, place["y"] + place["height"] * 0.13)
+                    app.locator(".studio-ask").wait_for()
+                    page.wait_for_timeout(PAUSE_MS)
+                photograph(page, f"studio-{name}")
+                desk.act({"type": "window.close", "windowId": "app-studio"})
+                page.context.close()
+
+
+STORIES = {"studio": studio, "first_start": first_start, "wall": wall}
+"""By the words of the command line; without one, everything."""
+
+
 def main() -> None:
     path = os.environ.get("CHROME_BIN") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         raise SystemExit("no Chromium found: install it, or name it in CHROME_BIN")
+    if sys.argv[1:]:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+            for name in sys.argv[1:]:
+                STORIES[name](browser)
+            browser.close()
+        return
     with (
         tempfile.TemporaryDirectory() as home,
         served(Path(home)) as (desk, link),
@@ -350,6 +422,7 @@ def main() -> None:
         stories(enter(browser, link, "light"), desk)
         first_start(browser)
         wall(browser)
+        studio(browser)
         browser.close()
 
 
