@@ -1,8 +1,8 @@
 """An event loop for tests whose whole world is in this process: nobody waits in it, and load changes nothing.
 
 When nothing is left to run, the loop's time jumps to the next timer. Loopback connections between two ends in
-this loop stay in memory, so no bytes are under way while time jumps. What runs in a thread (the journal's
-writer) is named in `busy`: while it works, time stands still.
+this loop stay in memory, so no bytes are under way while time jumps. Journals write in a thread: time stands
+still while anybody waits for one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from types import SimpleNamespace
 from typing import Any
+
+from handrail.journal.journal import Journal
 
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 FIRST_PORT = 61_000
@@ -38,7 +40,7 @@ class _JumpingSelector(selectors.DefaultSelector):
             return ready
         if timeout is None:
             return super().select(None)
-        if any(is_busy() for is_busy in self.loop.busy):
+        if Journal.awaited:
             return super().select(REAL_WAIT_S)
         if len(self.get_map()) > 1 and (
             ready := super().select(REAL_WAIT_S)
@@ -90,7 +92,6 @@ class StoryLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self.elapsed = 0.0
-        self.busy: list[Callable[[], bool]] = []
         self._listeners: dict[int, _Listener] = {}
         self._ports = itertools.count(FIRST_PORT)
         selector = _JumpingSelector()

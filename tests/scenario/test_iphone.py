@@ -19,7 +19,7 @@ from handrail.flow.run import FlowRunner
 from handrail.ios.wda import Wda
 from handrail.runtime import Runtime
 from handrail_sim.iphone import ServedIPhone, simulated_iphone
-from tests.scenario.world import play, time_waits_for, usual_clock, world
+from tests.scenario.world import play, usual_clock, world
 
 CONTACTS, SETTINGS, NOTES = "com.apple.MobileAddressBook", "com.apple.Preferences", "com.handrail.notes"
 """Bundle identifiers; apps of the simulator's own keep their names."""
@@ -52,8 +52,7 @@ async def iphone_world(home: Path, policy: str | None = None, **options: Any) ->
             config.policy.write_text(policy)
         async with Runtime.open(config, clock=clock, env=env) as runtime:
             session = await runtime.session(f"ios:{iphone.udid}")
-            with time_waits_for(runtime):
-                yield IPhoneWorld(iphone, runtime, session)
+            yield IPhoneWorld(iphone, runtime, session)
 
 
 def tell(home: Path, story: Callable[[IPhoneWorld], Awaitable[None]], **options: Any) -> None:

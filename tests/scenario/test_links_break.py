@@ -28,7 +28,7 @@ from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
-from tests.scenario.world import play, time_waits_for, until, usual_clock
+from tests.scenario.world import play, until, usual_clock
 
 ASYNC_RUNNER = play
 
@@ -55,8 +55,7 @@ async def killable(home: Path) -> AsyncIterator[tuple[Session, Phone, Clock, Asy
     async with AsyncExitStack() as life:
         [served] = await life.enter_async_context(serve([phone], port=0))
         async with Runtime.open(Config.from_env(env), clock=clock, env=env) as runtime:
-            with time_waits_for(runtime):
-                yield await runtime.session(served.address, helper="none"), phone, clock, life
+            yield await runtime.session(served.address, helper="none"), phone, clock, life
 
 
 @pytest.mark.parametrize("name", WAITS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -135,26 +135,7 @@ async def world(
         Runtime.open(config, clock=clock, env=given, caller=caller) as runtime,
     ):
         session = await runtime.session(served.address, helper=helper)
-        with time_waits_for(runtime):
-            yield World(phone, served.address, home, runtime, session)
-
-
-@contextmanager
-def time_waits_for(runtime: Runtime) -> Iterator[None]:
-    """A story's time stands still while this runtime's journal is being written."""
-    loop = asyncio.get_running_loop()
-    if not isinstance(loop, StoryLoop):
-        yield
-        return
-
-    def is_writing() -> bool:
-        return runtime.journal.awaited > 0
-
-    loop.busy.append(is_writing)
-    try:
-        yield
-    finally:
-        loop.busy.remove(is_writing)
+        yield World(phone, served.address, home, runtime, session)
 
 
 def play(story: Coroutine[Any, Any, T]) -> T:

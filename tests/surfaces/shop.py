@@ -23,7 +23,7 @@ from handrail_sim.phone import Phone
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, button, column, field, item, scroll, switch, toolbar
 from tests.browser.stage import has_browser, served, staged
-from tests.scenario.world import play, play_live, time_waits_for, until, usual_clock
+from tests.scenario.world import play, play_live, until, usual_clock
 
 PACKAGE = "com.example.corner"
 SURFACES = ("android", "ios", pytest.param("browser", marks=pytest.mark.slow))
@@ -154,10 +154,9 @@ async def _phone_shop(kind: str, home: Path, policy: str | None) -> AsyncIterato
     phone = (IPhone if kind == "ios" else Phone)(clock=clock, apps=apps)
     async with _doors(phone) as name, Runtime.open(config, clock=clock, env=env) as runtime:
         session = await runtime.session(name)
-        with time_waits_for(runtime):
-            started = await session.start_app(PACKAGE)
-            assert started.success, started.to_json()
-            yield ShopWorld(kind, runtime, session, lambda: list(CornerShop.account), PACKAGE)
+        started = await session.start_app(PACKAGE)
+        assert started.success, started.to_json()
+        yield ShopWorld(kind, runtime, session, lambda: list(CornerShop.account), PACKAGE)
 
 
 @asynccontextmanager

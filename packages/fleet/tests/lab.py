@@ -24,7 +24,7 @@ from handrail_fleet.ledger import UnitSpec
 from handrail_fleet.orders import head_key
 from handrail_fleet.sqlite_ledger import SqliteLedger
 from handrail_fleet.transport import HeadAway
-from tests.scenario.world import time_waits_for, usual_clock
+from tests.scenario.world import usual_clock
 
 LEASE_MS, MARGIN_MS, RENEW_MS = 2_400.0, 600.0, 200.0
 
@@ -79,7 +79,6 @@ class Lab:
         runtime = await self.stack.enter_async_context(
             Runtime.open(config, clock=self.runtime.clock, env={}, caller=caller)
         )
-        self.stack.enter_context(time_waits_for(runtime))
         if connected:
             opened = await connected_host(connected, runtime)
         else:
@@ -124,7 +123,6 @@ async def lab(folder: Path) -> AsyncIterator[Lab]:
     config = Config.from_env({"HANDRAIL_HOME": str(home), "HOME": str(home)})
     clock = usual_clock()
     async with Runtime.open(config, clock=clock, env={}) as runtime, AsyncExitStack() as stack:
-        stack.enter_context(time_waits_for(runtime))
         ledger = SqliteLedger(home / "fleet" / "fleet.db", clock, lease_ms=LEASE_MS, margin_ms=MARGIN_MS)
         people = HeadPeople(runtime, head_key(home))
         head = FleetHead(ledger, home / "fleet", people, clock, lease_ms=LEASE_MS, renew_ms=RENEW_MS)

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from handrail.clock import Clock
 from handrail.config import Config
@@ -44,6 +44,9 @@ def _unredacted(text: str) -> str:
 class Journal:
     """One process's hold on the journal under `home`; other processes may have theirs at the same time."""
 
+    awaited: ClassVar[int] = 0
+    """How many callers of this process wait for a writer's thread: no event loop can see that it works."""
+
     def __init__(
         self, home: Path, clock: Clock, redact: Redact, limits: Limits, witness: WitnessPlace | None
     ) -> None:
@@ -57,8 +60,6 @@ class Journal:
         self._writer = Writer(home, self._cosigner.tell if self._cosigner else None)
         self._db = connect(store_path(home))
         self._unswept = SWEEP_AFTER_BYTES
-        self.awaited = 0
-        """How many wait just now for the writer's thread: no event loop can see that it works."""
         # Tables, and a head file before the first entry: where entries are, a missing head means damage.
         migrate(self._db, "journal", STEPS)
         if self._db.execute("SELECT 1 FROM journal LIMIT 1").fetchone() is None:
@@ -106,11 +107,11 @@ class Journal:
             await self._until_written(waiter)
 
     async def _until_written(self, waiter: Waiter) -> int:
-        self.awaited += 1
+        Journal.awaited += 1
         try:
             return await waiter.done
         finally:
-            self.awaited -= 1
+            Journal.awaited -= 1
 
     async def put_blob(self, data: bytes, kind: str, *, no_secret: bool = False) -> str:
         """Store a blob and return its name. What is no text is kept only with `no_secret`."""
