@@ -5,6 +5,7 @@ It serves a real desk with a simulated phone, lets a scripted agent act over HTT
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -21,8 +22,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from PIL import Image, ImageDraw
+from PIL.ImageColor import getrgb
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from handrail.device_names import DeviceNames
 
@@ -395,7 +397,81 @@ def studio(browser: Browser) -> None:
                 page.context.close()
 
 
-STORIES = {"studio": studio, "first_start": first_start, "wall": wall}
+DESK_PART = {"width": 1000, "height": 780}
+FRAME_MS, LAST_MS = 700, 3_000
+MOVING_WIDTH = 1_112
+THUMB = "#f2a65a"
+
+
+class Moving:
+    """The desk and the owner's phone beside each other, frame by frame."""
+
+    def __init__(self, desk: Page, pocket: Page) -> None:
+        self.pages = (desk, pocket)
+        self.frames: list[Image.Image] = []
+
+    def add(self, thumb: Locator | None = None) -> None:
+        """One more frame; `thumb` is what the owner presses in it."""
+        pictures = [Image.open(io.BytesIO(page.screenshot())).convert("RGB") for page in self.pages]
+        frame = Image.new("RGB", (sum(one.width for one in pictures), pictures[0].height))
+        frame.paste(pictures[0], (0, 0))
+        frame.paste(pictures[1], (pictures[0].width, 0))
+        if thumb is not None and (box := thumb.bounding_box()):
+            x, y = pictures[0].width + box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            drawing = ImageDraw.Draw(frame, "RGBA")
+            for radius, opacity in ((34, 90), (20, 170)):
+                drawing.ellipse((x - radius, y - radius, x + radius, y + radius), (*getrgb(THUMB), opacity))
+        height = round(frame.height * MOVING_WIDTH / frame.width)
+        self.frames.append(frame.resize((MOVING_WIDTH, height), Image.Resampling.LANCZOS))
+
+    def save(self, path: Path) -> None:
+        durations = [FRAME_MS] * (len(self.frames) - 1) + [LAST_MS]
+        first, *rest = self.frames
+        first.save(path, save_all=True, append_images=rest, duration=durations, loop=0, quality=72, method=6)
+        print(f"{path.relative_to(IMAGES.parent.parent)}: {path.stat().st_size // 1024} KB")  # noqa: T201
+
+
+def moving(browser: Browser) -> None:
+    """An agent fills a cart, the payment waits, and a thumb on the owner's phone lets it through."""
+    with tempfile.TemporaryDirectory() as home, served(Path(home)) as (desk, link):
+        page = enter(browser, link, "dark")
+        page.set_viewport_size(DESK_PART)
+        desk.window("phone", "Phone", {"renderer": "iframe", "data": "app:phone"}, 560, 16, 420, 690)
+        desk.window("journal", "Journal", {"renderer": "iframe", "data": "app:journal"}, 110, 16, 436, 690)
+        pocket_page = enter(browser, desk.link(), "dark")
+        pocket_page.set_viewport_size({"width": PHONE["width"], "height": DESK_PART["height"]})
+        pocket_page.goto(desk.link().replace("/login#", "/approve#"))
+        page.locator(".app-phone canvas").first.wait_for()
+        film = Moving(page, pocket_page)
+
+        def act(action: dict[str, Any]) -> None:
+            desk.act(action)
+            page.wait_for_timeout(PAUSE_MS / 2)
+            film.add()
+
+        act({"type": "start_app", "package": "com.handrail.shop", "reason": "I do the weekly shopping"})
+        for target in ({"description": "Add Blue mug to cart"}, {"id": "cart"}, {"text": "Checkout"}):
+            act({"type": "tap", "target": target, "reason": "I fill the cart"})
+        for field, text in FIELDS.items():
+            act({"type": "type_text", "target": {"id": field}, "text": text, "reason": "I fill in the form"})
+        paying = threading.Thread(target=desk.pay, daemon=True)
+        paying.start()
+        yes = pocket_page.locator(".pocket-yes:enabled")
+        yes.wait_for()
+        page.wait_for_timeout(PAUSE_MS)
+        for thumb in (None, None, yes):
+            film.add(thumb)
+        yes.click()
+        paying.join()
+        for _ in range(3):
+            page.wait_for_timeout(PAUSE_MS / 2)
+            film.add()
+        film.save(IMAGES / "desk-moving.webp")
+        pocket_page.context.close()
+        page.context.close()
+
+
+STORIES = {"moving": moving, "studio": studio, "first_start": first_start, "wall": wall}
 """By the words of the command line; without one, everything."""
 
 
@@ -423,6 +499,7 @@ def main() -> None:
         first_start(browser)
         wall(browser)
         studio(browser)
+        moving(browser)
         browser.close()
 
 
