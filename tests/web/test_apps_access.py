@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from handrail.safety.caller import Caller
+from tests.npm import modules
 from tests.scenario.people import PAY_RULE
 from tests.web.apps_stage import Stage, stage
 
@@ -69,6 +70,24 @@ def test_every_app_has_names_contrast_and_a_focus_that_is_seen(desk: Stage, page
         found: dict[str, Any] = page.evaluate(CHECKS)
         assert found == {"nameless": [], "structure": [], "faint": []}
         assert root.evaluate(UNSEEN) == []
+    finally:
+        desk.close(app)
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """axe-core's rules as a script; the test skips where npm can't bring it."""
+    return (modules("axe-core") / "axe-core" / "axe.min.js").read_text()
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_axe_finds_nothing_wrong_in_an_app(desk: Stage, page: Page, axe: str, app: str) -> None:
+    desk.open(page, app)
+    page.wait_for_load_state("networkidle")
+    try:
+        page.evaluate(axe)
+        violations = page.evaluate("async () => (await axe.run()).violations")
+        assert not [(one["id"], one["nodes"][0]["html"]) for one in violations]
     finally:
         desk.close(app)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import pytest
 from PIL import Image
 from playwright.sync_api import Browser, expect
 
@@ -14,6 +16,7 @@ from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
 from handrail.flow.run import FlowRunner
 from handrail.flow.run_record import FlowRecord
+from tests.npm import modules
 from tests.scenario.world import FastClock, play_live, world
 from tests.web.pictures import box_of_mark
 
@@ -35,10 +38,31 @@ async def run(home: Path) -> FlowRecord:
         return await runner.run(loads(FLOW, home / "contact.yaml"))
 
 
-def test_a_failing_flow_shows_what_was_touched_expected_and_logged(browser: Browser, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def record(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> FlowRecord:
     with ThreadPoolExecutor(1) as pool:  # the browser's loop runs in this thread
-        record = pool.submit(lambda: play_live(run(tmp_path))).result()
-    assert record.outcome == "failed", record.error
+        failed = pool.submit(lambda: play_live(run(tmp_path_factory.mktemp("home")))).result()
+    assert failed.outcome == "failed", failed.error
+    return failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_in_a_report(
+    browser: Browser, record: FlowRecord, tmp_path: Path, scheme: Any
+) -> None:
+    axe = (modules("axe-core") / "axe-core" / "axe.min.js").read_text()
+    page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(report.write([record], tmp_path / "report").as_uri())
+    page.evaluate(axe)
+    violations = page.evaluate("async () => (await axe.run()).violations")
+    assert not [(one["id"], one["nodes"][0]["html"]) for one in violations]
+    page.close()
+
+
+def test_a_failing_flow_shows_what_was_touched_expected_and_logged(
+    browser: Browser, record: FlowRecord, tmp_path: Path
+) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.goto(report.write([record], tmp_path / "report").as_uri() + "#f1-3")
     expect(page.locator("h1")).to_have_text("1 of 1 flow failed")

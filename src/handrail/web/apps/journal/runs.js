@@ -57,7 +57,7 @@ export class Runs {
     strip.append(...run.steps.map((step, at) => this.frame(step, at, () => this.enlarge(stage, strip, run, at))));
     const count = run.steps.length;
     const [failed, refused] = ["error", "warning"].map((wanted) => run.steps.filter((step) => step.failure_code && tone(step) === wanted).length);
-    return el("article", { class: "run", role: "listitem", dataset: { run: run.id } },
+    return el("div", { class: "run", role: "listitem", dataset: { run: run.id } },
       el("header", { class: "run-head" },
         el("h2", { class: "run-title" }, named(run.actor), el("span", { class: "quiet", text: ` on ${run.phone ?? run.device ?? "the desk"}`, title: run.device ?? "" })),
         failed ? el("span", { class: "badge badge-error", text: `${failed} failed` }) : null,

@@ -27,7 +27,7 @@ export class Tile {
     this.buttons = el("div", { class: "buttons tile-buttons", hidden: true },
       el("button", { class: "btn btn-sm btn-primary", on: { click: () => ctx.open("phone", { device: phone.serial }) } }, icon("phone"), "Open and take over"),
       el("button", { class: "btn btn-sm", text: "Back to all phones", on: { click: enlarge } }));
-    this.element = el("article", { class: "tile", role: "listitem", dataset: { device: phone.device } },
+    this.element = el("div", { class: "tile", role: "listitem", dataset: { device: phone.device } },
       this.screen, el("div", { class: "tile-text" }, this.head, this.more, this.line, this.question, this.buttons));
     this.offFrame = ctx.onFrame(phone.device, (frame) => this.picture(frame));
   }
