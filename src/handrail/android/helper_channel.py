@@ -42,17 +42,20 @@ from handrail.surface.values import IdleResult
 from handrail.waiting import Background, Deadline, Expired, wait_for_end
 
 JAR_NAME = "handrail-helper.jar"
-JAR_SHA256 = "3aed66a19f807f7238e14a61ba8ccbd616f9679e3b748fe6eac3810062f5e6a8"
+JAR_SHA256 = "07ac72f3225c5458935b424daa75af0775e719ab0a3e937195f22e26f38e7271"
 """A test compares it with the file; the sources make the same bytes again."""
 REMOTE = f"/data/local/tmp/{JAR_NAME}"
 MAIN = "dev.handrail.helper.Main"
 PROTOCOL_VERSION = 1
 DALVIK_HOME = "/data/local/tmp"
 START = Script(
-    f"[ $(getprop ro.build.version.sdk) -ge 21 ] || {{ mkdir -p {DALVIK_HOME}/dalvik-cache; "
-    f"export ANDROID_DATA={DALVIK_HOME}; }}; CLASSPATH={REMOTE} exec app_process / {MAIN}"
+    f"[ $(getprop ro.build.version.sdk) -ge 21 ] || [ -w /data/dalvik-cache ] || {{ "
+    f"mkdir -p {DALVIK_HOME}/dalvik-cache; export ANDROID_DATA={DALVIK_HOME}; }}; "
+    f"export CLASSPATH={REMOTE}; exec app_process / {MAIN}"
 )
-"""Dalvik keeps a compiled copy of every jar, and the shell may not write where it keeps them."""
+"""Dalvik keeps a compiled copy of every jar, and the shell may not write where it keeps them. Root may, and
+elsewhere it would compile the whole framework once more; Android's `uiautomator` does the same. The variable
+is exported, because shells differ on what an assignment before `exec` reaches."""
 STARTUP_TIMEOUT_MS = 30_000
 """app_process loads 80 kB and registers with the accessibility service, which waits 5 s at most. A real
 Android 4.4 on an emulated processor needed 5 to 8 s for `uiautomator dump`, which does the same."""
@@ -70,6 +73,8 @@ LOOK_KEYS = ("display", "top", "windows", "toasts", "cycles", "missing", "unread
 """What makes a look another one; other fields count events."""
 STOP_TIMEOUT_MS = 2_000
 """Time in which the helper lets go of UiAutomation after it was asked to end."""
+NO_WINDOW = "NO_ACTIVE_WINDOW"
+"""Between two screens, or while the phone's screen is off."""
 PNG_MAGIC = b"\x89PNG"
 DISABLING = ("HANDRAIL_DISABLE_HELPER", "AGENTEST_DISABLE_HELPER")
 
@@ -82,6 +87,7 @@ class HelperProcess:
     """The helper's process on the phone. Its standard input stays open: the end of it ends the helper."""
 
     def __init__(self, shell: DeviceShell, command: Command, token: str) -> None:
+        self.is_asked_to_end = self.has_died = False
         self._tasks = Background()
         self._announced: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._task = self._tasks.start(self._run(shell, command, token), "the helper on the phone")
@@ -115,6 +121,7 @@ class HelperProcess:
                         if line.startswith(b"{") and line.endswith(b"\n"):
                             self._announce(line.decode("utf-8", "replace"))
                 output += (await process.wait()).stderr
+                self.has_died = not self.is_asked_to_end
         except HandrailError as error:
             output += error.message.encode()
         self._announce(output.decode("utf-8", "replace").replace(token, "…"))
@@ -213,7 +220,10 @@ def _reply(path: str, answer: bytes) -> dict[str, Any]:
     if reply.get("ok") is not True:
         delivery = "not_delivered" if reply.get("delivered") is False else "unknown"
         reason = f"the helper refused {path} ({reply.get('code')}): {str(reply.get('error'))[:200]}"
-        raise AdbCommandError(reason, command=path, delivery=delivery)
+        error = AdbCommandError(reason, command=path, delivery=delivery)
+        if reply.get("code") == NO_WINDOW:
+            error.details["passing"] = True
+        raise error
     return reply
 
 
@@ -354,9 +364,11 @@ class HelperHandle:
 
     async def shutdown(self, uninstall: bool = False) -> None:
         """Returns once it has let go of UiAutomation. A missing phone is not an error; may be repeated."""
-        with suppress(HandrailError, Expired):
+        with suppress(Expired):
             async with Deadline(self.clock, STOP_TIMEOUT_MS):
-                await self.client.shutdown()
+                with suppress(HandrailError):
+                    await self.client.shutdown()
+                    self.process.is_asked_to_end = True
                 await self.process.ends(self.clock, STOP_TIMEOUT_MS)
         try:
             await self.connection.close()
