@@ -202,17 +202,14 @@ def possibly_covered(screen: Screen) -> frozenset[int]:
             for other in overlapping
             if is_drawn_over(screen, other, node) is None
             and _takes_touches(screen, other)
-            and not _is_icon_on(other, node)
+            # A field holds its icons, such as the eye of a password, and covers none.
+            and not (
+                other.role in _FIELDS and not other.children and node.bounds.area * 2 <= other.bounds.area
+            )
         ]
         if unknown and not _finger_fits(visible_part(screen, node), unknown):
             marked.add(node.order)
     return frozenset(marked)
-
-
-def _is_icon_on(field: Node, node: Node) -> bool:
-    """Such as the eye in a password field: a field holds its icons, and covers none."""
-    is_small = node.bounds.area * 2 <= field.bounds.area
-    return field.role in _FIELDS and not field.children and is_small
 
 
 def _finger_fits(part: Bounds, taken: list[Bounds]) -> bool:
