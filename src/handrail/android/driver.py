@@ -399,16 +399,19 @@ class HelperOpener:
         is_short = has_died and now - self._started_ms < SHORT_LIFE_MS
         self._short_lives = self._short_lives + 1 if is_short else 0
         if self._short_lives > MOST_SHORT_LIVES:
-            raise Unsupported(
-                f"it was ended {self._short_lives} times within {SHORT_LIFE_MS // 1000} s of its start"
-            )
+            reason = f"it was ended {self._short_lives} times within {SHORT_LIFE_MS // 1000} s of its start"
+            raise Unsupported(reason)
         self._started_ms = now
         version = self._version("helper")
         is_checked = memory.reason("helper", version) == ""
         dumped = None if is_checked else await self._dump()
         channel = await self._start_helper()
         if dumped is not None:
-            look = await self._look_by(channel)
+            try:
+                look = await channel.look()
+            except BaseException:
+                await channel.close()
+                raise
             if not is_same_screen(dumped, look):
                 # The screen may have changed before the look; then a dump after it agrees.
                 await channel.close()
@@ -419,13 +422,6 @@ class HelperOpener:
                 channel = await self._start_helper()
             memory.keep("helper", version, "")
         return channel
-
-    async def _look_by(self, channel: HelperChannel) -> Screen:
-        try:
-            return await channel.look()
-        except BaseException:
-            await channel.close()
-            raise
 
     async def _dump(self) -> Screen | None:
         """None where plain adb can't read the screen now: then nothing is known against the helper."""
@@ -438,14 +434,12 @@ class HelperOpener:
         try:
             self._handle = await open_helper(self._device, self._clock)
         except UiAutomationHeld as error:
-            if await release(self._device):  # a u2 server that Handrail left there
-                self._handle = await open_helper(self._device, self._clock)
-                return HelperChannel(self._handle)
-            processes = await self._device.shell.run(Script("ps -A -o ARGS; ps"), check=False)
-            holder = next((name for part, name in HOLDERS.items() if part in processes.text), None)
-            if holder is not None:
-                error.message = f"{holder} on the phone holds UiAutomation"
-            raise
+            if not await release(self._device):  # no u2 server that Handrail left there
+                processes = await self._device.shell.run(Script("ps -A -o ARGS; ps"), check=False)
+                holder = next((name for part, name in HOLDERS.items() if part in processes.text), None)
+                error.message = f"{holder} on the phone holds UiAutomation" if holder else error.message
+                raise
+            self._handle = await open_helper(self._device, self._clock)
         return HelperChannel(self._handle)
 
 

@@ -19,8 +19,6 @@ from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-import h11
-
 from handrail.adb.device import AdbDevice
 from handrail.adb.link import Stream
 from handrail.adb.shell import Command, DeviceShell, Script
@@ -36,6 +34,7 @@ from handrail.errors import (
     Timeout,
     Unsupported,
 )
+from handrail.http_exchange import MAX_BODY, HttpExchange, HungUp, NotHttp
 from handrail.screen.node import Screen
 from handrail.surface.gesture import TOUCHES, Gesture
 from handrail.surface.values import IdleResult
@@ -54,16 +53,12 @@ START = Script(
     f"export CLASSPATH={REMOTE}; exec app_process / {MAIN}"
 )
 """Dalvik keeps a compiled copy of every jar, and the shell may not write where it keeps them. Root may, and
-elsewhere it would compile the whole framework once more; Android's `uiautomator` does the same. The variable
-is exported, because shells differ on what an assignment before `exec` reaches."""
+elsewhere it would compile the whole framework once more; Android's `uiautomator` does the same."""
 STARTUP_TIMEOUT_MS = 30_000
 """app_process loads 80 kB and registers with the accessibility service, which waits 5 s at most. A real
 Android 4.4 on an emulated processor needed 5 to 8 s for `uiautomator dump`, which does the same."""
 CALL_TIMEOUT_MS = 20_000
 """An app that does not answer accessibility costs 5 s for each of its windows."""
-MAX_ANSWER = 64 << 20
-QUIET_MS = 150
-"""So long without an event that changes the picture means rest, as in the helper."""
 MAX_OUTPUT = 65_536
 REST_MS = 250
 """How long a gesture's answer waits at most for the screen to rest."""
@@ -73,8 +68,6 @@ LOOK_KEYS = ("display", "top", "windows", "toasts", "cycles", "missing", "unread
 """What makes a look another one; other fields count events."""
 STOP_TIMEOUT_MS = 2_000
 """Time in which the helper lets go of UiAutomation after it was asked to end."""
-NO_WINDOW = "NO_ACTIVE_WINDOW"
-"""Between two screens, or while the phone's screen is off."""
 PNG_MAGIC = b"\x89PNG"
 DISABLING = ("HANDRAIL_DISABLE_HELPER", "AGENTEST_DISABLE_HELPER")
 
@@ -89,12 +82,9 @@ class HelperProcess:
     def __init__(self, shell: DeviceShell, command: Command, token: str) -> None:
         self.is_asked_to_end = self.has_died = False
         self._tasks = Background()
-        self._announced: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._task = self._tasks.start(self._run(shell, command, token), "the helper on the phone")
-
-    async def announced(self) -> str:
+        self.announced: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """The line of JSON in which it names its socket, or all that it said before it ended."""
-        return await self._announced
+        self._task = self._tasks.start(self._run(shell, command, token), "the helper on the phone")
 
     @property
     def has_ended(self) -> bool:
@@ -127,8 +117,8 @@ class HelperProcess:
         self._announce(output.decode("utf-8", "replace").replace(token, "…"))
 
     def _announce(self, line: str) -> None:
-        if not self._announced.done():
-            self._announced.set_result(line)
+        if not self.announced.done():
+            self.announced.set_result(line)
 
 
 class HelperConnection:
@@ -141,7 +131,7 @@ class HelperConnection:
         self._process = process
         self._token = token
         self._clock = clock
-        self._framing = h11.Connection(h11.CLIENT)
+        self._http = HttpExchange(keep_alive=True)
         self._lock = asyncio.Lock()
 
     async def ask(
@@ -153,14 +143,17 @@ class HelperConnection:
         try:
             async with self._lock, Deadline(self._clock, timeout_ms):
                 has_ended = self._process is not None and self._process.has_ended
-                if has_ended or self._framing.our_state is not h11.IDLE:
+                if has_ended or not self._http.renew():
                     raise AdbConnectionError("the connection to the helper is broken")
                 delivery = "unknown"
                 return _reply(path, await self._exchange(method, path, body))
         except DeviceError as error:
             error.details.setdefault("delivery", delivery)
             raise
-        except (h11.RemoteProtocolError, h11.LocalProtocolError) as error:
+        except HungUp:
+            reason = f"the helper hung up before it had answered {path}"
+            raise AdbConnectionError(reason, delivery=delivery) from None
+        except NotHttp as error:
             reason = f"the helper's answer to {path} is not HTTP: {error}"
             raise AdbConnectionError(reason, delivery=delivery) from None
         except Expired:
@@ -168,31 +161,13 @@ class HelperConnection:
             raise Timeout(reason, retryable=False, delivery=delivery) from None
 
     async def _exchange(self, method: str, path: str, body: object) -> bytes:
-        """Head and body leave in one write."""
         content = b"" if body is None else json.dumps(body).encode()
-        headers = [("Host", "localhost"), ("Authorization", f"Bearer {self._token}")]
-        headers += [("Content-Length", str(len(content)))] if content else []
-        headers += [("Accept-Encoding", "gzip")] if not path.startswith("/screenshot") else []
-        events = (h11.Request(method=method, target=path, headers=headers), h11.Data(data=content))
-        sent = b"".join(self._framing.send(event) or b"" for event in (*events, h11.EndOfMessage()))
-        await self._stream.write(sent)
-        answer, is_zipped = bytearray(), False
-        while True:
-            event = self._framing.next_event()
-            if event is h11.NEED_DATA:
-                received = await self._stream.read()
-                if not received:
-                    raise AdbConnectionError(f"the helper hung up before it had answered {path}")
-                self._framing.receive_data(received)
-            elif isinstance(event, h11.Response):
-                is_zipped = (b"content-encoding", b"gzip") in list(event.headers)
-            elif isinstance(event, h11.Data):
-                answer += event.data
-            elif isinstance(event, h11.EndOfMessage):
-                break
-        if self._framing.our_state is h11.DONE and self._framing.their_state is h11.DONE:
-            self._framing.start_next_cycle()
-        return unzipped(bytes(answer)) if is_zipped else bytes(answer)
+        more = [("Authorization", f"Bearer {self._token}")]
+        more += [("Accept-Encoding", "gzip")] if not path.startswith("/screenshot") else []
+        await self._stream.write(self._http.request(method, path, "localhost", content, *more))
+        answer = await self._http.answer(self._stream)
+        is_zipped = answer.headers.get("content-encoding") == "gzip"
+        return unzipped(answer.body) if is_zipped else answer.body
 
     async def close(self) -> None:
         await self._stream.close()
@@ -202,7 +177,7 @@ def unzipped(answer: bytes) -> bytes:
     """Raises `AdbConnectionError` for what is broken or too large."""
     stream = zlib.decompressobj(wbits=31)
     try:
-        content = stream.decompress(answer, MAX_ANSWER)
+        content = stream.decompress(answer, MAX_BODY)
     except zlib.error as error:
         raise AdbConnectionError(f"the helper's answer is not gzip: {error}") from None
     if not stream.eof:
@@ -220,10 +195,8 @@ def _reply(path: str, answer: bytes) -> dict[str, Any]:
     if reply.get("ok") is not True:
         delivery = "not_delivered" if reply.get("delivered") is False else "unknown"
         reason = f"the helper refused {path} ({reply.get('code')}): {str(reply.get('error'))[:200]}"
-        error = AdbCommandError(reason, command=path, delivery=delivery)
-        if reply.get("code") == NO_WINDOW:
-            error.details["passing"] = True
-        raise error
+        passing: dict[str, Any] = {"passing": True} if reply.get("code") == "NO_ACTIVE_WINDOW" else {}
+        raise AdbCommandError(reason, command=path, delivery=delivery, **passing)
     return reply
 
 
@@ -481,13 +454,13 @@ def timed_strokes(gesture: Gesture) -> list[list[list[float]]]:
 
 async def open_helper(device: AdbDevice, clock: Clock) -> HelperHandle:
     """Starts the helper and makes one round trip that does nothing. Raises with the helper's own words."""
-    await put_jar(device)
+    await put_jar(device, await asyncio.to_thread(jar_bytes), REMOTE)
     token = secrets.token_hex(16)
     process = HelperProcess(device.shell, START, token)
     connection: HelperConnection | None = None
     try:
         async with Deadline(clock, STARTUP_TIMEOUT_MS):
-            socket = read_announcement(await process.announced())
+            socket = read_announcement(await process.announced)
         stream = await device.open(f"localabstract:{socket}")
         connection = HelperConnection(stream, token, clock, process)
         client = HelperClient(connection)
@@ -537,10 +510,9 @@ def jar_bytes() -> bytes:
     return files("handrail.android").joinpath(JAR_NAME).read_bytes()
 
 
-async def put_jar(device: AdbDevice) -> None:
+async def put_jar(device: AdbDevice, jar: bytes, remote: str) -> None:
     """Pushes the jar only if the phone's copy differs. Old phones have no md5sum and get it each time."""
-    jar = await asyncio.to_thread(jar_bytes)
     digest = hashlib.md5(jar, usedforsecurity=False).hexdigest()
-    checksum = await device.shell.run(["md5sum", REMOTE], check=False)
+    checksum = await device.shell.run(["md5sum", remote], check=False)
     if digest not in checksum.text:
-        await device.files.push(jar, REMOTE, mode=0o644)
+        await device.files.push(jar, remote, mode=0o644)
