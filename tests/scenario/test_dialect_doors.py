@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from handrail.cli.dialect_commands import act
 from handrail.mcp_server.tools import tools_of_profile
+from tests.scenario.flow_world import run as run_flow
 from tests.scenario.test_mcp_answers import door as mcp_door
 from tests.scenario.world import FastClock, World, play, play_live, world
 from tests.unit.web_server.door import TOKEN
@@ -80,6 +81,40 @@ def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
                 [envelope] = answer.json["envelopes"]
                 assert (envelope["action_type"], envelope["delivery"]) == ("press_key", "delivered"), name
                 assert _keys(w) == [4] * number
+
+    play_live(story())
+
+
+def test_a_touch_in_vain_keeps_each_dialects_own_answer_and_fails_a_flow(tmp_path: Path) -> None:
+    """Plain adb does not tell whether the round button or the row under it is on top."""
+    point = {"x": 930, "y": 2130}
+    words: dict[str, dict[str, Any]] = {
+        "native": {"type": "tap", "target": {"description": "Create new contact"}},
+        "openpocket": {"type": "tap", **point},
+        "interaction": {"name": "tap", "arguments": {**point, "reason": "I tap"}},
+        "mobile_debug": {"name": "tap", "arguments": {"platform": "android", **point}},
+    }
+
+    async def story() -> None:
+        async with (
+            world(tmp_path, clock=FastClock(10)) as w,
+            http_door(tmp_path, runtime=w.runtime) as served,
+        ):
+            await w.open(CONTACTS)
+            w.phone.faults.add("input_lost")
+            for name, body in words.items():
+                told = await served.send("POST", f"/api/actions?dialect={name}", body)
+                [envelope] = told.json["envelopes"]
+                assert envelope["failure_code"] == "NAVIGATION_NO_CHANGE", name
+                # In mobile_debug success means delivered.
+                is_fine = name == "mobile_debug"
+                answer = told.json["answer"]
+                assert isinstance(answer, str) or answer["success"] is is_fine, name
+                assert ("lie over it" in json.dumps(answer)) is not is_fine, (name, answer)
+            record = await run_flow(w, "steps: [tap: Create new contact]")
+            [failed] = record.steps
+            assert (failed.outcome, failed.code) == ("failed", "NAVIGATION_NO_CHANGE")
+            assert "lie over it" in (failed.hint or "")
 
     play_live(story())
 

@@ -22,6 +22,9 @@ from handrail.screen.node import Screen
 from handrail.surface.gesture import TOUCHES, TWO_FINGERS, Gesture
 from handrail.surface.values import Display, Facts, Foreground
 
+FIRST_LOOK_MS = 3_000
+"""So long the dump of a helper's check stands for the first look: on a slow phone another takes 5 to 15 s."""
+
 
 class AdbChannel(Channel):
     """The last channel of every phone. Only adb reports the phone's facts, display and foreground app."""
@@ -36,6 +39,8 @@ class AdbChannel(Channel):
         self._clock = clock
         self._dumper = Dumper(self.shell)
         self._dumping = asyncio.Lock()
+        self.first_look: tuple[float, Screen] | None = None
+        """When a helper's check ended and what it dumped, where no helper came of it."""
 
     async def facts(self) -> Facts:
         return await ask_facts(self.device, self._clock)
@@ -47,6 +52,9 @@ class AdbChannel(Channel):
         return await retry_read(lambda left: read_foreground(self.shell, left), self._clock)
 
     async def look(self) -> Screen:
+        first, self.first_look = self.first_look, None
+        if first is not None and self._clock.monotonic_ms() - first[0] <= FIRST_LOOK_MS:
+            return first[1]
         async with self._dumping:
             return await explain_if_dark(self.shell, lambda: retry_read(self._dumper.read, self._clock))
 

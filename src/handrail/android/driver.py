@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, get_args
@@ -193,6 +194,8 @@ class Driver:
         await self.adb.close()
 
     async def _route(self, primitive: str, call: Callable[[Channel], Awaitable[T]], *, repeatable: bool) -> T:
+        if not repeatable:
+            self.adb.first_look = None
         for door in self.doors:
             channel = await door.ready(primitive)
             if channel is None:
@@ -295,12 +298,10 @@ HELPERS: dict[Helper, tuple[str, ...]] = {
 CHECK_DUMP_MS = 20_000
 """A dump of a phone at rest takes 2 to 8 s; on a screen that never rests it fails after 10 s. A slow phone
 needs as long again to start it."""
-CHECK_ROUNDS = 2
-"""The screen may change between two reads, so a difference counts only if it is there twice."""
 MOST_DIFFERENCE = 0.2
 """Part of the labelled nodes that a look may lack: dumps and helpers leave out different hidden nodes."""
 SHORT_LIFE_MS, MOST_SHORT_LIVES = 60_000, 3
-"""After more short lives in a row the next helper serves."""
+"""After more short lives in a row, none of them ended by Handrail, the next helper serves."""
 HOLDERS = {
     "io.appium.": "Appium",
     "com.wetest.uia2": "a uiautomator2 server",
@@ -338,6 +339,8 @@ class HelperOpener:
         self._try_again = try_again
         self._memory: ChannelMemory | None = None
         self._android, self._sdk, self._has_booted = "", 0, False
+        self._handle: HelperHandle | None = None
+        self._dumped: tuple[float, Screen] | None = None
         self._started_ms, self._short_lives = float("-inf"), 0
 
     async def open(self, say: Say) -> Channel | None:
@@ -365,6 +368,7 @@ class HelperOpener:
                     say(f"{name} serves; not in use: {reason}")
                 return channel
         say("; ".join(reasons))
+        self._adb.first_look, self._dumped = self._dumped, None
         return None
 
     async def _read_build(self) -> ChannelMemory:
@@ -391,53 +395,60 @@ class HelperOpener:
     async def _open_helper(self, memory: ChannelMemory) -> Channel:
         """Checked once per build and version: its look must agree with plain adb's."""
         now = self._clock.monotonic_ms()
-        self._short_lives = self._short_lives + 1 if now - self._started_ms < SHORT_LIFE_MS else 0
+        has_died = self._handle is not None and self._handle.process.has_died
+        is_short = has_died and now - self._started_ms < SHORT_LIFE_MS
+        self._short_lives = self._short_lives + 1 if is_short else 0
         if self._short_lives > MOST_SHORT_LIVES:
-            reason = f"it ended {self._short_lives} times within {SHORT_LIFE_MS // 1000} s of its start"
-            raise Unsupported(reason, passing=True)
+            reason = f"it was ended {self._short_lives} times within {SHORT_LIFE_MS // 1000} s of its start"
+            raise Unsupported(reason)
         self._started_ms = now
         version = self._version("helper")
         is_checked = memory.reason("helper", version) == ""
-        for _ in range(CHECK_ROUNDS):
-            dumped = None if is_checked else await self._dump()
-            channel = HelperChannel(await self._start_helper())
+        dumped = None if is_checked else await self._dump()
+        channel = await self._start_helper()
+        if dumped is not None:
             try:
-                agrees = dumped is None or is_same_screen(dumped, await channel.look())
+                look = await channel.look()
             except BaseException:
                 await channel.close()
                 raise
-            if agrees:
-                if dumped is not None:
-                    memory.keep("helper", version, "")
-                return channel
-            await channel.close()
-        raise AdbCommandError("its look differs from plain adb's, so it is not trusted", command="look")
+            if not is_same_screen(dumped, look):
+                # The screen may have changed before the look; then a dump after it agrees.
+                await channel.close()
+                dumped = await self._dump()
+                if dumped is None or not is_same_screen(dumped, look):
+                    reason = "its look differs from plain adb's, so it is not trusted"
+                    raise AdbCommandError(reason, command="look", passing=dumped is None)
+                channel = await self._start_helper()
+            memory.keep("helper", version, "")
+        return channel
 
     async def _dump(self) -> Screen | None:
         """None where plain adb can't read the screen now: then nothing is known against the helper."""
-        try:
-            return await self._adb.look_once(CHECK_DUMP_MS)
-        except (DeviceError, Timeout):
-            return None
+        self._dumped = None
+        with suppress(DeviceError, Timeout):
+            self._dumped = self._clock.monotonic_ms(), await self._adb.look_once(CHECK_DUMP_MS)
+        return self._dumped[1] if self._dumped is not None else None
 
-    async def _start_helper(self) -> HelperHandle:
+    async def _start_helper(self) -> HelperChannel:
         try:
-            return await open_helper(self._device, self._clock)
+            self._handle = await open_helper(self._device, self._clock)
         except UiAutomationHeld as error:
-            if await release(self._device):  # a u2 server that Handrail left there
-                return await open_helper(self._device, self._clock)
-            processes = await self._device.shell.run(Script("ps -A -o ARGS; ps"), check=False)
-            holder = next((name for part, name in HOLDERS.items() if part in processes.text), None)
-            if holder is not None:
-                error.message = f"{holder} on the phone holds UiAutomation"
-            raise
+            if not await release(self._device):  # no u2 server that Handrail left there
+                processes = await self._device.shell.run(Script("ps -A -o ARGS; ps"), check=False)
+                holder = next((name for part, name in HOLDERS.items() if part in processes.text), None)
+                error.message = f"{holder} on the phone holds UiAutomation" if holder else error.message
+                raise
+            self._handle = await open_helper(self._device, self._clock)
+        return HelperChannel(self._handle)
 
 
 def is_same_screen(dumped: Screen, look: Screen) -> bool:
     """Whether two channels read one screen: the same app, and nearly all words at the same places."""
 
     def labels(nodes: Iterable[Node]) -> set[tuple[str, Bounds]]:
-        texts = ((node.text or node.description, node.bounds) for node in nodes)
+        """Dumps cut bounds off at the edge of the screen, helpers don't."""
+        texts = ((node.text or node.description, node.bounds.intersect(dumped.bounds)) for node in nodes)
         return {(text, bounds) for text, bounds in texts if text}
 
     if screen_fingerprint(dumped) == screen_fingerprint(look):

@@ -19,8 +19,6 @@ from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-import h11
-
 from handrail.adb.device import AdbDevice
 from handrail.adb.link import Stream
 from handrail.adb.shell import Command, DeviceShell, Script
@@ -36,31 +34,31 @@ from handrail.errors import (
     Timeout,
     Unsupported,
 )
+from handrail.http_exchange import MAX_BODY, HttpExchange, HungUp, NotHttp
 from handrail.screen.node import Screen
 from handrail.surface.gesture import TOUCHES, Gesture
 from handrail.surface.values import IdleResult
 from handrail.waiting import Background, Deadline, Expired, wait_for_end
 
 JAR_NAME = "handrail-helper.jar"
-JAR_SHA256 = "3aed66a19f807f7238e14a61ba8ccbd616f9679e3b748fe6eac3810062f5e6a8"
+JAR_SHA256 = "07ac72f3225c5458935b424daa75af0775e719ab0a3e937195f22e26f38e7271"
 """A test compares it with the file; the sources make the same bytes again."""
 REMOTE = f"/data/local/tmp/{JAR_NAME}"
 MAIN = "dev.handrail.helper.Main"
 PROTOCOL_VERSION = 1
 DALVIK_HOME = "/data/local/tmp"
 START = Script(
-    f"[ $(getprop ro.build.version.sdk) -ge 21 ] || {{ mkdir -p {DALVIK_HOME}/dalvik-cache; "
-    f"export ANDROID_DATA={DALVIK_HOME}; }}; CLASSPATH={REMOTE} exec app_process / {MAIN}"
+    f"[ $(getprop ro.build.version.sdk) -ge 21 ] || [ -w /data/dalvik-cache ] || {{ "
+    f"mkdir -p {DALVIK_HOME}/dalvik-cache; export ANDROID_DATA={DALVIK_HOME}; }}; "
+    f"export CLASSPATH={REMOTE}; exec app_process / {MAIN}"
 )
-"""Dalvik keeps a compiled copy of every jar, and the shell may not write where it keeps them."""
+"""Dalvik keeps a compiled copy of every jar, and the shell may not write where it keeps them. Root may, and
+elsewhere it would compile the whole framework once more; Android's `uiautomator` does the same."""
 STARTUP_TIMEOUT_MS = 30_000
 """app_process loads 80 kB and registers with the accessibility service, which waits 5 s at most. A real
 Android 4.4 on an emulated processor needed 5 to 8 s for `uiautomator dump`, which does the same."""
 CALL_TIMEOUT_MS = 20_000
 """An app that does not answer accessibility costs 5 s for each of its windows."""
-MAX_ANSWER = 64 << 20
-QUIET_MS = 150
-"""So long without an event that changes the picture means rest, as in the helper."""
 MAX_OUTPUT = 65_536
 REST_MS = 250
 """How long a gesture's answer waits at most for the screen to rest."""
@@ -82,13 +80,11 @@ class HelperProcess:
     """The helper's process on the phone. Its standard input stays open: the end of it ends the helper."""
 
     def __init__(self, shell: DeviceShell, command: Command, token: str) -> None:
+        self.is_asked_to_end = self.has_died = False
         self._tasks = Background()
-        self._announced: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._task = self._tasks.start(self._run(shell, command, token), "the helper on the phone")
-
-    async def announced(self) -> str:
+        self.announced: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """The line of JSON in which it names its socket, or all that it said before it ended."""
-        return await self._announced
+        self._task = self._tasks.start(self._run(shell, command, token), "the helper on the phone")
 
     @property
     def has_ended(self) -> bool:
@@ -115,13 +111,14 @@ class HelperProcess:
                         if line.startswith(b"{") and line.endswith(b"\n"):
                             self._announce(line.decode("utf-8", "replace"))
                 output += (await process.wait()).stderr
+                self.has_died = not self.is_asked_to_end
         except HandrailError as error:
             output += error.message.encode()
         self._announce(output.decode("utf-8", "replace").replace(token, "…"))
 
     def _announce(self, line: str) -> None:
-        if not self._announced.done():
-            self._announced.set_result(line)
+        if not self.announced.done():
+            self.announced.set_result(line)
 
 
 class HelperConnection:
@@ -134,7 +131,7 @@ class HelperConnection:
         self._process = process
         self._token = token
         self._clock = clock
-        self._framing = h11.Connection(h11.CLIENT)
+        self._http = HttpExchange(keep_alive=True)
         self._lock = asyncio.Lock()
 
     async def ask(
@@ -146,14 +143,17 @@ class HelperConnection:
         try:
             async with self._lock, Deadline(self._clock, timeout_ms):
                 has_ended = self._process is not None and self._process.has_ended
-                if has_ended or self._framing.our_state is not h11.IDLE:
+                if has_ended or not self._http.renew():
                     raise AdbConnectionError("the connection to the helper is broken")
                 delivery = "unknown"
                 return _reply(path, await self._exchange(method, path, body))
         except DeviceError as error:
             error.details.setdefault("delivery", delivery)
             raise
-        except (h11.RemoteProtocolError, h11.LocalProtocolError) as error:
+        except HungUp:
+            reason = f"the helper hung up before it had answered {path}"
+            raise AdbConnectionError(reason, delivery=delivery) from None
+        except NotHttp as error:
             reason = f"the helper's answer to {path} is not HTTP: {error}"
             raise AdbConnectionError(reason, delivery=delivery) from None
         except Expired:
@@ -161,31 +161,13 @@ class HelperConnection:
             raise Timeout(reason, retryable=False, delivery=delivery) from None
 
     async def _exchange(self, method: str, path: str, body: object) -> bytes:
-        """Head and body leave in one write."""
         content = b"" if body is None else json.dumps(body).encode()
-        headers = [("Host", "localhost"), ("Authorization", f"Bearer {self._token}")]
-        headers += [("Content-Length", str(len(content)))] if content else []
-        headers += [("Accept-Encoding", "gzip")] if not path.startswith("/screenshot") else []
-        events = (h11.Request(method=method, target=path, headers=headers), h11.Data(data=content))
-        sent = b"".join(self._framing.send(event) or b"" for event in (*events, h11.EndOfMessage()))
-        await self._stream.write(sent)
-        answer, is_zipped = bytearray(), False
-        while True:
-            event = self._framing.next_event()
-            if event is h11.NEED_DATA:
-                received = await self._stream.read()
-                if not received:
-                    raise AdbConnectionError(f"the helper hung up before it had answered {path}")
-                self._framing.receive_data(received)
-            elif isinstance(event, h11.Response):
-                is_zipped = (b"content-encoding", b"gzip") in list(event.headers)
-            elif isinstance(event, h11.Data):
-                answer += event.data
-            elif isinstance(event, h11.EndOfMessage):
-                break
-        if self._framing.our_state is h11.DONE and self._framing.their_state is h11.DONE:
-            self._framing.start_next_cycle()
-        return unzipped(bytes(answer)) if is_zipped else bytes(answer)
+        more = [("Authorization", f"Bearer {self._token}")]
+        more += [("Accept-Encoding", "gzip")] if not path.startswith("/screenshot") else []
+        await self._stream.write(self._http.request(method, path, "localhost", content, *more))
+        answer = await self._http.answer(self._stream)
+        is_zipped = answer.headers.get("content-encoding") == "gzip"
+        return unzipped(answer.body) if is_zipped else answer.body
 
     async def close(self) -> None:
         await self._stream.close()
@@ -195,7 +177,7 @@ def unzipped(answer: bytes) -> bytes:
     """Raises `AdbConnectionError` for what is broken or too large."""
     stream = zlib.decompressobj(wbits=31)
     try:
-        content = stream.decompress(answer, MAX_ANSWER)
+        content = stream.decompress(answer, MAX_BODY)
     except zlib.error as error:
         raise AdbConnectionError(f"the helper's answer is not gzip: {error}") from None
     if not stream.eof:
@@ -213,7 +195,8 @@ def _reply(path: str, answer: bytes) -> dict[str, Any]:
     if reply.get("ok") is not True:
         delivery = "not_delivered" if reply.get("delivered") is False else "unknown"
         reason = f"the helper refused {path} ({reply.get('code')}): {str(reply.get('error'))[:200]}"
-        raise AdbCommandError(reason, command=path, delivery=delivery)
+        passing: dict[str, Any] = {"passing": True} if reply.get("code") == "NO_ACTIVE_WINDOW" else {}
+        raise AdbCommandError(reason, command=path, delivery=delivery, **passing)
     return reply
 
 
@@ -354,9 +337,11 @@ class HelperHandle:
 
     async def shutdown(self, uninstall: bool = False) -> None:
         """Returns once it has let go of UiAutomation. A missing phone is not an error; may be repeated."""
-        with suppress(HandrailError, Expired):
+        with suppress(Expired):
             async with Deadline(self.clock, STOP_TIMEOUT_MS):
-                await self.client.shutdown()
+                with suppress(HandrailError):
+                    await self.client.shutdown()
+                    self.process.is_asked_to_end = True
                 await self.process.ends(self.clock, STOP_TIMEOUT_MS)
         try:
             await self.connection.close()
@@ -469,13 +454,13 @@ def timed_strokes(gesture: Gesture) -> list[list[list[float]]]:
 
 async def open_helper(device: AdbDevice, clock: Clock) -> HelperHandle:
     """Starts the helper and makes one round trip that does nothing. Raises with the helper's own words."""
-    await put_jar(device)
+    await put_jar(device, await asyncio.to_thread(jar_bytes), REMOTE)
     token = secrets.token_hex(16)
     process = HelperProcess(device.shell, START, token)
     connection: HelperConnection | None = None
     try:
         async with Deadline(clock, STARTUP_TIMEOUT_MS):
-            socket = read_announcement(await process.announced())
+            socket = read_announcement(await process.announced)
         stream = await device.open(f"localabstract:{socket}")
         connection = HelperConnection(stream, token, clock, process)
         client = HelperClient(connection)
@@ -525,10 +510,9 @@ def jar_bytes() -> bytes:
     return files("handrail.android").joinpath(JAR_NAME).read_bytes()
 
 
-async def put_jar(device: AdbDevice) -> None:
+async def put_jar(device: AdbDevice, jar: bytes, remote: str) -> None:
     """Pushes the jar only if the phone's copy differs. Old phones have no md5sum and get it each time."""
-    jar = await asyncio.to_thread(jar_bytes)
     digest = hashlib.md5(jar, usedforsecurity=False).hexdigest()
-    checksum = await device.shell.run(["md5sum", REMOTE], check=False)
+    checksum = await device.shell.run(["md5sum", remote], check=False)
     if digest not in checksum.text:
-        await device.files.push(jar, REMOTE, mode=0o644)
+        await device.files.push(jar, remote, mode=0o644)

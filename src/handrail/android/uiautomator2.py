@@ -18,6 +18,7 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script
 from handrail.android.channel import SIZE_GUESSED, Channel, LastScreen, fit
 from handrail.android.constants import U2_PORT, U2_STARTUP_TIMEOUT_MS
+from handrail.android.helper_channel import put_jar
 from handrail.android.http_over_adb import HttpPort, ServerGone
 from handrail.android.input import last_line, retry_read
 from handrail.clock import Clock
@@ -184,7 +185,6 @@ async def open_u2(device: AdbDevice, clock: Clock, *, sdk: int = 0, android: str
 REMOTE = "/data/local/tmp/u2.jar"
 LOG = "/data/local/tmp/u2-server.log"
 PID = "/data/local/tmp/u2-server.pid"
-MODE = 0o644
 KNOWN_JARS = {
     "1bd7c57fe019d0275a66b936ed5d7ea5f244d98e5e3ba3d1ccf4a14e721ef94f": "of uiautomator2 3.3 and 3.4",
     "ea100004a76e821f4bff4f9d674165562752af101943d2a65959a5f2ee7fb892": "of uiautomator2 3.5",
@@ -217,19 +217,16 @@ def find_jar() -> Path | None:
     return None
 
 
-async def put_jar(device: AdbDevice, jar: Path) -> None:
-    """Pushes the jar only if the phone's copy differs. Raises `Unsupported` for an unknown version."""
-    data = await asyncio.to_thread(jar.read_bytes)
+def known_jar(jar: Path) -> bytes:
+    """Raises `Unsupported` for an unknown version."""
+    data = jar.read_bytes()
     sha256 = hashlib.sha256(data).hexdigest()
     if sha256 not in KNOWN_JARS:
         raise Unsupported(
             f"the u2.jar that is installed is none that Handrail knows (sha256 {sha256[:12]}…)",
             hint="pip install 'uiautomator2>=3.3,<3.8'. A newer one needs a newer Handrail.",
         )
-    digest = hashlib.md5(data, usedforsecurity=False).hexdigest()
-    checksum = await device.shell.run(["md5sum", REMOTE], check=False)
-    if digest not in checksum.text:
-        await device.files.push(data, REMOTE, mode=MODE)
+    return data
 
 
 MAIN = "com.wetest.uia2.Main"
@@ -278,7 +275,7 @@ class U2Server:
                     "starting the u2 helper on %s; later sessions find it running", self._device.serial
                 )
                 await self._end()
-                await put_jar(self._device, self._jar)
+                await put_jar(self._device, await asyncio.to_thread(known_jar, self._jar), REMOTE)
                 if self.turns == turn:
                     shell = self._device.shell
                     await shell.run(START)

@@ -44,6 +44,7 @@ from handrail.screen.windows import (
 _FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
 _KEYBOARD_SHARE = 0.65  # of the screen's height
 _MOST_EDGES = 24  # covering nodes whose edges are tried as borders of a free place
+_FIELDS = frozenset({"text_field", "spinner"})
 
 
 def visible_part(screen: Screen, node: Node) -> Bounds:
@@ -95,7 +96,7 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
     for blocked in (above + inside + possible_covers(screen, node, part), above + inside, above):
         if _topmost_at(blocked, centre) is None:
             return centre
-        if free := _free_place(part, blocked):
+        if free := _free_place(part, [other.bounds for other in blocked]):
             return free
     assert hit is not None  # noqa: S101 - the last of the three blocked it
     raise _not_interactable(
@@ -180,15 +181,11 @@ def may_be_covered_at(screen: Screen, node: Node, point: ScreenPoint) -> bool:
     return in_layer or bool(possible_covers(screen, node, at))
 
 
-_CLASH = 0.2  # of the smaller of two pieces; fonts and touch targets reach a little beyond their box
-
-
 @once_per_screen
 def possibly_covered(screen: Screen) -> frozenset[int]:
-    """Orders of elements that may be covered: something of unknown depth lies all over or under them.
+    """Orders of elements on which a finger finds no place that nothing of unknown depth takes.
 
-    A button on a field or a card is no such case. What counts is a silent layer, content of both at the same
-    place, or two layers with content that both fill their parent.
+    Also all that can be touched in two layers that both fill their parent. An icon on a field is left out.
     """
     shown, layers = on_screen(screen), rival_layers(screen)
     marked = {
@@ -201,14 +198,26 @@ def possibly_covered(screen: Screen) -> frozenset[int]:
         if node.covered_by is not None or node.order in marked:
             continue
         unknown = [
-            other
+            other.bounds
             for other in overlapping
-            if is_drawn_over(screen, other, node) is None and _takes_touches(screen, other)
+            if is_drawn_over(screen, other, node) is None
+            and _takes_touches(screen, other)
+            # A field holds its icons, such as the eye of a password, and covers none.
+            and not (
+                other.role in _FIELDS and not other.children and node.bounds.area * 2 <= other.bounds.area
+            )
         ]
-        is_crowded = len(unknown) > 1 or any(_clashes(screen, other, node) for other in unknown)
-        if is_crowded and _free_place(visible_part(screen, node), unknown) is None:
+        if unknown and not _finger_fits(visible_part(screen, node), unknown):
             marked.add(node.order)
     return frozenset(marked)
+
+
+def _finger_fits(part: Bounds, taken: list[Bounds]) -> bool:
+    """Whether a square of a finger's width has a free place in `part`: a free upper left corner."""
+    wide, tall = (max(0, min(_FINGER_PX, length) - 1) for length in (part.width, part.height))
+    corners = Bounds(part.left, part.top, part.right - wide, part.bottom - tall)
+    grown = [Bounds(left - wide, top - tall, right, bottom) for left, top, right, bottom in taken]
+    return _free_place(corners, grown) is not None
 
 
 @once_per_screen
@@ -248,26 +257,6 @@ def rival_layers(screen: Screen) -> list[Node]:
     return rivals
 
 
-def _clashes(screen: Screen, cover: Node, node: Node) -> bool:
-    if not cover.children:
-        return not (cover.text or cover.description) or node.bounds.area * 2 > cover.bounds.area
-    if cover.parent is not None and cover.bounds.covers(cover.parent.bounds):
-        return True
-    pieces, own = _boxes_of_content(screen, cover), _boxes_of_content(screen, node) or [node.bounds]
-    return any(
-        piece.intersect(box).area > _CLASH * min(piece.area, box.area) for piece in pieces for box in own
-    )
-
-
-def _boxes_of_content(screen: Screen, node: Node) -> list[Bounds]:
-    """The boxes of what can be read or touched inside a node."""
-    return [
-        part.bounds
-        for part in screen.inside(node)
-        if not part.children and part.bounds.area and (part.text or part.description or touchable(part))
-    ]
-
-
 def _has_words_over(layer: Node, node: Node) -> bool:
     is_outside = not layer.order <= node.order < layer.end
     return is_outside and not node.children and bool(node.text or node.description)
@@ -295,9 +284,8 @@ def _touchables_inside(screen: Screen, node: Node) -> list[Node]:
     return [each for each in screen.inside(node) if touchable(each) and each.bounds != node.bounds]
 
 
-def _free_place(part: Bounds, above: list[Node]) -> ScreenPoint | None:
-    """The middle of the free cell between the covering edges that is roomy and nearest to the centre."""
-    boxes = [node.bounds for node in above]
+def _free_place(part: Bounds, boxes: list[Bounds]) -> ScreenPoint | None:
+    """The middle of the free cell between the edges of `boxes` that is roomy and nearest to the centre."""
     largest = sorted(boxes, key=lambda box: -box.intersect(part).area)[:_MOST_EDGES]
     columns = _strips_between(part.left, part.right, [x for box in largest for x in (box.left, box.right)])
     rows = _strips_between(part.top, part.bottom, [y for box in largest for y in (box.top, box.bottom)])

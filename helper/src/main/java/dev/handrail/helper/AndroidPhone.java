@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -29,6 +30,8 @@ final class AndroidPhone implements Phone {
     /** UiAutomation.FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES, API 24: TalkBack and the like stay on. */
     private static final int KEEP_OTHER_SERVICES = 1;
     private static final int DEFAULT_RATE = 60;
+    private static final int SETTLED_MS = 1000;
+    private static final int SETTLED_TIMEOUT_MS = 5000;
 
     private final UiAutomation automation;
     private final HandlerThread thread = new HandlerThread("uiautomation");
@@ -58,6 +61,21 @@ final class AndroidPhone implements Phone {
             }
         });
         configure();
+        if (Build.VERSION.SDK_INT < Build.VERSION_CODES.LOLLIPOP) {
+            awaitActiveWindow();
+        }
+    }
+
+    /**
+     * Below API 21 the platform knows the active window from the events that apps send once somebody listens;
+     * until then it hands out the one before, or none. Its own `uiautomator` waits in the same way.
+     */
+    private void awaitActiveWindow() {
+        try {
+            automation.waitForIdle(SETTLED_MS, SETTLED_TIMEOUT_MS);
+        } catch (TimeoutException restless) {
+            // something moves all the time, so the event came long ago
+        }
     }
 
     /** Every view, ids and windows. Setting it also empties the platform's cache of nodes. */

@@ -43,8 +43,10 @@ public final class Main {
         AndroidPhone phone;
         try {
             phone = new AndroidPhone(events);
-        } catch (IllegalStateException held) {
-            announce(output, false, "code", Protocol.UIAUTOMATION_HELD, "error", String.valueOf(held));
+        } catch (IllegalStateException refused) {
+            boolean held = String.valueOf(refused.getMessage()).contains(Protocol.HELD_MARK);
+            announce(output, false, "code", held ? Protocol.UIAUTOMATION_HELD : Protocol.NO_UIAUTOMATION,
+                    "error", String.valueOf(refused));
             return 3;
         }
         try {

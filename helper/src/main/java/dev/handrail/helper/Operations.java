@@ -28,6 +28,7 @@ final class Operations implements Http.Handler {
     private static final int MAX_EVENT_NAMES = 16;
     private static final int HEARTBEAT_MS = 1000;
     private static final int DEFAULT_QUALITY = 80;
+    private static final int WINDOW_POLL_MS = 50;
     private static final Map<String, Integer> GLOBALS = new LinkedHashMap<String, Integer>();
 
     static {
@@ -92,7 +93,7 @@ final class Operations implements Http.Handler {
                 screenshot(query, json, answer);
                 break;
             case Protocol.LOOK:
-                List<Phone.Window> windows = phone.windows();
+                List<Phone.Window> windows = awaitWindows();
                 if (isEmpty(windows)) {
                     throw new Refusal(Protocol.NO_ACTIVE_WINDOW, "no window shows anything to accessibility");
                 }
@@ -294,6 +295,16 @@ final class Operations implements Http.Handler {
         } else {
             look(json, windows);
         }
+    }
+
+    private List<Phone.Window> awaitWindows() throws InterruptedException {
+        long end = phone.uptimeMs() + Protocol.WINDOW_WAIT_MS;
+        List<Phone.Window> windows = phone.windows();
+        while (isEmpty(windows) && phone.uptimeMs() < end) {
+            phone.sleepMs(WINDOW_POLL_MS);
+            windows = phone.windows();
+        }
+        return windows;
     }
 
     private static boolean isEmpty(List<Phone.Window> windows) {

@@ -48,6 +48,9 @@ final class Protocol {
     static final String UIAUTOMATION_HELD = "UIAUTOMATION_HELD";
     static final String NO_UIAUTOMATION = "NO_UIAUTOMATION";
 
+    /** What every release says where another program holds UiAutomation. */
+    static final String HELD_MARK = "already registered";
+
     /** Stands for what a password field holds; its length says nothing. */
     static final String MASK = "\u2022\u2022\u2022\u2022";
 
@@ -57,6 +60,8 @@ final class Protocol {
     static final int MAX_GESTURE_MS = 120000;
     static final int QUIET_MS = 150;
     static final int REST_TIMEOUT_MS = 10000;
+    /** How long a look waits for a window: between two screens there is none, for seconds on a slow phone. */
+    static final int WINDOW_WAIT_MS = 2000;
     /** So long a toast stands in looks: as long as Android shows a long one. */
     static final int MESSAGE_MS = 3500;
     /** How long the helper stays after its last connection ended. */

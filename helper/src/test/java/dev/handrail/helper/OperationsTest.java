@@ -123,6 +123,23 @@ public class OperationsTest {
     }
 
     @Test
+    public void aLookWaitsForTheWindowOfTheNextScreenAndNotForever() throws Exception {
+        Phone.Window next = phone.windows.remove(0);
+        long began = phone.uptimeMs;
+        phone.whileSleeping = () -> {
+            if (phone.uptimeMs >= began + 700 && phone.windows.isEmpty()) {
+                phone.windows.add(next);
+            }
+        };
+        assertEquals(true, client.get(Protocol.LOOK).get("ok"));
+        assertEquals(began + 700, phone.uptimeMs);
+        phone.whileSleeping = null;
+        phone.windows.clear();
+        client.get(Protocol.LOOK);
+        assertEquals(began + 700 + Protocol.WINDOW_WAIT_MS, phone.uptimeMs);
+    }
+
+    @Test
     public void theSeedsTouchesAreGestures() throws Exception {
         assertEquals(2.0, client.post(Protocol.TAP, "{\"x\":1,\"y\":2}").get("events"));
         assertEquals(2.0, client.post(Protocol.TAP_COORDINATES, "{\"x\":1,\"y\":2}").get("events"));
