@@ -11,14 +11,12 @@ import asyncio
 import errno
 import os
 import secrets
-import stat
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from struct import Struct
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from handrail.adb.link import Link, Stream
 from handrail.adb.sending import sending
@@ -31,7 +29,6 @@ from handrail.adb.wire import (
     SYNC_SEND_V2,
     SYNC_STAT,
     SYNC_STAT_V2,
-    U32,
     ShellKind,
     ShellParser,
     encode_shell,
@@ -367,8 +364,6 @@ class FirstBytes:
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
 
-Progress = Callable[[int, int], None]
-"""Called with bytes done and bytes in total."""
 BLOCK = 4 * SYNC_DATA_MAX
 """Bytes per read of the local file and per write to the stream."""
 STALL_MS = 30_000
@@ -389,29 +384,17 @@ class Files:
         async with self._session(remote) as sync:
             return await sync.stat(remote)
 
-    async def exists(self, remote: str) -> bool:
-        async with self._session(remote) as sync:
-            return await sync.find(remote) is not None
-
-    async def list(self, remote: str) -> list[FolderEntry]:
-        """Without `.` and `..`. To adbd an unreadable folder looks empty."""
-        async with self._session(remote) as sync:
-            return [entry async for entry in sync.entries(remote) if entry.name not in (".", "..")]
-
-    async def push(
-        self,
-        source: bytes | Path,
-        remote: str,
-        *,
-        mode: int = 0o644,
-        mtime: int | None = None,
-        progress: Progress | None = None,
-    ) -> int:
-        """Writes a file with this mode; its time is that of the local file, or `mtime`, or now.
+    async def push(self, source: bytes | Path, remote: str, *, mode: int = 0o644) -> int:
+        """Writes a file with this mode; its time is that of the local file, or now.
 
         Returns the bytes sent. The device refuses a folder as `remote`.
         """
-        total, when = _facts(source, mtime, self._clock)
+        when = self._clock.now_ms() // 1000
+        if isinstance(source, Path):
+            try:
+                when = int(source.stat().st_mtime)
+            except OSError as error:
+                raise _unusable(source, error) from None
         async with self._session(remote) as sync:
             if "sendrecv_v2" in sync.features:
                 await sync.request(
@@ -427,22 +410,20 @@ class Files:
                     parts += [SYNC_HEADER.pack(b"DATA", len(piece)), piece]
                 await sync.write(b"".join(parts))
                 sent += len(block)
-                if progress is not None:
-                    progress(sent, total)
             await sync.write(SYNC_HEADER.pack(b"DONE", when))
             await sync.okay()
         return sent
 
-    async def pull(self, remote: str, sink: Path | BinaryIO, *, progress: Progress | None = None) -> int:
+    async def pull(self, remote: str, sink: Path | BinaryIO) -> int:
         """Reads a file into `sink`. A path gets the file's time; a partial file is removed."""
         async with self._session(remote) as sync:
             about = await sync.stat(remote)
             if not isinstance(sink, Path):
-                return await _receive(sync, remote, sink, about.size, progress)
+                return await _receive(sync, remote, sink, about.size)
             part = sink.with_name(f".{sink.name}.part")
             try:
                 with part.open("wb") as file:
-                    size = await _receive(sync, remote, file, about.size, progress)
+                    size = await _receive(sync, remote, file, about.size)
                 os.utime(part, (about.mtime, about.mtime))
                 part.replace(sink)
             except OSError as error:
@@ -473,16 +454,6 @@ class Files:
         return Deadline(self._clock, self._stall_ms)
 
 
-def _facts(source: bytes | Path, mtime: int | None, clock: Clock) -> tuple[int, int]:
-    if isinstance(source, bytes):
-        return len(source), clock.now_ms() // 1000 if mtime is None else mtime
-    try:
-        about = source.stat()
-    except OSError as error:
-        raise _unusable(source, error) from None
-    return about.st_size, int(about.st_mtime) if mtime is None else mtime
-
-
 def _unusable(path: Path, error: OSError) -> InvalidAction:
     return InvalidAction(f"the local file {path} can't be used: {error.strerror or error}", path="path")
 
@@ -498,9 +469,7 @@ async def _blocks(source: bytes | Path) -> AsyncIterator[bytes]:
             yield block
 
 
-async def _receive(
-    sync: SyncSession, remote: str, file: BinaryIO, total: int, progress: Progress | None
-) -> int:
+async def _receive(sync: SyncSession, remote: str, file: BinaryIO, total: int) -> int:
     if "sendrecv_v2" in sync.features:
         await sync.request(b"RCV2", encode_path(remote), SYNC_RECV_V2.pack(b"RCV2", 0))
     else:
@@ -509,8 +478,6 @@ async def _receive(
     while (data := await sync.data()) is not None:
         file.write(data)
         size += len(data)
-        if progress is not None:
-            progress(size, max(size, total))
     if size < total:
         raise AdbCommandError(
             f"{remote!r} ended after {size} of {total} bytes",
@@ -532,17 +499,6 @@ class FileStat:
     mode: int
     size: int
     mtime: int
-
-    @property
-    def is_dir(self) -> bool:
-        return stat.S_ISDIR(self.mode)
-
-
-@dataclass(frozen=True, slots=True)
-class FolderEntry(FileStat):
-    """An entry of a folder."""
-
-    name: str
 
 
 def encode_path(path: str) -> bytes:
@@ -581,39 +537,19 @@ class SyncSession:
         await self.write(SYNC_HEADER.pack(letters, len(argument)) + argument + more)
 
     async def stat(self, remote: str) -> FileStat:
-        entry = await self.find(remote)
-        if entry is None:
-            raise self._failed(os.strerror(errno.ENOENT))
-        return entry
-
-    async def find(self, remote: str) -> FileStat | None:
-        """None if nothing is there. Other reasons raise, if the device reports them."""
+        """Raises with the device's reason, as far as it reports one."""
         path = encode_path(remote)
         if "stat_v2" not in self.features:
             await self.request(b"STAT", path)
-            _, mode, size, mtime = await self._record(SYNC_STAT)
-            return FileStat(mode, size, mtime) if mode else None
-        await self.request(b"STA2", path)
-        _, error, _, _, mode, _, _, _, size, _, mtime, _ = await self._record(SYNC_STAT_V2)
-        if error in (errno.ENOENT, errno.ENOTDIR):
-            return None
+            _, mode, size, mtime = SYNC_STAT.unpack(await self._exactly(SYNC_STAT.size))
+            error = 0 if mode else errno.ENOENT
+        else:
+            await self.request(b"STA2", path)
+            record = SYNC_STAT_V2.unpack(await self._exactly(SYNC_STAT_V2.size))
+            _, error, _, _, mode, _, _, _, size, _, mtime, _ = record
         if error:
-            raise self._failed(os.strerror(error))
+            raise self._failed(os.strerror(errno.ENOENT if error == errno.ENOTDIR else error))
         return FileStat(mode, size, mtime)
-
-    async def entries(self, remote: str) -> AsyncIterator[FolderEntry]:
-        v2 = "ls_v2" in self.features
-        await self.request(b"LIS2" if v2 else b"LIST", encode_path(remote))
-        while True:
-            values = await self._record(SYNC_STAT_V2 if v2 else SYNC_STAT)
-            length = U32.unpack(await self._exactly(U32.size))[0]
-            if values[0] == b"DONE":
-                return
-            if values[0] not in (b"DENT", b"DNT2"):
-                raise self._out_of_step(values[0])
-            name = (await self._exactly(length)).decode("utf-8", "surrogateescape")
-            mode, size, mtime = (values[4], values[8], values[10]) if v2 else values[1:]
-            yield FolderEntry(mode, size, mtime, name)
 
     async def data(self) -> bytes | None:
         """The next DATA; None after the last."""
@@ -632,9 +568,6 @@ class SyncSession:
             raise await self._fail(length)
         if letters != b"OKAY":
             raise self._out_of_step(letters)
-
-    async def _record(self, form: Struct) -> tuple[Any, ...]:
-        return form.unpack(await self._exactly(form.size))
 
     async def _exactly(self, size: int) -> bytes:
         while len(self._held) < size:

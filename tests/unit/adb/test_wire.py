@@ -17,7 +17,6 @@ from handrail.adb.wire import (
     SYNC_STAT,
     SYNC_STAT_V2,
     TOKEN_SIZE,
-    U32,
     VERSION,
     VERSION_WITH_CHECKSUM,
     Auth,
@@ -188,7 +187,6 @@ def test_stat_records_have_the_sizes_of_the_protocol() -> None:
     assert SYNC_HEADER.pack(b"DATA", 258) == b"DATA\x02\x01\0\0"
     assert SYNC_SEND_V2.pack(b"SND2", 0o644, 1) == b"SND2\xa4\x01\0\0\x01\0\0\0"
     assert SYNC_RECV_V2.pack(b"RCV2", 1) == b"RCV2\x01\0\0\0"
-    assert U32.pack(1) == b"\x01\0\0\0"
     assert SYNC_STAT.unpack(b"STAT" + bytes.fromhex("01000000 02000000 03000000")) == (b"STAT", 1, 2, 3)
     values = [number.to_bytes(width, "little") for number, width in enumerate(WIDTHS, 1)]
     assert SYNC_STAT_V2.unpack(b"STA2" + b"".join(values)) == (b"STA2", *range(1, 12))
