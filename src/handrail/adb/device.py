@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -195,19 +196,14 @@ CAME_WITH = {"cmd": "7", "pgrep": "6", "pidof": "6", "md5sum": "6", "stat": "6",
 """The Android that brought a command."""
 
 
-def lacks_command(line: str, output: str) -> str | None:
-    """A sentence for a command that this Android is too old for; None for any other failure."""
-    name = line.removeprefix("exec ").partition(" ")[0]
-    if name in CAME_WITH and "not found" in output:
-        return f"This phone's Android is too old: `{name}` came with Android {CAME_WITH[name]}."
-    return None
-
-
 def failed(line: str, output: Output) -> AdbCommandError:
     output_text = (output.stderr or output.stdout)[:500].decode("utf-8", "replace").strip()
+    name, hint = line.removeprefix("exec ").partition(" ")[0], None
+    if name in CAME_WITH and "not found" in output_text:
+        hint = f"This phone's Android is too old: `{name}` came with Android {CAME_WITH[name]}."
     return AdbCommandError(
         f"`{shown(line)}` ended with {output.exit_code}: {output_text or 'it said nothing'}",
-        hint=lacks_command(line, output_text),
+        hint=hint,
         command=shown(line),
         exit_code=output.exit_code,
         delivery="delivered",
@@ -435,11 +431,12 @@ class Files:
     @asynccontextmanager
     async def _session(self, remote: str) -> AsyncIterator[SyncSession]:
         stream: Stream | None = None
+        limit = partial(Deadline, self._clock, self._stall_ms)
         try:
-            async with self._limit():
+            async with limit():
                 features = await self._link.features()
                 stream = await self._link.open("sync:")
-            yield SyncSession(stream, features, remote, self._limit)
+            yield SyncSession(stream, features, remote, limit)
         except Expired:
             raise Timeout(
                 f"the device did not answer about {remote!r} for {self._stall_ms:g} ms",
@@ -449,9 +446,6 @@ class Files:
         finally:
             if stream is not None:
                 await stream.close()
-
-    def _limit(self) -> Deadline:
-        return Deadline(self._clock, self._stall_ms)
 
 
 def _unusable(path: Path, error: OSError) -> InvalidAction:
@@ -553,21 +547,21 @@ class SyncSession:
 
     async def data(self) -> bytes | None:
         """The next DATA; None after the last."""
-        letters, length = SYNC_HEADER.unpack(await self._exactly(SYNC_HEADER.size))
-        if letters == b"DONE":
-            return None
-        if letters == b"FAIL":
-            raise await self._fail(length)
-        if letters != b"DATA" or length > SYNC_DATA_MAX:
-            raise self._out_of_step(letters)
-        return await self._exactly(length)
+        letters, length = await self._header(b"DATA", b"DONE")
+        return await self._exactly(length) if letters == b"DATA" else None
 
     async def okay(self) -> None:
+        await self._header(b"OKAY")
+
+    async def _header(self, *expected: bytes) -> tuple[bytes, int]:
+        """The next record's letters and length. Raises for a FAIL, and for what is out of step."""
         letters, length = SYNC_HEADER.unpack(await self._exactly(SYNC_HEADER.size))
         if letters == b"FAIL":
-            raise await self._fail(length)
-        if letters != b"OKAY":
-            raise self._out_of_step(letters)
+            text = await self._exactly(min(length, TEXT_MAX))
+            raise self._failed(text.decode("utf-8", "replace"))
+        if letters not in expected or (letters == b"DATA" and length > SYNC_DATA_MAX):
+            raise self._failed(f"the device answered with {letters!r}, which is out of step")
+        return letters, length
 
     async def _exactly(self, size: int) -> bytes:
         while len(self._held) < size:
@@ -579,13 +573,6 @@ class SyncSession:
         taken = bytes(memoryview(self._held)[:size])
         del self._held[:size]
         return taken
-
-    async def _fail(self, length: int) -> AdbCommandError:
-        text = await self._exactly(min(length, TEXT_MAX))
-        return self._failed(text.decode("utf-8", "replace"))
-
-    def _out_of_step(self, letters: bytes) -> AdbCommandError:
-        return self._failed(f"the device answered with {letters!r}, which is out of step")
 
     def _failed(self, why: str) -> AdbCommandError:
         hint = "Check the path and who may read or write it; `ls -l` on the device shows it."

@@ -10,7 +10,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from handrail.adb.link import ACCEPT_HINT
 from handrail.adb.wire import (
@@ -41,28 +41,15 @@ WRITE_SIZE = 256 << 10
 """Largest WRTE, so that streams share the connection."""
 
 
-class Carrier(Protocol):
-    """The part of a connection that a stream needs."""
-
-    max_payload: int
-
-    def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None: ...
-
-    def answer_soon(self, stream: DirectStream) -> None:
-        """Calls the stream's `answer` after all data of the current packets was handled."""
-
-    def forget(self, stream: DirectStream) -> None: ...
-
-
 class DirectStream:
     """A stream that this side opened. `remote` is 0 until the device has accepted it."""
 
-    def __init__(self, carrier: Carrier, local: int, service: str) -> None:
+    def __init__(self, connection: AdbdConnection, local: int, service: str) -> None:
         self.local = local
         self.remote = 0
         self.service = service
         self.taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._carrier = carrier
+        self._connection = connection
         self._inbox = ByteQueue()
         self._owed = False
         self._closed = False
@@ -82,18 +69,23 @@ class DirectStream:
     async def write(self, data: bytes) -> None:
         """All of it, or an error. Concurrent writers are served in order."""
         view = memoryview(data)
-        step = min(self._carrier.max_payload, WRITE_SIZE)
+        step = min(self._connection.max_payload, WRITE_SIZE)
         async with self._writing:
             for at in range(0, len(view), step):
                 await self._credit.wait()
                 if self._closed:
-                    raise self._error or _over(self.service)
+                    raise self._error or AdbCommandError(
+                        f"the device closed {self.service[:80]!r} and accepts no more input",
+                        hint="Read its output from before it closed.",
+                        command=self.service[:80],
+                        delivery="unknown",
+                    )
                 self._credit.clear()
-                self._carrier.send(Command.WRTE, self.local, self.remote, bytes(view[at : at + step]))
+                self._connection.send(Command.WRTE, self.local, self.remote, bytes(view[at : at + step]))
 
     async def close(self) -> None:
         if not self._closed:
-            self._carrier.send(Command.CLSE, self.local, self.remote)
+            self._connection.send(Command.CLSE, self.local, self.remote)
             self._finish(None)
         self._inbox.drop()
 
@@ -112,7 +104,7 @@ class DirectStream:
         A device that keeps writing without an OKAY would fill the memory, so it is cut off.
         """
         if self._owed and self._inbox.size > UNREAD_MAX:
-            self._carrier.send(Command.CLSE, self.local, self.remote)
+            self._connection.send(Command.CLSE, self.local, self.remote)
             self.hang_up(
                 AdbConnectionError(
                     f"the device sends more of {self.service[:80]!r} than was asked for",
@@ -123,13 +115,13 @@ class DirectStream:
             return
         self._inbox.put(data)
         self._owed = True
-        self._carrier.answer_soon(self)
+        self._connection.answer_soon(self)
 
     def answer(self) -> None:
         """Sends the OKAY for a WRTE, unless too much is unread."""
         if self._owed and not self._closed and self._inbox.size <= UNREAD_MAX:
             self._owed = False
-            self._carrier.send(Command.OKAY, self.local, self.remote)
+            self._connection.send(Command.OKAY, self.local, self.remote)
 
     def hang_up(self, error: Exception | None = None) -> None:
         """The device closed the stream, or the connection broke with `error`."""
@@ -149,18 +141,9 @@ class DirectStream:
     def _finish(self, error: Exception | None) -> None:
         self._closed = True
         self._error = error
-        self._carrier.forget(self)
+        self._connection.forget(self)
         self._inbox.end(error)
         self._credit.set()
-
-
-def _over(service: str) -> AdbCommandError:
-    return AdbCommandError(
-        f"the device closed {service[:80]!r} and accepts no more input",
-        hint="Read its output from before it closed.",
-        command=service[:80],
-        delivery="unknown",
-    )
 
 
 class ByteQueue:
@@ -298,6 +281,7 @@ class AdbdConnection(asyncio.Protocol):
             self._transport.write(packet)
 
     def answer_soon(self, stream: DirectStream) -> None:
+        """Its `answer` is called after all data of the current packets was handled."""
         self._unanswered.append(stream)
 
     def forget(self, stream: DirectStream) -> None:
@@ -524,19 +508,14 @@ class Direct:
             raise AdbConnectionError(
                 why, retryable=self._was_up, delivery="not_delivered", refused=True
             ) from None
-        except Expired:
+        except Expired:  # the connection was accepted, but there was no CNXN
             line.abort()
-            raise self._silent(line) from None
+            why, hint, state = f"{self.serial} has not authorised this host", ACCEPT_HINT, "unauthorized"
+            if not line.offered:
+                why = f"{self.serial} takes connections and does not answer"
+                hint, state = "It may be starting up; try again, or reconnect it.", "offline"
+            raise DeviceOffline(why, hint=hint, state=state, delivery="not_delivered") from None
         except asyncio.CancelledError:
             line.abort()
             raise
         return line
-
-    def _silent(self, line: AdbdConnection) -> DeviceOffline:
-        """The connection was accepted, but there was no CNXN."""
-        if line.offered:
-            why = f"{self.serial} has not authorised this host"
-            return DeviceOffline(why, hint=ACCEPT_HINT, state="unauthorized", delivery="not_delivered")
-        why = f"{self.serial} takes connections and does not answer"
-        hint = "It may be starting up; try again, or reconnect it."
-        return DeviceOffline(why, hint=hint, state="offline", delivery="not_delivered")

@@ -292,13 +292,13 @@ class Listed:
 
 def parse_devices(text: str) -> list[Listed]:
     """`SERIAL STATE key:value …` per line; the state of two words includes an explanation."""
-    return [_listed(*line.split(None, 1)) for line in text.splitlines() if len(line.split(None, 1)) == 2]
-
-
-def _listed(serial: str, rest: str) -> Listed:
-    state = _TWO_WORDS if rest.startswith(_TWO_WORDS) else rest.split(maxsplit=1)[0]
-    words = [word.partition(":") for word in rest.removeprefix(state).split()]
-    return Listed(serial, state, {key: value for key, colon, value in words if key in _PROPS and colon})
+    devices = []
+    for serial, rest in (parts for line in text.splitlines() if len(parts := line.split(None, 1)) == 2):
+        state = _TWO_WORDS if rest.startswith(_TWO_WORDS) else rest.split(maxsplit=1)[0]
+        words = [word.partition(":") for word in rest.removeprefix(state).split()]
+        props = {key: value for key, colon, value in words if key in _PROPS and colon}
+        devices.append(Listed(serial, state, props))
+    return devices
 
 
 def find_adb(env: Mapping[str, str] = os.environ) -> Path | None:
@@ -415,20 +415,17 @@ class SmartSocket(asyncio.Protocol):
                 self.granted.set_result(None)
                 return self._answer
             self._ask()
-        if len(self._answer) >= 4:
-            self._read_refusal(self._answer[:4], self._answer[4:8], self._answer[8:])
-        return b""
-
-    def _read_refusal(self, word: bytes, digits: bytes, rest: bytes) -> None:
-        """FAIL, four hex digits, that many bytes of text; part of it may still be missing."""
+        # FAIL, four hex digits, that many bytes of text; part of it may still be missing.
+        word, digits, rest = self._answer[:4], self._answer[4:8], self._answer[8:]
         try:
-            if word != b"FAIL":
+            if len(word) == 4 and word != b"FAIL":
                 raise no_server(word)
             if len(digits) == 4 and len(rest) >= (size := hex_number(digits)):
                 reason = rest[:size].decode("utf-8", "replace")
                 raise refusal(reason, self._requests[self.sent_count - 1], self._serial)
         except DeviceError as error:
             self._fail(error)
+        return b""
 
     def _over(self, error: DeviceError | None) -> None:
         """Before the last request was sent, nothing can have reached a device."""
