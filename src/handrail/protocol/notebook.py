@@ -49,11 +49,9 @@ def envelope_html(envelope: Envelope[Any]) -> str:
         parts.append(_preformatted(text))
     rest = {key: value for key, value in details.items() if key not in (_PICTURE, "text", "tree", "strokes")}
     if rest and envelope.success:
-        parts.append(
-            _folded_html(
-                "details", _preformatted(json.dumps(rest, indent=1, ensure_ascii=False, default=str))
-            )
-        )
+        written = _preformatted(json.dumps(rest, indent=1, ensure_ascii=False, default=str))
+        summary = f"<summary style='{_FAINT}'>details</summary>"
+        parts.append(f"<details style='margin-top:6px'>{summary}{written}</details>")
     return _card_html("".join(parts), edge)
 
 
@@ -67,7 +65,10 @@ def changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
-    rows = [_change_html(change) for change in changes[:MOST_CHANGES]]
+    rows = []
+    for change in changes[:MOST_CHANGES]:
+        mark, colour = _MARKS.get(str(change.get("type")), ("~", "inherit"))
+        rows.append(f"<div><b style='color:{colour}'>{mark}</b> {_change_words(change)}</div>")
     if (more := len(changes) - MOST_CHANGES) > 0:
         rows.append(f"<div style='{_FAINT}'>… and {more} more</div>")
     return f"<div style='margin-top:6px'>{''.join(rows)}</div>" if rows else "<div>No change.</div>"
@@ -95,8 +96,7 @@ def _headline_html(envelope: Envelope[Any]) -> str:
     mark, colour = ("✓", _GOOD) if envelope.success else ("✗", _BAD)
     on = _target_name(envelope)
     took = (envelope.timings_ms or {}).get("total")
-    faint = [envelope.lifecycle_state.replace("_", " "), f"{took:.0f} ms" if took is not None else ""]
-    details = " · ".join(filter(None, faint))
+    details = envelope.lifecycle_state.replace("_", " ") + (f" · {took:.0f} ms" if took is not None else "")
     named = f" {safe_html(on)}" if on else ""
     why = f"<div style='{_FAINT}'>{safe_html(envelope.reason)}</div>" if envelope.reason else ""
     return (
@@ -127,28 +127,16 @@ def _failure_html(envelope: Envelope[Any]) -> Iterable[str]:
         yield f"<div><b>{delivery_text}</b></div>"
 
 
-def _change_html(change: Mapping[str, Any]) -> str:
-    mark, colour = _MARKS.get(str(change.get("type")), ("~", "inherit"))
-    return f"<div><b style='color:{colour}'>{mark}</b> {_change_words(change)}</div>"
-
-
 def _change_words(change: Mapping[str, Any]) -> str:
     label, ref = change.get("label"), change.get("ref")
-    named = " ".join(
-        [
-            safe_html(change.get("class") or "element"),
-            *([f"“{safe_html(label, 80)}”"] if label else []),
-            *([f"<code>{safe_html(ref)}</code>"] if ref else []),
-        ]
-    )
+    named = safe_html(change.get("class") or "element")
+    named += f" “{safe_html(label, 80)}”" if label else ""
+    named += f" <code>{safe_html(ref)}</code>" if ref else ""
     match change.get("type"):
         case "added" | "removed":
             return named
         case "changed":
-            was, now = (
-                safe_html(_json_word(change.get("old")), 80),
-                safe_html(_json_word(change.get("new")), 80),
-            )
+            was, now = (safe_html(_json_word(change.get(name)), 80) for name in ("old", "new"))
             return f"{named} {safe_html(change.get('attribute'))}: <s style='{_FAINT}'>{was}</s> → {now}"
         case "scrolled" | "moved":
             dx, dy = safe_html(change.get("dx")), safe_html(change.get("dy"))
@@ -173,7 +161,3 @@ def _preformatted(text: str) -> str:
     cut = [f"… {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
     body = "\n".join(safe_html(line, 2_000) for line in [*lines[:MOST_LINES], *cut])
     return f"<pre style='{_PRE}'>{body}</pre>"
-
-
-def _folded_html(title: str, inside: str) -> str:
-    return f"<details style='margin-top:6px'><summary style='{_FAINT}'>{title}</summary>{inside}</details>"
