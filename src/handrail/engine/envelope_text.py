@@ -106,13 +106,10 @@ def _output_text(envelope: Envelope) -> list[str]:
     for name in ("stdout", "stderr"):
         text = str(details.get(name) or "").rstrip("\n")
         if text:
-            lines += [f"{name}:", *(f"  {_without_control_characters(line)}" for line in text.split("\n"))]
+            # Spaces are kept, because output is often a table.
+            shown = "".join(char if char.isprintable() or char in "\t\n" else " " for char in text)
+            lines += [f"{name}:", *(f"  {line}" for line in shown.split("\n"))]
     return lines
-
-
-def _without_control_characters(line: str) -> str:
-    """Spaces are kept: output is often a table."""
-    return "".join(char if char.isprintable() or char == "\t" else " " for char in line)
 
 
 def _changes_text(envelope: Envelope, screen_text: str, *, refs: bool) -> str:

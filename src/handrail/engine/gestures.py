@@ -17,7 +17,7 @@ from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import HideKeyboard, PressKey
-from handrail.protocol.keys import KeyEffect, effect_of_chord, effect_of_key, types_only
+from handrail.protocol.keys import KeyEffect, effect_of_chord, types_only
 from handrail.protocol.target import Point as PointTarget
 from handrail.protocol.target import Selector
 from handrail.protocol.traits import Pressed
@@ -146,12 +146,12 @@ class GuardedInput:
 
     async def key(self, key: str) -> None:
         keys = self._stage.surface.need(KeyPresses)
-        pressed = await activated_by_keys(self._stage, (key,)) or pressed_by_key(key)
+        pressed = await activated_by_keys(self._stage, (key,)) or pressed_by_keys(key)
         await self._do("key", pressed, lambda: keys.key(key))
 
     async def keys(self, keys: Sequence[str]) -> None:
         board = self._stage.surface.need(KeyPresses)
-        pressed = await activated_by_keys(self._stage, keys) or pressed_by_keys(keys)
+        pressed = await activated_by_keys(self._stage, keys) or pressed_by_keys(*keys)
         await self._do("chord", pressed, lambda: board.chord(keys))
 
     async def type_text(self, text: str, how: TypingWay | None = None) -> Typed:
@@ -167,7 +167,7 @@ class GuardedInput:
     async def type_without_field(self, text: str) -> Typed:
         """Keys for a page that listens to them itself. What a letter can press there, each of these can."""
         letter = "KEYCODE_A"
-        pressed = await activated_by_keys(self._stage, (letter,)) or pressed_by_key(letter)
+        pressed = await activated_by_keys(self._stage, (letter,)) or pressed_by_keys(letter)
         if not types_only(text):
             pressed = _pressed_by_either(pressed, pressed_by_activation(Activated(is_unknown=True)))
         return await self._do("keys", pressed, lambda: self._text.type_text(text, how="keys"))
@@ -303,8 +303,6 @@ def _stand_in_node(screen: Screen, *texts: str, id_: str = "", role: str = "butt
 
 SwipeLine = tuple[int, int, int, int]
 """From x, y to x, y."""
-
-
 _NARROWEST_DP = 360
 _SLOP_DP = 8
 """Android's touch slop: a finger that moves less may count as a tap."""
@@ -342,7 +340,7 @@ def _under_strokes(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
             if screen.is_cut and all(node.role in _BOXES for node in touched):
                 yield _stand_in_node(screen, "Something that was left out of the screen", role=UNCLEAR)
             if _is_key(screen, point, touched):
-                yield from pressed_by_key("enter")(screen)
+                yield from pressed_by_keys("enter")(screen)
         if len(stroke) > 1:
             for node in screen.nodes:
                 if node.role in _MOVED and any(_crosses(node.bounds, *leg) for leg in pairwise(stroke)):
@@ -385,17 +383,10 @@ def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
     return enters <= leaves
 
 
-def pressed_by_key(key: str) -> PressedNodes:
-    """The focused node, if this key has an effect on it."""
-    return _pressed_by_effect(effect_of_key(key))
+def pressed_by_keys(*keys: str) -> PressedNodes:
+    """The focused node, if this key, or these together, have an effect on it."""
+    effect = effect_of_chord(keys)
 
-
-def pressed_by_keys(keys: Sequence[str]) -> PressedNodes:
-    """The same for keys that are held together."""
-    return _pressed_by_effect(effect_of_chord(keys))
-
-
-def _pressed_by_effect(effect: KeyEffect) -> PressedNodes:
     def pressed(screen: Screen) -> list[Node]:
         focused = _focused_nodes(screen)
         if effect is KeyEffect.MOVES:
@@ -423,7 +414,7 @@ def pressed_by_text(text: str) -> PressedNodes:
             return []
         if "\t" in text:
             return [node for node in screen.nodes if touchable(node) and node.role != "text_field"]
-        return pressed_by_key("enter")(screen)
+        return pressed_by_keys("enter")(screen)
 
     return pressed
 
@@ -440,14 +431,10 @@ def submit_buttons(screen: Screen, focused: Iterable[Node]) -> Iterator[Node]:
 
 
 Direction = Literal["up", "down", "left", "right"]
-
-
 SHARE = 0.6
 """Of the element's or screen's size, centred (seed 003)."""
 LANES = (0.5, 0.25, 0.75, 0.15, 0.85)
 """Positions across the box, the middle first; the outer ones keep clear of Android's edge gestures."""
-
-
 OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 

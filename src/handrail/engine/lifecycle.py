@@ -16,7 +16,7 @@ from handrail.engine.actions.apps_and_commands import named_app
 from handrail.engine.execute import apply_on_desk, execute
 from handrail.engine.gestures import as_sent, needs_fresh_screen
 from handrail.engine.journal_writer import describe_targets
-from handrail.engine.resolve import Aim, aim, is_in_view, targets_of
+from handrail.engine.resolve import aim, is_in_view, targets_of
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.snapshot import UiSnapshot
 from handrail.engine.verify import Proof, expected_proof
@@ -35,7 +35,7 @@ from handrail.errors import (
 from handrail.journal.redaction import Redact
 from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.system import GrantPermission, RevokePermission, StartApp
-from handrail.protocol.target import Point, Selector
+from handrail.protocol.target import Selector
 from handrail.protocol.traits import Capability, Pressed, Settle
 from handrail.screen.windows import ScreenDialog
 from handrail.store import disk_failure
@@ -158,17 +158,13 @@ async def _resolve(stage: Stage) -> None:
         run.revision_before = screens.revision_name if screens.last else None
         _refuse_another_screen(stage)
         for name, target in targets.items():
-            run.aims[name] = await _aim_in_view(stage, target)
+            # What an input is meant for is scrolled into view first, where the surface can do that.
+            if run.action.effect == "input" and not is_in_view(screens, target):
+                await stage.input.bring_into_view(target)
+            run.aims[name] = aim(screens, target)
         if run.before is not screens.last:  # scrolled: an earlier target may be elsewhere now
             run.before = screens.last
             run.aims |= {name: aim(screens, target) for name, target in targets.items()}
-
-
-async def _aim_in_view(stage: Stage, target: Selector | Point) -> Aim:
-    """Resolves a target. What an input is meant for is scrolled into view first, where the surface can."""
-    if stage.run.action.effect == "input" and not is_in_view(stage.screens, target):
-        await stage.input.bring_into_view(target)
-    return aim(stage.screens, target)
 
 
 def _refuse_another_screen(stage: Stage) -> None:
@@ -204,29 +200,23 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
     proof = outcome.proof
     if expected is not None:
         how, proof = "full", expected_proof(expected, stage.screens, run.before)
+    before = run.before or stage.screens.last
     if how == "none":
         run.after = run.after or (stage.screens.last if run.before is not None else None)
+    elif how == "full" and before is not None:
+        await stage.settle(before, proof)
     else:
-        await _settle(stage, how, proof)
-        _add_changes(stage)
+        began = stage.clock.monotonic_ms()
+        run.after = await stage.refresh_screen()
+        took = round(stage.clock.monotonic_ms() - began, 1)
+        run.settled = SettleReport(ms=took, reads=1, reason="budget")
+    if how != "none":
         await look_for_crash(stage)
     _add_changes(stage)
     if outcome.failure is not None:
         run.verification = outcome.verification
         raise outcome.failure
     await _verify(stage, outcome, proof, how)
-
-
-async def _settle(stage: Stage, how: Settle, proof: Proof | None) -> None:
-    run = stage.run
-    before = run.before or stage.screens.last
-    if how == "full" and before is not None:
-        await stage.settle(before, proof)
-        return
-    began = stage.clock.monotonic_ms()
-    run.after = await stage.refresh_screen()
-    took = round(stage.clock.monotonic_ms() - began, 1)
-    run.settled = SettleReport(ms=took, reads=1, reason="budget")
 
 
 async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:

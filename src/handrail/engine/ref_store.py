@@ -92,17 +92,19 @@ class RefStore:
         except BaseException:
             await asyncio.wait({taking})
             if not taking.cancelled() and taking.exception() is None:
+                # No number of the block was shown. It stays taken if somebody reserved another one after it.
                 row = taking.result()
-                await self._store.write(lambda db: _give_back(db, row), durable=False)
+                order = "UPDATE known_screens SET ceiling = ? WHERE device = ? AND ceiling = ?"
+                values = (row["ceiling"], row["device"], _highest_taken(row) + BLOCK)
+                await self._store.write(lambda db: db.execute(order, values), durable=False)
             raise
 
     async def extend(self, device: str, state: RefState, revision: int) -> int:
         """Reserves another block and returns the revision to continue with. Skips blocks that others took."""
-        ceiling = state.ceiling
-        stored = await self._store.write(lambda db: _extend_block(db, device), durable=False)
-        if stored != ceiling:
-            state.refs.floor = stored
-        state.ceiling = stored + BLOCK
+        taken = _highest_taken(await self.take(device))
+        if taken != state.ceiling:
+            state.refs.floor = taken
+        state.ceiling = taken + BLOCK
         return max(revision, state.refs.floor)
 
     async def save(
@@ -134,7 +136,7 @@ def restore_refs(row: sqlite3.Row, boot_id: str) -> RefState:
     if row["boot_id"] != boot_id:
         refs.clear()
     if row["ceiling"] is None:
-        return RefState(refs, row["revision"], row["signature"], _first_ceiling(row))
+        return RefState(refs, row["revision"], row["signature"], _highest_taken(row) + BLOCK)
     # The process has died or still runs: what it showed since its last save is unknown here.
     refs.floor = row["ceiling"]
     return RefState(refs, refs.floor, "", refs.floor + BLOCK)
@@ -159,29 +161,14 @@ def _take_block(db: sqlite3.Connection, device: str) -> sqlite3.Row:
     """Returns the row as it was before the block was reserved."""
     db.execute("INSERT OR IGNORE INTO known_screens (device) VALUES (?)", (device,))
     row: sqlite3.Row = db.execute("SELECT * FROM known_screens WHERE device = ?", (device,)).fetchone()
-    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (_next_ceiling(row), device))
+    ceiling = _highest_taken(row) + BLOCK
+    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (ceiling, device))
     return row
 
 
-def _give_back(db: sqlite3.Connection, row: sqlite3.Row) -> None:
-    """Returns a block of which no number was shown, unless somebody reserved another one after it."""
-    order = "UPDATE known_screens SET ceiling = ? WHERE device = ? AND ceiling = ?"
-    db.execute(order, (row["ceiling"], row["device"], _next_ceiling(row)))
-
-
-def _next_ceiling(row: sqlite3.Row) -> int:
-    return _first_ceiling(row) if row["ceiling"] is None else int(row["ceiling"]) + BLOCK
-
-
-def _first_ceiling(row: sqlite3.Row) -> int:
-    return int(max(row["floor"], row["highest"])) + BLOCK
-
-
-def _extend_block(db: sqlite3.Connection, device: str) -> int:
-    row = db.execute("SELECT * FROM known_screens WHERE device = ?", (device,)).fetchone()
-    taken = int(row["ceiling"] or max(row["floor"], row["highest"]))
-    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (taken + BLOCK, device))
-    return taken
+def _highest_taken(row: sqlite3.Row) -> int:
+    """The end of the last reserved block; where that was returned, the highest number that anybody has."""
+    return int(row["ceiling"] or max(row["floor"], row["highest"]))
 
 
 def _save_row(db: sqlite3.Connection, values: dict[str, Any], *, last: bool) -> None:

@@ -300,21 +300,17 @@ def _supervise(command: int) -> NoReturn:
     os.closerange(0, HIGHEST_FILE)
     code = 255
     with contextlib.suppress(BaseException):  # the supervisor must never run the command itself
-        code = _exit_code(command)
+        pid = 0
+        while pid != command:
+            pid, status = os.waitpid(-1, 0)
+        code = os.waitstatus_to_exitcode(status)
+        code = code if code >= 0 else 128 - code
         while True:
             for orphan in _children():
                 with contextlib.suppress(OSError):
                     os.kill(orphan, signal.SIGKILL)
             os.waitpid(-1, 0)  # raises if no child is left
     os._exit(code)
-
-
-def _exit_code(command: int) -> int:
-    while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == command:
-            code = os.waitstatus_to_exitcode(status)
-            return code if code >= 0 else 128 - code
 
 
 def _children() -> list[int]:
@@ -378,9 +374,8 @@ class Confinement:
             [*readable, *map(Path, (*SYSTEM, *SYSTEM_FILES)), *_paths_of_programs(programs)], _READ
         )
         confinement._allow(map(Path, DEVICES), _READ_FILE | _WRITE_FILE)
-        confinement._allow(
-            (Path(place) for name in _program_names(programs) for place in ALSO.get(name, ())), handled
-        )
+        names = {Path(program).name for program in programs}
+        confinement._allow((Path(place) for name in names for place in ALSO.get(name, ())), handled)
         return confinement
 
     def _allow(self, places: Iterable[Path], rights: int) -> None:
@@ -417,10 +412,6 @@ def _paths_of_programs(programs: Iterable[str]) -> list[Path]:
                 places += [place.parent.parent / folder for folder in BESIDE]
             places += [place.parent / folder for folder in BESIDE]
     return places
-
-
-def _program_names(programs: Iterable[str]) -> set[str]:
-    return {Path(program).name for program in programs}
 
 
 def _system_call(number: int, *arguments: bytes | int | None) -> int:

@@ -211,14 +211,10 @@ class ScreenTracker:
         """Equal except for volatile nodes."""
         if screen is other:
             return True
-        remembered, version = self._verdicts.get((id(screen), id(other))), self.volatile.version
-        if (
-            remembered is not None
-            and remembered[0] is screen
-            and remembered[1] is other
-            and remembered[2] == version
-        ):
-            return remembered[3]
+        version = self.volatile.version
+        match self._verdicts.get((id(screen), id(other))):
+            case (old, new, of_version, verdict) if old is screen and new is other and of_version == version:
+                return verdict
         verdict = at_rest(screen, other, self.volatile.between(screen, other))
         if len(self._verdicts) >= COMPARED:
             del self._verdicts[next(iter(self._verdicts))]
@@ -449,7 +445,10 @@ class VolatileNodes:
             return
         nodes = self._nodes(screen)
         for key, volatile in list(learned.items()):
-            value = _value(nodes[key]) if key in nodes else None
+            value = None
+            if node := nodes.get(key):
+                words = node.text, node.description, node.state_description
+                value = (*words, node.bounds, node.end - node.order)
             if value != volatile.value:
                 volatile.value, volatile.since_ms, volatile.snapshots = value, at_ms, 0
             volatile.snapshots += 1
@@ -489,9 +488,12 @@ class VolatileNodes:
         parts, now = old.inside(before), new.inside(after)
         if len(parts) != len(now):
             return False
-        return not any(
-            change_kinds(a, b) & ~_kinds_allowed(learned, b, kinds) for a, b in zip(parts, now, strict=True)
-        )
+        for part, new_part in zip(parts, now, strict=True):
+            own = learned.get(node_key(new_part))
+            allowed = (own.kinds if own else ChangeKind(0)) | kinds & ChangeKind.PLACE
+            if change_kinds(part, new_part) & ~allowed:
+                return False
+        return True
 
     def _nodes(self, screen: Screen) -> dict[Key, Node]:
         held = self._cached.get(id(screen))
@@ -505,15 +507,6 @@ class VolatileNodes:
             del self._cached[next(iter(self._cached))]
         self._cached[id(screen)] = (screen, nodes)
         return nodes
-
-
-def _kinds_allowed(learned: Mapping[Key, _LearnedChange], part: Node, around: ChangeKind) -> ChangeKind:
-    own = learned.get(node_key(part))
-    return (own.kinds if own else ChangeKind(0)) | around & ChangeKind.PLACE
-
-
-def _value(node: Node) -> Value:
-    return node.text, node.description, node.state_description, node.bounds, node.end - node.order
 
 
 def may_be_left_out(screen: Screen, node: Node, kinds: ChangeKind) -> bool:

@@ -12,7 +12,7 @@ from itertools import product
 from operator import itemgetter
 
 from handrail.engine.actions.expect import wait_until
-from handrail.engine.actions.scroll import scroll_into_view, scroller_for
+from handrail.engine.actions.scroll import ScrollSearch, scroller_for
 from handrail.engine.conditions import Amount, ConditionResult, parse_amount, slider_amount, visible_matches
 from handrail.engine.resolve import Aim, follow
 from handrail.engine.run import Outcome, Stage, fresh_snapshot
@@ -79,7 +79,7 @@ async def _set_by_surface(stage: Stage, node: Node, value: ControlValue) -> Outc
     """None if the surface can't set this control, so gestures have to."""
     if not node.native_id:
         return None
-    tap_point(stage.before.screen, node, stage.screens.registry.ref_of)  # raises if it is covered or disabled
+    _touch_point(stage, node)  # raises if it is covered or disabled
     reply = await stage.input.set_value(node, value)
     if reply is None:
         return None
@@ -141,11 +141,10 @@ async def choose_option(stage: Stage, control: Node, label: str) -> Outcome:
     before, taps = stage.before, 0
     if not _shows_value(control, label):
         opened = await _tap_and_settle(stage, before, control)
-        option, snapshot = await _find_option(
-            stage, opened, _node_on_later_screen(stage, before, opened, control), label
-        )
+        control_now = follow(stage.screens, before.screen, opened.screen, control)
+        option, snapshot = await _find_option(stage, opened, control_now, label)
         closed = await _tap_and_settle(stage, snapshot, option)
-        control = _node_on_later_screen(stage, before, closed, control) or control
+        control = follow(stage.screens, before.screen, closed.screen, control) or control
         taps = 2
     words = _words_of_control(control)
     if not _shows_value(control, label):
@@ -159,10 +158,6 @@ async def choose_option(stage: Stage, control: Node, label: str) -> Outcome:
     )
 
 
-def _node_on_later_screen(stage: Stage, old: UiSnapshot, new: UiSnapshot, node: Node) -> Node | None:
-    return follow(stage.screens, old.screen, new.screen, node)
-
-
 async def _find_option(
     stage: Stage, snapshot: UiSnapshot, control: Node | None, label: str
 ) -> tuple[Node, UiSnapshot]:
@@ -170,7 +165,8 @@ async def _find_option(
     option = _option_on_screen(stage, snapshot, control, label)
     if option is None and scroller_for(snapshot.screen, "down") is not None:
         with suppress(ElementNotFound):
-            option = await scroll_into_view(stage, ScrollTo(target=Selector(text=label)), snapshot)
+            search = ScrollSearch(stage, ScrollTo(target=Selector(text=label)), snapshot)
+            option = await search.run()
     if option is None:
         own = [window for window in snapshot.screen.windows if window.package_name != SYSTEM_UI]
         top = (own or snapshot.screen.windows)[-1]
@@ -299,9 +295,7 @@ class SliderMove:
         self.node = node
         self.snapshot = stage.before
         self.samples: list[Place] = []
-        tap_point(
-            self.snapshot.screen, node, stage.screens.registry.ref_of
-        )  # raises if it is covered or disabled
+        _touch_point(stage, node)  # raises if it is covered or disabled
 
     async def run(self) -> Outcome:
         amount_now = slider_amount(self.snapshot.screen, self.node)
