@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -135,11 +135,8 @@ class HttpWitness:
         if self._key not in signers:
             raise WitnessAway(f"{self._address} answered without a signature of {self._key.name}")
         self._add_leaves(log, signed)
-        return [
-            signature
-            for signature in answer
-            if (signature.name, signature.id) == (self._key.name, self._key.id)
-        ]
+        own = (self._key.name, self._key.id)
+        return [signature for signature in answer if (signature.name, signature.id) == own]
 
     def _add_checkpoint(self, log: JournalLog, signed: SignedCheckpoint) -> list[Signature]:
         """Asks once for the size that it has, unless that is where we are."""
@@ -149,7 +146,7 @@ class HttpWitness:
             status, kind, body = self._ask("POST", "/add-checkpoint", str(request).encode())
             if status == 200:
                 try:
-                    return read_cosignatures(body.decode())
+                    return [Signature.parse(line) for line in body.decode().removesuffix("\n").split("\n")]
                 except (BadNote, UnicodeError) as error:
                     raise WitnessAway(f"{self._address} answered no signature: {error}") from None
             if status != 409 or not kind.startswith("text/x.tlog.size") or not body.strip().isdigit():
@@ -263,11 +260,7 @@ def remembered_elsewhere(
 
 PAUSE_SEC = 1.0
 """Between two requests to a witness that answers."""
-
-
 LONGEST_PAUSE_SEC = 60.0
-
-
 LAST_WORDS_SEC = 0.2
 """A process that ends waits so long for a witness that answered it before, and for no other."""
 
@@ -361,16 +354,13 @@ class Cosigner:
         pause = 0.0
         while self._wait(pause):
             try:
-                with _alone(self._home) as free:
-                    if free:
-                        log = JournalLog(self._home)
-                        try:
-                            cosign(self._home, log, witness, self._place, self._clock)
-                        finally:
-                            log.close()
-                    else:
-                        self._again()
+                lock, how = self._home / ".witness.lock", fcntl.LOCK_EX | fcntl.LOCK_NB
+                with locked(lock, os.O_RDWR | os.O_CREAT, how), closing(JournalLog(self._home)) as log:
+                    cosign(self._home, log, witness, self._place, self._clock)
                 self._healthy, pause = True, PAUSE_SEC
+            except BlockingIOError:  # another process asks the witness just now
+                self._healthy, pause = True, PAUSE_SEC
+                self._again()
             except (HandrailError, OSError, sqlite3.Error):
                 self._healthy, pause = False, min(max(2 * pause, PAUSE_SEC), LONGEST_PAUSE_SEC)
                 self._again()
@@ -390,24 +380,7 @@ class Cosigner:
             return go
 
 
-@contextlib.contextmanager
-def _alone(home: Path) -> Iterator[bool]:
-    """Whether no other process asks the witness just now."""
-    file = os.open(home / ".witness.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free = True
-        except BlockingIOError:
-            free = False
-        yield free
-    finally:
-        os.close(file)
-
-
 SIZE_TYPE = "text/x.tlog.size"
-
-
 MOST_REQUEST_BYTES = 64 * 1024
 
 
@@ -461,17 +434,10 @@ def judge_checkpoint(
     if request.old > new.size:
         return WitnessRefusal(400, "the old size is greater than the new one\n")
     size, root = (last.size, last.root) if last else (0, EMPTY_ROOT)
-    if request.old != size:
-        return WitnessRefusal(409, f"{size}\n", SIZE_TYPE)
-    if size == new.size and last is not None and root != new.root:
+    if request.old != size or (size == new.size and last is not None and root != new.root):
         return WitnessRefusal(409, f"{size}\n", SIZE_TYPE)
     try:
         merkle.check_consistency(size, new.size, request.path, root, new.root)
     except BadProof as error:
         return WitnessRefusal(422, f"{error}\n")
     return None
-
-
-def read_cosignatures(body: str) -> list[Signature]:
-    """The lines of a witness's answer."""
-    return [Signature.parse(line) for line in body.removesuffix("\n").split("\n")]
