@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pydantic_core import from_json
 
 from handrail.dialects.model_text import LenientReader
-from handrail.dialects.rules import round_half_up
+from handrail.dialects.rules import put_at_path, round_half_up
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
@@ -91,10 +91,10 @@ class Normalised:
     not_executable: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        outcome = (
-            {"native": self.native.to_dict()} if self.native else {"not_executable": self.not_executable}
-        )
-        return {"action": self.action, "defaulted": self.defaulted, **outcome}
+        written = {"action": self.action, "defaulted": self.defaulted}
+        if self.native:
+            return {**written, "native": self.native.to_dict()}
+        return {**written, "not_executable": self.not_executable}
 
 
 def normalise(payload: Any) -> Normalised:
@@ -104,10 +104,14 @@ def normalise(payload: Any) -> Normalised:
     kind = TOOL_NAMES.get(kind, kind) if isinstance(kind, str) else None
     if kind not in SHAPES:
         wait = {"type": "wait", "durationMs": 1000}
-        return Normalised(
-            _with_reason(wait, source), ["type"], action_from({"type": "wait", "duration_ms": 1000})
-        )
-    source = _unpack_pair(source) if kind == "tap" else source
+        native = action_from({"type": "wait", "duration_ms": 1000})
+        return Normalised(_with_reason(wait, source), ["type"], native)
+    if kind == "tap" and "x" not in source and "y" not in source:
+        for name in ("coordinate", "position"):  # `[x, y]`, as OpenPocket itself accepts
+            pair = source.get(name)
+            if isinstance(pair, list | tuple) and len(pair) == 2:
+                source = {**source, "x": pair[0], "y": pair[1]}
+                break
     action: dict[str, Any] = {"type": kind}
     defaulted: list[str] = []
     for name, shape in SHAPES[kind].fields.items():
@@ -131,7 +135,11 @@ def write_action(action: Act) -> dict[str, Any]:
             value: Any = data
             for part in rule.native.split("."):
                 value = value[part]
-            written[name] = value if rule.kind is int else _as_text(name, value)
+            if name == "keycode":
+                value = KEYS.get(str(value), str(value))
+            elif rule.kind is not int:
+                value = shlex.join(value) if isinstance(value, list) else str(value)
+            written[name] = value
         return written if kind == "finish" else _with_reason(written, data)
     raise Unsupported(
         f"{action.type} with these fields has no form in OpenPocket", hint="Resolve it to a point first."
@@ -154,15 +162,6 @@ def _value_of_kind(value: Any, shape: SeedField) -> Any:
     return value if value or shape.default == "" else None
 
 
-def _unpack_pair(source: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`coordinate: [x, y]` and `position: [x, y]`, as OpenPocket itself accepts."""
-    for name in ("coordinate", "position"):
-        pair = source.get(name)
-        if isinstance(pair, list | tuple) and len(pair) == 2 and "x" not in source and "y" not in source:
-            return {**source, "x": pair[0], "y": pair[1]}
-    return source
-
-
 def _with_reason(action: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
     reason = source.get("reason")
     return {**action, "reason": reason} if isinstance(reason, str) and reason.strip() else action
@@ -172,34 +171,24 @@ def _add_native_action(action: dict[str, Any], defaulted: list[str], source: Map
     invented = [name for name in defaulted if name in _COORDINATES]
     empty = [name for name in _NEVER_EMPTY if name in action and not action[name].strip()]
     lost = [name for name in defaulted if name in ("keycode", "text") and source.get(name) is not None]
-    if invented:
-        return Normalised(
-            action, defaulted, not_executable=f"missing or invalid coordinates: {', '.join(invented)}"
-        )
-    if empty:
-        return Normalised(action, defaulted, not_executable=f"{empty[0]} is empty")
-    if lost:
-        return Normalised(action, defaulted, not_executable=f"{lost[0]} is not a string")
+    why = [f"missing or invalid coordinates: {', '.join(invented)}"] if invented else []
+    why += [f"{name} is empty" for name in empty] + [f"{name} is not a string" for name in lost]
+    if why:
+        return Normalised(action, defaulted, not_executable=why[0])
     try:
         shape = SHAPES[action["type"]]
         native: dict[str, Any] = {"type": shape.native}
         for name, rule in shape.fields.items():
-            holder = native
-            *parents, last = rule.native.split(".")
-            for parent in parents:
-                holder = holder.setdefault(parent, {})
-            holder[last] = _key_in_lower_case(action[name]) if name == "keycode" else action[name]
+            value = action[name]
+            if name == "keycode":  # `BACK` and `Back` are short names in capitals
+                low = value.strip().lower()
+                value = low if low in KEYS else value.strip()
+            put_at_path(native, rule.native, value)
         if reason := action.get("reason"):
             native["reason"] = reason[:1000]
         return Normalised(action, defaulted, native=action_from(native))
     except InvalidAction as error:
         return Normalised(action, defaulted, not_executable=error.message)
-
-
-def _key_in_lower_case(keycode: str) -> str:
-    """`BACK` and `Back` are short names in capitals."""
-    word = keycode.strip()
-    return word.lower() if word.lower() in KEYS else word
 
 
 def _can_be_written(action: Act) -> bool:
@@ -213,12 +202,6 @@ def _can_be_written(action: Act) -> bool:
     if action.type == "swipe":
         return getattr(action, "from_", None) is not None
     return isinstance(target, Point) if action.type == "tap" else target is None
-
-
-def _as_text(name: str, value: Any) -> str:
-    if name == "keycode":
-        return KEYS.get(str(value), str(value))
-    return shlex.join(value) if isinstance(value, list) else str(value)
 
 
 MAX_CHARS = 200_000

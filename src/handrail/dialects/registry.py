@@ -175,13 +175,8 @@ class CarriedOut:
     answer: Any
 
     def to_dict(self) -> dict[str, Any]:
-        more = {
-            "thought": self.reading.thought,
-            "notes": list(self.reading.notes),
-            "repairs": list(self.reading.repairs),
-        }
         described = {"answer": self.answer, "envelopes": [dict(envelope) for envelope in self.envelopes]}
-        return described | {name: value for name, value in more.items() if value}
+        return described | self.reading.remarks("thought", "notes", "repairs")
 
 
 async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> CarriedOut:
