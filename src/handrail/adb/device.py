@@ -14,7 +14,7 @@ import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -111,20 +111,16 @@ class AdbShell:
             service = f"shell,v2,raw:{text}"
             stream = await (self._open_marked(service, mark) if mark else self._link.open(service))
             return _Running(AdbProcess(stream, line, self._link, limit), stream, mark)
-        stream = await self._open_old(text, mark)
+        # `exec:` came with Android 5; `shell:` is a terminal before Android 7.
+        try:
+            stream = await self._open_marked(f"{'exec' if self._has_exec else 'shell'}:{text}", mark)
+        except AdbCommandError:
+            if not self._has_exec:
+                raise
+            stream = await self._open_marked(f"shell:{text}", mark)
+            self._has_exec = False
         kind = RawProcess if self._has_exec else LegacyShellProcess
         return _Running(kind(stream, line, self._link, limit), stream, mark)
-
-    async def _open_old(self, text: str, mark: str) -> Stream:
-        """By `exec:`, which came with Android 5, else by `shell:`, which is a terminal before Android 7."""
-        if self._has_exec:
-            try:
-                return await self._open_marked(f"exec:{text}", mark)
-            except AdbCommandError:
-                stream = await self._open_marked(f"shell:{text}", mark)
-                self._has_exec = False
-                return stream
-        return await self._open_marked(f"shell:{text}", mark)
 
     async def _open_marked(self, service: str, mark: str) -> Stream:
         """After a cancellation the script may already run, so it is accepted in order to be killed."""
@@ -507,21 +503,15 @@ def encode_path(path: str) -> bytes:
     return data
 
 
+@dataclass(slots=True, eq=False)
 class SyncSession:
     """A sync session about one path, with a time limit for every step."""
 
-    def __init__(
-        self,
-        stream: Stream,
-        features: frozenset[str],
-        remote: str,
-        limit: Callable[[], AbstractAsyncContextManager[None]],
-    ) -> None:
-        self.features = features
-        self._stream = stream
-        self._remote = remote
-        self._limit = limit
-        self._held = bytearray()
+    _stream: Stream
+    features: frozenset[str]
+    _remote: str
+    _limit: Callable[[], AbstractAsyncContextManager[None]]
+    _held: bytearray = field(default_factory=bytearray)
 
     async def write(self, data: bytes) -> None:
         async with self._limit():

@@ -193,17 +193,6 @@ class Conversation:
 
 def place_from(value: Any, path: str, talk: Conversation) -> dict[str, int]:
     """`[x, y]`, `{x, y}` or "x, y" in the frame; a box of four numbers is its centre, and lies inside."""
-    numbers = _read_numbers(value, path)
-    if len(numbers) == 4:
-        for x, y in (numbers[:2], numbers[2:]):
-            talk.frame.to_device(x, y, path)
-        numbers = [(numbers[0] + numbers[2]) / 2, (numbers[1] + numbers[3]) / 2]
-    if len(numbers) != 2:
-        raise InvalidAction.at(path, "should be two numbers", hint="Write [x, y].")
-    return talk.place(numbers[0], numbers[1], path)
-
-
-def _read_numbers(value: Any, path: str) -> list[float]:
     if isinstance(value, Mapping):
         value = [value.get("x"), value.get("y")]
     if isinstance(value, str):
@@ -212,7 +201,14 @@ def _read_numbers(value: Any, path: str) -> list[float]:
         raise InvalidAction.at(path, "should be two numbers", hint="Write [x, y].")
     while len(value) == 1 and isinstance(value[0], list | tuple):
         value = value[0]
-    return [number_from(number, path) for number in value]
+    numbers = [number_from(number, path) for number in value]
+    if len(numbers) == 4:
+        for x, y in (numbers[:2], numbers[2:]):
+            talk.frame.to_device(x, y, path)
+        numbers = [(numbers[0] + numbers[2]) / 2, (numbers[1] + numbers[3]) / 2]
+    if len(numbers) != 2:
+        raise InvalidAction.at(path, "should be two numbers", hint="Write [x, y].")
+    return talk.place(numbers[0], numbers[1], path)
 
 
 def element_by_number(value: Any, path: str, talk: Conversation, first: int = 0) -> str:
@@ -260,8 +256,7 @@ class SecondsField:
     as_words: bool = False
     most: float = 600.0
 
-    def read(self, value: Any, name: str, talk: Any) -> Any:
-        del talk
+    def read(self, value: Any, name: str, _: Any) -> Any:
         if isinstance(value, str):
             value = value.lower().replace("seconds", "").replace("second", "").strip().removesuffix("s")
         seconds = number_from(value, name)
@@ -269,8 +264,7 @@ class SecondsField:
             raise InvalidAction.at(name, f"should be 0 to {self.most:g} seconds")
         return round(seconds * 1000)
 
-    def write(self, value: Any, talk: Any) -> Any:
-        del talk
+    def write(self, value: Any, _: Any) -> Any:
         seconds = without_zero_fraction(value / 1000)
         return f"{seconds} seconds" if self.as_words else seconds
 
@@ -282,8 +276,7 @@ class RenamedWords:
     path: str
     words: Mapping[str, Any]
 
-    def read(self, value: Any, name: str, talk: Any) -> Any:
-        del talk
+    def read(self, value: Any, name: str, _: Any) -> Any:
         word = str(value)
         any_case = {key.lower(): native for key, native in self.words.items()}
         native = self.words.get(word, any_case.get(word.lower()))
@@ -292,8 +285,7 @@ class RenamedWords:
             raise InvalidAction.at(name, f"must be one of: {words}, not {word[:40]!r}")
         return native
 
-    def write(self, value: Any, talk: Any) -> Any:
-        del talk
+    def write(self, value: Any, _: Any) -> Any:
         return next((word for word, ours in self.words.items() if ours == value), None)
 
 
@@ -303,14 +295,12 @@ class TextArgument:
 
     path: str
 
-    def read(self, value: Any, name: str, talk: Any) -> Any:
-        del talk
+    def read(self, value: Any, name: str, _: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise InvalidAction.at(name, "should be a text")
         return str(value)
 
-    def write(self, value: Any, talk: Any) -> Any:
-        del talk
+    def write(self, value: Any, _: Any) -> Any:
         return value
 
 

@@ -240,7 +240,11 @@ def parse_step(output: str | Mapping[str, Any], thought: str = "") -> ModelStep:
     """One step from a model's text or tool call. Never fails."""
     if isinstance(output, Mapping):
         payload, reasoning, repairs = unwrap(dict(output))
-        return ModelStep(reasoning or thought, normalise(payload), _raw_of(output), repairs)
+        try:
+            raw = output["raw"] if isinstance(output.get("raw"), str) else repr(dict(output))[:MAX_CHARS]
+        except (RecursionError, ValueError):  # deeper than Python goes, or a number with thousands of digits
+            raw = "…"
+        return ModelStep(reasoning or thought, normalise(payload), raw, repairs)
     text = output[:MAX_CHARS]
     cut = ["the answer was cut"] if len(output) > MAX_CHARS else []
     parsed = find_action(text)
@@ -248,15 +252,6 @@ def parse_step(output: str | Mapping[str, Any], thought: str = "") -> ModelStep:
         return ModelStep(thought or text.strip(), normalise(None), output, [*cut, "no action was found"])
     payload, reasoning, repairs = parsed
     return ModelStep(reasoning or thought, normalise(payload), output, [*cut, *repairs])
-
-
-def _raw_of(output: Mapping[str, Any]) -> str:
-    if isinstance(output.get("raw"), str):
-        return str(output["raw"])
-    try:
-        return repr(dict(output))[:MAX_CHARS]
-    except (RecursionError, ValueError):  # deeper than Python goes, or a number with thousands of digits
-        return "…"
 
 
 def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction | None:
@@ -342,13 +337,9 @@ def _object_inside(value: dict[str, Any], kinds: Collection[str], notes: list[st
         if calls:
             return calls[0]
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
-    return {"type": name, **_arguments(value)} if name else _named_otherwise(value, kinds, notes)
-
-
-def _named_otherwise(
-    value: dict[str, Any], kinds: Collection[str], notes: list[str]
-) -> dict[str, Any] | None:
-    """`{"action": "tap", "x": 1}` and `{"tap": {"x": 1}}`."""
+    if name:
+        return {"type": name, **_arguments(value)}
+    # `{"action": "tap", "x": 1}` and `{"tap": {"x": 1}}`.
     action = value.get("action")
     if isinstance(action, str) and "type" not in value:
         notes.append("the action was named by `action`")

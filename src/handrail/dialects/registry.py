@@ -58,8 +58,7 @@ def dialect(name: str) -> Dialect:
 class SeedDialect(Dialect):
     """A seed's reader with the same face. Its numbers are pixels of the screen."""
 
-    def read(self, output: Any, talk: Conversation) -> ReadActions:
-        del talk
+    def read(self, output: Any, _: Conversation) -> ReadActions:
         match self.name:
             case "openpocket":
                 return _read_openpocket(output)
@@ -73,8 +72,7 @@ class SeedDialect(Dialect):
                     raise unknown_name(kind, DESK_ACTIONS)
         return ReadActions((action_from(output),))
 
-    def write(self, action: Act, talk: Conversation) -> Any:
-        del talk
+    def write(self, action: Act, _: Conversation) -> Any:
         match self.name:
             case "openpocket":
                 return _module(self.name).write_action(action)

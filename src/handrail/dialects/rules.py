@@ -93,7 +93,14 @@ def to_native(
     try:
         return action_from(native)
     except InvalidAction as error:
-        raise _error_about_foreign_field(error, rule) from None
+        path = str(error.details.get("path", ""))
+        for foreign, part in rule.fields.items():
+            own = native_path_of(part)
+            if path == own or path.startswith(own + "."):
+                renamed = foreign + path.removeprefix(own)
+                message = error.message.replace(f"{path}:", f"{renamed}:", 1)
+                raise InvalidAction(message, hint=error.hint, path=renamed) from None
+        raise
 
 
 def from_native(rule: ToolRule, action: Act) -> dict[str, Any] | None:
@@ -197,14 +204,3 @@ def _flatten(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[prefix + key] = value
     return flat
-
-
-def _error_about_foreign_field(error: InvalidAction, rule: ToolRule) -> InvalidAction:
-    path = str(error.details.get("path", ""))
-    for foreign, part in rule.fields.items():
-        native = native_path_of(part)
-        if path == native or path.startswith(native + "."):
-            renamed = foreign + path.removeprefix(native)
-            message = error.message.replace(f"{path}:", f"{renamed}:", 1)
-            return InvalidAction(message, hint=error.hint, path=renamed)
-    return error

@@ -126,8 +126,13 @@ class WordRule:
         for name, why in self.refused.items():
             if present.pop(name, None) not in (None, "", [], False):
                 raise Unsupported.at(name, f"{why}", hint=f"Send {word} without {name}.")
-        if self.points:
-            present = _fill_in_pointer(present, self.points, talk)
+        if self.points and self.points in present:
+            talk.cursor = place_from(present[self.points], self.points, talk)
+        elif self.points:
+            if talk.cursor is None:
+                problem = "is required: nothing was pointed at before"
+                raise InvalidAction.at(self.points, problem, hint="Say where.")
+            present[self.points] = list(talk.frame.from_device(talk.cursor["x"], talk.cursor["y"]))
         placed: dict[str, Any] = {}
         for path, (x, y) in self.pairs.items():
             if (x in present) != (y in present):
@@ -175,12 +180,10 @@ class RefusedWord:
     def says(self) -> str:
         return f"refused: {self.why}"
 
-    def read(self, word: str, arguments: Fields, talk: Conversation) -> WordMeaning:
-        del arguments, talk
+    def read(self, word: str, _: Fields, __: Conversation) -> WordMeaning:
         raise Unsupported(f"{word}: {self.why}", hint=self.hint, path="")
 
-    def write(self, action: Act, talk: Conversation) -> Fields | None:
-        del action, talk
+    def write(self, _: Act, __: Conversation) -> Fields | None:
         return None
 
 
@@ -332,16 +335,6 @@ def _read_known_fields(row: TableRow, call: WordCall, talk: Conversation, notes:
             if fields.pop(name, None) is None:
                 raise
             notes.append(f"{name} of {call.word} means nothing here and was left out")
-
-
-def _fill_in_pointer(arguments: dict[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
-    if name in arguments:
-        talk.cursor = place_from(arguments[name], name, talk)
-        return arguments
-    if talk.cursor is None:
-        raise InvalidAction.at(name, "is required: nothing was pointed at before", hint="Say where.")
-    own = talk.frame.from_device(talk.cursor["x"], talk.cursor["y"])
-    return {**arguments, name: list(own)}
 
 
 def outcome_text(reading: ReadActions, outcome: ActionOutcome) -> str:

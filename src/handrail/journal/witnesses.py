@@ -196,19 +196,15 @@ class HttpWitness:
         remembered = RememberedCheckpoint(self._address, signed)
         if _had_root_at(log, remembered.size, remembered.root):
             return remembered
-        return RememberedCheckpoint(self._address, signed, self._fetch_leaves(name, folder), vouched=True)
-
-    def _fetch_leaves(self, name: str, folder: Path) -> Path:
-        path = folder / "leaves"
-        with path.open("wb") as file:
-            first = 0
-            while True:
+        leaves, first = folder / "leaves", 0
+        with leaves.open("wb") as file:
+            while status == 200 and body:
                 place = f"/leaves?origin={name}&first={first}&most={LEAVES_AT_ONCE}"
                 status, _, body = self._ask("GET", place)
-                if status != 200 or not body:
-                    return path
-                file.write(body)
-                first += len(body) // HASH_BYTES
+                if status == 200:
+                    file.write(body)
+                    first += len(body) // HASH_BYTES
+        return RememberedCheckpoint(self._address, signed, leaves, vouched=True)
 
     def _ask(
         self, method: str, path: str, body: bytes | None = None, timeout_sec: float = TIMEOUT_SEC

@@ -194,7 +194,13 @@ class Writer:
             return
         for callback in committed:
             callback()
-        refusal = self._advance(appended)
+        refusal = None
+        if appended is not None:
+            self._tree_behind = not appended.in_tree
+            try:
+                advance_head(head_path(self._home), appended.head, force=appended.mismatch)
+            except OSError as error:  # the entries stay, but whoever waits must not think them proved
+                refusal = unwritable(error)
         with self._wake:
             self._failed, self._is_writing = None, False
         numbers = iter(appended.seqs if appended else ())
@@ -202,17 +208,6 @@ class Writer:
         tell([WriterAnswer(waiter, refusal or seq) for waiter, seq in seqs if waiter])
         if appended is not None and self._on_commit is not None:
             self._on_commit()
-
-    def _advance(self, appended: Appended | None) -> StoreUnusable | None:
-        """The entries are there and stay; where this fails, whoever waits must not think them proved."""
-        if appended is None:
-            return None
-        self._tree_behind = not appended.in_tree
-        try:
-            advance_head(head_path(self._home), appended.head, force=appended.mismatch)
-        except OSError as error:
-            return unwritable(error)
-        return None
 
     def _commit(
         self, db: sqlite3.Connection, batch: list[JournalWork]

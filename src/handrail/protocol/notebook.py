@@ -94,7 +94,11 @@ def _card_html(inside: str, edge: str) -> str:
 
 def _headline_html(envelope: Envelope[Any]) -> str:
     mark, colour = ("✓", _GOOD) if envelope.success else ("✗", _BAD)
-    on = _target_name(envelope)
+    target, on = envelope.target, None  # the element that was used; where none was found, the selector
+    if target is not None and (resolved := target.resolved) is not None:
+        on = resolved.text or resolved.accessibility_id or resolved.ref
+    elif target is not None:
+        on = next(iter((target.selector or {}).values()), None)
     took = (envelope.timings_ms or {}).get("total")
     details = envelope.lifecycle_state.replace("_", " ") + (f" · {took:.0f} ms" if took is not None else "")
     named = f" {safe_html(on)}" if on else ""
@@ -103,16 +107,6 @@ def _headline_html(envelope: Envelope[Any]) -> str:
         f"<b style='color:{colour}'>{mark}</b> <b>{safe_html(envelope.action_type)}</b>{named} "
         f"<span style='{_FAINT}'>{safe_html(details)}</span>{why}"
     )
-
-
-def _target_name(envelope: Envelope[Any]) -> object:
-    """The element that was used, by its name; where none was found, the selector."""
-    target = envelope.target
-    if target is None:
-        return None
-    if (resolved := target.resolved) is not None:
-        return resolved.text or resolved.accessibility_id or resolved.ref
-    return next(iter((target.selector or {}).values()), None)
 
 
 def _failure_html(envelope: Envelope[Any]) -> Iterable[str]:
@@ -136,7 +130,9 @@ def _change_words(change: Mapping[str, Any]) -> str:
         case "added" | "removed":
             return named
         case "changed":
-            was, now = (safe_html(_json_word(change.get(name)), 80) for name in ("old", "new"))
+            values = (change.get(name) for name in ("old", "new"))
+            words = (json.dumps(v) if isinstance(v, bool) or v is None else v for v in values)
+            was, now = (safe_html(word, 80) for word in words)
             return f"{named} {safe_html(change.get('attribute'))}: <s style='{_FAINT}'>{was}</s> → {now}"
         case "scrolled" | "moved":
             dx, dy = safe_html(change.get("dx")), safe_html(change.get("dy"))
@@ -150,10 +146,6 @@ def _change_words(change: Mapping[str, Any]) -> str:
             return f"and {safe_html(change.get('count'))} more"
         case kind:
             return f"{safe_html(kind)} {named}"
-
-
-def _json_word(value: object) -> object:
-    return json.dumps(value) if isinstance(value, bool) or value is None else value
 
 
 def _preformatted(text: str) -> str:
