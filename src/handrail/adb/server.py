@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -42,17 +42,6 @@ TAKEN_HINT = (
     "its lock screen. If another adb server has it, name that one by ANDROID_ADB_SERVER_PORT."
 )
 LISTENS_S = 2.0
-
-
-async def _listens(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    try:
-        async with asyncio.timeout(LISTENS_S):
-            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
-    except (OSError, ValueError):
-        return False
-    writer.close()
-    return True
 
 
 class Server:
@@ -163,11 +152,14 @@ class Server:
         if not answer.startswith(("connected to", "already connected to")):
             if "authenticate" in answer:
                 raise refusal(answer, "host:connect", address)
-            raise AdbConnectionError(
-                f"adb could not connect to {address}: {answer}",
-                hint=TAKEN_HINT if await _listens(address) else UNREACHABLE_HINT,
-                delivery="not_delivered",
-            )
+            hint, (host, _, port) = UNREACHABLE_HINT, address.rpartition(":")
+            with suppress(OSError, ValueError):
+                async with asyncio.timeout(LISTENS_S):
+                    _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+                writer.close()
+                hint = TAKEN_HINT
+            why = f"adb could not connect to {address}: {answer}"
+            raise AdbConnectionError(why, hint=hint, delivery="not_delivered")
 
     async def pair(self, address: str, code: str) -> str:
         """Pairs with the code that a phone shows or has read; returns the name that it announces from now on.
@@ -305,18 +297,13 @@ def find_adb(env: Mapping[str, str] = os.environ) -> Path | None:
     """Only HANDRAIL_ADB if it is set; else PATH, the Android SDK, the adbutils wheel."""
     if chosen := env.get("HANDRAIL_ADB"):
         return Path(chosen) if _runs(Path(chosen)) else None
-    return next((path for path in _places(env) if _runs(path)), None)
-
-
-def _places(env: Mapping[str, str]) -> Iterator[Path]:
-    if on_path := shutil.which("adb", path=env.get("PATH", "")):
-        yield Path(on_path)
-    for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT"):
-        if env.get(name):
-            yield Path(env[name]) / "platform-tools" / "adb"
-    wheel = find_spec("adbutils")
-    for folder in (wheel.submodule_search_locations or []) if wheel else []:
-        yield Path(folder) / "binaries" / "adb"
+    on_path, wheel = shutil.which("adb", path=env.get("PATH", "")), find_spec("adbutils")
+    sdks = (env[name] for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT") if env.get(name))
+    places = [Path(on_path)] if on_path else []
+    places += [Path(sdk) / "platform-tools" / "adb" for sdk in sdks]
+    folders = (wheel.submodule_search_locations or []) if wheel else []
+    places += [Path(folder) / "binaries" / "adb" for folder in folders]
+    return next((path for path in places if _runs(path)), None)
 
 
 def _runs(path: Path) -> bool:

@@ -31,19 +31,18 @@ _PLAIN = re.compile(r"[A-Za-z0-9_@%+:,./-]+")
 
 def quote(argv: Sequence[str]) -> str:
     """mksh reads the result back as exactly these arguments."""
-    return " ".join([word if _PLAIN.fullmatch(word) else _quoted(word) for word in argv])
-
-
-def _quoted(word: str) -> str:
-    """Nothing is special inside single quotes; a single quote goes between double ones."""
-    if "\0" in word:
-        raise InvalidAction(
-            f"{word[:80]!r} contains a NUL character, which no command can receive",
-            hint="Take it out, or send the data on stdin.",
-            path="command",
-            delivery="not_delivered",
-        )
-    return "'" + word.replace("'", "'\"'\"'") + "'"
+    words = []
+    for word in argv:
+        if "\0" in word:
+            raise InvalidAction(
+                f"{word[:80]!r} contains a NUL character, which no command can receive",
+                hint="Take it out, or send the data on stdin.",
+                path="command",
+                delivery="not_delivered",
+            )
+        # Nothing is special inside single quotes; a single quote goes between double ones.
+        words.append(word if _PLAIN.fullmatch(word) else "'" + word.replace("'", "'\"'\"'") + "'")
+    return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True)

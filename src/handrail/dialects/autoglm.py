@@ -132,17 +132,16 @@ def hear(output: Any) -> ParsedOutput:
 
 
 def form(word: str, fields: Fields) -> str:
-    arguments = ", ".join(f"{name}={_written_value(value)}" for name, value in fields.items())
+    written = []
+    for name, value in fields.items():
+        text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+        written.append(
+            f"{name}=[{','.join(map(str, value))}]" if isinstance(value, list) else f'{name}="{text}"'
+        )
+    arguments = ", ".join(written)
     if word == "finish":
         return f"<answer>finish({arguments})</answer>"
     return f'<answer>do(action="{word}"{", " if arguments else ""}{arguments})</answer>'
-
-
-def _written_value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{','.join(map(str, value))}]"
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{text}"'
 
 
 GUIDE = """\

@@ -206,25 +206,23 @@ def _read_fields(inside: str) -> dict[str, Any]:
     parsed: dict[str, Any] = {}
     at = 0
     while name := _FIELD.search(inside, at):
-        value, at = _read_value(inside, name.end())
+        at = name.end()
+        here = inside[at : at + 1]
+        if here and here in _QUOTES:
+            following = _NEXT.search(inside, at + 1)
+            while following and inside[following.start() - 1] not in _QUOTES:  # a comma inside the text
+                following = _NEXT.search(inside, following.end())
+            end = following.start() if following else len(inside)
+            body = inside[at + 1 : end].rstrip()
+            if body and body[-1] in _QUOTES:
+                body = body[:-1]
+            value: Any = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), body)
+        else:
+            reader = LenientReader(inside, at)
+            value, end = reader.value(), reader.at
         parsed.setdefault(name[1], value)
+        at = max(end, at + 1)
     return parsed
-
-
-def _read_value(inside: str, at: int) -> tuple[Any, int]:
-    here = inside[at : at + 1]
-    if here and here in _QUOTES:
-        following = _NEXT.search(inside, at + 1)
-        while following and inside[following.start() - 1] not in _QUOTES:  # a comma inside the text
-            following = _NEXT.search(inside, following.end())
-        end = following.start() if following else len(inside)
-        body = inside[at + 1 : end].rstrip()
-        if body and body[-1] in _QUOTES:
-            body = body[:-1]
-        return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), body), max(end, at + 1)
-    reader = LenientReader(inside, at)
-    value = reader.value()
-    return value, max(reader.at, at + 1)
 
 
 def json_in(text: str) -> tuple[Any, tuple[str, ...]]:

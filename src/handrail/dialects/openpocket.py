@@ -262,9 +262,15 @@ def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction 
         payload, reasoning, repairs = actions[0]
         several = [f"{len(actions)} actions, the first was taken"] if len(actions) > 1 else []
         return payload, reasoning or _text_around_json(text), [*repairs, *several]
-    call = _read_call(text)
-    if call:
-        return call[0], _text_around_json(text), call[1]
+    if call := _CALL.search(text):  # `tap(x=540, y=750)` or `tap(540, 750)`, by the seed's order of fields
+        kind = TOOL_NAMES.get(call[1], call[1])
+        reader = LenientReader(text, call.end() - 1)
+        arguments = reader.value()
+        if isinstance(arguments, list):
+            arguments = dict(zip(SHAPES[kind].fields, arguments, strict=False))
+        lost = [note for note in reader.repairs if note.startswith("a missing")]  # names are bare in a call
+        notes = ["the action was written as a call", *lost]
+        return {**arguments, "type": kind}, _text_around_json(text), notes
     named = [candidate for candidate in candidates if candidate[0]]
     if named:
         return named[0][0], named[0][1] or _text_around_json(text), named[0][2]
@@ -360,20 +366,6 @@ def _arguments(call: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(arguments, dict):
             return {name: value for name, value in arguments.items() if name != "type"}
     return {}
-
-
-def _read_call(text: str) -> tuple[dict[str, Any], list[str]] | None:
-    """`tap(x=540, y=750)` or `tap(540, 750)`, by the seed's order of fields."""
-    call = _CALL.search(text)
-    if not call:
-        return None
-    kind = TOOL_NAMES.get(call[1], call[1])
-    reader = LenientReader(text, call.end() - 1)
-    arguments = reader.value()
-    if isinstance(arguments, list):
-        arguments = dict(zip(SHAPES[kind].fields, arguments, strict=False))
-    lost = [repair for repair in reader.repairs if repair.startswith("a missing")]  # names are bare in a call
-    return {**arguments, "type": kind}, ["the action was written as a call", *lost]
 
 
 def _text_around_json(text: str) -> str:

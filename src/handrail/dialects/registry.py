@@ -179,7 +179,18 @@ class CarriedOut:
 
 async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> CarriedOut:
     """All actions of one answer, in order, up to the first that fails. Raises what `read` raises."""
-    reading = await _read_asking_screen_size(own, output, talk, do)
+    if own.numbers and not talk.elements:
+        talk.elements = [element["ref"] for element in await elements_now(do)]
+    saved = (talk.cursor, list(talk.held) if talk.held is not None else None, talk.answer)
+    try:
+        reading = own.read(output, talk)
+    except InvalidAction as error:
+        if error.details.get("path") != "screen" or talk.frame.screen is not None:
+            raise
+        # What is missing is asked for once, and only where it is needed.
+        talk.cursor, talk.held, talk.answer = saved
+        talk.frame = replace(talk.frame, screen=await screen_now(do))
+        reading = own.read(output, talk)
     envelopes: list[Mapping[str, Any]] = []
     texts: list[str] = []
     for action in reading.actions:
@@ -193,21 +204,6 @@ async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> Ca
     outcome = await _outcome_of_actions(own, talk, do, envelopes, short)
     answer = own.write_answer(output, reading, outcome, envelopes, texts)
     return CarriedOut(reading, tuple(envelopes), outcome, answer)
-
-
-async def _read_asking_screen_size(own: Dialect, output: Any, talk: Conversation, do: Do) -> ReadActions:
-    """What is missing is asked for once, and only where it is needed."""
-    if own.numbers and not talk.elements:
-        talk.elements = [element["ref"] for element in await elements_now(do)]
-    saved = (talk.cursor, list(talk.held) if talk.held is not None else None, talk.answer)
-    try:
-        return own.read(output, talk)
-    except InvalidAction as error:
-        if error.details.get("path") != "screen" or talk.frame.screen is not None:
-            raise
-    talk.cursor, talk.held, talk.answer = saved
-    talk.frame = replace(talk.frame, screen=await screen_now(do))
-    return own.read(output, talk)
 
 
 async def _outcome_of_actions(

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, assert_never
 
-from handrail.engine.actions import apps_and_commands, expect, fields, observations, scroll
+from handrail.engine.actions import apps_and_commands, fields, observations, scroll
 from handrail.engine.gestures import LANES, SHARE, line_points, swipe_line
 from handrail.engine.run import Outcome, Stage
 from handrail.engine.snapshot import require_present
@@ -186,20 +186,13 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             await stage.pass_time(action.duration_ms)
             return Outcome()
         case observe.WaitFor():
-            return await expect.wait_for(stage, action)
+            return await observations.wait_for(stage, action)
         case observe.WaitForStable():
-            return await expect.wait_for_stable(stage, action)
-        case (
-            observe.ExpectVisible()
-            | observe.ExpectAbsent()
-            | observe.ExpectText()
-            | observe.ExpectState()
-            | observe.ExpectScreen()
-            | observe.ExpectApp()
-        ):
-            return await expect.expect(stage, action)
+            return await observations.wait_for_stable(stage, action)
+        case observe.Check():
+            return await observations.expect(stage, action)
         case observe.RequestHumanAuth():
-            return await expect.request_human_auth(stage, action)
+            return await observations.request_human_auth(stage, action)
         case observe.GiveAnswer():
             return Outcome(details={"answer": action.text})
         case observe.Finish():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from handrail.clock import iso_time
@@ -34,18 +34,16 @@ _FREE_ENTRY = ("action", "reason", "robust", "landmark")
 _FREE_INSIDE = {"verification": ("expected", "observed"), "settle": ("loading",)}
 
 
+@dataclass(slots=True, eq=False)
 class JournalWriter:
     """The journal entries and events of one session."""
 
-    def __init__(
-        self, journal: Journal, secrets: Secrets, here: DeviceSecrets, device: str, session: str
-    ) -> None:
-        self.events = Events()
-        self._journal = journal
-        self._secrets = secrets
-        self._here = here
-        self._device = device
-        self.session = session
+    _journal: Journal
+    _secrets: Secrets
+    _here: DeviceSecrets
+    _device: str
+    session: str
+    events: Events = field(default_factory=Events)
 
     def announce(self, run: Run, event: LifecycleEvent) -> None:
         """Writes an event to the journal. `type_text` waits until its field is known; the terminal event

@@ -222,7 +222,13 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
 async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
     run = stage.run
     if proof is None or run.after is None or how != "full":
-        run.verification = outcome.verification or _verification_without_proof(run)
+        if run.action.traits.effect in ("read", "desk"):  # the reply itself is the proof
+            proofless = Verification(mode="built_in", outcome="verified")
+        elif run.after is None:
+            proofless = Verification(mode="none", outcome="not_checked")
+        else:
+            proofless = Verification(mode="best_effort", outcome="changed" if run.changes else "unchanged")
+        run.verification = outcome.verification or proofless
         return
     with run.phase("verify"):
         verdict = proof.check(run.after)
@@ -234,14 +240,6 @@ async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Sett
         run.verification = outcome.verification
     if not verdict.met:
         raise proof.failure(verdict)
-
-
-def _verification_without_proof(run: Run) -> Verification:
-    if run.action.traits.effect in ("read", "desk"):
-        return Verification(mode="built_in", outcome="verified")  # the reply itself is the proof
-    if run.after is None:
-        return Verification(mode="none", outcome="not_checked")
-    return Verification(mode="best_effort", outcome="changed" if run.changes else "unchanged")
 
 
 def _add_changes(stage: Stage) -> None:

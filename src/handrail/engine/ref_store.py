@@ -132,7 +132,14 @@ class RefStore:
 
 def restore_refs(row: sqlite3.Row, boot_id: str) -> RefState:
     """Where the last session stopped; after a reboot only its numbers."""
-    refs = _read_registry(row, row["device"])
+    refs = BlockRegistry()
+    try:
+        if row["refs"]:
+            refs = cast("BlockRegistry", BlockRegistry.load(json.loads(row["refs"])))
+        refs.floor = row["floor"]
+    except ValueError as error:  # written by another version
+        _log.warning("refs of %s are not readable and are dropped: %s", row["device"], error)
+        refs.floor = max(row["floor"], row["highest"])
     if row["boot_id"] != boot_id:
         refs.clear()
     if row["ceiling"] is None:
@@ -140,21 +147,6 @@ def restore_refs(row: sqlite3.Row, boot_id: str) -> RefState:
     # The process has died or still runs: what it showed since its last save is unknown here.
     refs.floor = row["ceiling"]
     return RefState(refs, refs.floor, "", refs.floor + BLOCK)
-
-
-def _read_registry(row: sqlite3.Row, device: str) -> BlockRegistry:
-    try:
-        refs = (
-            cast("BlockRegistry", BlockRegistry.load(json.loads(row["refs"])))
-            if row["refs"]
-            else BlockRegistry()
-        )
-        refs.floor = row["floor"]
-    except ValueError as error:  # written by another version
-        _log.warning("refs of %s are not readable and are dropped: %s", device, error)
-        refs = BlockRegistry()
-        refs.floor = max(row["floor"], row["highest"])
-    return refs
 
 
 def _take_block(db: sqlite3.Connection, device: str) -> sqlite3.Row:

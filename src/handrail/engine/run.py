@@ -75,16 +75,10 @@ class ActionQueue:
             await asyncio.wait({end})
             raise
 
-    async def stop(self) -> int:
-        """Stops all actions and returns their number."""
-        return await self._end(list(self._running), "")
-
-    async def stop_active(self, why: str) -> int:
-        """Stops the actions that hold the turn, not those that wait for it or for a person."""
-        acting = [end for end, (_, turn) in self._running.items() if turn is not None and turn.is_held]
-        return await self._end(acting, why)
-
-    async def _end(self, ends: list[asyncio.Task[Any]], why: str) -> int:
+    async def stop(self, why: str = "", *, only_active: bool = False) -> int:
+        """Stops all actions, or those that hold the turn and wait for nobody. Returns their number."""
+        running = self._running.items()
+        ends = [end for end, (_, turn) in running if not only_active or (turn is not None and turn.is_held)]
         for end in ends:
             self._running[end][0].cancel(why or None)
         if ends:

@@ -189,7 +189,10 @@ class ProcessFamily:
             pid for pid, stat in stats.items() if pid in self.supervisors or stat.session in self.supervisors
         }
         mark = f"{RUN_MARK}={self.run_id}".encode()
-        family |= {pid for pid in stats if pid not in family and _is_marked(pid, mark)}
+        for pid in stats.keys() - family:
+            with contextlib.suppress(OSError):
+                if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                    family.add(pid)
         while more := {pid for pid, stat in stats.items() if stat.parent in family} - family:
             family |= more
         return {pid for pid in family - self.supervisors if stats[pid].state not in "ZX"}
@@ -251,13 +254,6 @@ def _read_process_stat(pid: int) -> _ProcessStat | None:
     # The name in parentheses may contain anything, including parentheses: the fields follow the last one.
     state, parent, _, session, *_ = text[text.rindex(b")") + 2 :].split()
     return _ProcessStat(state.decode(), int(parent), int(session))
-
-
-def _is_marked(pid: int, mark: bytes) -> bool:
-    try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
 
 
 def tasks_of_machine() -> int:

@@ -283,7 +283,7 @@ class Session(ShortForms):
 
     async def stop_active_actions(self, why: str) -> int:
         """Stops the actions that use the device; actions that wait for a person's answer keep waiting."""
-        return await self._queue.stop_active(why)
+        return await self._queue.stop(why, only_active=True)
 
     @property
     def lease_id(self) -> str:

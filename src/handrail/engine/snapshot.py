@@ -88,12 +88,8 @@ class ScreenAnalysis:
     @cached_property
     def flags(self) -> list[str]:
         """Words for the header of the compact text."""
-        words = {
-            "keyboard": has_keyboard(self.screen),
-            "dialog": bool(self.dialogs),
-            "loading": bool(self.loading),
-        }
-        return [word for word, is_so in words.items() if is_so]
+        shown = ("keyboard", has_keyboard(self.screen)), ("dialog", self.dialogs), ("loading", self.loading)
+        return [word for word, is_shown in shown if is_shown]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -576,17 +572,13 @@ def change_kinds(old: Node, new: Node) -> ChangeKind:
         abs(a - b) > JITTER_PX for a, b in zip(old.bounds, new.bounds, strict=True)
     ):
         kinds |= ChangeKind.PLACE
-    if (
-        _says_else(old.text, new.text)
-        or _says_else(old.description, new.description)
-        or _says_else(old.state_description, new.state_description)
+    words, former = ((node.text, node.description, node.state_description) for node in (new, old))
+    if words != former and any(
+        was != now and not (is_clock_like(was) and is_clock_like(now))
+        for was, now in zip(former, words, strict=True)
     ):
         kinds |= ChangeKind.WORDS
     return kinds
-
-
-def _says_else(old: str, new: str) -> bool:
-    return old != new and not (is_clock_like(old) and is_clock_like(new))
 
 
 def changed_nodes(old: Screen, new: Screen) -> dict[Node, ChangeKind]:

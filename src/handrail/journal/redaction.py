@@ -161,11 +161,7 @@ def forms_of(value: str) -> Iterator[str]:
     for text in (in_form, in_form.replace("+", "%20"), quote(data)):
         yield text
         yield re.sub("%..", lambda match: match[0].lower(), text)
-    yield from _base64_forms(data)
-
-
-def _base64_forms(data: bytes) -> Iterator[str]:
-    """A value looks different at each of three offsets; the letters at its edges also hold its neighbours."""
+    # A value looks different at each of three offsets; the letters at its edges also hold its neighbours.
     for before, first in ((0, 0), (1, 2), (2, 3)):
         bits = (before + len(data)) * 8
         inner = base64.b64encode(bytes(before) + data).decode()[first : bits // 6]

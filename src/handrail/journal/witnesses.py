@@ -125,8 +125,13 @@ class HttpWitness:
 
     def add(self, log: JournalLog, signed: SignedCheckpoint) -> list[Signature]:
         answer = self._add_checkpoint(log, signed)
+        if self._key is None:  # a witness of ours tells its key; that of others has to be given
+            status, _, body = self._ask("GET", "/key")
+            with contextlib.suppress(BadNote, UnicodeError):
+                self._key = VerifierKey.parse(body.decode()) if status == 200 else None
         if self._key is None:
-            self._key = self._own_key()
+            why = f"{self._address} does not tell its key"
+            raise WitnessAway(why, hint="Set HANDRAIL_WITNESS_KEY to it.")
         note = SignedCheckpoint(signed.checkpoint, signed.note.with_signatures(answer)).note
         try:
             signers = note.signers([self._key])
@@ -162,16 +167,6 @@ class HttpWitness:
         if status == 422:
             raise WitnessRefused(f"{self._address} has other entries among the first {old}: {why}")
         raise WitnessAway(f"{self._address} answered {status}: {why}")
-
-    def _own_key(self) -> VerifierKey:
-        """A witness of ours tells its key. That of others has to be given."""
-        status, _, body = self._ask("GET", "/key")
-        try:
-            if status == 200:
-                return VerifierKey.parse(body.decode())
-        except (BadNote, UnicodeError):
-            pass
-        raise WitnessAway(f"{self._address} does not tell its key", hint="Set HANDRAIL_WITNESS_KEY to it.")
 
     def _add_leaves(self, log: JournalLog, signed: SignedCheckpoint) -> None:
         """A witness of others has no room for them: then there is only its signature."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,15 @@ def envelope_html(envelope: Envelope[Any]) -> str:
     """An envelope as HTML: how the action ended, on what, what changed, what it returned."""
     edge = _GOOD if envelope.success else _BAD
     details: Mapping[str, Any] = envelope.details or {}
-    parts = [_headline_html(envelope), *_failure_html(envelope)]
+    parts = [_headline_html(envelope)]
+    if not envelope.success:
+        code, message = safe_html(envelope.failure_code), safe_html(envelope.message or "", 600)
+        parts.append(f"<div style='margin-top:6px'><b>{code}</b> {message}</div>")
+        if envelope.hint:
+            parts.append(f"<div style='{_FAINT}'>{safe_html(envelope.hint, 600)}</div>")
+        delivery = {"delivered": "It was delivered.", "unknown": "It may have been delivered: look first."}
+        if delivery_text := delivery.get(envelope.delivery):
+            parts.append(f"<div><b>{delivery_text}</b></div>")
     if envelope.changes:
         parts.append(_changes_html(envelope.changes))
     if picture := picture_html(details.get(_PICTURE)):
@@ -107,18 +115,6 @@ def _headline_html(envelope: Envelope[Any]) -> str:
         f"<b style='color:{colour}'>{mark}</b> <b>{safe_html(envelope.action_type)}</b>{named} "
         f"<span style='{_FAINT}'>{safe_html(details)}</span>{why}"
     )
-
-
-def _failure_html(envelope: Envelope[Any]) -> Iterable[str]:
-    if envelope.success:
-        return
-    code, message = safe_html(envelope.failure_code), safe_html(envelope.message or "", 600)
-    yield f"<div style='margin-top:6px'><b>{code}</b> {message}</div>"
-    if envelope.hint:
-        yield f"<div style='{_FAINT}'>{safe_html(envelope.hint, 600)}</div>"
-    delivery = {"delivered": "It was delivered.", "unknown": "It may have been delivered: look first."}
-    if delivery_text := delivery.get(envelope.delivery):
-        yield f"<div><b>{delivery_text}</b></div>"
 
 
 def _change_words(change: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from operator import itemgetter
 
-from handrail.engine.actions.expect import wait_until
+from handrail.engine.actions.observations import wait_until
 from handrail.engine.actions.scroll import ScrollSearch, scroller_for
 from handrail.engine.conditions import Amount, ConditionResult, parse_amount, slider_amount, visible_matches
 from handrail.engine.resolve import Aim, follow
@@ -162,7 +162,14 @@ async def _find_option(
     stage: Stage, snapshot: UiSnapshot, control: Node | None, label: str
 ) -> tuple[Node, UiSnapshot]:
     """The entry with this label, scrolled into view if necessary, and its snapshot."""
-    option = _option_on_screen(stage, snapshot, control, label)
+    # The topmost window's entry. Words beside the control itself, as the other half of a time, are none.
+    beside = control.parent if control else None
+    options = [
+        node
+        for node in visible_matches(snapshot.screen, Selector(text=label), stage.screens.registry)
+        if receiver(node) is not None and not (beside and node.is_inside(beside))
+    ]
+    option = options[-1] if options else None
     if option is None and scroller_for(snapshot.screen, "down") is not None:
         with suppress(ElementNotFound):
             search = ScrollSearch(stage, ScrollTo(target=Selector(text=label)), snapshot)
@@ -179,18 +186,6 @@ async def _find_option(
             offers=offers,
         )
     return option, require_present(stage.screens.last)
-
-
-def _option_on_screen(stage: Stage, snapshot: UiSnapshot, control: Node | None, label: str) -> Node | None:
-    """The entry in the topmost window that has it. Words beside the control itself, such as the other half
-    of a time, are not entries."""
-    beside = control.parent if control else None
-    options = [
-        node
-        for node in visible_matches(snapshot.screen, Selector(text=label), stage.screens.registry)
-        if receiver(node) is not None and not (beside and node.is_inside(beside))
-    ]
-    return options[-1] if options else None
 
 
 async def _tap_and_settle(stage: Stage, snapshot: UiSnapshot, node: Node) -> UiSnapshot:
@@ -356,9 +351,15 @@ class SliderMove:
         below = _closest_samples([sample for sample in self.samples if sample[1] < wanted], wanted)
         above = _closest_samples([sample for sample in self.samples if sample[1] > wanted], wanted)
         if below and above:
-            return self._place_between(
-                *min(product(below, above), key=lambda pair: abs(pair[0][0] - pair[1][0]))
-            )
+            nearest = min(product(below, above), key=lambda pair: abs(pair[0][0] - pair[1][0]))
+            (low, low_value), (high, high_value) = nearest
+            values = [value for _, value in self.samples]
+            tries = len(values) - 1 - max(values.index(low_value), values.index(high_value))
+            if tries >= STEPPED or abs(high - low) * self.track.length <= FINGER_PX:
+                return None  # two tries gave no new value
+            # By proportion, then in the middle.
+            share = (wanted - low_value) / (high_value - low_value)
+            return self._unless_tried(low + share * (high - low)) or (low + high) / 2
         slope = self._places_per_unit(percent)
         places = [place + (wanted - value) * slope for place, value in below or above]
         furthest = max if (slope > 0) == bool(below) else min
@@ -371,16 +372,6 @@ class SliderMove:
             return (high[0] - low[0]) / (high[1] - low[1])
         place, value = self.samples[-1]
         return place / value if value > 0 and place > 0 and not percent else 0.01
-
-    def _place_between(self, below: Place, above: Place) -> float | None:
-        """By proportion, then in the middle; gives up after two tries without a new value."""
-        values = [value for _, value in self.samples]
-        tries = len(values) - 1 - max(values.index(below[1]), values.index(above[1]))
-        if tries >= STEPPED or abs(above[0] - below[0]) * self.track.length <= FINGER_PX:
-            return None
-        share = (self.wanted.value - below[1]) / (above[1] - below[1])
-        place = below[0] + share * (above[0] - below[0])
-        return self._unless_tried(place) or (below[0] + above[0]) / 2
 
     def _unless_tried(self, place: float) -> float | None:
         beyond = self.track.beyond
@@ -522,9 +513,14 @@ async def _focus_field(stage: Stage, field: Node) -> Node:
 
 async def _replace_text(stage: Stage, field: Node, text: str, how: TypingWay | None) -> Typed:
     """The field is cleared only if the text can be typed. If typing fails and leaves it empty, the old text
-    is put back."""
+    is put back. If the old text can't be removed, nothing is typed."""
     await stage.input.require_way(text)
-    cleared = await _clear_field(stage, field)
+    cleared = await stage.input.clear_text()
+    if cleared.arrived is False:
+        says, left = "The field could not be cleared, so nothing was typed", _observed_text(cleared, field)
+        failed = Verification(mode="built_in", expected="", observed=left, outcome="failed")
+        stage.run.verification = failed
+        raise VerificationFailed(says, expected="", observed=left, way=cleared.way)
     try:
         typed = await stage.input.type_text(text, how)
     except (DeviceError, Timeout, Unsupported) as error:
@@ -546,23 +542,6 @@ async def _restore_text(stage: Stage, field: Node, cleared: Typed) -> str:
     except (DeviceError, Timeout, Unsupported):
         return "lost"
     return "put back" if back.arrived else "lost"
-
-
-async def _clear_field(stage: Stage, field: Node) -> Typed:
-    """Raises if the old text can't be removed, so nothing is appended to it."""
-    cleared = await stage.input.clear_text()
-    if cleared.arrived is False:
-        observed = _observed_text(cleared, field)
-        stage.run.verification = Verification(
-            mode="built_in", expected="", observed=observed, outcome="failed"
-        )
-        raise VerificationFailed(
-            "The field could not be cleared, so nothing was typed",
-            expected="",
-            observed=observed,
-            way=cleared.way,
-        )
-    return cleared
 
 
 def _observed_text(typed: Typed, field: Node) -> str | None:

@@ -191,16 +191,12 @@ class ScrollSearch:
         self.snapshot = (await stage.settle(before, screen_moved(before, stage.screens))).snapshot
         screen = self.snapshot.screen
         if self.scroller is not None:
-            self.scroller = follow(
-                stage.screens, before.screen, screen, self.scroller
-            ) or self._find_scroller_again(screen)
-
-    def _find_scroller_again(self, screen: Screen) -> Node | None:
-        """If matching has lost the container: by the caller's selector, else the largest one."""
-        try:
-            return self._first_scroller(screen)
-        except ElementNotFound:
-            return scroller_for(screen, self.action.direction)
+            self.scroller = follow(stage.screens, before.screen, screen, self.scroller)
+            if self.scroller is None:  # by the caller's selector, else the largest one
+                try:
+                    self.scroller = self._first_scroller(screen)
+                except ElementNotFound:
+                    self.scroller = scroller_for(screen, self.action.direction)
 
     # errors
 
@@ -324,15 +320,12 @@ def swipe_lines(screen: Screen, scroller: Node | None, finger: Direction, share:
             box = box._replace(bottom=min(box.bottom, keyboard.top))
     shifts = [shift for shift in SHIFTS if share / 2 + abs(shift) <= _REACH]
     ways = [swipe_line(finger, box, share, lane, shift) for shift in shifts or SHIFTS[:1] for lane in LANES]
-    taken = _areas_that_take_swipes(screen, scroller, box, finger) if scroller else []
+    taken: list[Bounds] = []  # where the swipe would move something else: an inner list, a slider, an overlay
+    if scroller:
+        inner = [
+            node
+            for node in screen.inside(scroller)
+            if _may_scroll_along(node, finger) or (is_sideways(finger) and node.role == "slider")
+        ]
+        taken = [node.bounds for node in (*inner, *nodes_covering(screen, scroller, box))]
     return [path for path in ways if not any(place.holds(path[0], path[1]) for place in taken)] or ways
-
-
-def _areas_that_take_swipes(screen: Screen, scroller: Node, box: Bounds, finger: Direction) -> list[Bounds]:
-    """Areas where the swipe would move something else: an inner list, a slider, an overlay."""
-    inner = [
-        node
-        for node in screen.inside(scroller)
-        if _may_scroll_along(node, finger) or (is_sideways(finger) and node.role == "slider")
-    ]
-    return [node.bounds for node in (*inner, *nodes_covering(screen, scroller, box))]
