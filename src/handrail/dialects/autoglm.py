@@ -110,7 +110,7 @@ ROWS: dict[str, TableRow] = {
 }
 
 
-def hear(output: Any) -> ParsedOutput:
+def parse(output: Any) -> ParsedOutput:
     """The call inside `<answer>`, or the first one that there is."""
     text = cut_output(output)
     thought, answer = _THINK.search(text), _ANSWER.search(text)
@@ -152,5 +152,5 @@ do(action="Double Tap", element=[x,y]), do(action="Back"), do(action="Home"),
 do(action="Wait", duration="x seconds"), do(action="Take_over", message="xxx"), finish(message="xxx").
 Coordinates go from 0 to 999 in both directions."""
 DIALECT = Dialect(
-    "autoglm", "Open-AutoGLM", "thousand", ROWS, hear, form, text_answer, GUIDE, is_text=True, shows=True
+    "autoglm", "Open-AutoGLM", "thousand", ROWS, parse, form, text_answer, GUIDE, is_text=True, shows=True
 )

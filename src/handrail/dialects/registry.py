@@ -49,7 +49,7 @@ def dialect(name: str) -> Dialect:
         name,
         "device",
         {},
-        hear=lambda _: ParsedOutput(()),
+        parse=lambda _: ParsedOutput(()),
         form=lambda word, fields: {"type": word, **fields},
         answer=plain_answer,
     )

@@ -230,7 +230,7 @@ class Dialect:
     title: str
     unit: Unit
     rows: Mapping[str, TableRow]
-    hear: Callable[[Any], ParsedOutput]
+    parse: Callable[[Any], ParsedOutput]
     """From the maker's form, or text, to words and fields. Raises `InvalidAction`."""
     form: Callable[[str, Fields], Any]
     """One word with its fields in the maker's form."""
@@ -253,7 +253,7 @@ class Dialect:
     def read(self, output: Any, talk: Conversation) -> ReadActions:
         """What a model wrote, as actions. Never fails in any other way than by these two errors."""
         try:
-            return self._read_calls(self.hear(output), talk)
+            return self._read_calls(self.parse(output), talk)
         except RecursionError:
             raise InvalidAction("it is nested too deeply", path="") from None
 

@@ -121,7 +121,7 @@ ROWS: dict[str, TableRow] = {
 }
 
 
-def hear(output: Any, rows: Mapping[str, TableRow] = ROWS) -> ParsedOutput:
+def parse(output: Any, rows: Mapping[str, TableRow] = ROWS) -> ParsedOutput:
     """`rows` has the words that count as calls."""
     text = cut_output(output)
     thought = _HEADS.search(text)
@@ -164,5 +164,5 @@ end to submit, scroll(point='<point>x y</point>', direction='down'), open_app(ap
 drag(start_point='<point>x y</point>', end_point='<point>x y</point>'), press_home(), press_back(), wait(),
 finished(content='…')."""
 DIALECT = Dialect(
-    "ui_tars", "UI-TARS", "resized", ROWS, hear, form, text_answer, GUIDE, is_text=True, shows=True
+    "ui_tars", "UI-TARS", "resized", ROWS, parse, form, text_answer, GUIDE, is_text=True, shows=True
 )
