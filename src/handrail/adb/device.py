@@ -19,21 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from handrail.adb import wire
 from handrail.adb.link import Link, Stream
 from handrail.adb.sending import sending
 from handrail.adb.shell import OUTPUT_LIMIT, TIMEOUT_MS, Command, DeviceShell, Output, Script, quote
-from handrail.adb.wire import (
-    SYNC_DATA_MAX,
-    SYNC_HEADER,
-    SYNC_PATH_MAX,
-    SYNC_RECV_V2,
-    SYNC_SEND_V2,
-    SYNC_STAT,
-    SYNC_STAT_V2,
-    ShellKind,
-    ShellParser,
-    encode_shell,
-)
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout, Unsupported
 from handrail.waiting import Deadline, Expired, beside
@@ -225,7 +214,7 @@ class AdbProcess:
         self._out = FirstBytes(limit)
         self._err = FirstBytes(limit)
         self._ready: deque[bytes] = deque()
-        self._parser = ShellParser()
+        self._parser = wire.ShellParser()
         self._code: int | None = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -235,10 +224,10 @@ class AdbProcess:
     async def write(self, data: bytes) -> None:
         view = memoryview(data)
         for at in range(0, len(view), INPUT_SIZE):
-            await self._stream.write(encode_shell(ShellKind.STDIN, view[at : at + INPUT_SIZE]))
+            await self._stream.write(wire.encode_shell(wire.ShellKind.STDIN, view[at : at + INPUT_SIZE]))
 
     async def end_input(self) -> None:
-        await self._stream.write(encode_shell(ShellKind.CLOSE_STDIN, b""))
+        await self._stream.write(wire.encode_shell(wire.ShellKind.CLOSE_STDIN, b""))
 
     async def wait(self) -> Output:
         while piece := await self._next():
@@ -283,11 +272,11 @@ class AdbProcess:
                 delivery="unknown",
             )
         for kind, part in self._parser.feed(data):
-            if kind == ShellKind.STDOUT and part:
+            if kind == wire.ShellKind.STDOUT and part:
                 self._ready.append(part)
-            elif kind == ShellKind.STDERR:
+            elif kind == wire.ShellKind.STDERR:
                 self._err.add(part)
-            elif kind == ShellKind.EXIT and part:
+            elif kind == wire.ShellKind.EXIT and part:
                 self._code = part[0]
                 self.ended = True
 
@@ -356,7 +345,7 @@ class FirstBytes:
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
 
-BLOCK = 4 * SYNC_DATA_MAX
+BLOCK = 4 * wire.SYNC_DATA_MAX
 """Bytes per read of the local file and per write to the stream."""
 STALL_MS = 30_000
 """Time that the device may take for one step."""
@@ -390,19 +379,19 @@ class Files:
         async with self._session(remote) as sync:
             if "sendrecv_v2" in sync.features:
                 await sync.request(
-                    b"SND2", encode_path(remote), SYNC_SEND_V2.pack(b"SND2", REGULAR | mode, 0)
+                    b"SND2", encode_path(remote), wire.SYNC_SEND_V2.pack(b"SND2", REGULAR | mode, 0)
                 )
             else:
                 await sync.request(b"SEND", encode_path(remote) + f",{REGULAR | mode}".encode())
             sent = 0
             async for block in _blocks(source):
                 parts = []
-                for at in range(0, len(block), SYNC_DATA_MAX):
-                    piece = block[at : at + SYNC_DATA_MAX]
-                    parts += [SYNC_HEADER.pack(b"DATA", len(piece)), piece]
+                for at in range(0, len(block), wire.SYNC_DATA_MAX):
+                    piece = block[at : at + wire.SYNC_DATA_MAX]
+                    parts += [wire.SYNC_HEADER.pack(b"DATA", len(piece)), piece]
                 await sync.write(b"".join(parts))
                 sent += len(block)
-            await sync.write(SYNC_HEADER.pack(b"DONE", when))
+            await sync.write(wire.SYNC_HEADER.pack(b"DONE", when))
             await sync.okay()
         return sent
 
@@ -461,7 +450,7 @@ async def _blocks(source: bytes | Path) -> AsyncIterator[bytes]:
 
 async def _receive(sync: SyncSession, remote: str, file: BinaryIO, total: int) -> int:
     if "sendrecv_v2" in sync.features:
-        await sync.request(b"RCV2", encode_path(remote), SYNC_RECV_V2.pack(b"RCV2", 0))
+        await sync.request(b"RCV2", encode_path(remote), wire.SYNC_RECV_V2.pack(b"RCV2", 0))
     else:
         await sync.request(b"RECV", encode_path(remote))
     size = 0
@@ -494,9 +483,9 @@ class FileStat:
 def encode_path(path: str) -> bytes:
     """adbd accepts 1,024 bytes."""
     data = path.encode("utf-8", "surrogateescape")
-    if not data or b"\0" in data or len(data) > SYNC_PATH_MAX:
+    if not data or b"\0" in data or len(data) > wire.SYNC_PATH_MAX:
         raise InvalidAction(
-            f"{path[:80]!r} is not a path that a device accepts: 1 to {SYNC_PATH_MAX} bytes without NUL",
+            f"{path[:80]!r} is not a path that a device accepts: 1 to {wire.SYNC_PATH_MAX} bytes without NUL",
             path="path",
             delivery="not_delivered",
         )
@@ -518,18 +507,18 @@ class SyncSession:
             await self._stream.write(data)
 
     async def request(self, letters: bytes, argument: bytes, more: bytes = b"") -> None:
-        await self.write(SYNC_HEADER.pack(letters, len(argument)) + argument + more)
+        await self.write(wire.SYNC_HEADER.pack(letters, len(argument)) + argument + more)
 
     async def stat(self, remote: str) -> FileStat:
         """Raises with the device's reason, as far as it reports one."""
         path = encode_path(remote)
         if "stat_v2" not in self.features:
             await self.request(b"STAT", path)
-            _, mode, size, mtime = SYNC_STAT.unpack(await self._exactly(SYNC_STAT.size))
+            _, mode, size, mtime = wire.SYNC_STAT.unpack(await self._exactly(wire.SYNC_STAT.size))
             error = 0 if mode else errno.ENOENT
         else:
             await self.request(b"STA2", path)
-            record = SYNC_STAT_V2.unpack(await self._exactly(SYNC_STAT_V2.size))
+            record = wire.SYNC_STAT_V2.unpack(await self._exactly(wire.SYNC_STAT_V2.size))
             _, error, _, _, mode, _, _, _, size, _, mtime, _ = record
         if error:
             raise self._failed(os.strerror(errno.ENOENT if error == errno.ENOTDIR else error))
@@ -545,11 +534,11 @@ class SyncSession:
 
     async def _header(self, *expected: bytes) -> tuple[bytes, int]:
         """The next record's letters and length. Raises for a FAIL, and for what is out of step."""
-        letters, length = SYNC_HEADER.unpack(await self._exactly(SYNC_HEADER.size))
+        letters, length = wire.SYNC_HEADER.unpack(await self._exactly(wire.SYNC_HEADER.size))
         if letters == b"FAIL":
             text = await self._exactly(min(length, TEXT_MAX))
             raise self._failed(text.decode("utf-8", "replace"))
-        if letters not in expected or (letters == b"DATA" and length > SYNC_DATA_MAX):
+        if letters not in expected or (letters == b"DATA" and length > wire.SYNC_DATA_MAX):
             raise self._failed(f"the device answered with {letters!r}, which is out of step")
         return letters, length
 

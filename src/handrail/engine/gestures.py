@@ -35,19 +35,7 @@ from handrail.screen.node import (
 from handrail.screen.pictures import picture_around
 from handrail.screen.reach import element_at, touch_targets
 from handrail.screen.windows import is_input_method, is_window
-from handrail.surface.capabilities import (
-    Activation,
-    ControlValue,
-    ControlValues,
-    KeyPresses,
-    Mouse,
-    Scrolling,
-    Surface,
-    TextInput,
-    Touch,
-    TypingWay,
-    optional,
-)
+from handrail.surface import capabilities as can
 from handrail.surface.gesture import Gesture, Stroke, tap
 from handrail.surface.values import Activated, SetControl, Typed
 
@@ -80,10 +68,11 @@ class GuardedInput:
                 await self.perform(replace(tap(gesture.start), count=2))
                 return
         surface = self._stage.surface
-        touch = surface.need(Mouse) if gesture.needs_mouse else surface.need(Touch)
+        touch = surface.need(can.Mouse) if gesture.needs_mouse else surface.need(can.Touch)
         sent_as = _SENT_AS.get(gesture.kind, gesture.kind.replace("_", " "))
         pressed, reached = await self._pressed_by(gesture)
-        pointer = optional(surface, Mouse) if len(gesture.ends) == 1 and gesture.kind != "hover" else None
+        hovers = len(gesture.ends) == 1 and gesture.kind != "hover"
+        pointer = can.optional(surface, can.Mouse) if hovers else None
         if pointer is not None:
             # A page may act when the pointer arrives, and what it brings up then would be pressed.
             await self._stage.guard.authorize_press(self._stage, pressed)
@@ -104,7 +93,7 @@ class GuardedInput:
     async def _pressed_by(self, gesture: Gesture) -> tuple[PressedNodes, tuple[str, ...]]:
         """With what is at its ends, as far as the surface tells."""
         pressed = pressed_by_strokes(gesture.strokes)
-        activation = optional(self._stage.surface, Activation)
+        activation = can.optional(self._stage.surface, can.Activation)
         activated = await activation.by_points(gesture.ends) if activation is not None else None
         if activated is None:
             return pressed, ()
@@ -117,7 +106,7 @@ class GuardedInput:
         Raises `AmbiguousTarget`.
         """
         stage = self._stage
-        scrolling = optional(stage.surface, Scrolling)
+        scrolling = can.optional(stage.surface, can.Scrolling)
         if scrolling is None or isinstance(target, PointTarget) or not stage.guard.may_scroll(stage):
             return None
         if target.handle:
@@ -145,16 +134,16 @@ class GuardedInput:
     # keys and text
 
     async def key(self, key: str) -> None:
-        keys = self._stage.surface.need(KeyPresses)
+        keys = self._stage.surface.need(can.KeyPresses)
         pressed = await activated_by_keys(self._stage, (key,)) or pressed_by_keys(key)
         await self._do("key", pressed, lambda: keys.key(key))
 
     async def keys(self, keys: Sequence[str]) -> None:
-        board = self._stage.surface.need(KeyPresses)
+        board = self._stage.surface.need(can.KeyPresses)
         pressed = await activated_by_keys(self._stage, keys) or pressed_by_keys(*keys)
         await self._do("chord", pressed, lambda: board.chord(keys))
 
-    async def type_text(self, text: str, how: TypingWay | None = None) -> Typed:
+    async def type_text(self, text: str, how: can.TypingWay | None = None) -> Typed:
         pressed = pressed_by_text(text)
         if typed := await activated_by_keys(self._stage, ("a",)):  # a date is chosen by typing it
             pressed = _pressed_by_either(pressed, typed)
@@ -172,7 +161,7 @@ class GuardedInput:
             pressed = _pressed_by_either(pressed, pressed_by_activation(Activated(is_unknown=True)))
         return await self._do("keys", pressed, lambda: self._text.type_text(text, how="keys"))
 
-    def require_typing_way(self, how: TypingWay | None) -> None:
+    def require_typing_way(self, how: can.TypingWay | None) -> None:
         """Raises `Unsupported` before a field is touched."""
         if how is not None and how not in self._text.ways:
             raise Unsupported(
@@ -187,13 +176,13 @@ class GuardedInput:
     async def clear_text(self) -> Typed:
         return await self._do("clearing", pressed_by_text(""), self._text.clear_text)
 
-    async def set_value(self, node: Node, value: ControlValue) -> SetControl | None:
+    async def set_value(self, node: Node, value: can.ControlValue) -> SetControl | None:
         """For a control that the surface can set directly; None if gestures have to set it."""
-        values = optional(self._stage.surface, ControlValues)
+        values = can.optional(self._stage.surface, can.ControlValues)
         if not node.native_id or values is None:
             return None
         pressed: PressedNodes = lambda _: [node]  # noqa: E731
-        activation = optional(self._stage.surface, Activation)
+        activation = can.optional(self._stage.surface, can.Activation)
         if (
             activation is not None
             and (chosen := await activation.by_value(node.native_id, value)) is not None
@@ -205,8 +194,8 @@ class GuardedInput:
         return self._text.reads_back_as(text)
 
     @property
-    def _text(self) -> TextInput:
-        return self._stage.surface.need(TextInput)
+    def _text(self) -> can.TextInput:
+        return self._stage.surface.need(can.TextInput)
 
     async def _do(self, what: str, pressed: PressedNodes, send: Callable[[], Awaitable[T]]) -> T:
         stage = self._stage
@@ -225,7 +214,7 @@ PressedNodes = Callable[[Screen], list[Node]]
 
 async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") -> PressedNodes | None:
     """None where the surface can't tell. `field`: the native id of what will have the focus."""
-    activation = optional(stage.surface, Activation)
+    activation = can.optional(stage.surface, can.Activation)
     if activation is None:
         return None
     if effect_of_chord(keys) is KeyEffect.NOTHING and activation.touched_keys.isdisjoint(keys):
@@ -234,10 +223,10 @@ async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") 
     return pressed_by_activation(activated) if activated is not None else None
 
 
-def as_sent(action: AnyAction, surface: Surface) -> AnyAction:
+def as_sent(action: AnyAction, surface: can.Surface) -> AnyAction:
     """The action as this surface sends it: one that presses back may be a touch there."""
     if isinstance(action, HideKeyboard | PressKey):
-        activation = optional(surface, Activation)
+        activation = can.optional(surface, can.Activation)
         key = action.name if isinstance(action, PressKey) else "back"
         if activation is not None and key in activation.touched_keys:
             return action.as_touch()
