@@ -29,12 +29,10 @@ START_MS = 15_000
 ANSWER_MS = 15_000
 """Time for the server's own answers; services on a device have the caller's limit."""
 
-
 T = TypeVar("T")
 Revive = Callable[[], Awaitable[str | None]]
 """The current serial of a device that the server has lost, or None."""
 _PAIRED = re.compile(r"Successfully paired to .*\[guid=([^\]]+)\]")
-
 
 UNREACHABLE_HINT = "Check address and port; the phone must be on the same network with `adb tcpip` on."
 TAKEN_HINT = (

@@ -125,7 +125,6 @@ _TOOLS: dict[str, ToolRule] = {
 TOOLS = {name: rule for name, rule in _TOOLS.items() if name != "run_flow"}
 """Nine of the ten tools; `run_flow` is the tenth and has many steps."""
 
-
 ROWS = {
     name: (rule.row[0], " ".join(sorted(rule.row[1].split(), key=lambda head: head[-1] == "?")))
     for name, rule in _TOOLS.items()

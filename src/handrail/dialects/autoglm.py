@@ -52,15 +52,12 @@ def _ask_person(instruction: Any, capability: str) -> dict[str, Any]:
 
 def _tap(arguments: Fields, talk: Conversation) -> WordMeaning:
     """With a message it is a sensitive one: a person is asked before it."""
-    tap = {
-        "type": "tap",
-        "target": _ELEMENT["element"].read(required_field(arguments, "element"), "element", talk),
-    }
+    target = _ELEMENT["element"].read(required_field(arguments, "element"), "element", talk)
+    tap = {"type": "tap", "target": target}
     if not arguments.get("message"):
         return WordMeaning((tap,))
-    return WordMeaning(
-        (_ask_person(arguments["message"], SENSITIVE), tap), "a person was asked before the tap"
-    )
+    question = _ask_person(arguments["message"], SENSITIVE)
+    return WordMeaning((question, tap), "a person was asked before the tap")
 
 
 def _write_tap(action: Act, talk: Conversation) -> Fields | None:
@@ -80,9 +77,8 @@ def _write_take_over(action: Act, _: Conversation) -> Fields | None:
 
 
 def _interact(arguments: Fields, _: Conversation) -> WordMeaning:
-    return WordMeaning(
-        (_ask_person(arguments.get("message", "Several choices are possible: which one?"), "unknown"),)
-    )
+    question = arguments.get("message", "Several choices are possible: which one?")
+    return WordMeaning((_ask_person(question, "unknown"),))
 
 
 def _do_nothing(_: Fields, __: Conversation) -> WordMeaning:
@@ -117,9 +113,8 @@ def parse(output: Any) -> ParsedOutput:
     body = answer[1] if answer else _THINK.sub("", text)
     calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in ("do", "finish")]
     if not calls:
-        raise InvalidAction(
-            "there is no action in the answer", path="action", hint='Write do(action="Tap", element=[x,y]).'
-        )
+        hint = 'Write do(action="Tap", element=[x,y]).'
+        raise InvalidAction("there is no action in the answer", path="action", hint=hint)
     call, repairs = calls[0], list(calls[0].repairs)
     if len(calls) > 1:
         repairs.append(f"{len(calls)} actions, the first was taken")

@@ -48,22 +48,17 @@ class CoordinateFrame:
         if self.unit == "device":
             return self.device_size
         if self.picture is None:
-            raise InvalidAction.at(
-                "picture",
-                "is required: the numbers are pixels of the picture that was sent",
-                hint="Say how large that picture was, such as 720x1600.",
-            )
+            problem = "is required: the numbers are pixels of the picture that was sent"
+            hint = "Say how large that picture was, such as 720x1600."
+            raise InvalidAction.at("picture", problem, hint=hint)
         return smart_resize(*self.picture) if self.unit == "resized" else self.picture
 
     @property
     def device_size(self) -> Size:
         """The screen. Raises `InvalidAction` where nobody has said how large it is."""
         if self.screen is None:
-            raise InvalidAction.at(
-                "screen",
-                "is required: the numbers are shares of it",
-                hint="Say how large the screen is, such as 1080x2400.",
-            )
+            hint = "Say how large the screen is, such as 1080x2400."
+            raise InvalidAction.at("screen", "is required: the numbers are shares of it", hint=hint)
         return self.screen
 
     def to_device(self, x: float, y: float, path: str = "") -> dict[str, int]:
@@ -135,12 +130,11 @@ def unit_from(text: str | None, default: Unit) -> Unit:
     """A word of `Unit`, or the dialect's own."""
     if text is None:
         return default
-    for unit in get_args(Unit):
+    units: tuple[Unit, ...] = get_args(Unit)
+    for unit in units:
         if text == unit:
-            return unit  # type: ignore[no-any-return]
-    raise InvalidAction.at(
-        "frame", f"{text[:40]!r} is not known", hint=f"One of: {', '.join(get_args(Unit))}."
-    )
+            return unit
+    raise InvalidAction.at("frame", f"{text[:40]!r} is not known", hint=f"One of: {', '.join(units)}.")
 
 
 def number_from(value: Any, path: str) -> float:
@@ -217,11 +211,8 @@ def element_by_number(value: Any, path: str, talk: Conversation, first: int = 0)
     if not talk.elements:
         raise InvalidAction.at(path, "no list of elements was told yet", hint="Look first, or give a place.")
     if not number.is_integer() or not 0 <= number - first < len(talk.elements):
-        raise InvalidAction.at(
-            path,
-            f"{number:g} is none of the {len(talk.elements)} elements that were told",
-            hint="Look again.",
-        )
+        problem = f"{number:g} is none of the {len(talk.elements)} elements that were told"
+        raise InvalidAction.at(path, problem, hint="Look again.")
     return talk.elements[int(number) - first]
 
 
@@ -243,9 +234,7 @@ class PlaceField:
         """None: an element has no place before it was found."""
         if not isinstance(value, Mapping) or "x" not in value:
             return None
-        return [
-            without_zero_fraction(coordinate) for coordinate in talk.frame.from_device(value["x"], value["y"])
-        ]
+        return list(map(without_zero_fraction, talk.frame.from_device(value["x"], value["y"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,11 +303,10 @@ def opposite_direction(path: str = "direction") -> RenamedWords:
 
 def refuse_other_fields(arguments: Fields, names: Iterable[str], word: str) -> None:
     allowed = list(names)
+    hint = f"{word} takes: {', '.join(allowed)}."
     for key in arguments:
         if key not in allowed:
-            raise FurtherField.at(
-                str(key), f"is not a field of {word}", hint=f"{word} takes: {', '.join(allowed)}."
-            )
+            raise FurtherField.at(str(key), f"is not a field of {word}", hint=hint)
 
 
 def required_field(arguments: Fields, name: str) -> Any:

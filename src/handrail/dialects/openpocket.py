@@ -284,9 +284,13 @@ def _kind_of(payload: Mapping[str, Any]) -> Any:
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Every outermost `{…}` of the text, strict JSON first, leniently where that fails."""
-    strict = _parse_strict_json(text)
-    if strict is not None:
-        yield from ((parsed, []) for parsed in strict[:_CANDIDATES])
+    try:
+        strict = from_json(_FENCE.sub("", text, count=1).removesuffix("```") if text[:3] == "```" else text)
+    except (ValueError, TypeError):
+        pass
+    else:
+        values = strict if isinstance(strict, list) else [strict]
+        yield from [(value, []) for value in values if isinstance(value, dict)][:_CANDIDATES]
         return
     prose = ["the action was inside other text"] if not text.lstrip().startswith("{") else []
     at = 0
@@ -299,18 +303,6 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
         at = max(reader.at, at + 1)
         if isinstance(value, dict) and value:
             yield value, [*prose, *reader.repairs]
-
-
-def _parse_strict_json(text: str) -> list[dict[str, Any]] | None:
-    """The objects of a text that is JSON as a whole; None where it is not."""
-    try:
-        value = from_json(
-            _FENCE.sub("", text, count=1).removesuffix("```") if text.startswith("```") else text
-        )
-    except (ValueError, TypeError):
-        return None
-    values = value if isinstance(value, list) else [value]
-    return [parsed for parsed in values if isinstance(parsed, dict)]
 
 
 def unwrap(

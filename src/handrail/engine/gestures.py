@@ -324,7 +324,10 @@ def _under_strokes(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
     for stroke in strokes:
         ends = (stroke[0], stroke[-1]) if stroke[0] != stroke[-1] else (stroke[0],)
         for point in ends:
-            touched = touch_targets(screen, _on_screen(screen, point), touch_slop(screen))
+            x, y, box = *point, screen.bounds
+            if box.area:  # some devices clamp a point outside the screen to its edge
+                x, y = min(max(x, box.left), box.right - 1), min(max(y, box.top), box.bottom - 1)
+            touched = touch_targets(screen, ScreenPoint(x, y), touch_slop(screen))
             yield from touched
             if screen.is_cut and all(node.role in _BOXES for node in touched):
                 yield _stand_in_node(screen, "Something that was left out of the screen", role=UNCLEAR)
@@ -348,15 +351,6 @@ def _is_key(screen: Screen, point: ScreenPoint, touched: Iterable[Node]) -> bool
     fields = [node for node in _focused_nodes(screen) if node.role == "text_field"]
     is_low = point.y >= screen.height * _KEYBOARD_FROM
     return is_low and any(point.y >= field.bounds.bottom for field in fields)
-
-
-def _on_screen(screen: Screen, point: ScreenPoint) -> ScreenPoint:
-    """Some devices clamp a point outside the screen to its edge."""
-    box = screen.bounds
-    if not box.area or box.holds(*point):
-        return point
-    x, y = point
-    return ScreenPoint(min(max(x, box.left), box.right - 1), min(max(y, box.top), box.bottom - 1))
 
 
 def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:

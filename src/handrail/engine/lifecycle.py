@@ -146,9 +146,14 @@ async def _resolve(stage: Stage) -> None:
     if not targets and run.action.traits.waits == "none":
         run.revision_before = screens.revision_name if screens.last else None
         return
+    must_be_fresh = bool(targets) or needs_fresh_screen(run.action)
     with run.phase("resolve"):
         try:
-            run.before = await _baseline(stage, must_be_fresh=bool(targets) or needs_fresh_screen(run.action))
+            last, now_ms = None if must_be_fresh else screens.last, stage.clock.monotonic_ms()
+            # To compare with, the last snapshot of a slow channel is good enough.
+            was_slow = last is not None and last.ended_ms - last.began_ms >= CHEAP_MS
+            is_good = last is not None and was_slow and now_ms - last.ended_ms < FRESH_MS
+            run.before = last if is_good else await stage.refresh_screen()
         except (Timeout, TreeParseError, BrowserCommandError) as error:
             # Starting or stopping an app presses nothing, and must work on a screen that can't be read.
             leaves = run.action.traits.needs is Capability.APPS and run.action.presses is Pressed.NOTHING
@@ -181,16 +186,6 @@ def _refuse_another_screen(stage: Stage) -> None:
             hint="Read the screen, then decide again.",
             retryable=True,
         )
-
-
-async def _baseline(stage: Stage, *, must_be_fresh: bool) -> UiSnapshot:
-    """Targets need a fresh screen. To compare with, the last snapshot of a slow channel is good enough."""
-    last = stage.screens.last
-    if last is not None and not must_be_fresh:
-        was_slow = last.ended_ms - last.began_ms >= CHEAP_MS
-        if was_slow and stage.clock.monotonic_ms() - last.ended_ms < FRESH_MS:
-            return last
-    return await stage.refresh_screen()
 
 
 async def _observe(stage: Stage, outcome: Outcome) -> None:

@@ -123,7 +123,6 @@ _COMPARED = attrgetter(
     "covered_by", "touch_at", "scrolled", "scrolls_to", "place", "drawn", "end",
 )  # fmt: skip
 
-
 Eyes = Callable[[], PictureReader | None]
 """A reader for one surface; None where none is installed or wanted."""
 

@@ -158,7 +158,14 @@ class ScreenTracker:
     async def capture(self) -> UiSnapshot:
         """Reads the screen. A failed read raises; an older screen is never returned instead."""
         began = self._clock.monotonic_ms()
-        screen = await self._read(began)
+        if began - self._heard_ms >= MAY_REBOOT_MS:  # meanwhile it may have rebooted
+            async with beside(self._notice_reboot(), "boot id") as asking:
+                screen = await self.reader.look()
+                await asking
+        else:
+            screen = await self.reader.look()
+        if self._clock.monotonic_ms() - began >= MAY_REBOOT_MS:  # also on a phone whose looks are always slow
+            await self._notice_reboot()
         ended = self._clock.monotonic_ms()
         self._heard_ms = ended
         self.reads += 1
@@ -174,18 +181,6 @@ class ScreenTracker:
             self._anchor = screen
         self.volatile.observe(screen, ended)
         return UiSnapshot(self._latest, began, ended)
-
-    async def _read(self, began: float) -> Screen:
-        """After a silence in which the phone may have rebooted, its boot id is read at the same time."""
-        if began - self._heard_ms >= MAY_REBOOT_MS:
-            async with beside(self._notice_reboot(), "boot id") as asking:
-                screen = await self.reader.look()
-                await asking
-        else:
-            screen = await self.reader.look()
-        if self._clock.monotonic_ms() - began >= MAY_REBOOT_MS:  # also on a phone whose looks are always slow
-            await self._notice_reboot()
-        return screen
 
     async def _notice_reboot(self) -> None:
         """Refs are valid for one boot. A phone that can't tell its boot id counts as not rebooted."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from handrail.engine.conditions import ConditionResult, check_condition
@@ -35,7 +36,6 @@ _ROW_DEPTH = 3
 _IDENTITY = ("class_name", "resource_id", "bounds")
 _PROMPTS = frozenset({"permission", "chooser", "installer"})
 
-
 Ask = Callable[[UiSnapshot], Awaitable[None]]
 AskForeground = Callable[[], Awaitable[Foreground]]
 IsHome = Callable[[Screen], Awaitable[bool]]
@@ -63,16 +63,17 @@ class Proof:
         return self.check(snapshot).met
 
 
+def _not_verified(message: str, verdict: ConditionResult) -> HandrailError:
+    return VerificationFailed(message, expected=verdict.expected, observed=verdict.observed)
+
+
 def expected_proof(condition: Condition, screens: ScreenTracker, before: UiSnapshot | None) -> Proof:
     def check(snapshot: UiSnapshot) -> ConditionResult:
         return check_condition(condition, snapshot, screens.refs_on(snapshot), before)
 
     def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            f"Expected: {condition}. Found: {verdict.observed_text}. Waited {EXPECT_MS / 1000:g} s.",
-            expected=verdict.expected,
-            observed=verdict.observed,
-        )
+        there = f"Found: {verdict.observed_text}. Waited {EXPECT_MS / 1000:g} s."
+        return _not_verified(f"Expected: {condition}. {there}", verdict)
 
     return Proof("explicit", check, failure, EXPECT_MS)
 
@@ -99,11 +100,7 @@ def checked_state_changed(before: UiSnapshot, aim: Aim) -> Proof | None:
         return ConditionResult(state != _state_of(node) or _is_chosen(node), "another state", state)
 
     def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            f"{aim} is still {verdict.observed} after the tap",
-            expected=verdict.expected,
-            observed=verdict.observed,
-        )
+        return _not_verified(f"{aim} is still {verdict.observed} after the tap", verdict)
 
     return Proof("built_in", check, failure, TOGGLE_MS)
 
@@ -182,10 +179,9 @@ def screen_moved(before: UiSnapshot, screens: ScreenTracker, is_home: IsHome | N
         observed = "changed" if changed else "unchanged"
         return ConditionResult(changed, "another screen or scroll position", observed)
 
-    def failure(_: ConditionResult) -> HandrailError:
-        return NavigationNoChange("Neither the screen nor its scroll position changed")
-
-    return Proof("built_in", check, failure, decides=False, ask=ask if is_home else None)
+    why = "Neither the screen nor its scroll position changed"
+    asks = ask if is_home else None
+    return Proof("built_in", check, lambda _: NavigationNoChange(why), decides=False, ask=asks)
 
 
 def touch_changed_screen(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Proof | None:
@@ -198,13 +194,9 @@ def touch_changed_screen(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -
     if not may_be_covered_at(before.screen, aim.touched, aim.point):
         return None
 
-    def failure(_: ConditionResult) -> HandrailError:
-        return NavigationNoChange(
-            f"{aim} was touched and nothing changed",
-            hint="Something may lie over it: this device does not tell what is on top. See the screenshot.",
-        )
-
-    return replace(screen_moved(before, screens), failure=failure)
+    why = f"{aim} was touched and nothing changed"
+    hint = "Something may lie over it: this device does not tell what is on top. See the screenshot."
+    return replace(screen_moved(before, screens), failure=lambda _: NavigationNoChange(why, hint=hint))
 
 
 PICTURE = "the picture"
@@ -219,13 +211,9 @@ def _picture_changed(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Pr
         observed = f"{PICTURE} {'changed' if changed else 'did not change'}"
         return ConditionResult(changed, f"{PICTURE} changes", observed)
 
-    def failure(_: ConditionResult) -> HandrailError:
-        return NavigationNoChange(
-            f"{aim} was touched and nothing that is drawn changed",
-            hint="It may be no button: see the screenshot, and aim at what looks like one.",
-        )
-
-    return Proof("built_in", check, failure, decides=False)
+    why = f"{aim} was touched and nothing that is drawn changed"
+    hint = "It may be no button: see the screenshot, and aim at what looks like one."
+    return Proof("built_in", check, lambda _: NavigationNoChange(why, hint=hint), decides=False)
 
 
 def keyboard_hidden() -> Proof:
@@ -233,12 +221,7 @@ def keyboard_hidden() -> Proof:
         is_shown = has_keyboard(snapshot.screen)
         return ConditionResult(not is_shown, "no keyboard", "a keyboard" if is_shown else "no keyboard")
 
-    def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            "The keyboard is still shown", expected=verdict.expected, observed=verdict.observed
-        )
-
-    return Proof("built_in", check, failure, TOGGLE_MS)
+    return Proof("built_in", check, partial(_not_verified, "The keyboard is still shown"), TOGGLE_MS)
 
 
 def app_in_front(package: str, budget_ms: float, foreground: AskForeground | None = None) -> Proof:
@@ -285,12 +268,7 @@ def field_contains(before: UiSnapshot, aim: Aim | None, text: str | None) -> Pro
         observed = None if node is None else node.text
         return ConditionResult(observed in (None, text), text, observed)
 
-    def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            "The field does not contain the typed text", expected=verdict.expected, observed=verdict.observed
-        )
-
-    return Proof("built_in", check, failure)
+    return Proof("built_in", check, partial(_not_verified, "The field does not contain the typed text"))
 
 
 def verified_by_read_back(observed: Any, expected: Any = None) -> Verification:

@@ -65,7 +65,14 @@ class Blobs:
                 os.utime(path, ns=moment)
             except FileNotFoundError:
                 path.parent.mkdir(mode=0o700, exist_ok=True)
-                _write_atomically(path, content, moment)
+                handle, part = tempfile.mkstemp(dir=path.parent)
+                try:  # the file appears whole, because others may look for it already
+                    with open(handle, "wb") as file:
+                        file.write(content)
+                    os.utime(part, ns=moment)
+                    os.replace(part, path)
+                finally:
+                    Path(part).unlink(missing_ok=True)
         return Stored(name, len(content), (KEEP, (name, kind, len(content), at_ms, "kept")))
 
     def get(self, name: str) -> bytes | None:
@@ -87,16 +94,3 @@ class Blobs:
         """Whether somebody gave this blob again, and the table does not know it yet."""
         path = self.path(name)
         return path.exists() and path.stat().st_mtime_ns > at_ms * 1_000_000
-
-
-def _write_atomically(path: Path, data: bytes, moment: tuple[int, int]) -> None:
-    """The file appears whole, because others may look for it already."""
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    part = Path(name)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-        os.utime(part, ns=moment)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -139,7 +139,13 @@ class HttpWitness:
             raise WitnessAway(f"{self._address}: {error}") from None
         if self._key not in signers:
             raise WitnessAway(f"{self._address} answered without a signature of {self._key.name}")
-        self._add_leaves(log, signed)
+        # A witness of others has no room for the leaves: then there is only its signature.
+        place, size = f"/leaves?origin={quote(signed.checkpoint.origin, safe='')}", signed.checkpoint.size
+        status, _, body = self._ask("GET", f"{place}&count=1")
+        if status == 200 and body.strip().isdigit() and int(body) < size:
+            data = log.leaf_hashes(int(body), size)
+            patience_sec = TIMEOUT_SEC + len(data) / SLOWEST_BYTES_PER_SEC
+            self._ask("POST", f"{place}&first={int(body)}", data, patience_sec)
         own = (self._key.name, self._key.id)
         return [signature for signature in answer if (signature.name, signature.id) == own]
 
@@ -167,16 +173,6 @@ class HttpWitness:
         if status == 422:
             raise WitnessRefused(f"{self._address} has other entries among the first {old}: {why}")
         raise WitnessAway(f"{self._address} answered {status}: {why}")
-
-    def _add_leaves(self, log: JournalLog, signed: SignedCheckpoint) -> None:
-        """A witness of others has no room for them: then there is only its signature."""
-        checkpoint = signed.checkpoint
-        place = f"/leaves?origin={quote(checkpoint.origin, safe='')}"
-        status, _, body = self._ask("GET", f"{place}&count=1")
-        if status != 200 or not body.strip().isdigit() or int(body) >= checkpoint.size:
-            return
-        data = log.leaf_hashes(int(body), checkpoint.size)
-        self._ask("POST", f"{place}&first={int(body)}", data, TIMEOUT_SEC + len(data) / SLOWEST_BYTES_PER_SEC)
 
     def remembered(self, origin: str, log: JournalLog, folder: Path) -> RememberedCheckpoint | None:
         """The leaves are fetched only where the checkpoint does not fit what is here."""

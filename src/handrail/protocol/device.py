@@ -31,7 +31,6 @@ MouseButton = Literal["left", "middle", "right"]
 Radius = Annotated[int, Field(strict=True, ge=1, le=32_767)]
 Degrees = Annotated[float, Field(strict=True, ge=-3_600, le=3_600)]
 
-
 HeldKeys = Annotated[
     tuple[Literal["ctrl", "shift", "alt", "meta"], ...],
     Field(max_length=4),

@@ -234,7 +234,6 @@ FINGER_PX = 2.0
 """No finger aims better: a value within this distance is reached, and two places this close have none
 between."""
 
-
 Place = tuple[float, float]
 """A thumb position, and the value that was read there."""
 
@@ -445,20 +444,16 @@ async def clear_text(stage: Stage, _: ClearText) -> Outcome:
 async def _field_to_type_into(stage: Stage) -> Node:
     """Raises before anything is dispatched if the field can't be typed into."""
     aim = stage.run.aims.get("target")
-    if aim is not None:
-        return _field_of_target(stage, aim)
-    field = _focused_field(stage.before.screen) or _focused_field((await fresh_snapshot(stage)).screen)
-    if field is None:
-        raise ElementNotInteractable(
-            "No field has the focus, and no target was given",
-            hint="Tap a field first, or give `target`.",
-            reason="nothing focused",
-        )
-    return field
-
-
-def _field_of_target(stage: Stage, aim: Aim) -> Node:
-    """The target itself, the only field in it, or a search bar that opens one."""
+    if aim is None:
+        focused = _focused_field(stage.before.screen) or _focused_field((await fresh_snapshot(stage)).screen)
+        if focused is None:
+            raise ElementNotInteractable(
+                "No field has the focus, and no target was given",
+                hint="Tap a field first, or give `target`.",
+                reason="nothing focused",
+            )
+        return focused
+    # The target itself, the only field in it, or a search bar that opens one.
     touched, screen = aim.touched, stage.before.screen
     fields = [node for node in (touched, *screen.inside(touched)) if node.role == "text_field"]
     # A search bar is known by its id, which is not translated, or by its words.

@@ -480,7 +480,6 @@ LONGEST_GAP_MS = 200.0
 
 Check = Callable[[UiSnapshot], ConditionResult | Awaitable[ConditionResult]]
 
-
 LAST_LOOK_MS = 5_000.0
 """Extra time for a snapshot that began in time; a device that needs more is offline."""
 
