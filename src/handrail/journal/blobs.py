@@ -70,7 +70,7 @@ class Blobs:
                     with open(handle, "wb") as file:
                         file.write(content)
                     os.utime(part, ns=moment)
-                    os.replace(part, path)
+                    Path(part).replace(path)
                 finally:
                     Path(part).unlink(missing_ok=True)
         return Stored(name, len(content), (KEEP, (name, kind, len(content), at_ms, "kept")))
