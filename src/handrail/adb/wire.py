@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 VERSION = 0x01000001
 """From this version on checksums are ignored; the lower version of both sides counts."""
-VERSION_WITH_CHECKSUM = 0x01000000
 MAX_PAYLOAD = 1 << 20
 MAX_PAYLOAD_V1 = 4096
 """Limit until a peer has announced more in its CNXN."""

@@ -72,10 +72,6 @@ class RefStore:
         self._store = store
         store.create_tables("known_screens", TABLES)
 
-    async def load(self, device: str, boot_id: str) -> RefState:
-        """Restores the last session's refs (after a reboot only its numbers) and reserves a block."""
-        return restore_refs(await self.take(device), boot_id)
-
     async def take(self, device: str) -> sqlite3.Row:
         """Reserves a block and returns the row that `restore_refs` reads.
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from handrail.protocol.act import SHARED_FIELDS, Act
-from handrail.protocol.actions import ACTIONS, json_schema
+from handrail.protocol.actions import ACTIONS
 
 _SHORT = {
     "string or Point or Selector": "target",
@@ -78,12 +78,6 @@ def describe_together(classes: Iterable[type[Act]]) -> None:
             _descriptions[cls] = DescribedAction(kind, summary(cls), tuple(fields), example)
 
 
-def describe_part(name: str) -> tuple[str, tuple[DescribedField, ...]]:
-    """A part of actions such as `Selector`: its text and fields."""
-    schema = _vocabulary_schema()["$defs"][name]
-    return schema.get("description", ""), describe_fields(schema)
-
-
 def describe_fields(schema: dict[str, Any]) -> tuple[DescribedField, ...]:
     required = schema.get("required", [])
     return tuple(
@@ -91,21 +85,10 @@ def describe_fields(schema: dict[str, Any]) -> tuple[DescribedField, ...]:
     )
 
 
-def part_names() -> list[str]:
-    """Names of the schemas that actions share, such as `Selector`."""
-    actions = {cls.__name__ for cls in ACTIONS.values()}
-    return [name for name in _vocabulary_schema()["$defs"] if name not in actions]
-
-
 def _describe_field(name: str, schema: dict[str, Any], required: bool) -> DescribedField:
     default = f"default {json.dumps(schema['default'], ensure_ascii=False)}" if "default" in schema else ""
     presence = "required" if required else default
     return DescribedField(name, kind_of(schema), presence, schema.get("description", ""))
-
-
-@cache
-def _vocabulary_schema() -> dict[str, Any]:
-    return json_schema()
 
 
 def kind_of(schema: dict[str, Any]) -> str:
