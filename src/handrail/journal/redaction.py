@@ -147,7 +147,14 @@ def redact_data(value: Any, redact: Redact) -> Any:
 
 def forms_of(value: str) -> Iterator[str]:
     """The value, and what it looks like where it was written by a program."""
-    marked_up = [_escape_for_xml(value, quotes) for quotes in XML_QUOTES]
+    # The standard library's function for XML would bring all of its HTTP client along.
+    bare = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    marked_up = []
+    for quotes in XML_QUOTES:
+        text = bare
+        for char, entity in quotes.items():
+            text = text.replace(char, entity)
+        marked_up.append(text)
     in_shell = value.replace("'", "'\"'\"'")
     for text in (value, *marked_up, value.replace(" ", "%s"), in_shell):
         yield text
@@ -168,10 +175,3 @@ def forms_of(value: str) -> Iterator[str]:
         if len(inner) > SHORT:
             yield inner
             yield inner.replace("+", "-").replace("/", "_")
-
-
-def _escape_for_xml(value: str, quotes: dict[str, str]) -> str:
-    """As XML writes it. The standard library's own function would bring all of its HTTP client along."""
-    for char, entity in {"&": "&amp;", "<": "&lt;", ">": "&gt;", **quotes}.items():
-        value = value.replace(char, entity)
-    return value

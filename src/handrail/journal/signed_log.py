@@ -176,8 +176,11 @@ class JournalLog:
             size = signed.checkpoint.size
             self._check_continues(Tree(self._db), tree_size(self._db), signed)
             path = merkle.inclusion_path(Tree(self._db).at, numbers[-1] - 1, size)
-            entries = tuple(self._salted(seq) for seq in numbers)
-        proof = ActionProof(entries, InclusionProof(numbers[-1] - 1, tuple(path), signed))
+            entries = []
+            for seq in numbers:
+                row = self._db.execute("SELECT at_ms, body FROM journal WHERE seq = ?", (seq,)).fetchone()
+                entries.append(SaltedEntry(seq, row[0], next(stored_leaves(self._db, seq, seq)).salt, row[1]))
+        proof = ActionProof(tuple(entries), InclusionProof(numbers[-1] - 1, tuple(path), signed))
         try:
             proof.check(keys_for(self.keys.trusted(), size))
         except (BadNote, BadProof) as error:
@@ -205,7 +208,3 @@ class JournalLog:
             " GROUP BY action_id"
         )
         return dict(self._db.execute(order, (after, device, actor)).fetchall())
-
-    def _salted(self, seq: int) -> SaltedEntry:
-        at_ms, body = self._db.execute("SELECT at_ms, body FROM journal WHERE seq = ?", (seq,)).fetchone()
-        return SaltedEntry(seq, at_ms, next(stored_leaves(self._db, seq, seq)).salt, body)

@@ -77,7 +77,18 @@ def verify(
     try:
         db.execute("BEGIN")
         walk.check_every_entry(db)
-        _check_ends(db, walk.last, head_file, saved_head)
+        # Whether the chain is as long as it was.
+        last = walk.last
+        if head_file is None and last.count:
+            raise _Broken(last.count, "the head file is missing or can't be read")
+        for name, head in (("head file", head_file), ("head that was kept", saved_head)):
+            if head is not None and head.count > last.count:
+                first = last.count + 1
+                raise _Broken(first, f"entries {first} to {head.count} are missing: the {name} counts them")
+        row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
+        last_seq = row[0] if row else 0
+        if last_seq != last.count:
+            raise _Broken(last.count + 1, f"{last_seq} entries were written, {last.count} are there")
         return walk.verdict()
     except _Broken as broken:
         return walk.verdict(broken)
@@ -251,20 +262,6 @@ class _ComparedCheckpoint:
             raise _Broken(seq, f"entry {seq} was changed: it is not the one that {self.remembered.where} has")
         self.warning = f"the leaves beside {self.remembered.where} do not fit it, and were not used"
         self._leaves = iter(())
-
-
-def _check_ends(db: sqlite3.Connection, last: Head, head_file: Head | None, saved_head: Head | None) -> None:
-    """Whether the chain is as long as it was."""
-    if head_file is None and last.count:
-        raise _Broken(last.count, "the head file is missing or can't be read")
-    for name, head in (("head file", head_file), ("head that was kept", saved_head)):
-        if head is not None and head.count > last.count:
-            first = last.count + 1
-            raise _Broken(first, f"entries {first} to {head.count} are missing: the {name} counts them")
-    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
-    last_seq = row[0] if row else 0
-    if last_seq != last.count:
-        raise _Broken(last.count + 1, f"{last_seq} entries were written, {last.count} are there")
 
 
 def blob_warnings(db: sqlite3.Connection, blobs: Blobs) -> tuple[str, ...]:

@@ -227,19 +227,17 @@ def remembered_elsewhere(
     """What this journal's own last checkpoint and its witness say, and what could not be asked."""
     checkpoints: list[RememberedCheckpoint] = []
     warnings: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as folder:
         try:
-            log = JournalLog(home)
-            stack.callback(log.close)
-            if (signer := log.keys.signer()) is not None:
-                if (last := log.last_remembered()) is not None:
+            with closing(JournalLog(home)) as log:
+                signer = log.keys.signer()
+                if signer is not None and (last := log.last_remembered()) is not None:
                     checkpoints.append(last)
-                remembered = (
-                    open_witness(place, key).remembered(signer.name, log, Path(folder)) if place else None
-                )
-                checkpoints += [remembered] if remembered else []
-                if place and remembered is None:
-                    warnings.append(f"the witness {place} has nothing of this journal, {signer.name}")
+                if signer is not None and place:
+                    remembered = open_witness(place, key).remembered(signer.name, log, Path(folder))
+                    nothing = f"the witness {place} has nothing of this journal, {signer.name}"
+                    checkpoints += [remembered] if remembered else []
+                    warnings += [] if remembered else [nothing]
         except (HandrailError, OSError, sqlite3.Error) as error:
             warnings.append(str(error))
         yield checkpoints, warnings

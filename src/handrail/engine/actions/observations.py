@@ -167,9 +167,9 @@ async def screenshot(stage: Stage, action: observe.Screenshot) -> Outcome:
     if snapshot:  # the visible parts of what can be touched, but for the keyboard: marks would cover its keys
         screen = snapshot.screen
         marks = [
-            (ref, part)
+            (ref, box)
             for ref, node in stage.screens.registry.refs.items()
-            if (part := visible_part(screen, node)).area
+            if (box := visible_part(screen, node)).area
             and not is_input_method(node.package_name)
             and modal_above(screen, node) is None
         ]
