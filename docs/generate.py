@@ -11,8 +11,8 @@ from handrail.dialects.registry import TABLES, dialect
 from handrail.dialects.table import SpecialWord, TableRow, WordRule
 from handrail.errors import ERRORS, FAMILIES
 from handrail.protocol.act import Act
-from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, DeviceAction
-from handrail.protocol.describe import DescribedField, describe, describe_part, part_names, summary
+from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, DeviceAction, json_schema
+from handrail.protocol.describe import DescribedField, describe, describe_fields, summary
 from handrail.safety.policy import KEYS
 from handrail.satellites import DIALECTS
 from handrail_telemetry.allowed import ALLOWED, METRICS, AllowedAttribute
@@ -64,9 +64,11 @@ def actions_page() -> str:
         for cls in classes:
             lines += _section(cls)
     lines += ["## Parts", "", "What the fields above are made of.", ""]
-    for name in part_names():
-        text, fields = describe_part(name)
-        lines += [f"### {name}", "", text, "", *_table(fields), ""]
+    parts, actions = json_schema()["$defs"], {cls.__name__ for cls in ACTIONS.values()}
+    for name, schema in parts.items():
+        if name not in actions:
+            text, fields = schema.get("description", ""), describe_fields(schema)
+            lines += [f"### {name}", "", text, "", *_table(fields), ""]
     return "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ OUTSIDE = {
 LISTED = {
     ("cli/action_commands.py", "tap"): "an example in the help",
     ("android/logs.py", "shell"): "a user of Android",
-    ("adb/device.py", "shell"): "a service of adbd",
+    ("adb/shell.py", "shell"): "a service of adbd",
     ("cli/program.py", "tap"): "a name in the help",
     ("cli/program.py", "shell"): "a command's argument: bash, zsh or fish",
     ("cli/demo.py", "start_app"): "an example: what a model calls in the demo",

@@ -67,10 +67,10 @@ def has_an_example_of_every_word(rows: Words, *, later: frozenset[str] = frozens
     """`later` has the words that mean nothing before others came."""
     for name, (good, bad) in rows.items():
         own = dialect(name)
-        heard = {call.word for words, _ in good for call in own.hear(words).calls}
+        heard = {call.word for words, _ in good for call in own.parse(words).calls}
         for words in bad:
             try:
-                heard |= {call.word for call in own.hear(words).calls}
+                heard |= {call.word for call in own.parse(words).calls}
             except HandrailError:
                 continue
         assert own.rows.keys() - heard - later == set(), name

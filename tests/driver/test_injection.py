@@ -206,7 +206,7 @@ FREE = {
     ),
     "pushed file": Free(lambda world, text: world.device.files.push(b"x", text), lambda _: []),
     "pulled file": Free(lambda world, text: world.device.files.pull(text, io.BytesIO()), lambda _: []),
-    "listed folder": Free(lambda world, text: world.device.files.list(text), lambda _: []),
+    "described file": Free(lambda world, text: world.device.files.stat(text), lambda _: []),
 }
 
 

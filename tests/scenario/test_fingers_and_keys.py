@@ -48,7 +48,7 @@ def test_a_chord_that_may_press_anything_is_felt_like_enter() -> None:
     assert effect_of_chord(["shift", "left"]) is KeyEffect.MOVES
     assert effect_of_chord(["shift", "KEYCODE_A"]) is KeyEffect.TYPES
     assert effect_of_chord(["ctrl", "shift"]) is KeyEffect.NOTHING
-    assert pressed_by_keys(["ctrl", "enter"]) is not None
+    assert pressed_by_keys("ctrl", "enter") is not None
 
 
 def test_a_chord_is_read_in_one_word() -> None:

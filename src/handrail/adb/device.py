@@ -1,8 +1,6 @@
 """One device over its `Link`: shell, files and services.
 
-Closing a v2 stream makes adbd hang up the shell's own pid and nothing else. So a program takes the shell's
-place (`exec`), and a script carries a mark by which its whole process group is found and killed. Files go by
-`sync:`, streamed in blocks; version 2 requests are used if the device offers them, as in the stock client.
+Files go by `sync:`, streamed in blocks. Version 2 requests are used if the device offers them.
 """
 
 from __future__ import annotations
@@ -10,366 +8,21 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import secrets
-import stat
-from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from struct import Struct
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO
 
+from handrail.adb import wire
 from handrail.adb.link import Link, Stream
-from handrail.adb.sending import sending
-from handrail.adb.shell import OUTPUT_LIMIT, TIMEOUT_MS, Command, DeviceShell, Output, Script, quote
-from handrail.adb.wire import (
-    SYNC_DATA_MAX,
-    SYNC_HEADER,
-    SYNC_PATH_MAX,
-    SYNC_RECV_V2,
-    SYNC_SEND_V2,
-    SYNC_STAT,
-    SYNC_STAT_V2,
-    U32,
-    ShellKind,
-    ShellParser,
-    encode_shell,
-)
+from handrail.adb.shell import DeviceShell
 from handrail.clock import Clock, SystemClock
-from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout, Unsupported
-from handrail.waiting import Deadline, Expired, beside
+from handrail.errors import AdbCommandError, InvalidAction, Timeout
+from handrail.waiting import Deadline, Expired
 
-KILL_MS = 1_000
-"""Time for ending a script on the device before we go on without an answer."""
-NO_INPUT = " </dev/null"
-"""For a program without input: saves a round trip, and works on devices without v2."""
-SHOWN = 120
-"""Characters of a command in an error."""
-
-
-class AdbShell:
-    """Runs commands on one device over its `Link`."""
-
-    def __init__(self, link: Link, clock: Clock | None = None) -> None:
-        self._link = link
-        self._clock = clock or SystemClock()
-        self._has_exec = True
-
-    async def run(
-        self,
-        command: Command,
-        *,
-        stdin: bytes = b"",
-        timeout_ms: float = TIMEOUT_MS,
-        limit: int = OUTPUT_LIMIT,
-        check: bool = True,
-    ) -> Output:
-        line = command_line(command)
-        silent = not stdin and not isinstance(command, Script)
-        delivery = "not_delivered"
-        with sending(command) as answered:
-            try:
-                async with Deadline(self._clock, timeout_ms):
-                    v2 = await self._has_v2()
-                    delivery = "unknown"
-                    running = await self._begin(command, line, v2, limit, silent=silent)
-                    if stdin and isinstance(running.process, LegacyShellProcess):
-                        await running.stream.close()
-                        raise Unsupported(
-                            "adbd of Android 4.4 and older gives a command no standard input",
-                            delivery="not_delivered",
-                        )
-                    try:
-                        process = running.process
-                        output = await (process.wait() if silent else process.talk(stdin))
-                    finally:
-                        await self._end(running)
-            except Expired:
-                raise too_slow(line, timeout_ms, delivery) from None
-            answered(output.ok)
-        if check and not output.ok:
-            raise failed(line, output)
-        return output
-
-    @asynccontextmanager
-    async def start(self, command: Command) -> AsyncIterator[AdbProcess]:
-        line = command_line(command)
-        running = await self._begin(command, line, await self._has_v2())
-        try:
-            yield running.process
-        finally:
-            await self._end(running)
-
-    async def _has_v2(self) -> bool:
-        return "shell_v2" in await self._link.features()
-
-    async def _begin(
-        self, command: Command, line: str, v2: bool, limit: int = OUTPUT_LIMIT, *, silent: bool = False
-    ) -> _Running:
-        mark = f"handrail-{secrets.token_hex(8)}" if isinstance(command, Script) or not v2 else ""
-        text = (f"# {mark}\n{line}" if mark else f"exec {line}") + NO_INPUT * silent
-        if v2:
-            service = f"shell,v2,raw:{text}"
-            stream = await (self._open_marked(service, mark) if mark else self._link.open(service))
-            return _Running(AdbProcess(stream, line, self._link, limit), stream, mark)
-        stream = await self._open_old(text, mark)
-        kind = RawProcess if self._has_exec else LegacyShellProcess
-        return _Running(kind(stream, line, self._link, limit), stream, mark)
-
-    async def _open_old(self, text: str, mark: str) -> Stream:
-        """By `exec:`, which came with Android 5, else by `shell:`, which is a terminal before Android 7."""
-        if self._has_exec:
-            try:
-                return await self._open_marked(f"exec:{text}", mark)
-            except AdbCommandError:
-                stream = await self._open_marked(f"shell:{text}", mark)
-                self._has_exec = False
-                return stream
-        return await self._open_marked(f"shell:{text}", mark)
-
-    async def _open_marked(self, service: str, mark: str) -> Stream:
-        """After a cancellation the script may already run, so it is accepted in order to be killed."""
-        async with beside(self._link.open(service), "opening a shell") as opening:
-            try:
-                return await asyncio.shield(opening)
-            except asyncio.CancelledError:
-                with suppress(Expired, DeviceError):
-                    async with Deadline(self._clock, KILL_MS):
-                        stream = await opening
-                        await self._kill(mark)
-                        await stream.close()
-                raise
-
-    async def _end(self, running: _Running) -> None:
-        """A script is killed before its stream closes, because its children lose the mark afterwards."""
-        try:
-            if running.mark and not running.process.ended:
-                await self._kill(running.mark)
-        finally:
-            await running.stream.close()
-
-    async def _kill(self, mark: str) -> None:
-        """adbd starts every shell as a group leader; the pattern does not match its own command."""
-        pattern = f"{mark[:-1]}[{mark[-1]}]"
-        pids = f"$(pgrep -f '{pattern}' || grep -l '{pattern}' /proc/[0-9]*/cmdline)"  # pgrep: Android 6
-        script = f"for p in {pids}; do p=${{p#/proc/}}; kill -9 -${{p%/cmdline}}; done 2>/dev/null"
-        with suppress(Expired, DeviceError):
-            async with Deadline(self._clock, KILL_MS):
-                killer = await self._link.open(f"{'exec' if self._has_exec else 'shell'}:{script}")
-                try:
-                    while await killer.read():
-                        pass
-                finally:
-                    await killer.close()
-
-
-def command_line(command: Command) -> str:
-    if isinstance(command, str) and not isinstance(command, Script):
-        raise InvalidAction(
-            f"{shown(command)!r} is a bare string",
-            hint="Give a list of arguments, or a Script for text that the shell shall interpret.",
-            path="command",
-        )
-    line = command if isinstance(command, Script) else quote(command)
-    try:
-        data = line.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as error:
-        raise InvalidAction(f"{shown(line)!r} is not valid text: {error.reason}", path="command") from None
-    if not data or b"\0" in data:
-        raise InvalidAction("a command is empty or contains a NUL character", path="command")
-    return line
-
-
-def too_slow(line: str, timeout_ms: float, delivery: str) -> Timeout:
-    """Past its deadline: ended on the device, or never sent."""
-    began = "It was ended on the device. Give it more time, or look at what it waits for."
-    waited = "It was never sent: the connection took too long. `handrail devices` shows the phone's state."
-    return Timeout(
-        f"`{shown(line)}` did not end within {timeout_ms:g} ms",
-        hint=began if delivery == "unknown" else waited,
-        retryable=delivery == "not_delivered",
-        command=shown(line),
-        delivery=delivery,
-    )
-
-
-CAME_WITH = {"cmd": "7", "pgrep": "6", "pidof": "6", "md5sum": "6", "stat": "6", "tail": "6"}
-"""The Android that brought a command."""
-
-
-def lacks_command(line: str, output: str) -> str | None:
-    """A sentence for a command that this Android is too old for; None for any other failure."""
-    name = line.removeprefix("exec ").partition(" ")[0]
-    if name in CAME_WITH and "not found" in output:
-        return f"This phone's Android is too old: `{name}` came with Android {CAME_WITH[name]}."
-    return None
-
-
-def failed(line: str, output: Output) -> AdbCommandError:
-    output_text = (output.stderr or output.stdout)[:500].decode("utf-8", "replace").strip()
-    return AdbCommandError(
-        f"`{shown(line)}` ended with {output.exit_code}: {output_text or 'it said nothing'}",
-        hint=lacks_command(line, output_text),
-        command=shown(line),
-        exit_code=output.exit_code,
-        delivery="delivered",
-    )
-
-
-def shown(line: str) -> str:
-    return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
-
-
-INPUT_SIZE = 65536 - 5
-"""Data of one shell packet; with its header it fills 64 KiB."""
-
-
-class AdbProcess:
-    """A command behind a v2 shell."""
-
-    def __init__(self, stream: Stream, line: str, link: Link, limit: int) -> None:
-        self.ended = False
-        self._stream = stream
-        self._line = line[:120]
-        self._link = link
-        self._out = FirstBytes(limit)
-        self._err = FirstBytes(limit)
-        self._ready: deque[bytes] = deque()
-        self._parser = ShellParser()
-        self._code: int | None = None
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while piece := await self._next():
-            yield piece
-
-    async def write(self, data: bytes) -> None:
-        view = memoryview(data)
-        for at in range(0, len(view), INPUT_SIZE):
-            await self._stream.write(encode_shell(ShellKind.STDIN, view[at : at + INPUT_SIZE]))
-
-    async def end_input(self) -> None:
-        await self._stream.write(encode_shell(ShellKind.CLOSE_STDIN, b""))
-
-    async def wait(self) -> Output:
-        while piece := await self._next():
-            self._out.add(piece)
-        return Output(self._out.value(), self._err.value(), self._code, self._out.dropped + self._err.dropped)
-
-    async def talk(self, stdin: bytes) -> Output:
-        """Writes all input while output is read, so that neither side blocks."""
-        if not stdin:
-            await self._feed(b"")
-            return await self.wait()
-        async with beside(self._feed(stdin), "input of a command"):
-            return await self.wait()
-
-    async def _feed(self, stdin: bytes) -> None:
-        """A command that ends without reading its input has not failed."""
-        with suppress(DeviceError):
-            await self.write(stdin)
-            await self.end_input()
-
-    async def _next(self) -> bytes:
-        """The next piece of stdout; b"" at the end."""
-        while not self._ready and not self.ended:
-            await self._more()
-        return self._ready.popleft() if self._ready else b""
-
-    async def _more(self) -> None:
-        """Reads from the stream: stdout is queued, stderr and the exit code are stored."""
-        data = await self._stream.read()
-        if not data:
-            # Every v2 command ends with its exit code, so without one the output is incomplete.
-            self.ended = True
-            try:
-                await self._link.check()
-            except DeviceError as error:
-                error.details["delivery"] = "unknown"
-                raise
-            raise AdbCommandError(
-                f"the device closed the stream of `{self._line}` before the command's end",
-                hint="What it did is unknown: look at the phone before you repeat it.",
-                command=self._line,
-                delivery="unknown",
-            )
-        for kind, part in self._parser.feed(data):
-            if kind == ShellKind.STDOUT and part:
-                self._ready.append(part)
-            elif kind == ShellKind.STDERR:
-                self._err.add(part)
-            elif kind == ShellKind.EXIT and part:
-                self._code = part[0]
-                self.ended = True
-
-
-class _Running(NamedTuple):
-    """A command on the device. `mark` finds a script again."""
-
-    process: AdbProcess
-    stream: Stream
-    mark: str
-
-
-class RawProcess(AdbProcess):
-    """A command behind `exec:`, on devices without v2: stderr is in stdout and there is no exit code.
-
-    Only closing the stream ends its input.
-    """
-
-    async def write(self, data: bytes) -> None:
-        await self._stream.write(data)
-
-    async def end_input(self) -> None:
-        """There is no packet for it."""
-
-    async def _more(self) -> None:
-        data = await self._stream.read()
-        self.ended = not data
-        self._ready.extend([data] if data else [])
-
-
-class LegacyShellProcess(RawProcess):
-    """A command behind `shell:` before Android 7: its terminal writes a line's end as two characters."""
-
-    _had_return = False
-
-    async def _more(self) -> None:
-        data = await self._stream.read()
-        self.ended = not data
-        data = b"\r" * self._had_return + data
-        self._had_return = data.endswith(b"\r") and not self.ended
-        data = data[: len(data) - self._had_return].replace(b"\r\n", b"\n")
-        self._ready.extend([data] if data else [])
-
-
-class FirstBytes:
-    """The first `limit` bytes."""
-
-    __slots__ = ("_limit", "_parts", "dropped", "size")
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._parts: list[bytes] = []
-        self.size = 0
-        self.dropped = 0
-
-    def add(self, data: bytes) -> None:
-        room = self._limit - self.size
-        if len(data) > room:
-            self.dropped += len(data) - room
-            data = data[:room]
-        if data:
-            self.size += len(data)
-            self._parts.append(data)
-
-    def value(self) -> bytes:
-        return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-
-
-Progress = Callable[[int, int], None]
-"""Called with bytes done and bytes in total."""
-BLOCK = 4 * SYNC_DATA_MAX
+BLOCK = 4 * wire.SYNC_DATA_MAX
 """Bytes per read of the local file and per write to the stream."""
 STALL_MS = 30_000
 """Time that the device may take for one step."""
@@ -389,60 +42,46 @@ class Files:
         async with self._session(remote) as sync:
             return await sync.stat(remote)
 
-    async def exists(self, remote: str) -> bool:
-        async with self._session(remote) as sync:
-            return await sync.find(remote) is not None
-
-    async def list(self, remote: str) -> list[FolderEntry]:
-        """Without `.` and `..`. To adbd an unreadable folder looks empty."""
-        async with self._session(remote) as sync:
-            return [entry async for entry in sync.entries(remote) if entry.name not in (".", "..")]
-
-    async def push(
-        self,
-        source: bytes | Path,
-        remote: str,
-        *,
-        mode: int = 0o644,
-        mtime: int | None = None,
-        progress: Progress | None = None,
-    ) -> int:
-        """Writes a file with this mode; its time is that of the local file, or `mtime`, or now.
+    async def push(self, source: bytes | Path, remote: str, *, mode: int = 0o644) -> int:
+        """Writes a file with this mode; its time is that of the local file, or now.
 
         Returns the bytes sent. The device refuses a folder as `remote`.
         """
-        total, when = _facts(source, mtime, self._clock)
+        when = self._clock.now_ms() // 1000
+        if isinstance(source, Path):
+            try:
+                when = int(source.stat().st_mtime)
+            except OSError as error:
+                raise _unusable(source, error) from None
         async with self._session(remote) as sync:
             if "sendrecv_v2" in sync.features:
                 await sync.request(
-                    b"SND2", encode_path(remote), SYNC_SEND_V2.pack(b"SND2", REGULAR | mode, 0)
+                    b"SND2", encode_path(remote), wire.SYNC_SEND_V2.pack(b"SND2", REGULAR | mode, 0)
                 )
             else:
                 await sync.request(b"SEND", encode_path(remote) + f",{REGULAR | mode}".encode())
             sent = 0
             async for block in _blocks(source):
                 parts = []
-                for at in range(0, len(block), SYNC_DATA_MAX):
-                    piece = block[at : at + SYNC_DATA_MAX]
-                    parts += [SYNC_HEADER.pack(b"DATA", len(piece)), piece]
+                for at in range(0, len(block), wire.SYNC_DATA_MAX):
+                    piece = block[at : at + wire.SYNC_DATA_MAX]
+                    parts += [wire.SYNC_HEADER.pack(b"DATA", len(piece)), piece]
                 await sync.write(b"".join(parts))
                 sent += len(block)
-                if progress is not None:
-                    progress(sent, total)
-            await sync.write(SYNC_HEADER.pack(b"DONE", when))
+            await sync.write(wire.SYNC_HEADER.pack(b"DONE", when))
             await sync.okay()
         return sent
 
-    async def pull(self, remote: str, sink: Path | BinaryIO, *, progress: Progress | None = None) -> int:
+    async def pull(self, remote: str, sink: Path | BinaryIO) -> int:
         """Reads a file into `sink`. A path gets the file's time; a partial file is removed."""
         async with self._session(remote) as sync:
             about = await sync.stat(remote)
             if not isinstance(sink, Path):
-                return await _receive(sync, remote, sink, about.size, progress)
+                return await _receive(sync, remote, sink, about.size)
             part = sink.with_name(f".{sink.name}.part")
             try:
                 with part.open("wb") as file:
-                    size = await _receive(sync, remote, file, about.size, progress)
+                    size = await _receive(sync, remote, file, about.size)
                 os.utime(part, (about.mtime, about.mtime))
                 part.replace(sink)
             except OSError as error:
@@ -454,11 +93,12 @@ class Files:
     @asynccontextmanager
     async def _session(self, remote: str) -> AsyncIterator[SyncSession]:
         stream: Stream | None = None
+        limit = partial(Deadline, self._clock, self._stall_ms)
         try:
-            async with self._limit():
+            async with limit():
                 features = await self._link.features()
                 stream = await self._link.open("sync:")
-            yield SyncSession(stream, features, remote, self._limit)
+            yield SyncSession(stream, features, remote, limit)
         except Expired:
             raise Timeout(
                 f"the device did not answer about {remote!r} for {self._stall_ms:g} ms",
@@ -468,19 +108,6 @@ class Files:
         finally:
             if stream is not None:
                 await stream.close()
-
-    def _limit(self) -> Deadline:
-        return Deadline(self._clock, self._stall_ms)
-
-
-def _facts(source: bytes | Path, mtime: int | None, clock: Clock) -> tuple[int, int]:
-    if isinstance(source, bytes):
-        return len(source), clock.now_ms() // 1000 if mtime is None else mtime
-    try:
-        about = source.stat()
-    except OSError as error:
-        raise _unusable(source, error) from None
-    return about.st_size, int(about.st_mtime) if mtime is None else mtime
 
 
 def _unusable(path: Path, error: OSError) -> InvalidAction:
@@ -498,19 +125,15 @@ async def _blocks(source: bytes | Path) -> AsyncIterator[bytes]:
             yield block
 
 
-async def _receive(
-    sync: SyncSession, remote: str, file: BinaryIO, total: int, progress: Progress | None
-) -> int:
+async def _receive(sync: SyncSession, remote: str, file: BinaryIO, total: int) -> int:
     if "sendrecv_v2" in sync.features:
-        await sync.request(b"RCV2", encode_path(remote), SYNC_RECV_V2.pack(b"RCV2", 0))
+        await sync.request(b"RCV2", encode_path(remote), wire.SYNC_RECV_V2.pack(b"RCV2", 0))
     else:
         await sync.request(b"RECV", encode_path(remote))
     size = 0
     while (data := await sync.data()) is not None:
         file.write(data)
         size += len(data)
-        if progress is not None:
-            progress(size, max(size, total))
     if size < total:
         raise AdbCommandError(
             f"{remote!r} ended after {size} of {total} bytes",
@@ -533,108 +156,68 @@ class FileStat:
     size: int
     mtime: int
 
-    @property
-    def is_dir(self) -> bool:
-        return stat.S_ISDIR(self.mode)
-
-
-@dataclass(frozen=True, slots=True)
-class FolderEntry(FileStat):
-    """An entry of a folder."""
-
-    name: str
-
 
 def encode_path(path: str) -> bytes:
     """adbd accepts 1,024 bytes."""
     data = path.encode("utf-8", "surrogateescape")
-    if not data or b"\0" in data or len(data) > SYNC_PATH_MAX:
+    if not data or b"\0" in data or len(data) > wire.SYNC_PATH_MAX:
         raise InvalidAction(
-            f"{path[:80]!r} is not a path that a device accepts: 1 to {SYNC_PATH_MAX} bytes without NUL",
+            f"{path[:80]!r} is not a path that a device accepts: 1 to {wire.SYNC_PATH_MAX} bytes without NUL",
             path="path",
             delivery="not_delivered",
         )
     return data
 
 
+@dataclass(slots=True, eq=False)
 class SyncSession:
     """A sync session about one path, with a time limit for every step."""
 
-    def __init__(
-        self,
-        stream: Stream,
-        features: frozenset[str],
-        remote: str,
-        limit: Callable[[], AbstractAsyncContextManager[None]],
-    ) -> None:
-        self.features = features
-        self._stream = stream
-        self._remote = remote
-        self._limit = limit
-        self._held = bytearray()
+    _stream: Stream
+    features: frozenset[str]
+    _remote: str
+    _limit: Callable[[], AbstractAsyncContextManager[None]]
+    _held: bytearray = field(default_factory=bytearray)
 
     async def write(self, data: bytes) -> None:
         async with self._limit():
             await self._stream.write(data)
 
     async def request(self, letters: bytes, argument: bytes, more: bytes = b"") -> None:
-        await self.write(SYNC_HEADER.pack(letters, len(argument)) + argument + more)
+        await self.write(wire.SYNC_HEADER.pack(letters, len(argument)) + argument + more)
 
     async def stat(self, remote: str) -> FileStat:
-        entry = await self.find(remote)
-        if entry is None:
-            raise self._failed(os.strerror(errno.ENOENT))
-        return entry
-
-    async def find(self, remote: str) -> FileStat | None:
-        """None if nothing is there. Other reasons raise, if the device reports them."""
+        """Raises with the device's reason, as far as it reports one."""
         path = encode_path(remote)
         if "stat_v2" not in self.features:
             await self.request(b"STAT", path)
-            _, mode, size, mtime = await self._record(SYNC_STAT)
-            return FileStat(mode, size, mtime) if mode else None
-        await self.request(b"STA2", path)
-        _, error, _, _, mode, _, _, _, size, _, mtime, _ = await self._record(SYNC_STAT_V2)
-        if error in (errno.ENOENT, errno.ENOTDIR):
-            return None
+            _, mode, size, mtime = wire.SYNC_STAT.unpack(await self._exactly(wire.SYNC_STAT.size))
+            error = 0 if mode else errno.ENOENT
+        else:
+            await self.request(b"STA2", path)
+            record = wire.SYNC_STAT_V2.unpack(await self._exactly(wire.SYNC_STAT_V2.size))
+            _, error, _, _, mode, _, _, _, size, _, mtime, _ = record
         if error:
-            raise self._failed(os.strerror(error))
+            raise self._failed(os.strerror(errno.ENOENT if error == errno.ENOTDIR else error))
         return FileStat(mode, size, mtime)
-
-    async def entries(self, remote: str) -> AsyncIterator[FolderEntry]:
-        v2 = "ls_v2" in self.features
-        await self.request(b"LIS2" if v2 else b"LIST", encode_path(remote))
-        while True:
-            values = await self._record(SYNC_STAT_V2 if v2 else SYNC_STAT)
-            length = U32.unpack(await self._exactly(U32.size))[0]
-            if values[0] == b"DONE":
-                return
-            if values[0] not in (b"DENT", b"DNT2"):
-                raise self._out_of_step(values[0])
-            name = (await self._exactly(length)).decode("utf-8", "surrogateescape")
-            mode, size, mtime = (values[4], values[8], values[10]) if v2 else values[1:]
-            yield FolderEntry(mode, size, mtime, name)
 
     async def data(self) -> bytes | None:
         """The next DATA; None after the last."""
-        letters, length = SYNC_HEADER.unpack(await self._exactly(SYNC_HEADER.size))
-        if letters == b"DONE":
-            return None
-        if letters == b"FAIL":
-            raise await self._fail(length)
-        if letters != b"DATA" or length > SYNC_DATA_MAX:
-            raise self._out_of_step(letters)
-        return await self._exactly(length)
+        letters, length = await self._header(b"DATA", b"DONE")
+        return await self._exactly(length) if letters == b"DATA" else None
 
     async def okay(self) -> None:
-        letters, length = SYNC_HEADER.unpack(await self._exactly(SYNC_HEADER.size))
-        if letters == b"FAIL":
-            raise await self._fail(length)
-        if letters != b"OKAY":
-            raise self._out_of_step(letters)
+        await self._header(b"OKAY")
 
-    async def _record(self, form: Struct) -> tuple[Any, ...]:
-        return form.unpack(await self._exactly(form.size))
+    async def _header(self, *expected: bytes) -> tuple[bytes, int]:
+        """The next record's letters and length. Raises for a FAIL, and for what is out of step."""
+        letters, length = wire.SYNC_HEADER.unpack(await self._exactly(wire.SYNC_HEADER.size))
+        if letters == b"FAIL":
+            text = await self._exactly(min(length, TEXT_MAX))
+            raise self._failed(text.decode("utf-8", "replace"))
+        if letters not in expected or (letters == b"DATA" and length > wire.SYNC_DATA_MAX):
+            raise self._failed(f"the device answered with {letters!r}, which is out of step")
+        return letters, length
 
     async def _exactly(self, size: int) -> bytes:
         while len(self._held) < size:
@@ -646,13 +229,6 @@ class SyncSession:
         taken = bytes(memoryview(self._held)[:size])
         del self._held[:size]
         return taken
-
-    async def _fail(self, length: int) -> AdbCommandError:
-        text = await self._exactly(min(length, TEXT_MAX))
-        return self._failed(text.decode("utf-8", "replace"))
-
-    def _out_of_step(self, letters: bytes) -> AdbCommandError:
-        return self._failed(f"the device answered with {letters!r}, which is out of step")
 
     def _failed(self, why: str) -> AdbCommandError:
         hint = "Check the path and who may read or write it; `ls -l` on the device shows it."
@@ -667,7 +243,7 @@ class AdbDevice:
     def __init__(self, link: Link, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()
         self.link = link
-        self.shell: DeviceShell = AdbShell(link, clock)
+        self.shell = DeviceShell(link, clock)
         self.files = Files(link, clock)
 
     @property

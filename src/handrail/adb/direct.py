@@ -10,24 +10,10 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
+from handrail.adb import wire
 from handrail.adb.link import ACCEPT_HINT
-from handrail.adb.wire import (
-    MAX_PAYLOAD,
-    MAX_PAYLOAD_V1,
-    TOKEN_SIZE,
-    VERSION,
-    Auth,
-    BadPacket,
-    Banner,
-    Command,
-    Packet,
-    Parser,
-    decode_banner,
-    encode,
-    encode_banner,
-)
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline, InvalidAction
 from handrail.waiting import Background, Deadline, Expired
@@ -41,28 +27,15 @@ WRITE_SIZE = 256 << 10
 """Largest WRTE, so that streams share the connection."""
 
 
-class Carrier(Protocol):
-    """The part of a connection that a stream needs."""
-
-    max_payload: int
-
-    def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None: ...
-
-    def answer_soon(self, stream: DirectStream) -> None:
-        """Calls the stream's `answer` after all data of the current packets was handled."""
-
-    def forget(self, stream: DirectStream) -> None: ...
-
-
 class DirectStream:
     """A stream that this side opened. `remote` is 0 until the device has accepted it."""
 
-    def __init__(self, carrier: Carrier, local: int, service: str) -> None:
+    def __init__(self, connection: AdbdConnection, local: int, service: str) -> None:
         self.local = local
         self.remote = 0
         self.service = service
         self.taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._carrier = carrier
+        self._connection = connection
         self._inbox = ByteQueue()
         self._owed = False
         self._closed = False
@@ -82,18 +55,23 @@ class DirectStream:
     async def write(self, data: bytes) -> None:
         """All of it, or an error. Concurrent writers are served in order."""
         view = memoryview(data)
-        step = min(self._carrier.max_payload, WRITE_SIZE)
+        step = min(self._connection.max_payload, WRITE_SIZE)
         async with self._writing:
             for at in range(0, len(view), step):
                 await self._credit.wait()
                 if self._closed:
-                    raise self._error or _over(self.service)
+                    raise self._error or AdbCommandError(
+                        f"the device closed {self.service[:80]!r} and accepts no more input",
+                        hint="Read its output from before it closed.",
+                        command=self.service[:80],
+                        delivery="unknown",
+                    )
                 self._credit.clear()
-                self._carrier.send(Command.WRTE, self.local, self.remote, bytes(view[at : at + step]))
+                self._connection.send(wire.Command.WRTE, self.local, self.remote, bytes(view[at : at + step]))
 
     async def close(self) -> None:
         if not self._closed:
-            self._carrier.send(Command.CLSE, self.local, self.remote)
+            self._connection.send(wire.Command.CLSE, self.local, self.remote)
             self._finish(None)
         self._inbox.drop()
 
@@ -112,7 +90,7 @@ class DirectStream:
         A device that keeps writing without an OKAY would fill the memory, so it is cut off.
         """
         if self._owed and self._inbox.size > UNREAD_MAX:
-            self._carrier.send(Command.CLSE, self.local, self.remote)
+            self._connection.send(wire.Command.CLSE, self.local, self.remote)
             self.hang_up(
                 AdbConnectionError(
                     f"the device sends more of {self.service[:80]!r} than was asked for",
@@ -123,13 +101,13 @@ class DirectStream:
             return
         self._inbox.put(data)
         self._owed = True
-        self._carrier.answer_soon(self)
+        self._connection.answer_soon(self)
 
     def answer(self) -> None:
         """Sends the OKAY for a WRTE, unless too much is unread."""
         if self._owed and not self._closed and self._inbox.size <= UNREAD_MAX:
             self._owed = False
-            self._carrier.send(Command.OKAY, self.local, self.remote)
+            self._connection.send(wire.Command.OKAY, self.local, self.remote)
 
     def hang_up(self, error: Exception | None = None) -> None:
         """The device closed the stream, or the connection broke with `error`."""
@@ -149,18 +127,9 @@ class DirectStream:
     def _finish(self, error: Exception | None) -> None:
         self._closed = True
         self._error = error
-        self._carrier.forget(self)
+        self._connection.forget(self)
         self._inbox.end(error)
         self._credit.set()
-
-
-def _over(service: str) -> AdbCommandError:
-    return AdbCommandError(
-        f"the device closed {service[:80]!r} and accepts no more input",
-        hint="Read its output from before it closed.",
-        command=service[:80],
-        delivery="unknown",
-    )
 
 
 class ByteQueue:
@@ -215,16 +184,16 @@ class AdbdConnection(asyncio.Protocol):
 
     def __init__(self, name: str, keys: Callable[[], Sequence[PrivateKey]]) -> None:
         self.name = name
-        self.max_payload = MAX_PAYLOAD_V1
+        self.max_payload = wire.MAX_PAYLOAD_V1
         self.online = False
         self.offered = False
         """Whether our public key was sent, so a person has to accept it."""
-        self.banner = Banner("", {}, ())
+        self.banner = wire.Banner("", {}, ())
         self.welcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._keys = keys
         self._ring: asyncio.Future[list[PrivateKey]] | None = None
         self._tried = 0
-        self._parser = Parser(MAX_PAYLOAD)
+        self._parser = wire.Parser(wire.MAX_PAYLOAD)
         self._summed = True
         self._streams: dict[int, DirectStream] = {}
         self._unanswered: list[DirectStream] = []
@@ -240,7 +209,8 @@ class AdbdConnection(asyncio.Protocol):
         raw = self._transport.get_extra_info("socket")
         if raw is not None:  # a transport within this process has no socket
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.send(Command.CNXN, VERSION, MAX_PAYLOAD, encode_banner(Banner("host", {}, FEATURES)))
+        banner = wire.encode_banner(wire.Banner("host", {}, FEATURES))
+        self.send(wire.Command.CNXN, wire.VERSION, wire.MAX_PAYLOAD, banner)
 
     def data_received(self, data: bytes) -> None:
         """All answers to one read leave in one write, because writes are expensive."""
@@ -248,7 +218,7 @@ class AdbdConnection(asyncio.Protocol):
         try:
             for packet in self._parser.feed(data):
                 self._handle(packet)
-        except BadPacket as error:
+        except wire.BadPacket as error:
             self._lose(f"{self.name} does not speak ADB: {error}")
         for stream in self._unanswered:
             stream.answer()
@@ -277,27 +247,28 @@ class AdbdConnection(asyncio.Protocol):
             raise too_long(len(payload), self.max_payload)
         self._last_id = self._last_id % 0xFFFFFFFF + 1
         stream = self._streams[self._last_id] = DirectStream(self, self._last_id, service)
-        self.send(Command.OPEN, stream.local, 0, payload)
+        self.send(wire.Command.OPEN, stream.local, 0, payload)
         try:
             await stream.taken
         except asyncio.CancelledError:
             # Nobody waits for it: it is closed as soon as the device's id is known.
             if stream.remote:
-                self.send(Command.CLSE, stream.local, stream.remote)
+                self.send(wire.Command.CLSE, stream.local, stream.remote)
             elif self._streams.get(stream.local) is stream:
                 self._abandoned.add(stream.local)
             self.forget(stream)
             raise
         return stream
 
-    def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None:
-        packet = encode(Packet(command, arg0, arg1, payload), summed=self._summed)
+    def send(self, command: wire.Command, arg0: int, arg1: int, payload: bytes = b"") -> None:
+        packet = wire.encode(wire.Packet(command, arg0, arg1, payload), summed=self._summed)
         if self._outbox is not None:
             self._outbox.append(packet)
         elif self._transport is not None:
             self._transport.write(packet)
 
     def answer_soon(self, stream: DirectStream) -> None:
+        """Its `answer` is called after all data of the current packets was handled."""
         self._unanswered.append(stream)
 
     def forget(self, stream: DirectStream) -> None:
@@ -305,46 +276,46 @@ class AdbdConnection(asyncio.Protocol):
 
     # packets
 
-    def _handle(self, packet: Packet) -> None:
-        if packet.command == Command.CNXN:
+    def _handle(self, packet: wire.Packet) -> None:
+        if packet.command == wire.Command.CNXN:
             # A CNXN resets the connection: open streams are lost.
             self._end_streams(f"{self.name} started its connection anew", None)
-            self._summed = self._parser.summed = packet.arg0 < VERSION
-            self.max_payload = max(MAX_PAYLOAD_V1, min(packet.arg1, MAX_PAYLOAD))
-            self.banner = decode_banner(packet.payload)
+            self._summed = self._parser.summed = packet.arg0 < wire.VERSION
+            self.max_payload = max(wire.MAX_PAYLOAD_V1, min(packet.arg1, wire.MAX_PAYLOAD))
+            self.banner = wire.decode_banner(packet.payload)
             self.online = True
             if not self.welcome.done():
                 self.welcome.set_result(None)
-        elif packet.command == Command.AUTH:
+        elif packet.command == wire.Command.AUTH:
             self._authenticate(packet)
-        elif packet.command == Command.STLS:
+        elif packet.command == wire.Command.STLS:
             self._lose(f"{self.name} requires TLS (wireless debugging)", "Use the adb server for this phone.")
         elif packet.arg1 in self._abandoned:
             # The device accepted an abandoned stream, which is closed now, or refused it.
-            if packet.command in (Command.OKAY, Command.CLSE):
+            if packet.command in (wire.Command.OKAY, wire.Command.CLSE):
                 self._abandoned.remove(packet.arg1)
-            if packet.command == Command.OKAY:
-                self.send(Command.CLSE, packet.arg1, packet.arg0)
+            if packet.command == wire.Command.OKAY:
+                self.send(wire.Command.CLSE, packet.arg1, packet.arg0)
         else:
             self._to_stream(packet)
 
-    def _to_stream(self, packet: Packet) -> None:
+    def _to_stream(self, packet: wire.Packet) -> None:
         """Unknown ids and CLSE get no answer, as the protocol demands."""
         stream = self._streams.get(packet.arg1)
         if stream is None or stream.remote not in (0, packet.arg0 or stream.remote):
             return
-        if packet.command == Command.OKAY and packet.arg0:
+        if packet.command == wire.Command.OKAY and packet.arg0:
             stream.acknowledge(packet.arg0)
-        elif packet.command == Command.WRTE and stream.remote:
+        elif packet.command == wire.Command.WRTE and stream.remote:
             stream.deliver(packet.payload)
-        elif packet.command == Command.CLSE:
+        elif packet.command == wire.Command.CLSE:
             stream.hang_up()
 
-    def _authenticate(self, packet: Packet) -> None:
+    def _authenticate(self, packet: wire.Packet) -> None:
         """Runs in a thread, because reading or creating keys takes time."""
-        if packet.arg0 != Auth.TOKEN or self.offered:
+        if packet.arg0 != wire.Auth.TOKEN or self.offered:
             return
-        if len(packet.payload) != TOKEN_SIZE:
+        if len(packet.payload) != wire.TOKEN_SIZE:
             self._lose(f"{self.name} does not speak ADB: its token has {len(packet.payload)} bytes")
             return
         if self._ring is None:
@@ -362,11 +333,11 @@ class AdbdConnection(asyncio.Protocol):
         elif not (keys := ring.result()):
             self._lose(f"{self.name} requires a key, and this link has none")
         elif self._tried < len(keys):
-            self.send(Command.AUTH, Auth.SIGNATURE, 0, keys[self._tried].sign(token))
+            self.send(wire.Command.AUTH, wire.Auth.SIGNATURE, 0, keys[self._tried].sign(token))
             self._tried += 1
         else:
             self.offered = True
-            self.send(Command.AUTH, Auth.PUBLIC_KEY, 0, keys[0].public())
+            self.send(wire.Command.AUTH, wire.Auth.PUBLIC_KEY, 0, keys[0].public())
 
     # the end
 
@@ -524,19 +495,14 @@ class Direct:
             raise AdbConnectionError(
                 why, retryable=self._was_up, delivery="not_delivered", refused=True
             ) from None
-        except Expired:
+        except Expired:  # the connection was accepted, but there was no CNXN
             line.abort()
-            raise self._silent(line) from None
+            why, hint, state = f"{self.serial} has not authorised this host", ACCEPT_HINT, "unauthorized"
+            if not line.offered:
+                why = f"{self.serial} takes connections and does not answer"
+                hint, state = "It may be starting up; try again, or reconnect it.", "offline"
+            raise DeviceOffline(why, hint=hint, state=state, delivery="not_delivered") from None
         except asyncio.CancelledError:
             line.abort()
             raise
         return line
-
-    def _silent(self, line: AdbdConnection) -> DeviceOffline:
-        """The connection was accepted, but there was no CNXN."""
-        if line.offered:
-            why = f"{self.serial} has not authorised this host"
-            return DeviceOffline(why, hint=ACCEPT_HINT, state="unauthorized", delivery="not_delivered")
-        why = f"{self.serial} takes connections and does not answer"
-        hint = "It may be starting up; try again, or reconnect it."
-        return DeviceOffline(why, hint=hint, state="offline", delivery="not_delivered")

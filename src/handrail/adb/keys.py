@@ -95,14 +95,21 @@ def load_or_make_keys(env: Mapping[str, str] = os.environ) -> list[PrivateKey]:
 
 
 def read_key(path: Path) -> PrivateKey:
-    """Raises `AdbConnectionError` if the file is not an RSA-2048 key in PEM."""
+    """The key, called as the comment in adb's .pub file says, else by the current user.
+
+    Raises `AdbConnectionError` if the file is not an RSA-2048 key in PEM.
+    """
     try:
         rsa = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise _unreadable(path, str(error)) from None
     if not isinstance(rsa, RSAPrivateKey) or rsa.key_size != BITS:
         raise _unreadable(path, f"it is not an RSA key of {BITS} bits")
-    return PrivateKey(rsa, _name(path))
+    name = ""
+    with suppress(OSError):
+        comment = path.with_name(path.name + ".pub").read_text("utf-8", "replace")
+        name = comment.strip().partition(" ")[2]
+    return PrivateKey(rsa, name or _user_and_host())
 
 
 def _unreadable(path: Path, why: str) -> AdbConnectionError:
@@ -111,15 +118,6 @@ def _unreadable(path: Path, why: str) -> AdbConnectionError:
         hint="Move the file away; adb and Handrail make a new one, and the phone asks once more.",
         delivery="not_delivered",
     )
-
-
-def _name(path: Path) -> str:
-    """The comment in adb's .pub file, else the current user."""
-    with suppress(OSError):
-        _, _, name = path.with_name(path.name + ".pub").read_text("utf-8", "replace").strip().partition(" ")
-        if name:
-            return name
-    return _user_and_host()
 
 
 def _user_and_host() -> str:

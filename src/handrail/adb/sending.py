@@ -9,10 +9,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from handrail.adb.shell import Command, Script
 from handrail.errors import HandrailError
+
+if TYPE_CHECKING:
+    from handrail.adb.shell import Command
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -69,7 +71,7 @@ def sending(command: Command) -> Iterator[Callable[[bool], None]]:
 
     def answered(ok: bool) -> None:
         # A script may have run partly.
-        sent[at] = "delivered" if ok else "unknown" if isinstance(command, Script) else "not_delivered"
+        sent[at] = "delivered" if ok else "unknown" if isinstance(command, str) else "not_delivered"
 
     try:
         yield answered

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -29,12 +29,10 @@ START_MS = 15_000
 ANSWER_MS = 15_000
 """Time for the server's own answers; services on a device have the caller's limit."""
 
-
 T = TypeVar("T")
 Revive = Callable[[], Awaitable[str | None]]
 """The current serial of a device that the server has lost, or None."""
 _PAIRED = re.compile(r"Successfully paired to .*\[guid=([^\]]+)\]")
-
 
 UNREACHABLE_HINT = "Check address and port; the phone must be on the same network with `adb tcpip` on."
 TAKEN_HINT = (
@@ -42,17 +40,6 @@ TAKEN_HINT = (
     "its lock screen. If another adb server has it, name that one by ANDROID_ADB_SERVER_PORT."
 )
 LISTENS_S = 2.0
-
-
-async def _listens(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    try:
-        async with asyncio.timeout(LISTENS_S):
-            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
-    except (OSError, ValueError):
-        return False
-    writer.close()
-    return True
 
 
 class Server:
@@ -163,11 +150,14 @@ class Server:
         if not answer.startswith(("connected to", "already connected to")):
             if "authenticate" in answer:
                 raise refusal(answer, "host:connect", address)
-            raise AdbConnectionError(
-                f"adb could not connect to {address}: {answer}",
-                hint=TAKEN_HINT if await _listens(address) else UNREACHABLE_HINT,
-                delivery="not_delivered",
-            )
+            hint, (host, _, port) = UNREACHABLE_HINT, address.rpartition(":")
+            with suppress(OSError, ValueError):
+                async with asyncio.timeout(LISTENS_S):
+                    _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+                writer.close()
+                hint = TAKEN_HINT
+            why = f"adb could not connect to {address}: {answer}"
+            raise AdbConnectionError(why, hint=hint, delivery="not_delivered")
 
     async def pair(self, address: str, code: str) -> str:
         """Pairs with the code that a phone shows or has read; returns the name that it announces from now on.
@@ -292,31 +282,26 @@ class Listed:
 
 def parse_devices(text: str) -> list[Listed]:
     """`SERIAL STATE key:value …` per line; the state of two words includes an explanation."""
-    return [_listed(*line.split(None, 1)) for line in text.splitlines() if len(line.split(None, 1)) == 2]
-
-
-def _listed(serial: str, rest: str) -> Listed:
-    state = _TWO_WORDS if rest.startswith(_TWO_WORDS) else rest.split(maxsplit=1)[0]
-    words = [word.partition(":") for word in rest.removeprefix(state).split()]
-    return Listed(serial, state, {key: value for key, colon, value in words if key in _PROPS and colon})
+    devices = []
+    for serial, rest in (parts for line in text.splitlines() if len(parts := line.split(None, 1)) == 2):
+        state = _TWO_WORDS if rest.startswith(_TWO_WORDS) else rest.split(maxsplit=1)[0]
+        words = [word.partition(":") for word in rest.removeprefix(state).split()]
+        props = {key: value for key, colon, value in words if key in _PROPS and colon}
+        devices.append(Listed(serial, state, props))
+    return devices
 
 
 def find_adb(env: Mapping[str, str] = os.environ) -> Path | None:
     """Only HANDRAIL_ADB if it is set; else PATH, the Android SDK, the adbutils wheel."""
     if chosen := env.get("HANDRAIL_ADB"):
         return Path(chosen) if _runs(Path(chosen)) else None
-    return next((path for path in _places(env) if _runs(path)), None)
-
-
-def _places(env: Mapping[str, str]) -> Iterator[Path]:
-    if on_path := shutil.which("adb", path=env.get("PATH", "")):
-        yield Path(on_path)
-    for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT"):
-        if env.get(name):
-            yield Path(env[name]) / "platform-tools" / "adb"
-    wheel = find_spec("adbutils")
-    for folder in (wheel.submodule_search_locations or []) if wheel else []:
-        yield Path(folder) / "binaries" / "adb"
+    on_path, wheel = shutil.which("adb", path=env.get("PATH", "")), find_spec("adbutils")
+    sdks = (env[name] for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT") if env.get(name))
+    places = [Path(on_path)] if on_path else []
+    places += [Path(sdk) / "platform-tools" / "adb" for sdk in sdks]
+    folders = (wheel.submodule_search_locations or []) if wheel else []
+    places += [Path(folder) / "binaries" / "adb" for folder in folders]
+    return next((path for path in places if _runs(path)), None)
 
 
 def _runs(path: Path) -> bool:
@@ -415,20 +400,17 @@ class SmartSocket(asyncio.Protocol):
                 self.granted.set_result(None)
                 return self._answer
             self._ask()
-        if len(self._answer) >= 4:
-            self._read_refusal(self._answer[:4], self._answer[4:8], self._answer[8:])
-        return b""
-
-    def _read_refusal(self, word: bytes, digits: bytes, rest: bytes) -> None:
-        """FAIL, four hex digits, that many bytes of text; part of it may still be missing."""
+        # FAIL, four hex digits, that many bytes of text; part of it may still be missing.
+        word, digits, rest = self._answer[:4], self._answer[4:8], self._answer[8:]
         try:
-            if word != b"FAIL":
+            if len(word) == 4 and word != b"FAIL":
                 raise no_server(word)
             if len(digits) == 4 and len(rest) >= (size := hex_number(digits)):
                 reason = rest[:size].decode("utf-8", "replace")
                 raise refusal(reason, self._requests[self.sent_count - 1], self._serial)
         except DeviceError as error:
             self._fail(error)
+        return b""
 
     def _over(self, error: DeviceError | None) -> None:
         """Before the last request was sent, nothing can have reached a device."""

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 VERSION = 0x01000001
 """From this version on checksums are ignored; the lower version of both sides counts."""
-VERSION_WITH_CHECKSUM = 0x01000000
 MAX_PAYLOAD = 1 << 20
 MAX_PAYLOAD_V1 = 4096
 """Limit until a peer has announced more in its CNXN."""
@@ -173,13 +172,10 @@ SYNC_HEADER = Struct("<4sI")
 SYNC_DATA_MAX = 65536
 SYNC_PATH_MAX = 1024
 SYNC_STAT = Struct("<4s3I")
-"""STAT: letters, mode, size, mtime. A DENT adds the length of its name."""
+"""STAT: letters, mode, size, mtime."""
 SYNC_STAT_V2 = Struct("<4sIQQIIIIQqqq")
-"""STA2, LST2: letters, errno, dev, ino, mode, nlink, uid, gid, size, atime, mtime, ctime.
-
-A DNT2 adds the length of its name."""
+"""STA2, LST2: letters, errno, dev, ino, mode, nlink, uid, gid, size, atime, mtime, ctime."""
 SYNC_SEND_V2 = Struct("<4sII")
 """The second half of SND2: letters, mode, flags."""
 SYNC_RECV_V2 = Struct("<4sI")
 """The second half of RCV2: letters, flags."""
-U32 = Struct("<I")

@@ -125,13 +125,11 @@ _TOOLS: dict[str, ToolRule] = {
 TOOLS = {name: rule for name, rule in _TOOLS.items() if name != "run_flow"}
 """Nine of the ten tools; `run_flow` is the tenth and has many steps."""
 
-
-def _required_first(takes: str) -> str:
-    return " ".join(sorted(takes.split(), key=lambda head: head[-1] == "?"))
-
-
-ROWS = {name: (rule.row[0], _required_first(rule.row[1])) for name, rule in _TOOLS.items()}
-"""Each tool in words, and its parameters."""
+ROWS = {
+    name: (rule.row[0], " ".join(sorted(rule.row[1].split(), key=lambda head: head[-1] == "?")))
+    for name, rule in _TOOLS.items()
+}
+"""Each tool in words, and its parameters, the required ones first."""
 
 
 def read_step(step: Mapping[str, Any]) -> Step:
@@ -140,8 +138,13 @@ def read_step(step: Mapping[str, Any]) -> Step:
         raise unknown_name(name, STEPS, path="action")
     kind = STEPS[name]
     fields = {key: value for key, value in step.items() if key != "action"}
-    for key in ("target", "scrollTarget"):
-        _check_selector(key, fields.get(key))
+    for field in ("target", "scrollTarget"):
+        selector = fields.get(field)
+        for key in selector if isinstance(selector, Mapping) else ():
+            if key not in _SELECTOR_FIELDS and key not in ("text_contains", "class_name"):
+                close = nearest(str(key), _SELECTOR_FIELDS)
+                hint = f"Did you mean {' or '.join(close)}?" if close else None
+                raise InvalidAction.at(f"{field}.{key}", "is not a field of a selector", hint=hint)
     return Step(action=to_native(name, kind.rule, fields), settle=kind.settle)
 
 
@@ -227,10 +230,10 @@ def error_answer(error: HandrailError) -> dict[str, Any]:
     answer: dict[str, Any] = {"error": "".join(parts).replace("`within`", "`scrollTarget`"), "code": code}
     for name, detail in _ATTRIBUTES.get(code, {}).items():
         value = error.details.get(detail)
+        if name == "command" and isinstance(value, list):
+            value = " ".join(map(str, value))
         if value is not None:
-            answer[name] = (
-                " ".join(map(str, value)) if name == "command" and isinstance(value, list) else value
-            )
+            answer[name] = value
     return answer
 
 
@@ -269,16 +272,6 @@ def _read_flow(arguments: Mapping[str, Any]) -> list[Step]:
             path = f"steps[{index}].{error.details.get('path', '')}"
             raise InvalidAction(f"steps[{index}].{error.message}", hint=error.hint, path=path) from None
     return read
-
-
-def _check_selector(field: str, selector: Any) -> None:
-    if not isinstance(selector, Mapping):
-        return
-    for key in selector:
-        if key not in _SELECTOR_FIELDS and key not in ("text_contains", "class_name"):
-            close = nearest(str(key), _SELECTOR_FIELDS)
-            hint = f"Did you mean {' or '.join(close)}?" if close else None
-            raise InvalidAction.at(f"{field}.{key}", "is not a field of a selector", hint=hint)
 
 
 def _selectors_in_seed_spelling(fields: dict[str, Any]) -> dict[str, Any] | None:

@@ -65,7 +65,16 @@ def native_arguments(name: str, arguments: Arguments) -> dict[str, Any]:
             return fields
         rest = {key: value for key, value in fields.items() if key not in _CONDITIONS}
         return {**rest, "condition": flat[0] if len(flat) == 1 else {"all": flat}}
-    return _merge_target(cls, fields) if "target" in cls.model_fields else fields
+    # `elementId` and a selector's fields beside the target belong to it.
+    own = {camel(field) for field in cls.model_fields} | set(cls.model_fields)
+    beside = {key: fields[key] for key in fields if key not in own and key in _SELECTOR}
+    if "target" not in own or not beside:
+        return fields
+    rest = {key: value for key, value in fields.items() if key not in beside}
+    target = rest.get("target")
+    if isinstance(target, str):
+        target = {"ref" if target.startswith("@") else "text": target}
+    return {**rest, "target": {**cast("dict[str, Any]", target or {}), **beside}}
 
 
 def require_reason(action: AnyAction) -> AnyAction:
@@ -155,16 +164,3 @@ def _in_native_spelling(cls: type[Act], arguments: Arguments) -> dict[str, Any]:
 def _integer(value: Any) -> Any:
     """JSON of some languages has no integers: 540.0 is 540."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _merge_target(cls: type[Act], fields: dict[str, Any]) -> dict[str, Any]:
-    """`elementId` and a selector's fields beside the target belong to it."""
-    own = {camel(name) for name in cls.model_fields} | set(cls.model_fields)
-    beside = {key: fields[key] for key in fields if key not in own and key in _SELECTOR}
-    if not beside:
-        return fields
-    rest = {key: value for key, value in fields.items() if key not in beside}
-    target = rest.get("target")
-    if isinstance(target, str):
-        target = {"ref" if target.startswith("@") else "text": target}
-    return {**rest, "target": {**cast("dict[str, Any]", target or {}), **beside}}

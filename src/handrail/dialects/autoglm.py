@@ -52,15 +52,12 @@ def _ask_person(instruction: Any, capability: str) -> dict[str, Any]:
 
 def _tap(arguments: Fields, talk: Conversation) -> WordMeaning:
     """With a message it is a sensitive one: a person is asked before it."""
-    tap = {
-        "type": "tap",
-        "target": _ELEMENT["element"].read(required_field(arguments, "element"), "element", talk),
-    }
+    target = _ELEMENT["element"].read(required_field(arguments, "element"), "element", talk)
+    tap = {"type": "tap", "target": target}
     if not arguments.get("message"):
         return WordMeaning((tap,))
-    return WordMeaning(
-        (_ask_person(arguments["message"], SENSITIVE), tap), "a person was asked before the tap"
-    )
+    question = _ask_person(arguments["message"], SENSITIVE)
+    return WordMeaning((question, tap), "a person was asked before the tap")
 
 
 def _write_tap(action: Act, talk: Conversation) -> Fields | None:
@@ -80,9 +77,8 @@ def _write_take_over(action: Act, _: Conversation) -> Fields | None:
 
 
 def _interact(arguments: Fields, _: Conversation) -> WordMeaning:
-    return WordMeaning(
-        (_ask_person(arguments.get("message", "Several choices are possible: which one?"), "unknown"),)
-    )
+    question = arguments.get("message", "Several choices are possible: which one?")
+    return WordMeaning((_ask_person(question, "unknown"),))
 
 
 def _do_nothing(_: Fields, __: Conversation) -> WordMeaning:
@@ -110,16 +106,15 @@ ROWS: dict[str, TableRow] = {
 }
 
 
-def hear(output: Any) -> ParsedOutput:
+def parse(output: Any) -> ParsedOutput:
     """The call inside `<answer>`, or the first one that there is."""
     text = cut_output(output)
     thought, answer = _THINK.search(text), _ANSWER.search(text)
     body = answer[1] if answer else _THINK.sub("", text)
     calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in ("do", "finish")]
     if not calls:
-        raise InvalidAction(
-            "there is no action in the answer", path="action", hint='Write do(action="Tap", element=[x,y]).'
-        )
+        hint = 'Write do(action="Tap", element=[x,y]).'
+        raise InvalidAction("there is no action in the answer", path="action", hint=hint)
     call, repairs = calls[0], list(calls[0].repairs)
     if len(calls) > 1:
         repairs.append(f"{len(calls)} actions, the first was taken")
@@ -132,17 +127,16 @@ def hear(output: Any) -> ParsedOutput:
 
 
 def form(word: str, fields: Fields) -> str:
-    arguments = ", ".join(f"{name}={_written_value(value)}" for name, value in fields.items())
+    written = []
+    for name, value in fields.items():
+        text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+        written.append(
+            f"{name}=[{','.join(map(str, value))}]" if isinstance(value, list) else f'{name}="{text}"'
+        )
+    arguments = ", ".join(written)
     if word == "finish":
         return f"<answer>finish({arguments})</answer>"
     return f'<answer>do(action="{word}"{", " if arguments else ""}{arguments})</answer>'
-
-
-def _written_value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{','.join(map(str, value))}]"
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{text}"'
 
 
 GUIDE = """\
@@ -153,5 +147,5 @@ do(action="Double Tap", element=[x,y]), do(action="Back"), do(action="Home"),
 do(action="Wait", duration="x seconds"), do(action="Take_over", message="xxx"), finish(message="xxx").
 Coordinates go from 0 to 999 in both directions."""
 DIALECT = Dialect(
-    "autoglm", "Open-AutoGLM", "thousand", ROWS, hear, form, text_answer, GUIDE, is_text=True, shows=True
+    "autoglm", "Open-AutoGLM", "thousand", ROWS, parse, form, text_answer, GUIDE, is_text=True, shows=True
 )

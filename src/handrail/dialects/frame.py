@@ -48,22 +48,17 @@ class CoordinateFrame:
         if self.unit == "device":
             return self.device_size
         if self.picture is None:
-            raise InvalidAction.at(
-                "picture",
-                "is required: the numbers are pixels of the picture that was sent",
-                hint="Say how large that picture was, such as 720x1600.",
-            )
+            problem = "is required: the numbers are pixels of the picture that was sent"
+            hint = "Say how large that picture was, such as 720x1600."
+            raise InvalidAction.at("picture", problem, hint=hint)
         return smart_resize(*self.picture) if self.unit == "resized" else self.picture
 
     @property
     def device_size(self) -> Size:
         """The screen. Raises `InvalidAction` where nobody has said how large it is."""
         if self.screen is None:
-            raise InvalidAction.at(
-                "screen",
-                "is required: the numbers are shares of it",
-                hint="Say how large the screen is, such as 1080x2400.",
-            )
+            hint = "Say how large the screen is, such as 1080x2400."
+            raise InvalidAction.at("screen", "is required: the numbers are shares of it", hint=hint)
         return self.screen
 
     def to_device(self, x: float, y: float, path: str = "") -> dict[str, int]:
@@ -135,12 +130,11 @@ def unit_from(text: str | None, default: Unit) -> Unit:
     """A word of `Unit`, or the dialect's own."""
     if text is None:
         return default
-    for unit in get_args(Unit):
+    units: tuple[Unit, ...] = get_args(Unit)
+    for unit in units:
         if text == unit:
-            return unit  # type: ignore[no-any-return]
-    raise InvalidAction.at(
-        "frame", f"{text[:40]!r} is not known", hint=f"One of: {', '.join(get_args(Unit))}."
-    )
+            return unit
+    raise InvalidAction.at("frame", f"{text[:40]!r} is not known", hint=f"One of: {', '.join(units)}.")
 
 
 def number_from(value: Any, path: str) -> float:
@@ -193,7 +187,15 @@ class Conversation:
 
 def place_from(value: Any, path: str, talk: Conversation) -> dict[str, int]:
     """`[x, y]`, `{x, y}` or "x, y" in the frame; a box of four numbers is its centre, and lies inside."""
-    numbers = _read_numbers(value, path)
+    if isinstance(value, Mapping):
+        value = [value.get("x"), value.get("y")]
+    if isinstance(value, str):
+        value = [part for part in value.strip(" ()[]").replace(",", " ").split() if part]
+    if not isinstance(value, list | tuple) or len(value) > 4:
+        raise InvalidAction.at(path, "should be two numbers", hint="Write [x, y].")
+    while len(value) == 1 and isinstance(value[0], list | tuple):
+        value = value[0]
+    numbers = [number_from(number, path) for number in value]
     if len(numbers) == 4:
         for x, y in (numbers[:2], numbers[2:]):
             talk.frame.to_device(x, y, path)
@@ -203,29 +205,14 @@ def place_from(value: Any, path: str, talk: Conversation) -> dict[str, int]:
     return talk.place(numbers[0], numbers[1], path)
 
 
-def _read_numbers(value: Any, path: str) -> list[float]:
-    if isinstance(value, Mapping):
-        value = [value.get("x"), value.get("y")]
-    if isinstance(value, str):
-        value = [part for part in value.strip(" ()[]").replace(",", " ").split() if part]
-    if not isinstance(value, list | tuple) or len(value) > 4:
-        raise InvalidAction.at(path, "should be two numbers", hint="Write [x, y].")
-    while len(value) == 1 and isinstance(value[0], list | tuple):
-        value = value[0]
-    return [number_from(number, path) for number in value]
-
-
 def element_by_number(value: Any, path: str, talk: Conversation, first: int = 0) -> str:
     """The ref of an element in the list that the caller was told last, whose first has this number."""
     number = number_from(value, path)
     if not talk.elements:
         raise InvalidAction.at(path, "no list of elements was told yet", hint="Look first, or give a place.")
     if not number.is_integer() or not 0 <= number - first < len(talk.elements):
-        raise InvalidAction.at(
-            path,
-            f"{number:g} is none of the {len(talk.elements)} elements that were told",
-            hint="Look again.",
-        )
+        problem = f"{number:g} is none of the {len(talk.elements)} elements that were told"
+        raise InvalidAction.at(path, problem, hint="Look again.")
     return talk.elements[int(number) - first]
 
 
@@ -247,9 +234,7 @@ class PlaceField:
         """None: an element has no place before it was found."""
         if not isinstance(value, Mapping) or "x" not in value:
             return None
-        return [
-            without_zero_fraction(coordinate) for coordinate in talk.frame.from_device(value["x"], value["y"])
-        ]
+        return list(map(without_zero_fraction, talk.frame.from_device(value["x"], value["y"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +245,7 @@ class SecondsField:
     as_words: bool = False
     most: float = 600.0
 
-    def read(self, value: Any, name: str, talk: Any) -> Any:
-        del talk
+    def read(self, value: Any, name: str, _: Any) -> Any:
         if isinstance(value, str):
             value = value.lower().replace("seconds", "").replace("second", "").strip().removesuffix("s")
         seconds = number_from(value, name)
@@ -269,8 +253,7 @@ class SecondsField:
             raise InvalidAction.at(name, f"should be 0 to {self.most:g} seconds")
         return round(seconds * 1000)
 
-    def write(self, value: Any, talk: Any) -> Any:
-        del talk
+    def write(self, value: Any, _: Any) -> Any:
         seconds = without_zero_fraction(value / 1000)
         return f"{seconds} seconds" if self.as_words else seconds
 
@@ -282,8 +265,7 @@ class RenamedWords:
     path: str
     words: Mapping[str, Any]
 
-    def read(self, value: Any, name: str, talk: Any) -> Any:
-        del talk
+    def read(self, value: Any, name: str, _: Any) -> Any:
         word = str(value)
         any_case = {key.lower(): native for key, native in self.words.items()}
         native = self.words.get(word, any_case.get(word.lower()))
@@ -292,8 +274,7 @@ class RenamedWords:
             raise InvalidAction.at(name, f"must be one of: {words}, not {word[:40]!r}")
         return native
 
-    def write(self, value: Any, talk: Any) -> Any:
-        del talk
+    def write(self, value: Any, _: Any) -> Any:
         return next((word for word, ours in self.words.items() if ours == value), None)
 
 
@@ -303,14 +284,12 @@ class TextArgument:
 
     path: str
 
-    def read(self, value: Any, name: str, talk: Any) -> Any:
-        del talk
+    def read(self, value: Any, name: str, _: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise InvalidAction.at(name, "should be a text")
         return str(value)
 
-    def write(self, value: Any, talk: Any) -> Any:
-        del talk
+    def write(self, value: Any, _: Any) -> Any:
         return value
 
 
@@ -324,11 +303,10 @@ def opposite_direction(path: str = "direction") -> RenamedWords:
 
 def refuse_other_fields(arguments: Fields, names: Iterable[str], word: str) -> None:
     allowed = list(names)
+    hint = f"{word} takes: {', '.join(allowed)}."
     for key in arguments:
         if key not in allowed:
-            raise FurtherField.at(
-                str(key), f"is not a field of {word}", hint=f"{word} takes: {', '.join(allowed)}."
-            )
+            raise FurtherField.at(str(key), f"is not a field of {word}", hint=hint)
 
 
 def required_field(arguments: Fields, name: str) -> Any:

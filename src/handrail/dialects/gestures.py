@@ -39,11 +39,8 @@ def scroll_strokes(at: Mapping[str, int], dx: float, dy: float, talk: Conversati
     width, height = talk.frame.device_size
     count = max(1, math.ceil(max(abs(dx) / (width * LONGEST), abs(dy) / (height * LONGEST)) - 1e-9))
     if count > MOST_STROKES:
-        raise InvalidAction(
-            f"scroll: {count} strokes are too many; at most {MOST_STROKES} are made",
-            path="scroll_amount",
-            hint="Scroll less at a time.",
-        )
+        why = f"scroll: {count} strokes are too many; at most {MOST_STROKES} are made"
+        raise InvalidAction(why, path="scroll_amount", hint="Scroll less at a time.")
     x1, x2 = _stroke_ends(at["x"], dx / count, width)
     y1, y2 = _stroke_ends(at["y"], dy / count, height)
     if (x1, y1) == (x2, y2):
@@ -84,9 +81,7 @@ def wheel_of_swipe(action: Act, talk: Conversation) -> tuple[list[float | int], 
     wheel_swipe = wheel_strokes(FINGER[finger], round(clicks), middle, talk)
     if wheel_swipe != [action.to_dict()]:
         return None
-    place = [
-        without_zero_fraction(coordinate) for coordinate in talk.frame.from_device(middle["x"], middle["y"])
-    ]
+    place = list(map(without_zero_fraction, talk.frame.from_device(middle["x"], middle["y"])))
     return place, FINGER[finger], round(clicks)
 
 

@@ -127,15 +127,13 @@ def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
 
 
 def write_tool(action: Act) -> tuple[str, dict[str, Any]]:
+    own = {native: foreign for foreign, native in _SELECTOR.items()}
     for name, rule in TOOLS.items():
         arguments = from_native(rule, action)
         selector = (arguments or {}).get("selector", {})
-        if arguments is not None and selector.keys() <= set(_SELECTOR.values()):
-            if isinstance(arguments.get("selector"), Mapping):
-                own = {native: foreign for foreign, native in _SELECTOR.items()}
-                arguments["selector"] = {
-                    own.get(key, key): value for key, value in arguments["selector"].items()
-                }
+        if arguments is not None and selector.keys() <= own.keys():
+            if selector:
+                arguments["selector"] = {own[key]: value for key, value in selector.items()}
             return name, arguments
     raise Unsupported(f"{action.type} with these fields has no tool in mobile-debug")
 
@@ -228,9 +226,7 @@ def selector_for_answer(
 
 
 def failure_code(code: str | None) -> str:
-    if code in FAILURE_CODES:
-        return str(code)
-    return _NEAREST_CODE.get(str(code), "UNKNOWN")
+    return str(code) if code in FAILURE_CODES else _NEAREST_CODE.get(str(code), "UNKNOWN")
 
 
 def write_resolved(element: ResolvedElement) -> dict[str, Any]:

@@ -90,7 +90,7 @@ ROWS: dict[str, TableRow] = {
 }  # fmt: skip
 
 
-def hear(output: Any) -> ParsedOutput:
+def parse(output: Any) -> ParsedOutput:
     """A tool call in tags, as an object, or its arguments alone."""
     thought = ""
     repairs: tuple[str, ...] = ()
@@ -127,7 +127,7 @@ DIALECT = Dialect(
     "mobile_use of GUI-Owl and Qwen",
     "thousand",
     ROWS,
-    hear,
+    parse,
     form,
     tool_answer,
     GUIDE,

@@ -24,6 +24,7 @@ _WORDS: dict[str, Any] = {
     "False": False, "None": None,
 }  # fmt: skip
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
@@ -126,21 +127,14 @@ class LenientReader:
         if here == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", self.text[self.at : self.at + 4]):
             code = int(self.text[self.at : self.at + 4], 16)
             self.at += 4
-            low = self._low_surrogate() if 0xD800 <= code < 0xDC00 else 0
-            if 0xD800 <= code < 0xE000 and not low:
-                self._note("half a character")
-            # Lone surrogates become U+FFFD: they can't be written as UTF-8.
-            if low:
-                return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
-            return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)
+            if not 0xD800 <= code < 0xE000:
+                return chr(code)
+            if code < 0xDC00 and (pair := _LOW_SURROGATE.match(self.text, self.at)):
+                self.at = pair.end()
+                return chr(0x10000 + ((code - 0xD800) << 10) + (int(pair[1], 16) - 0xDC00))
+            self._note("half a character")
+            return "\ufffd"  # lone surrogates can't be written as UTF-8
         return _ESCAPES.get(here, here)
-
-    def _low_surrogate(self) -> int:
-        pair = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})").match(self.text, self.at)
-        if not pair:
-            return 0
-        self.at = pair.end()
-        return int(pair[1], 16)
 
     def _skip_space(self) -> None:
         space = _SPACE_AND_BLOCKS if self.at < self._last_block else _SPACE
@@ -192,23 +186,19 @@ def calls_in(text: str) -> list[TextCall]:
             continue
         # Where the call's own bracket closes: before the next call, else as far right as one is.
         start = call.end()
-        following = next(
-            (match for match in _CALL.finditer(text, start) if _begins_line(text, match.start())), None
+        following = (match.start() for match in _CALL.finditer(text, start))
+        heads = ((at, text[:at].rpartition("\n")) for at in following)
+        stop = next(
+            (at for at, (_, end, head) in heads if end and head.strip() in ("", "Action:")), len(text)
         )
-        stop = following.start() if following else len(text)
         tag = text.find("</", start)
         if start <= tag < stop and text[start:tag].rstrip().endswith(")"):
             stop = tag
         last = text.rfind(")", start, stop)
-        end, is_closed = (last, True) if last >= 0 else (stop, False)
-        repairs = () if is_closed else ("a missing end",)
-        calls.append(TextCall(call[1], _read_fields(text[call.end() : end]), repairs))
+        end, repairs = (last, ()) if last >= 0 else (stop, ("a missing end",))
+        calls.append(TextCall(call[1], _read_fields(text[start:end]), repairs))
         at = end + 1
     return calls
-
-
-def _begins_line(text: str, at: int) -> bool:
-    return text[:at].rpartition("\n")[2].strip() in ("", "Action:") and "\n" in text[:at]
 
 
 def _read_fields(inside: str) -> dict[str, Any]:
@@ -216,25 +206,23 @@ def _read_fields(inside: str) -> dict[str, Any]:
     parsed: dict[str, Any] = {}
     at = 0
     while name := _FIELD.search(inside, at):
-        value, at = _read_value(inside, name.end())
+        at = name.end()
+        here = inside[at : at + 1]
+        if here and here in _QUOTES:
+            following = _NEXT.search(inside, at + 1)
+            while following and inside[following.start() - 1] not in _QUOTES:  # a comma inside the text
+                following = _NEXT.search(inside, following.end())
+            end = following.start() if following else len(inside)
+            body = inside[at + 1 : end].rstrip()
+            if body and body[-1] in _QUOTES:
+                body = body[:-1]
+            value: Any = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), body)
+        else:
+            reader = LenientReader(inside, at)
+            value, end = reader.value(), reader.at
         parsed.setdefault(name[1], value)
+        at = max(end, at + 1)
     return parsed
-
-
-def _read_value(inside: str, at: int) -> tuple[Any, int]:
-    here = inside[at : at + 1]
-    if here and here in _QUOTES:
-        following = _NEXT.search(inside, at + 1)
-        while following and inside[following.start() - 1] not in _QUOTES:  # a comma inside the text
-            following = _NEXT.search(inside, following.end())
-        end = following.start() if following else len(inside)
-        body = inside[at + 1 : end].rstrip()
-        if body and body[-1] in _QUOTES:
-            body = body[:-1]
-        return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), body), max(end, at + 1)
-    reader = LenientReader(inside, at)
-    value = reader.value()
-    return value, max(reader.at, at + 1)
 
 
 def json_in(text: str) -> tuple[Any, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pydantic_core import from_json
 
 from handrail.dialects.model_text import LenientReader
-from handrail.dialects.rules import round_half_up
+from handrail.dialects.rules import put_at_path, round_half_up
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
@@ -91,10 +91,10 @@ class Normalised:
     not_executable: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        outcome = (
-            {"native": self.native.to_dict()} if self.native else {"not_executable": self.not_executable}
-        )
-        return {"action": self.action, "defaulted": self.defaulted, **outcome}
+        written = {"action": self.action, "defaulted": self.defaulted}
+        if self.native:
+            return {**written, "native": self.native.to_dict()}
+        return {**written, "not_executable": self.not_executable}
 
 
 def normalise(payload: Any) -> Normalised:
@@ -104,10 +104,14 @@ def normalise(payload: Any) -> Normalised:
     kind = TOOL_NAMES.get(kind, kind) if isinstance(kind, str) else None
     if kind not in SHAPES:
         wait = {"type": "wait", "durationMs": 1000}
-        return Normalised(
-            _with_reason(wait, source), ["type"], action_from({"type": "wait", "duration_ms": 1000})
-        )
-    source = _unpack_pair(source) if kind == "tap" else source
+        native = action_from({"type": "wait", "duration_ms": 1000})
+        return Normalised(_with_reason(wait, source), ["type"], native)
+    if kind == "tap" and "x" not in source and "y" not in source:
+        for name in ("coordinate", "position"):  # `[x, y]`, as OpenPocket itself accepts
+            pair = source.get(name)
+            if isinstance(pair, list | tuple) and len(pair) == 2:
+                source = {**source, "x": pair[0], "y": pair[1]}
+                break
     action: dict[str, Any] = {"type": kind}
     defaulted: list[str] = []
     for name, shape in SHAPES[kind].fields.items():
@@ -131,7 +135,11 @@ def write_action(action: Act) -> dict[str, Any]:
             value: Any = data
             for part in rule.native.split("."):
                 value = value[part]
-            written[name] = value if rule.kind is int else _as_text(name, value)
+            if name == "keycode":
+                value = KEYS.get(str(value), str(value))
+            elif rule.kind is not int:
+                value = shlex.join(value) if isinstance(value, list) else str(value)
+            written[name] = value
         return written if kind == "finish" else _with_reason(written, data)
     raise Unsupported(
         f"{action.type} with these fields has no form in OpenPocket", hint="Resolve it to a point first."
@@ -154,15 +162,6 @@ def _value_of_kind(value: Any, shape: SeedField) -> Any:
     return value if value or shape.default == "" else None
 
 
-def _unpack_pair(source: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`coordinate: [x, y]` and `position: [x, y]`, as OpenPocket itself accepts."""
-    for name in ("coordinate", "position"):
-        pair = source.get(name)
-        if isinstance(pair, list | tuple) and len(pair) == 2 and "x" not in source and "y" not in source:
-            return {**source, "x": pair[0], "y": pair[1]}
-    return source
-
-
 def _with_reason(action: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
     reason = source.get("reason")
     return {**action, "reason": reason} if isinstance(reason, str) and reason.strip() else action
@@ -172,34 +171,24 @@ def _add_native_action(action: dict[str, Any], defaulted: list[str], source: Map
     invented = [name for name in defaulted if name in _COORDINATES]
     empty = [name for name in _NEVER_EMPTY if name in action and not action[name].strip()]
     lost = [name for name in defaulted if name in ("keycode", "text") and source.get(name) is not None]
-    if invented:
-        return Normalised(
-            action, defaulted, not_executable=f"missing or invalid coordinates: {', '.join(invented)}"
-        )
-    if empty:
-        return Normalised(action, defaulted, not_executable=f"{empty[0]} is empty")
-    if lost:
-        return Normalised(action, defaulted, not_executable=f"{lost[0]} is not a string")
+    why = [f"missing or invalid coordinates: {', '.join(invented)}"] if invented else []
+    why += [f"{name} is empty" for name in empty] + [f"{name} is not a string" for name in lost]
+    if why:
+        return Normalised(action, defaulted, not_executable=why[0])
     try:
         shape = SHAPES[action["type"]]
         native: dict[str, Any] = {"type": shape.native}
         for name, rule in shape.fields.items():
-            holder = native
-            *parents, last = rule.native.split(".")
-            for parent in parents:
-                holder = holder.setdefault(parent, {})
-            holder[last] = _key_in_lower_case(action[name]) if name == "keycode" else action[name]
+            value = action[name]
+            if name == "keycode":  # `BACK` and `Back` are short names in capitals
+                low = value.strip().lower()
+                value = low if low in KEYS else value.strip()
+            put_at_path(native, rule.native, value)
         if reason := action.get("reason"):
             native["reason"] = reason[:1000]
         return Normalised(action, defaulted, native=action_from(native))
     except InvalidAction as error:
         return Normalised(action, defaulted, not_executable=error.message)
-
-
-def _key_in_lower_case(keycode: str) -> str:
-    """`BACK` and `Back` are short names in capitals."""
-    word = keycode.strip()
-    return word.lower() if word.lower() in KEYS else word
 
 
 def _can_be_written(action: Act) -> bool:
@@ -213,12 +202,6 @@ def _can_be_written(action: Act) -> bool:
     if action.type == "swipe":
         return getattr(action, "from_", None) is not None
     return isinstance(target, Point) if action.type == "tap" else target is None
-
-
-def _as_text(name: str, value: Any) -> str:
-    if name == "keycode":
-        return KEYS.get(str(value), str(value))
-    return shlex.join(value) if isinstance(value, list) else str(value)
 
 
 MAX_CHARS = 200_000
@@ -257,7 +240,11 @@ def parse_step(output: str | Mapping[str, Any], thought: str = "") -> ModelStep:
     """One step from a model's text or tool call. Never fails."""
     if isinstance(output, Mapping):
         payload, reasoning, repairs = unwrap(dict(output))
-        return ModelStep(reasoning or thought, normalise(payload), _raw_of(output), repairs)
+        try:
+            raw = output["raw"] if isinstance(output.get("raw"), str) else repr(dict(output))[:MAX_CHARS]
+        except (RecursionError, ValueError):  # deeper than Python goes, or a number with thousands of digits
+            raw = "…"
+        return ModelStep(reasoning or thought, normalise(payload), raw, repairs)
     text = output[:MAX_CHARS]
     cut = ["the answer was cut"] if len(output) > MAX_CHARS else []
     parsed = find_action(text)
@@ -265,15 +252,6 @@ def parse_step(output: str | Mapping[str, Any], thought: str = "") -> ModelStep:
         return ModelStep(thought or text.strip(), normalise(None), output, [*cut, "no action was found"])
     payload, reasoning, repairs = parsed
     return ModelStep(reasoning or thought, normalise(payload), output, [*cut, *repairs])
-
-
-def _raw_of(output: Mapping[str, Any]) -> str:
-    if isinstance(output.get("raw"), str):
-        return str(output["raw"])
-    try:
-        return repr(dict(output))[:MAX_CHARS]
-    except (RecursionError, ValueError):  # deeper than Python goes, or a number with thousands of digits
-        return "…"
 
 
 def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction | None:
@@ -284,9 +262,15 @@ def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction 
         payload, reasoning, repairs = actions[0]
         several = [f"{len(actions)} actions, the first was taken"] if len(actions) > 1 else []
         return payload, reasoning or _text_around_json(text), [*repairs, *several]
-    call = _read_call(text)
-    if call:
-        return call[0], _text_around_json(text), call[1]
+    if call := _CALL.search(text):  # `tap(x=540, y=750)` or `tap(540, 750)`, by the seed's order of fields
+        kind = TOOL_NAMES.get(call[1], call[1])
+        reader = LenientReader(text, call.end() - 1)
+        arguments = reader.value()
+        if isinstance(arguments, list):
+            arguments = dict(zip(SHAPES[kind].fields, arguments, strict=False))
+        lost = [note for note in reader.repairs if note.startswith("a missing")]  # names are bare in a call
+        notes = ["the action was written as a call", *lost]
+        return {**arguments, "type": kind}, _text_around_json(text), notes
     named = [candidate for candidate in candidates if candidate[0]]
     if named:
         return named[0][0], named[0][1] or _text_around_json(text), named[0][2]
@@ -300,9 +284,13 @@ def _kind_of(payload: Mapping[str, Any]) -> Any:
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Every outermost `{…}` of the text, strict JSON first, leniently where that fails."""
-    strict = _parse_strict_json(text)
-    if strict is not None:
-        yield from ((parsed, []) for parsed in strict[:_CANDIDATES])
+    try:
+        strict = from_json(_FENCE.sub("", text, count=1).removesuffix("```") if text[:3] == "```" else text)
+    except (ValueError, TypeError):
+        pass
+    else:
+        values = strict if isinstance(strict, list) else [strict]
+        yield from [(value, []) for value in values if isinstance(value, dict)][:_CANDIDATES]
         return
     prose = ["the action was inside other text"] if not text.lstrip().startswith("{") else []
     at = 0
@@ -315,18 +303,6 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
         at = max(reader.at, at + 1)
         if isinstance(value, dict) and value:
             yield value, [*prose, *reader.repairs]
-
-
-def _parse_strict_json(text: str) -> list[dict[str, Any]] | None:
-    """The objects of a text that is JSON as a whole; None where it is not."""
-    try:
-        value = from_json(
-            _FENCE.sub("", text, count=1).removesuffix("```") if text.startswith("```") else text
-        )
-    except (ValueError, TypeError):
-        return None
-    values = value if isinstance(value, list) else [value]
-    return [parsed for parsed in values if isinstance(parsed, dict)]
 
 
 def unwrap(
@@ -359,13 +335,9 @@ def _object_inside(value: dict[str, Any], kinds: Collection[str], notes: list[st
         if calls:
             return calls[0]
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
-    return {"type": name, **_arguments(value)} if name else _named_otherwise(value, kinds, notes)
-
-
-def _named_otherwise(
-    value: dict[str, Any], kinds: Collection[str], notes: list[str]
-) -> dict[str, Any] | None:
-    """`{"action": "tap", "x": 1}` and `{"tap": {"x": 1}}`."""
+    if name:
+        return {"type": name, **_arguments(value)}
+    # `{"action": "tap", "x": 1}` and `{"tap": {"x": 1}}`.
     action = value.get("action")
     if isinstance(action, str) and "type" not in value:
         notes.append("the action was named by `action`")
@@ -386,20 +358,6 @@ def _arguments(call: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(arguments, dict):
             return {name: value for name, value in arguments.items() if name != "type"}
     return {}
-
-
-def _read_call(text: str) -> tuple[dict[str, Any], list[str]] | None:
-    """`tap(x=540, y=750)` or `tap(540, 750)`, by the seed's order of fields."""
-    call = _CALL.search(text)
-    if not call:
-        return None
-    kind = TOOL_NAMES.get(call[1], call[1])
-    reader = LenientReader(text, call.end() - 1)
-    arguments = reader.value()
-    if isinstance(arguments, list):
-        arguments = dict(zip(SHAPES[kind].fields, arguments, strict=False))
-    lost = [repair for repair in reader.repairs if repair.startswith("a missing")]  # names are bare in a call
-    return {**arguments, "type": kind}, ["the action was written as a call", *lost]
 
 
 def _text_around_json(text: str) -> str:

@@ -49,7 +49,7 @@ def dialect(name: str) -> Dialect:
         name,
         "device",
         {},
-        hear=lambda _: ParsedOutput(()),
+        parse=lambda _: ParsedOutput(()),
         form=lambda word, fields: {"type": word, **fields},
         answer=plain_answer,
     )
@@ -58,8 +58,7 @@ def dialect(name: str) -> Dialect:
 class SeedDialect(Dialect):
     """A seed's reader with the same face. Its numbers are pixels of the screen."""
 
-    def read(self, output: Any, talk: Conversation) -> ReadActions:
-        del talk
+    def read(self, output: Any, _: Conversation) -> ReadActions:
         match self.name:
             case "openpocket":
                 return _read_openpocket(output)
@@ -73,8 +72,7 @@ class SeedDialect(Dialect):
                     raise unknown_name(kind, DESK_ACTIONS)
         return ReadActions((action_from(output),))
 
-    def write(self, action: Act, talk: Conversation) -> Any:
-        del talk
+    def write(self, action: Act, _: Conversation) -> Any:
         match self.name:
             case "openpocket":
                 return _module(self.name).write_action(action)
@@ -175,18 +173,24 @@ class CarriedOut:
     answer: Any
 
     def to_dict(self) -> dict[str, Any]:
-        more = {
-            "thought": self.reading.thought,
-            "notes": list(self.reading.notes),
-            "repairs": list(self.reading.repairs),
-        }
         described = {"answer": self.answer, "envelopes": [dict(envelope) for envelope in self.envelopes]}
-        return described | {name: value for name, value in more.items() if value}
+        return described | self.reading.remarks("thought", "notes", "repairs")
 
 
 async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> CarriedOut:
     """All actions of one answer, in order, up to the first that fails. Raises what `read` raises."""
-    reading = await _read_asking_screen_size(own, output, talk, do)
+    if own.numbers and not talk.elements:
+        talk.elements = [element["ref"] for element in await elements_now(do)]
+    saved = (talk.cursor, list(talk.held) if talk.held is not None else None, talk.answer)
+    try:
+        reading = own.read(output, talk)
+    except InvalidAction as error:
+        if error.details.get("path") != "screen" or talk.frame.screen is not None:
+            raise
+        # What is missing is asked for once, and only where it is needed.
+        talk.cursor, talk.held, talk.answer = saved
+        talk.frame = replace(talk.frame, screen=await screen_now(do))
+        reading = own.read(output, talk)
     envelopes: list[Mapping[str, Any]] = []
     texts: list[str] = []
     for action in reading.actions:
@@ -200,21 +204,6 @@ async def carry_out(own: Dialect, output: Any, talk: Conversation, do: Do) -> Ca
     outcome = await _outcome_of_actions(own, talk, do, envelopes, short)
     answer = own.write_answer(output, reading, outcome, envelopes, texts)
     return CarriedOut(reading, tuple(envelopes), outcome, answer)
-
-
-async def _read_asking_screen_size(own: Dialect, output: Any, talk: Conversation, do: Do) -> ReadActions:
-    """What is missing is asked for once, and only where it is needed."""
-    if own.numbers and not talk.elements:
-        talk.elements = [element["ref"] for element in await elements_now(do)]
-    saved = (talk.cursor, list(talk.held) if talk.held is not None else None, talk.answer)
-    try:
-        return own.read(output, talk)
-    except InvalidAction as error:
-        if error.details.get("path") != "screen" or talk.frame.screen is not None:
-            raise
-    talk.cursor, talk.held, talk.answer = saved
-    talk.frame = replace(talk.frame, screen=await screen_now(do))
-    return own.read(output, talk)
 
 
 async def _outcome_of_actions(

@@ -14,6 +14,7 @@ from handrail.protocol.model import camel
 from handrail.protocol.read import action_from, nearest, nearest_kind
 
 _FRACTIONS = {"value", "tolerance", "scale", "amount", "start_angle_deg", "end_angle_deg"}
+"""Every other number becomes an integer: seeds say `number`, the vocabulary wants pixels and milliseconds."""
 FULL_SIZE = {"scale": 1.0}
 """Of a screenshot: whoever aims at points takes them from the picture, so its pixels are the screen's."""
 
@@ -88,11 +89,18 @@ def to_native(
     """The native action; errors name the foreign field. `placed` is what was read already, by native path."""
     native = _fields_in_native_paths(name, rule, arguments, talk)
     for path, value in (placed or {}).items():
-        _put_at_path(native, path, value)
+        put_at_path(native, path, value)
     try:
         return action_from(native)
     except InvalidAction as error:
-        raise _error_about_foreign_field(error, rule) from None
+        path = str(error.details.get("path", ""))
+        for foreign, part in rule.fields.items():
+            own = native_path_of(part)
+            if path == own or path.startswith(own + "."):
+                renamed = foreign + path.removeprefix(own)
+                message = error.message.replace(f"{path}:", f"{renamed}:", 1)
+                raise InvalidAction(message, hint=error.hint, path=renamed) from None
+        raise
 
 
 def from_native(rule: ToolRule, action: Act) -> dict[str, Any] | None:
@@ -121,7 +129,8 @@ def from_native_with_places(
                 return None
         if taken is not None:
             foreign[name] = taken
-    leftover = {path for path in rest if not _is_default_of_field(path, rest[path], action)}
+    infos = type(action).model_fields
+    leftover = any(path not in infos or infos[path].default != value for path, value in rest.items())
     if leftover or any(name not in foreign for name in rule.required):
         return None
     return foreign, taken_apart
@@ -142,7 +151,7 @@ def _fields_in_native_paths(
 ) -> dict[str, Any]:
     native: dict[str, Any] = {"type": rule.native}
     for path, value in rule.fixed.items():
-        _put_at_path(native, path, value)
+        put_at_path(native, path, value)
     used: set[str] = set()
     for key, value in arguments.items():
         field_name = key if key in rule.fields or key in rule.ignored else camel(key)
@@ -154,12 +163,10 @@ def _fields_in_native_paths(
             if value is not None:
                 part = rule.fields[field_name]
                 path = native_path_of(part)
-                read = (
-                    _rounded_unless_fraction(path, value)
-                    if isinstance(part, str)
-                    else part.read(value, key, talk)
-                )
-                _put_at_path(native, path, read)
+                read = value if isinstance(part, str) else part.read(value, key, talk)
+                if isinstance(part, str) and isinstance(read, float) and math.isfinite(read):
+                    read = read if path in _FRACTIONS else round_half_up(read)
+                put_at_path(native, path, read)
         elif field_name not in rule.ignored:
             close = nearest(key, [*rule.fields, *rule.ignored])
             takes = ", ".join(rule.fields) or "nothing"
@@ -171,14 +178,7 @@ def _fields_in_native_paths(
     return native
 
 
-def _rounded_unless_fraction(path: str, value: Any) -> Any:
-    """These seeds say `number`; the vocabulary wants integer pixels and milliseconds."""
-    if isinstance(value, float) and math.isfinite(value) and path not in _FRACTIONS:
-        return round_half_up(value)
-    return value
-
-
-def _put_at_path(native: dict[str, Any], path: str, value: Any) -> None:
+def put_at_path(native: dict[str, Any], path: str, value: Any) -> None:
     *parents, last = path.split(".")
     for parent in parents:
         native = native.setdefault(parent, {})
@@ -192,7 +192,7 @@ def _take_at_path(flat: dict[str, Any], path: str) -> Any:
     below = {key: flat.pop(key) for key in list(flat) if key.startswith(path + ".")}
     nested: dict[str, Any] = {}
     for key, value in below.items():
-        _put_at_path(nested, key.removeprefix(path + "."), value)
+        put_at_path(nested, key.removeprefix(path + "."), value)
     return nested or None
 
 
@@ -204,19 +204,3 @@ def _flatten(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[prefix + key] = value
     return flat
-
-
-def _is_default_of_field(path: str, value: Any, action: Act) -> bool:
-    info = type(action).model_fields.get(path)
-    return info is not None and info.default == value
-
-
-def _error_about_foreign_field(error: InvalidAction, rule: ToolRule) -> InvalidAction:
-    path = str(error.details.get("path", ""))
-    for foreign, part in rule.fields.items():
-        native = native_path_of(part)
-        if path == native or path.startswith(native + "."):
-            renamed = foreign + path.removeprefix(native)
-            message = error.message.replace(f"{path}:", f"{renamed}:", 1)
-            return InvalidAction(message, hint=error.hint, path=renamed)
-    return error

@@ -69,13 +69,12 @@ class ReadActions:
     def to_dict(self) -> dict[str, Any]:
         native = [action.to_dict() for action in self.actions]
         described: dict[str, Any] = {"native": native[0] if len(native) == 1 else native}
-        more = {
-            "thought": self.thought,
-            "reply": self.reply,
-            "notes": list(self.notes),
-            "repairs": list(self.repairs),
-        }
-        return described | {name: value for name, value in more.items() if value}
+        return described | self.remarks("thought", "reply", "notes", "repairs")
+
+    def remarks(self, *names: str) -> dict[str, Any]:
+        """These of its fields as JSON data, without those that say nothing."""
+        present = {name: value for name in names if (value := getattr(self, name))}
+        return {name: value if isinstance(value, str) else list(value) for name, value in present.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +126,21 @@ class WordRule:
         for name, why in self.refused.items():
             if present.pop(name, None) not in (None, "", [], False):
                 raise Unsupported.at(name, f"{why}", hint=f"Send {word} without {name}.")
-        if self.points:
-            present = _fill_in_pointer(present, self.points, talk)
-        placed = _read_pairs(word, present, self.pairs, talk)
-        plain = {key: value for key, value in present.items() if key not in _names_in_pairs(self.pairs)}
+        if self.points and self.points in present:
+            talk.cursor = place_from(present[self.points], self.points, talk)
+        elif self.points:
+            if talk.cursor is None:
+                problem = "is required: nothing was pointed at before"
+                raise InvalidAction.at(self.points, problem, hint="Say where.")
+            present[self.points] = list(talk.frame.from_device(talk.cursor["x"], talk.cursor["y"]))
+        placed: dict[str, Any] = {}
+        for path, (x, y) in self.pairs.items():
+            if (x in present) != (y in present):
+                missing = y if x in present else x
+                raise InvalidAction.at(missing, "is required", hint=f"{word} needs {x} and {y}.")
+            if x in present:
+                placed[path] = talk.place(number_from(present[x], x), number_from(present[y], y), x)
+        plain = {key: value for key, value in present.items() if key not in self._paired}
         action = to_native(word, self._tool_rule(), plain, placed, talk)
         return WordMeaning((action.to_dict(),), self.note)
 
@@ -147,12 +157,15 @@ class WordRule:
             fields[x], fields[y] = map(
                 without_zero_fraction, talk.frame.from_device(places[path]["x"], places[path]["y"])
             )
-        needed = [name for pair in self.pairs.values() for name in pair if name in self.required.split()]
-        return None if any(name not in fields for name in needed) else fields
+        needed = self._paired.intersection(self.required.split())
+        return fields if needed <= fields.keys() else None
+
+    @property
+    def _paired(self) -> set[str]:
+        return {name for pair in self.pairs.values() for name in pair}
 
     def _tool_rule(self) -> ToolRule:
-        own = _names_in_pairs(self.pairs)
-        required = tuple(name for name in self.required.split() if name not in own)
+        required = tuple(name for name in self.required.split() if name not in self._paired)
         return ToolRule(self.native, self.fields, required, self.fixed, tuple(self.ignored.split()))
 
 
@@ -167,12 +180,10 @@ class RefusedWord:
     def says(self) -> str:
         return f"refused: {self.why}"
 
-    def read(self, word: str, arguments: Fields, talk: Conversation) -> WordMeaning:
-        del arguments, talk
+    def read(self, word: str, _: Fields, __: Conversation) -> WordMeaning:
         raise Unsupported(f"{word}: {self.why}", hint=self.hint, path="")
 
-    def write(self, action: Act, talk: Conversation) -> Fields | None:
-        del action, talk
+    def write(self, _: Act, __: Conversation) -> Fields | None:
         return None
 
 
@@ -219,7 +230,7 @@ class Dialect:
     title: str
     unit: Unit
     rows: Mapping[str, TableRow]
-    hear: Callable[[Any], ParsedOutput]
+    parse: Callable[[Any], ParsedOutput]
     """From the maker's form, or text, to words and fields. Raises `InvalidAction`."""
     form: Callable[[str, Fields], Any]
     """One word with its fields in the maker's form."""
@@ -242,7 +253,7 @@ class Dialect:
     def read(self, output: Any, talk: Conversation) -> ReadActions:
         """What a model wrote, as actions. Never fails in any other way than by these two errors."""
         try:
-            return self._read_calls(self.hear(output), talk)
+            return self._read_calls(self.parse(output), talk)
         except RecursionError:
             raise InvalidAction("it is nested too deeply", path="") from None
 
@@ -265,7 +276,13 @@ class Dialect:
             row = self.rows.get(call.word)
             if row is None:
                 raise unknown_name(call.word, self.rows, path="action")
-            actions += _confirmation_first(call)
+            if call.checks:  # a maker's own safety check is a question to a person
+                checks = (
+                    str(check.get("message") or check.get("code") or "a check") for check in call.checks
+                )
+                why = f"The model's maker wants a person to confirm: {'; '.join(checks)[:900]}"
+                ask = {"type": "request_human_auth", "capability": "permission", "instruction": why}
+                actions.append(action_from(ask))
             meaning = _read_known_fields(row, call, talk, notes)
             actions += [action_from(dict(action)) for action in meaning.actions]
             notes += [meaning.note] if meaning.note else []
@@ -318,46 +335,6 @@ def _read_known_fields(row: TableRow, call: WordCall, talk: Conversation, notes:
             if fields.pop(name, None) is None:
                 raise
             notes.append(f"{name} of {call.word} means nothing here and was left out")
-
-
-def _confirmation_first(call: WordCall) -> list[AnyAction]:
-    """A maker's own safety check is a question to a person."""
-    if not call.checks:
-        return []
-    questions = "; ".join(
-        str(check.get("message") or check.get("code") or "a check") for check in call.checks
-    )
-    ask = {"type": "request_human_auth", "capability": "permission"}
-    return [
-        action_from({**ask, "instruction": f"The model's maker wants a person to confirm: {questions[:900]}"})
-    ]
-
-
-def _names_in_pairs(pairs: Mapping[str, tuple[str, str]]) -> set[str]:
-    return {name for pair in pairs.values() for name in pair}
-
-
-def _read_pairs(
-    word: str, arguments: Fields, pairs: Mapping[str, tuple[str, str]], talk: Conversation
-) -> dict[str, Any]:
-    placed: dict[str, Any] = {}
-    for path, (x, y) in pairs.items():
-        if (x in arguments) != (y in arguments):
-            missing = y if x in arguments else x
-            raise InvalidAction.at(missing, "is required", hint=f"{word} needs {x} and {y}.")
-        if x in arguments:
-            placed[path] = talk.place(number_from(arguments[x], x), number_from(arguments[y], y), x)
-    return placed
-
-
-def _fill_in_pointer(arguments: dict[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
-    if name in arguments:
-        talk.cursor = place_from(arguments[name], name, talk)
-        return arguments
-    if talk.cursor is None:
-        raise InvalidAction.at(name, "is required: nothing was pointed at before", hint="Say where.")
-    own = talk.frame.from_device(talk.cursor["x"], talk.cursor["y"])
-    return {**arguments, name: list(own)}
 
 
 def outcome_text(reading: ReadActions, outcome: ActionOutcome) -> str:

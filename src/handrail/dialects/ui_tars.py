@@ -73,9 +73,8 @@ def _scroll(arguments: Fields, talk: Conversation) -> WordMeaning:
     if "direction" not in arguments and "point" in arguments and "end_box" in arguments:
         ends = (place_from(arguments[name], name, talk) for name in ("point", "end_box"))
         return WordMeaning(({"type": "swipe", **dict(zip(("from", "to"), ends, strict=True))},))
-    return WordMeaning(
-        tuple(wheel_strokes(direction_of(arguments), CLICKS, point_or_middle(arguments, talk), talk))
-    )
+    strokes = wheel_strokes(direction_of(arguments), CLICKS, point_or_middle(arguments, talk), talk)
+    return WordMeaning(tuple(strokes))
 
 
 def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
@@ -84,9 +83,8 @@ def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
 
 
 def _hotkey(arguments: Fields, _: Conversation) -> WordMeaning:
-    return WordMeaning(
-        (press_action(split_chord(str(arguments.get("key") or required_field(arguments, "hotkey"))), "key"),)
-    )
+    chord = str(arguments.get("key") or required_field(arguments, "hotkey"))
+    return WordMeaning((press_action(split_chord(chord), "key"),))
 
 
 def _write_hotkey(action: Act, _: Conversation) -> Fields | None:
@@ -121,16 +119,15 @@ ROWS: dict[str, TableRow] = {
 }
 
 
-def hear(output: Any, rows: Mapping[str, TableRow] = ROWS) -> ParsedOutput:
+def parse(output: Any, rows: Mapping[str, TableRow] = ROWS) -> ParsedOutput:
     """`rows` has the words that count as calls."""
     text = cut_output(output)
     thought = _HEADS.search(text)
     body = re.split(r"Action\s*[:：]", text)[-1] if re.search(r"Action\s*[:：]", text) else text
     calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in rows]
     if not calls:
-        raise InvalidAction(
-            "there is no action in the answer", path="action", hint="Write Action: click(point='…')."
-        )
+        hint = "Write Action: click(point='…')."
+        raise InvalidAction("there is no action in the answer", path="action", hint=hint)
     repairs = tuple(dict.fromkeys(note for candidate in calls for note in candidate.repairs))
     word_calls = tuple(WordCall(call.name, rename_fields(call.name, call.fields)) for call in calls)
     return ParsedOutput(word_calls, thought[1].strip() if thought else "", repairs)
@@ -164,5 +161,5 @@ end to submit, scroll(point='<point>x y</point>', direction='down'), open_app(ap
 drag(start_point='<point>x y</point>', end_point='<point>x y</point>'), press_home(), press_back(), wait(),
 finished(content='…')."""
 DIALECT = Dialect(
-    "ui_tars", "UI-TARS", "resized", ROWS, hear, form, text_answer, GUIDE, is_text=True, shows=True
+    "ui_tars", "UI-TARS", "resized", ROWS, parse, form, text_answer, GUIDE, is_text=True, shows=True
 )

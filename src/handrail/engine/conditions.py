@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from handrail.engine.snapshot import UiSnapshot
 from handrail.errors import AmbiguousTarget, ElementNotFound, ElementNotInteractable
@@ -35,20 +35,14 @@ class ConditionResult:
     observed: Any
 
     def verification(self, mode: VerificationMode) -> Verification:
-        return Verification(
-            mode=mode,
-            expected=self.expected,
-            observed=self.observed,
-            outcome="verified" if self.met else "failed",
-        )
+        outcome: Literal["verified", "failed"] = "verified" if self.met else "failed"
+        return Verification(mode=mode, expected=self.expected, observed=self.observed, outcome=outcome)
 
     @property
     def observed_text(self) -> str:
         """In words: text from the screen is quoted, the engine's own is not."""
         shown = self.observed if isinstance(self.observed, list) else [self.observed]
-        return "; ".join(
-            text if _OWN_WORDS.fullmatch(text := str(each)) else value_in_words(each) for each in shown
-        )
+        return "; ".join(str(v) if _OWN_WORDS.fullmatch(str(v)) else value_in_words(v) for v in shown)
 
 
 def check_condition(
@@ -73,9 +67,8 @@ def check_condition(
             return ConditionResult(wanted == there, wanted, there)
     if condition.toast is not None:
         texts = toast_texts(snapshot.screen)
-        return ConditionResult(
-            any(condition.toast in text for text in texts), condition.toast, texts or NO_TOAST
-        )
+        is_shown = any(condition.toast in text for text in texts)
+        return ConditionResult(is_shown, condition.toast, texts or NO_TOAST)
     if condition.screen_changed is not None:
         changed = before is not None and before.fingerprint != snapshot.fingerprint
         return ConditionResult(changed, "another screen", snapshot.fingerprint)
@@ -88,10 +81,8 @@ def check_condition(
 
 def toast_texts(screen: Screen) -> list[str]:
     """Plain adb sees toasts on no real phone: there only the helper hears of them."""
-    windows = [
-        window for window in screen.windows if is_toast(screen, window) and not is_system_bar(screen, window)
-    ]
-    return [node.text for window in windows for node in (window, *screen.inside(window)) if node.text]
+    toasts = (w for w in screen.windows if is_toast(screen, w) and not is_system_bar(screen, w))
+    return [node.text for window in toasts for node in (window, *screen.inside(window)) if node.text]
 
 
 def visible_matches(screen: Screen, target: Any, handles: Handles) -> list[Node]:
@@ -156,13 +147,11 @@ def _by_every_anchor(screen: Screen, target: Selector, handles: Handles) -> list
 def check_text_is(screen: Screen, wish: TextIs, handles: Handles) -> ConditionResult:
     """Any of the matching nodes may have the text."""
     texts = [effective_text(screen, node, handles) for node in visible_matches(screen, wish.target, handles)]
+    observed = _single_or_list(texts)
     if any(map(is_placeholder, texts)):
-        return ConditionResult(wish.equals in texts, NOT_TOLD, _single_or_list(texts))
-    if wish.contains is not None:
-        return ConditionResult(
-            any(_has_text(wish, text) for text in texts), f"…{wish.contains}…", _single_or_list(texts)
-        )
-    return ConditionResult(wish.equals in texts, wish.equals, _single_or_list(texts))
+        return ConditionResult(wish.equals in texts, NOT_TOLD, observed)
+    expected = wish.equals if wish.contains is None else f"…{wish.contains}…"
+    return ConditionResult(any(_has_text(wish, text) for text in texts), expected, observed)
 
 
 def check_state_is(screen: Screen, wish: StateIs, handles: Handles) -> ConditionResult:
@@ -213,9 +202,8 @@ def property_of(screen: Screen, node: Node, name: str, handles: Handles) -> Any:
             control = _only_fitting_node(screen, node, touched, lambda candidate: candidate.role in _VALUED)
             return slider_text(screen, control) if control.role == "slider" else value_of(control)
         case "checked" | "checkable":
-            return getattr(
-                _only_fitting_node(screen, node, touched, lambda candidate: candidate.checkable), name
-            )
+            control = _only_fitting_node(screen, node, touched, lambda candidate: candidate.checkable)
+            return getattr(control, name)
         case "state":
             return node.state_description or touched.state_description
         case "interactable":

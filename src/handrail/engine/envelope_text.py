@@ -48,7 +48,10 @@ def envelope_text(action: Act, envelope: Envelope, screen_text: str = "", *, ref
     else:
         # A field's text is its content, not its name; the caller's own words name it better.
         is_entry = isinstance(action, TypeText | ClearText)
-        summary = sentence_without_secret(action, label=None if is_entry else _target_label(envelope))
+        element = envelope.target.resolved if envelope.target and not is_entry else None
+        label = (element.text or element.accessibility_id or element.ref) if element else None
+        label = quoted(cut(clean(label), _LABEL))[1:-1] if label else None
+        summary = sentence_without_secret(action, label=label)
     # What an agent should know even after a success.
     notes = []
     if envelope.approval is not None and envelope.approval.by:
@@ -71,12 +74,6 @@ def _hidden_length(action: TypeText, envelope: Envelope) -> str:
     expected = envelope.verification.expected if envelope.verification else None
     count = f"{len(action.text)} characters"
     return count if is_password or expected == count else ""
-
-
-def _target_label(envelope: Envelope) -> str | None:
-    element = envelope.target.resolved if envelope.target else None
-    label = (element.text or element.accessibility_id or element.ref) if element else None
-    return quoted(cut(clean(label), _LABEL))[1:-1] if label else None
 
 
 def _body_text(envelope: Envelope) -> str:
@@ -106,13 +103,10 @@ def _output_text(envelope: Envelope) -> list[str]:
     for name in ("stdout", "stderr"):
         text = str(details.get(name) or "").rstrip("\n")
         if text:
-            lines += [f"{name}:", *(f"  {_without_control_characters(line)}" for line in text.split("\n"))]
+            # Spaces are kept, because output is often a table.
+            shown = "".join(char if char.isprintable() or char in "\t\n" else " " for char in text)
+            lines += [f"{name}:", *(f"  {line}" for line in shown.split("\n"))]
     return lines
-
-
-def _without_control_characters(line: str) -> str:
-    """Spaces are kept: output is often a table."""
-    return "".join(char if char.isprintable() or char == "\t" else " " for char in line)
 
 
 def _changes_text(envelope: Envelope, screen_text: str, *, refs: bool) -> str:
@@ -162,12 +156,6 @@ def _candidates(details: Mapping[str, Any]) -> Iterable[str]:
         label = quoted(cut(clean(str(candidate["label"])), _LABEL)) if candidate.get("label") else None
         id_ = f"#{candidate['id']}" if candidate.get("id") else None
         index = f"index={candidate['index']}" if "index" in candidate else None
-        words = (
-            candidate.get("ref"),
-            candidate.get("class"),
-            label,
-            id_,
-            str(candidate.get("bounds", "")) or None,
-            index,
-        )
+        bounds = str(candidate.get("bounds", ""))
+        words = (candidate.get("ref"), candidate.get("class"), label, id_, bounds, index)
         yield "  " + " ".join(word for word in words if word)

@@ -24,8 +24,6 @@ from handrail.protocol.envelope import Envelope, LifecycleState
 
 HELD = 1_000
 """Events that are kept for one listener."""
-
-
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom, in the device's pixels."""
 
@@ -49,16 +47,8 @@ class Event:
     """The element that is touched, once it is known."""
 
     def to_dict(self) -> dict[str, Any]:
-        written: dict[str, Any] = {
-            "action_id": self.action_id,
-            "action_type": self.action_type,
-            "device": self.device,
-            "state": self.state,
-            "at_ms": self.at_ms,
-            "terminal": self.terminal,
-            "actor": self.actor,
-            "by": self.by,
-        }
+        names = ("action_id", "action_type", "device", "state", "at_ms", "terminal", "actor", "by")
+        written = {name: getattr(self, name) for name in names}
         return written | ({"envelope": self.envelope.to_dict()} if self.envelope else {})
 
 

@@ -6,14 +6,15 @@ the lifecycle does the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, assert_never
 
-from handrail.engine.actions import apps_and_commands, expect, fields, observations, scroll
+from handrail.engine.actions import apps_and_commands, fields, observations, scroll
 from handrail.engine.gestures import LANES, SHARE, line_points, swipe_line
-from handrail.engine.run import Outcome, Stage
+from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.snapshot import require_present
 from handrail.engine.verify import (
     app_in_front,
@@ -112,17 +113,11 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
                 proof=app_in_front(action.package, START_BUDGET_MS, stage.screens.reader.foreground)
             )
         case system.ResetApp():
-            async with run.dispatching():
-                await stage.apps.reset(action.package)
-            return Outcome(verification=verified_by_read_back("cleared"))
+            return await _confirmed(run, lambda: stage.apps.reset(action.package), "cleared")
         case system.InstallApp():
-            async with run.dispatching():
-                await stage.apps.install(Path(action.path))
-            return Outcome(verification=verified_by_read_back("installed"))
+            return await _confirmed(run, lambda: stage.apps.install(Path(action.path)), "installed")
         case system.UninstallApp():
-            async with run.dispatching():
-                await stage.apps.uninstall(action.package)
-            return Outcome(verification=verified_by_read_back("removed"))
+            return await _confirmed(run, lambda: stage.apps.uninstall(action.package), "removed")
         case system.AddMedia():
             async with run.dispatching():
                 place = await stage.settings.add_media(Path(action.path))
@@ -139,27 +134,21 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
                 applied = await stage.settings.set_network(wanted)
             return Outcome(details=dict(applied.details), verification=verified_by_read_back(applied.text))
         case system.SetOrientation():
-            async with run.dispatching():
-                stands = await stage.settings.set_orientation(action.orientation)
-            return Outcome(verification=verified_by_read_back(stands))
+            return await _confirmed(run, lambda: stage.settings.set_orientation(action.orientation))
         case system.SetAppearance():
-            async with run.dispatching():
-                screens = await stage.settings.set_appearance(action.appearance)
-            return Outcome(verification=verified_by_read_back(screens))
+            return await _confirmed(run, lambda: stage.settings.set_appearance(action.appearance))
         case system.SetLocation():
-            async with run.dispatching():
-                place = await stage.settings.set_location(action.latitude, action.longitude)
-            return Outcome(verification=verified_by_read_back(place))
+            return await _confirmed(
+                run, lambda: stage.settings.set_location(action.latitude, action.longitude)
+            )
         case system.SetClipboard():
             return await apps_and_commands.set_clipboard(stage, action)
         case system.GrantPermission():
-            async with run.dispatching():
-                name = await stage.apps.grant(action.package, action.permission)
-            return Outcome(verification=verified_by_read_back(f"{name} granted"))
+            send = partial(stage.apps.grant, action.package, action.permission)
+            return await _confirmed(run, send, "{} granted")
         case system.RevokePermission():
-            async with run.dispatching():
-                name = await stage.apps.revoke(action.package, action.permission)
-            return Outcome(verification=verified_by_read_back(f"{name} revoked"))
+            send = partial(stage.apps.revoke, action.package, action.permission)
+            return await _confirmed(run, send, "{} revoked")
         case system.Shell():
             return await apps_and_commands.run_shell(stage, action)
         case system.RunScript():
@@ -186,20 +175,13 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             await stage.pass_time(action.duration_ms)
             return Outcome()
         case observe.WaitFor():
-            return await expect.wait_for(stage, action)
+            return await observations.wait_for(stage, action)
         case observe.WaitForStable():
-            return await expect.wait_for_stable(stage, action)
-        case (
-            observe.ExpectVisible()
-            | observe.ExpectAbsent()
-            | observe.ExpectText()
-            | observe.ExpectState()
-            | observe.ExpectScreen()
-            | observe.ExpectApp()
-        ):
-            return await expect.expect(stage, action)
+            return await observations.wait_for_stable(stage, action)
+        case observe.Check():
+            return await observations.expect(stage, action)
         case observe.RequestHumanAuth():
-            return await expect.request_human_auth(stage, action)
+            return await observations.request_human_auth(stage, action)
         case observe.GiveAnswer():
             return Outcome(details={"answer": action.text})
         case observe.Finish():
@@ -209,6 +191,13 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             return Outcome(details=details)
         case _:
             assert_never(action)
+
+
+async def _confirmed(run: Run, send: Callable[[], Awaitable[str | None]], observed: str = "{}") -> Outcome:
+    """For a command whose reply is the proof; it stands for the braces in `observed`."""
+    async with run.dispatching():
+        reply = await send()
+    return Outcome(verification=verified_by_read_back(observed.format(reply)))
 
 
 def _swipe_ends(stage: Stage, action: device.Swipe) -> tuple[ScreenPoint, ScreenPoint]:

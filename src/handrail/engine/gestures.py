@@ -17,7 +17,7 @@ from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import HideKeyboard, PressKey
-from handrail.protocol.keys import KeyEffect, effect_of_chord, effect_of_key, types_only
+from handrail.protocol.keys import KeyEffect, effect_of_chord, types_only
 from handrail.protocol.target import Point as PointTarget
 from handrail.protocol.target import Selector
 from handrail.protocol.traits import Pressed
@@ -35,19 +35,7 @@ from handrail.screen.node import (
 from handrail.screen.pictures import picture_around
 from handrail.screen.reach import element_at, touch_targets
 from handrail.screen.windows import is_input_method, is_window
-from handrail.surface.capabilities import (
-    Activation,
-    ControlValue,
-    ControlValues,
-    KeyPresses,
-    Mouse,
-    Scrolling,
-    Surface,
-    TextInput,
-    Touch,
-    TypingWay,
-    optional,
-)
+from handrail.surface import capabilities as can
 from handrail.surface.gesture import Gesture, Stroke, tap
 from handrail.surface.values import Activated, SetControl, Typed
 
@@ -80,10 +68,11 @@ class GuardedInput:
                 await self.perform(replace(tap(gesture.start), count=2))
                 return
         surface = self._stage.surface
-        touch = surface.need(Mouse) if gesture.needs_mouse else surface.need(Touch)
+        touch = surface.need(can.Mouse) if gesture.needs_mouse else surface.need(can.Touch)
         sent_as = _SENT_AS.get(gesture.kind, gesture.kind.replace("_", " "))
         pressed, reached = await self._pressed_by(gesture)
-        pointer = optional(surface, Mouse) if len(gesture.ends) == 1 and gesture.kind != "hover" else None
+        hovers = len(gesture.ends) == 1 and gesture.kind != "hover"
+        pointer = can.optional(surface, can.Mouse) if hovers else None
         if pointer is not None:
             # A page may act when the pointer arrives, and what it brings up then would be pressed.
             await self._stage.guard.authorize_press(self._stage, pressed)
@@ -104,7 +93,7 @@ class GuardedInput:
     async def _pressed_by(self, gesture: Gesture) -> tuple[PressedNodes, tuple[str, ...]]:
         """With what is at its ends, as far as the surface tells."""
         pressed = pressed_by_strokes(gesture.strokes)
-        activation = optional(self._stage.surface, Activation)
+        activation = can.optional(self._stage.surface, can.Activation)
         activated = await activation.by_points(gesture.ends) if activation is not None else None
         if activated is None:
             return pressed, ()
@@ -117,7 +106,7 @@ class GuardedInput:
         Raises `AmbiguousTarget`.
         """
         stage = self._stage
-        scrolling = optional(stage.surface, Scrolling)
+        scrolling = can.optional(stage.surface, can.Scrolling)
         if scrolling is None or isinstance(target, PointTarget) or not stage.guard.may_scroll(stage):
             return None
         if target.handle:
@@ -145,16 +134,16 @@ class GuardedInput:
     # keys and text
 
     async def key(self, key: str) -> None:
-        keys = self._stage.surface.need(KeyPresses)
-        pressed = await activated_by_keys(self._stage, (key,)) or pressed_by_key(key)
+        keys = self._stage.surface.need(can.KeyPresses)
+        pressed = await activated_by_keys(self._stage, (key,)) or pressed_by_keys(key)
         await self._do("key", pressed, lambda: keys.key(key))
 
     async def keys(self, keys: Sequence[str]) -> None:
-        board = self._stage.surface.need(KeyPresses)
-        pressed = await activated_by_keys(self._stage, keys) or pressed_by_keys(keys)
+        board = self._stage.surface.need(can.KeyPresses)
+        pressed = await activated_by_keys(self._stage, keys) or pressed_by_keys(*keys)
         await self._do("chord", pressed, lambda: board.chord(keys))
 
-    async def type_text(self, text: str, how: TypingWay | None = None) -> Typed:
+    async def type_text(self, text: str, how: can.TypingWay | None = None) -> Typed:
         pressed = pressed_by_text(text)
         if typed := await activated_by_keys(self._stage, ("a",)):  # a date is chosen by typing it
             pressed = _pressed_by_either(pressed, typed)
@@ -167,12 +156,12 @@ class GuardedInput:
     async def type_without_field(self, text: str) -> Typed:
         """Keys for a page that listens to them itself. What a letter can press there, each of these can."""
         letter = "KEYCODE_A"
-        pressed = await activated_by_keys(self._stage, (letter,)) or pressed_by_key(letter)
+        pressed = await activated_by_keys(self._stage, (letter,)) or pressed_by_keys(letter)
         if not types_only(text):
             pressed = _pressed_by_either(pressed, pressed_by_activation(Activated(is_unknown=True)))
         return await self._do("keys", pressed, lambda: self._text.type_text(text, how="keys"))
 
-    def require_typing_way(self, how: TypingWay | None) -> None:
+    def require_typing_way(self, how: can.TypingWay | None) -> None:
         """Raises `Unsupported` before a field is touched."""
         if how is not None and how not in self._text.ways:
             raise Unsupported(
@@ -187,13 +176,13 @@ class GuardedInput:
     async def clear_text(self) -> Typed:
         return await self._do("clearing", pressed_by_text(""), self._text.clear_text)
 
-    async def set_value(self, node: Node, value: ControlValue) -> SetControl | None:
+    async def set_value(self, node: Node, value: can.ControlValue) -> SetControl | None:
         """For a control that the surface can set directly; None if gestures have to set it."""
-        values = optional(self._stage.surface, ControlValues)
+        values = can.optional(self._stage.surface, can.ControlValues)
         if not node.native_id or values is None:
             return None
         pressed: PressedNodes = lambda _: [node]  # noqa: E731
-        activation = optional(self._stage.surface, Activation)
+        activation = can.optional(self._stage.surface, can.Activation)
         if (
             activation is not None
             and (chosen := await activation.by_value(node.native_id, value)) is not None
@@ -205,8 +194,8 @@ class GuardedInput:
         return self._text.reads_back_as(text)
 
     @property
-    def _text(self) -> TextInput:
-        return self._stage.surface.need(TextInput)
+    def _text(self) -> can.TextInput:
+        return self._stage.surface.need(can.TextInput)
 
     async def _do(self, what: str, pressed: PressedNodes, send: Callable[[], Awaitable[T]]) -> T:
         stage = self._stage
@@ -225,7 +214,7 @@ PressedNodes = Callable[[Screen], list[Node]]
 
 async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") -> PressedNodes | None:
     """None where the surface can't tell. `field`: the native id of what will have the focus."""
-    activation = optional(stage.surface, Activation)
+    activation = can.optional(stage.surface, can.Activation)
     if activation is None:
         return None
     if effect_of_chord(keys) is KeyEffect.NOTHING and activation.touched_keys.isdisjoint(keys):
@@ -234,10 +223,10 @@ async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") 
     return pressed_by_activation(activated) if activated is not None else None
 
 
-def as_sent(action: AnyAction, surface: Surface) -> AnyAction:
+def as_sent(action: AnyAction, surface: can.Surface) -> AnyAction:
     """The action as this surface sends it: one that presses back may be a touch there."""
     if isinstance(action, HideKeyboard | PressKey):
-        activation = optional(surface, Activation)
+        activation = can.optional(surface, can.Activation)
         key = action.name if isinstance(action, PressKey) else "back"
         if activation is not None and key in activation.touched_keys:
             return action.as_touch()
@@ -303,8 +292,6 @@ def _stand_in_node(screen: Screen, *texts: str, id_: str = "", role: str = "butt
 
 SwipeLine = tuple[int, int, int, int]
 """From x, y to x, y."""
-
-
 _NARROWEST_DP = 360
 _SLOP_DP = 8
 """Android's touch slop: a finger that moves less may count as a tap."""
@@ -337,12 +324,15 @@ def _under_strokes(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
     for stroke in strokes:
         ends = (stroke[0], stroke[-1]) if stroke[0] != stroke[-1] else (stroke[0],)
         for point in ends:
-            touched = touch_targets(screen, _on_screen(screen, point), touch_slop(screen))
+            x, y, box = *point, screen.bounds
+            if box.area:  # some devices clamp a point outside the screen to its edge
+                x, y = min(max(x, box.left), box.right - 1), min(max(y, box.top), box.bottom - 1)
+            touched = touch_targets(screen, ScreenPoint(x, y), touch_slop(screen))
             yield from touched
             if screen.is_cut and all(node.role in _BOXES for node in touched):
                 yield _stand_in_node(screen, "Something that was left out of the screen", role=UNCLEAR)
             if _is_key(screen, point, touched):
-                yield from pressed_by_key("enter")(screen)
+                yield from pressed_by_keys("enter")(screen)
         if len(stroke) > 1:
             for node in screen.nodes:
                 if node.role in _MOVED and any(_crosses(node.bounds, *leg) for leg in pairwise(stroke)):
@@ -363,15 +353,6 @@ def _is_key(screen: Screen, point: ScreenPoint, touched: Iterable[Node]) -> bool
     return is_low and any(point.y >= field.bounds.bottom for field in fields)
 
 
-def _on_screen(screen: Screen, point: ScreenPoint) -> ScreenPoint:
-    """Some devices clamp a point outside the screen to its edge."""
-    box = screen.bounds
-    if not box.area or box.holds(*point):
-        return point
-    x, y = point
-    return ScreenPoint(min(max(x, box.left), box.right - 1), min(max(y, box.top), box.bottom - 1))
-
-
 def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
     """Whether a straight line touches a box, by clipping it at each side."""
     enters, leaves = 0.0, 1.0
@@ -385,17 +366,10 @@ def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
     return enters <= leaves
 
 
-def pressed_by_key(key: str) -> PressedNodes:
-    """The focused node, if this key has an effect on it."""
-    return _pressed_by_effect(effect_of_key(key))
+def pressed_by_keys(*keys: str) -> PressedNodes:
+    """The focused node, if this key, or these together, have an effect on it."""
+    effect = effect_of_chord(keys)
 
-
-def pressed_by_keys(keys: Sequence[str]) -> PressedNodes:
-    """The same for keys that are held together."""
-    return _pressed_by_effect(effect_of_chord(keys))
-
-
-def _pressed_by_effect(effect: KeyEffect) -> PressedNodes:
     def pressed(screen: Screen) -> list[Node]:
         focused = _focused_nodes(screen)
         if effect is KeyEffect.MOVES:
@@ -423,7 +397,7 @@ def pressed_by_text(text: str) -> PressedNodes:
             return []
         if "\t" in text:
             return [node for node in screen.nodes if touchable(node) and node.role != "text_field"]
-        return pressed_by_key("enter")(screen)
+        return pressed_by_keys("enter")(screen)
 
     return pressed
 
@@ -440,14 +414,10 @@ def submit_buttons(screen: Screen, focused: Iterable[Node]) -> Iterator[Node]:
 
 
 Direction = Literal["up", "down", "left", "right"]
-
-
 SHARE = 0.6
 """Of the element's or screen's size, centred (seed 003)."""
 LANES = (0.5, 0.25, 0.75, 0.15, 0.85)
 """Positions across the box, the middle first; the outer ones keep clear of Android's edge gestures."""
-
-
 OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from handrail.clock import iso_time
 from handrail.engine.events import Event, Events
@@ -33,18 +34,16 @@ _FREE_ENTRY = ("action", "reason", "robust", "landmark")
 _FREE_INSIDE = {"verification": ("expected", "observed"), "settle": ("loading",)}
 
 
+@dataclass(slots=True, eq=False)
 class JournalWriter:
     """The journal entries and events of one session."""
 
-    def __init__(
-        self, journal: Journal, secrets: Secrets, here: DeviceSecrets, device: str, session: str
-    ) -> None:
-        self.events = Events()
-        self._journal = journal
-        self._secrets = secrets
-        self._here = here
-        self._device = device
-        self.session = session
+    _journal: Journal
+    _secrets: Secrets
+    _here: DeviceSecrets
+    _device: str
+    session: str
+    events: Events = field(default_factory=Events)
 
     def announce(self, run: Run, event: LifecycleEvent) -> None:
         """Writes an event to the journal. `type_text` waits until its field is known; the terminal event
@@ -98,10 +97,7 @@ class JournalWriter:
         if not self._secrets.used:
             return envelope
         written = envelope.to_dict()
-        clean = self._redacted(written, _FREE)
-        for name, parts in _FREE_INSIDE.items():
-            if name in written:
-                clean[name] = {**written[name], **self._redacted(written[name], parts)}
+        clean = _free_fields(written, self._secrets.redact_data)
         changed = {name: value for name, value in clean.items() if value != written[name]}
         return Envelope.model_validate(written | changed) if changed else envelope
 
@@ -113,9 +109,6 @@ class JournalWriter:
         """Whether the screen shows text that has become a secret since it was captured."""
         return self._here.shows_secret(screen)
 
-    def _redacted(self, data: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-        return {name: self._secrets.redact_data(data[name]) for name in names if name in data}
-
     def _written(self, entry: dict[str, Any]) -> dict[str, Any]:
         """In the journal the caller's own words lose even parts of secrets.
 
@@ -126,11 +119,7 @@ class JournalWriter:
         redact = self._here.redact_data
         written = entry | {name: redact(entry[name]) for name in _FREE_ENTRY if name in entry}
         if envelope := entry.get("envelope"):
-            clean = {name: redact(envelope[name]) for name in _FREE if name in envelope}
-            for name, parts in _FREE_INSIDE.items():
-                if inner := envelope.get(name):
-                    clean[name] = inner | {part: redact(inner[part]) for part in parts if part in inner}
-            written["envelope"] = envelope | clean
+            written["envelope"] = envelope | _free_fields(envelope, redact)
         return written
 
     def _entry(self, run: Run, event: LifecycleEvent, typed: str | None = None) -> dict[str, Any]:
@@ -158,6 +147,15 @@ class JournalWriter:
         if run.blobs:
             entry["blobs"] = dict(run.blobs)
         return entry
+
+
+def _free_fields(written: dict[str, Any], redact: Callable[[Any], Any]) -> dict[str, Any]:
+    """The fields of an envelope that may hold text from outside, redacted."""
+    clean = {name: redact(written[name]) for name in _FREE if name in written}
+    for name, parts in _FREE_INSIDE.items():
+        if inner := written.get(name):
+            clean[name] = inner | {part: redact(inner[part]) for part in parts if part in inner}
+    return clean
 
 
 _CANVAS_SHARE = 8
@@ -222,7 +220,7 @@ def build_envelope(run: Run, facts: Facts | None, serial: str, error: HandrailEr
         semantic=action.semantic,
         reason=action.reason,
         device=None if action.effect == "desk" else _device(facts, serial),
-        lifecycle_state=_ended(run),
+        lifecycle_state=cast("Any", run.life.state),  # one that has not ended is refused
         source_module=_source(action),
         target=_target(run),
         success=error is None,
@@ -243,14 +241,6 @@ def build_envelope(run: Run, facts: Facts | None, serial: str, error: HandrailEr
         approval=run.approval,
         details=details or None,
     )
-
-
-def _ended(run: Run) -> Literal["pending_verification", "verified", "failed"]:
-    match run.life.state:
-        case "pending_verification" | "verified" | "failed" as state:
-            return state
-        case state:
-            raise RuntimeError(f"{run.id} has not ended: it is {state}")
 
 
 def _device(facts: Facts | None, serial: str) -> DeviceInfo:

@@ -16,7 +16,7 @@ from handrail.engine.actions.apps_and_commands import named_app
 from handrail.engine.execute import apply_on_desk, execute
 from handrail.engine.gestures import as_sent, needs_fresh_screen
 from handrail.engine.journal_writer import describe_targets
-from handrail.engine.resolve import Aim, aim, is_in_view, targets_of
+from handrail.engine.resolve import aim, is_in_view, targets_of
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.snapshot import UiSnapshot
 from handrail.engine.verify import Proof, expected_proof
@@ -35,7 +35,7 @@ from handrail.errors import (
 from handrail.journal.redaction import Redact
 from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.system import GrantPermission, RevokePermission, StartApp
-from handrail.protocol.target import Point, Selector
+from handrail.protocol.target import Selector
 from handrail.protocol.traits import Capability, Pressed, Settle
 from handrail.screen.windows import ScreenDialog
 from handrail.store import disk_failure
@@ -146,9 +146,14 @@ async def _resolve(stage: Stage) -> None:
     if not targets and run.action.traits.waits == "none":
         run.revision_before = screens.revision_name if screens.last else None
         return
+    must_be_fresh = bool(targets) or needs_fresh_screen(run.action)
     with run.phase("resolve"):
         try:
-            run.before = await _baseline(stage, must_be_fresh=bool(targets) or needs_fresh_screen(run.action))
+            last, now_ms = None if must_be_fresh else screens.last, stage.clock.monotonic_ms()
+            # To compare with, the last snapshot of a slow channel is good enough.
+            was_slow = last is not None and last.ended_ms - last.began_ms >= CHEAP_MS
+            is_good = last is not None and was_slow and now_ms - last.ended_ms < FRESH_MS
+            run.before = last if is_good else await stage.refresh_screen()
         except (Timeout, TreeParseError, BrowserCommandError) as error:
             # Starting or stopping an app presses nothing, and must work on a screen that can't be read.
             leaves = run.action.traits.needs is Capability.APPS and run.action.presses is Pressed.NOTHING
@@ -158,17 +163,13 @@ async def _resolve(stage: Stage) -> None:
         run.revision_before = screens.revision_name if screens.last else None
         _refuse_another_screen(stage)
         for name, target in targets.items():
-            run.aims[name] = await _aim_in_view(stage, target)
+            # What an input is meant for is scrolled into view first, where the surface can do that.
+            if run.action.effect == "input" and not is_in_view(screens, target):
+                await stage.input.bring_into_view(target)
+            run.aims[name] = aim(screens, target)
         if run.before is not screens.last:  # scrolled: an earlier target may be elsewhere now
             run.before = screens.last
             run.aims |= {name: aim(screens, target) for name, target in targets.items()}
-
-
-async def _aim_in_view(stage: Stage, target: Selector | Point) -> Aim:
-    """Resolves a target. What an input is meant for is scrolled into view first, where the surface can."""
-    if stage.run.action.effect == "input" and not is_in_view(stage.screens, target):
-        await stage.input.bring_into_view(target)
-    return aim(stage.screens, target)
 
 
 def _refuse_another_screen(stage: Stage) -> None:
@@ -187,16 +188,6 @@ def _refuse_another_screen(stage: Stage) -> None:
         )
 
 
-async def _baseline(stage: Stage, *, must_be_fresh: bool) -> UiSnapshot:
-    """Targets need a fresh screen. To compare with, the last snapshot of a slow channel is good enough."""
-    last = stage.screens.last
-    if last is not None and not must_be_fresh:
-        was_slow = last.ended_ms - last.began_ms >= CHEAP_MS
-        if was_slow and stage.clock.monotonic_ms() - last.ended_ms < FRESH_MS:
-            return last
-    return await stage.refresh_screen()
-
-
 async def _observe(stage: Stage, outcome: Outcome) -> None:
     """Waits until the screen is stable, then looks for a crash and for the proof."""
     run, expected = stage.run, stage.run.action.expect
@@ -204,11 +195,17 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
     proof = outcome.proof
     if expected is not None:
         how, proof = "full", expected_proof(expected, stage.screens, run.before)
+    before = run.before or stage.screens.last
     if how == "none":
         run.after = run.after or (stage.screens.last if run.before is not None else None)
+    elif how == "full" and before is not None:
+        await stage.settle(before, proof)
     else:
-        await _settle(stage, how, proof)
-        _add_changes(stage)
+        began = stage.clock.monotonic_ms()
+        run.after = await stage.refresh_screen()
+        took = round(stage.clock.monotonic_ms() - began, 1)
+        run.settled = SettleReport(ms=took, reads=1, reason="budget")
+    if how != "none":
         await look_for_crash(stage)
     _add_changes(stage)
     if outcome.failure is not None:
@@ -217,22 +214,16 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
     await _verify(stage, outcome, proof, how)
 
 
-async def _settle(stage: Stage, how: Settle, proof: Proof | None) -> None:
-    run = stage.run
-    before = run.before or stage.screens.last
-    if how == "full" and before is not None:
-        await stage.settle(before, proof)
-        return
-    began = stage.clock.monotonic_ms()
-    run.after = await stage.refresh_screen()
-    took = round(stage.clock.monotonic_ms() - began, 1)
-    run.settled = SettleReport(ms=took, reads=1, reason="budget")
-
-
 async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
     run = stage.run
     if proof is None or run.after is None or how != "full":
-        run.verification = outcome.verification or _verification_without_proof(run)
+        if run.action.traits.effect in ("read", "desk"):  # the reply itself is the proof
+            proofless = Verification(mode="built_in", outcome="verified")
+        elif run.after is None:
+            proofless = Verification(mode="none", outcome="not_checked")
+        else:
+            proofless = Verification(mode="best_effort", outcome="changed" if run.changes else "unchanged")
+        run.verification = outcome.verification or proofless
         return
     with run.phase("verify"):
         verdict = proof.check(run.after)
@@ -244,14 +235,6 @@ async def _verify(stage: Stage, outcome: Outcome, proof: Proof | None, how: Sett
         run.verification = outcome.verification
     if not verdict.met:
         raise proof.failure(verdict)
-
-
-def _verification_without_proof(run: Run) -> Verification:
-    if run.action.traits.effect in ("read", "desk"):
-        return Verification(mode="built_in", outcome="verified")  # the reply itself is the proof
-    if run.after is None:
-        return Verification(mode="none", outcome="not_checked")
-    return Verification(mode="best_effort", outcome="changed" if run.changes else "unchanged")
 
 
 def _add_changes(stage: Stage) -> None:

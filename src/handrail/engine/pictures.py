@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Protocol, cast
 
 from handrail.clock import Clock
 from handrail.errors import HandrailError
-from handrail.screen.node import Bounds, DrawnPart, Node, Screen
+from handrail.screen.node import Bounds, DrawnPart, Screen
 from handrail.screen.pictures import blind_parts, with_drawn_parts
 from handrail.surface.capabilities import C, ScreenReader, Surface
-from handrail.surface.values import Facts
 
 STILL_GAP_MS = 100.0
 """Two pictures so far apart that look alike: the picture rests."""
@@ -40,9 +40,6 @@ class PictureSurface:
 
     def __init__(self, inner: Surface, reader: PictureReader, clock: Clock) -> None:
         self.inner = inner
-        self.name = inner.name
-        self.is_exclusive = inner.is_exclusive
-        self.entry = inner.entry
         self._reader, self._clock = reader, clock
         self._looks: PictureLooks | None = None
 
@@ -53,20 +50,8 @@ class PictureSurface:
             self._looks = PictureLooks(self.inner.need(ScreenReader), self._reader, self._clock)
         return cast("C", self._looks)
 
-    async def facts(self) -> Facts | None:
-        return await self.inner.facts()
-
-    async def check(self) -> None:
-        await self.inner.check()
-
-    def diagnostics(self) -> list[str]:
-        return self.inner.diagnostics()
-
-    def channels(self) -> dict[str, str]:
-        return self.inner.channels()
-
-    async def close(self) -> None:
-        await self.inner.close()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
 
 class PictureLooks:
@@ -102,16 +87,12 @@ class PictureLooks:
             warning = f"the picture could not be read: {error}"
             screen.warnings[:] = dict.fromkeys((*screen.warnings, warning))
         complete = with_drawn_parts(screen, dict(zip(parts, drawn, strict=True)))
-        self._last = screen, key, self._same_as_before(complete)
-        return self._last[2]
-
-    def _same_as_before(self, screen: Screen) -> Screen:
-        """The last screen itself where nothing is different, so that nothing is computed again."""
-        if self._last is None or len(self._last[2].nodes) != len(screen.nodes):
-            return screen
-        before = self._last[2]
-        same = before.bounds == screen.bounds and all(map(_is_equal, before.nodes, screen.nodes))
-        return before if same else screen
+        before = self._last[2] if self._last is not None else complete
+        nodes, former = map(_COMPARED, complete.nodes), map(_COMPARED, before.nodes)
+        if before.bounds == complete.bounds and list(nodes) == list(former):
+            complete = before  # the same object, so that nothing is computed again
+        self._last = screen, key, complete
+        return complete
 
     async def _still_picture(self) -> bytes:
         """The picture once it rests, except for what is as small as a cursor; the newest one in any case."""
@@ -136,16 +117,11 @@ class PictureLooks:
         return getattr(self._inner, name)
 
 
-_COMPARED = (
+_COMPARED = attrgetter(
     "class_name", "resource_id", "text", "description", "package_name", "bounds", "flags", "role", "index",
     "hint_text", "state_description", "pane_title", "tooltip_text", "drawing_order", "native_id",
     "covered_by", "touch_at", "scrolled", "scrolls_to", "place", "drawn", "end",
 )  # fmt: skip
-
-
-def _is_equal(node: Node, other: Node) -> bool:
-    return all(getattr(node, name) == getattr(other, name) for name in _COMPARED)
-
 
 Eyes = Callable[[], PictureReader | None]
 """A reader for one surface; None where none is installed or wanted."""
@@ -153,4 +129,4 @@ Eyes = Callable[[], PictureReader | None]
 
 def with_eyes(surface: Surface, eyes: Eyes | None, clock: Clock) -> Surface:
     reader = eyes() if eyes is not None else None
-    return surface if reader is None else PictureSurface(surface, reader, clock)
+    return surface if reader is None else cast("Surface", PictureSurface(surface, reader, clock))

@@ -72,10 +72,6 @@ class RefStore:
         self._store = store
         store.create_tables("known_screens", TABLES)
 
-    async def load(self, device: str, boot_id: str) -> RefState:
-        """Restores the last session's refs (after a reboot only its numbers) and reserves a block."""
-        return restore_refs(await self.take(device), boot_id)
-
     async def take(self, device: str) -> sqlite3.Row:
         """Reserves a block and returns the row that `restore_refs` reads.
 
@@ -92,17 +88,19 @@ class RefStore:
         except BaseException:
             await asyncio.wait({taking})
             if not taking.cancelled() and taking.exception() is None:
+                # No number of the block was shown. It stays taken if somebody reserved another one after it.
                 row = taking.result()
-                await self._store.write(lambda db: _give_back(db, row), durable=False)
+                order = "UPDATE known_screens SET ceiling = ? WHERE device = ? AND ceiling = ?"
+                values = (row["ceiling"], row["device"], _highest_taken(row) + BLOCK)
+                await self._store.write(lambda db: db.execute(order, values), durable=False)
             raise
 
     async def extend(self, device: str, state: RefState, revision: int) -> int:
         """Reserves another block and returns the revision to continue with. Skips blocks that others took."""
-        ceiling = state.ceiling
-        stored = await self._store.write(lambda db: _extend_block(db, device), durable=False)
-        if stored != ceiling:
-            state.refs.floor = stored
-        state.ceiling = stored + BLOCK
+        taken = _highest_taken(await self.take(device))
+        if taken != state.ceiling:
+            state.refs.floor = taken
+        state.ceiling = taken + BLOCK
         return max(revision, state.refs.floor)
 
     async def save(
@@ -130,58 +128,35 @@ class RefStore:
 
 def restore_refs(row: sqlite3.Row, boot_id: str) -> RefState:
     """Where the last session stopped; after a reboot only its numbers."""
-    refs = _read_registry(row, row["device"])
+    refs = BlockRegistry()
+    try:
+        if row["refs"]:
+            refs = cast("BlockRegistry", BlockRegistry.load(json.loads(row["refs"])))
+        refs.floor = row["floor"]
+    except ValueError as error:  # written by another version
+        _log.warning("refs of %s are not readable and are dropped: %s", row["device"], error)
+        refs.floor = max(row["floor"], row["highest"])
     if row["boot_id"] != boot_id:
         refs.clear()
     if row["ceiling"] is None:
-        return RefState(refs, row["revision"], row["signature"], _first_ceiling(row))
+        return RefState(refs, row["revision"], row["signature"], _highest_taken(row) + BLOCK)
     # The process has died or still runs: what it showed since its last save is unknown here.
     refs.floor = row["ceiling"]
     return RefState(refs, refs.floor, "", refs.floor + BLOCK)
-
-
-def _read_registry(row: sqlite3.Row, device: str) -> BlockRegistry:
-    try:
-        refs = (
-            cast("BlockRegistry", BlockRegistry.load(json.loads(row["refs"])))
-            if row["refs"]
-            else BlockRegistry()
-        )
-        refs.floor = row["floor"]
-    except ValueError as error:  # written by another version
-        _log.warning("refs of %s are not readable and are dropped: %s", device, error)
-        refs = BlockRegistry()
-        refs.floor = max(row["floor"], row["highest"])
-    return refs
 
 
 def _take_block(db: sqlite3.Connection, device: str) -> sqlite3.Row:
     """Returns the row as it was before the block was reserved."""
     db.execute("INSERT OR IGNORE INTO known_screens (device) VALUES (?)", (device,))
     row: sqlite3.Row = db.execute("SELECT * FROM known_screens WHERE device = ?", (device,)).fetchone()
-    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (_next_ceiling(row), device))
+    ceiling = _highest_taken(row) + BLOCK
+    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (ceiling, device))
     return row
 
 
-def _give_back(db: sqlite3.Connection, row: sqlite3.Row) -> None:
-    """Returns a block of which no number was shown, unless somebody reserved another one after it."""
-    order = "UPDATE known_screens SET ceiling = ? WHERE device = ? AND ceiling = ?"
-    db.execute(order, (row["ceiling"], row["device"], _next_ceiling(row)))
-
-
-def _next_ceiling(row: sqlite3.Row) -> int:
-    return _first_ceiling(row) if row["ceiling"] is None else int(row["ceiling"]) + BLOCK
-
-
-def _first_ceiling(row: sqlite3.Row) -> int:
-    return int(max(row["floor"], row["highest"])) + BLOCK
-
-
-def _extend_block(db: sqlite3.Connection, device: str) -> int:
-    row = db.execute("SELECT * FROM known_screens WHERE device = ?", (device,)).fetchone()
-    taken = int(row["ceiling"] or max(row["floor"], row["highest"]))
-    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (taken + BLOCK, device))
-    return taken
+def _highest_taken(row: sqlite3.Row) -> int:
+    """The end of the last reserved block; where that was returned, the highest number that anybody has."""
+    return int(row["ceiling"] or max(row["floor"], row["highest"]))
 
 
 def _save_row(db: sqlite3.Connection, values: dict[str, Any], *, last: bool) -> None:

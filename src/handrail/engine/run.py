@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from handrail.clock import Clock
 from handrail.engine.gestures import GuardedInput
@@ -28,9 +28,7 @@ from handrail.protocol.envelope import (
     SettleReport,
     Verification,
 )
-from handrail.protocol.observe import RequestHumanAuth
 from handrail.protocol.traits import Settle
-from handrail.safety.approval_store import Answer
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Lease
 from handrail.safety.secret_fields import DeviceSecrets
@@ -41,9 +39,7 @@ from handrail.surface.capabilities import AppHealth, Apps, DeviceSettings, Surfa
 
 if TYPE_CHECKING:
     from handrail.engine.action_guard import ActionGuard
-    from handrail.engine.script_executor import ScriptResult
-    from handrail.protocol.system import RunScript
-
+    from handrail.engine.session import RunSession
 
 T = TypeVar("T")
 Work = asyncio.Task[HandrailError | None]
@@ -79,16 +75,10 @@ class ActionQueue:
             await asyncio.wait({end})
             raise
 
-    async def stop(self) -> int:
-        """Stops all actions and returns their number."""
-        return await self._end(list(self._running), "")
-
-    async def stop_active(self, why: str) -> int:
-        """Stops the actions that hold the turn, not those that wait for it or for a person."""
-        acting = [end for end, (_, turn) in self._running.items() if turn is not None and turn.is_held]
-        return await self._end(acting, why)
-
-    async def _end(self, ends: list[asyncio.Task[Any]], why: str) -> int:
+    async def stop(self, why: str = "", *, only_active: bool = False) -> int:
+        """Stops all actions, or those that hold the turn and wait for nobody. Returns their number."""
+        running = self._running.items()
+        ends = [end for end, (_, turn) in running if not only_active or (turn is not None and turn.is_held)]
         for end in ends:
             self._running[end][0].cancel(why or None)
         if ends:
@@ -243,25 +233,6 @@ class Run:
     def _arrived(self, what: str) -> None:
         self.delivery = "delivered"
         self.sent[what] = self.sent.get(what, 0) + 1
-
-
-class RunSession(Protocol):
-    """What a run needs of its session."""
-
-    def announce(self, run: Run, event: LifecycleEvent) -> None:
-        """Journals and publishes a step."""
-
-    async def wait_for_device(self, run: Run) -> None:
-        """Waits while a person has taken the device over. Raises `DeviceBusy`."""
-
-    async def before_dispatch(self, run: Run) -> None:
-        """Makes the journal durable and checks the lease. Raises `DeviceBusy`."""
-
-    async def ask_person(self, stage: Stage, action: RequestHumanAuth) -> Answer:
-        """Other actions may run meanwhile."""
-
-    async def run_script(self, action: RunScript) -> ScriptResult:
-        """On this machine, in a sandbox unless policy allows a real shell."""
 
 
 @dataclass(slots=True)

@@ -189,7 +189,10 @@ class ProcessFamily:
             pid for pid, stat in stats.items() if pid in self.supervisors or stat.session in self.supervisors
         }
         mark = f"{RUN_MARK}={self.run_id}".encode()
-        family |= {pid for pid in stats if pid not in family and _is_marked(pid, mark)}
+        for pid in stats.keys() - family:
+            with contextlib.suppress(OSError):
+                if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                    family.add(pid)
         while more := {pid for pid, stat in stats.items() if stat.parent in family} - family:
             family |= more
         return {pid for pid in family - self.supervisors if stats[pid].state not in "ZX"}
@@ -253,13 +256,6 @@ def _read_process_stat(pid: int) -> _ProcessStat | None:
     return _ProcessStat(state.decode(), int(parent), int(session))
 
 
-def _is_marked(pid: int, mark: bytes) -> bool:
-    try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
-
-
 def tasks_of_machine() -> int:
     """The number of all threads, cheap to read."""
     running = Path("/proc/loadavg").read_text().split()[3]
@@ -300,21 +296,17 @@ def _supervise(command: int) -> NoReturn:
     os.closerange(0, HIGHEST_FILE)
     code = 255
     with contextlib.suppress(BaseException):  # the supervisor must never run the command itself
-        code = _exit_code(command)
+        pid = 0
+        while pid != command:
+            pid, status = os.waitpid(-1, 0)
+        code = os.waitstatus_to_exitcode(status)
+        code = code if code >= 0 else 128 - code
         while True:
             for orphan in _children():
                 with contextlib.suppress(OSError):
                     os.kill(orphan, signal.SIGKILL)
             os.waitpid(-1, 0)  # raises if no child is left
     os._exit(code)
-
-
-def _exit_code(command: int) -> int:
-    while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == command:
-            code = os.waitstatus_to_exitcode(status)
-            return code if code >= 0 else 128 - code
 
 
 def _children() -> list[int]:
@@ -378,9 +370,8 @@ class Confinement:
             [*readable, *map(Path, (*SYSTEM, *SYSTEM_FILES)), *_paths_of_programs(programs)], _READ
         )
         confinement._allow(map(Path, DEVICES), _READ_FILE | _WRITE_FILE)
-        confinement._allow(
-            (Path(place) for name in _program_names(programs) for place in ALSO.get(name, ())), handled
-        )
+        names = {Path(program).name for program in programs}
+        confinement._allow((Path(place) for name in names for place in ALSO.get(name, ())), handled)
         return confinement
 
     def _allow(self, places: Iterable[Path], rights: int) -> None:
@@ -417,10 +408,6 @@ def _paths_of_programs(programs: Iterable[str]) -> list[Path]:
                 places += [place.parent.parent / folder for folder in BESIDE]
             places += [place.parent / folder for folder in BESIDE]
     return places
-
-
-def _program_names(programs: Iterable[str]) -> set[str]:
-    return {Path(program).name for program in programs}
 
 
 def _system_call(number: int, *arguments: bytes | int | None) -> int:

@@ -128,7 +128,7 @@ class Session(ShortForms):
             session=secrets.token_hex(16),
         )
         self._guard = ActionGuard(self._authorizer, self.journal_writer.write_pending)
-        self._run_session = _RunSession(
+        self._run_session = RunSession(
             services, self.surface, self.screens, self.journal_writer, self._hold, self._authorizer
         )
         self._lock = asyncio.Lock()
@@ -206,7 +206,8 @@ class Session(ShortForms):
         turn = QueueTurn(self._lock if self.surface.is_exclusive else asyncio.Lock())
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch_stop_requests(), name=f"stops of {self.serial}")
-        work = run_actions([self._stage(run, turn) for run in runs])
+        shared = (self.surface, self.screens, turn, self._guard, self._services.secrets, self._device_secrets)
+        work = run_actions([Stage(run, *shared) for run in runs])
         return await self._queue.run(runs[0].action.type, work, partial(self._finish, runs), turn)
 
     async def ask_ahead(
@@ -282,7 +283,7 @@ class Session(ShortForms):
 
     async def stop_active_actions(self, why: str) -> int:
         """Stops the actions that use the device; actions that wait for a person's answer keep waiting."""
-        return await self._queue.stop_active(why)
+        return await self._queue.stop(why, only_active=True)
 
     @property
     def lease_id(self) -> str:
@@ -354,17 +355,6 @@ class Session(ShortForms):
         )
         self.journal_writer.announce(run, run.life.events[0])
         return run
-
-    def _stage(self, run: Run, turn: QueueTurn) -> Stage:
-        return Stage(
-            run=run,
-            surface=self.surface,
-            screens=self.screens,
-            turn=turn,
-            guard=self._guard,
-            secrets=self._services.secrets,
-            device_secrets=self._device_secrets,
-        )
 
     async def _finish(self, runs: Sequence[Run], work: Work) -> list[Envelope]:
         """Returns the envelopes after their journal entries are durable and their numbers belong to this
@@ -447,8 +437,8 @@ async def write_control(services: SessionServices, kind: str, device: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class _RunSession:
-    """What runs call on their session; `RunSession` describes the methods."""
+class RunSession:
+    """What runs need of their session."""
 
     services: SessionServices
     surface: Surface
@@ -458,10 +448,14 @@ class _RunSession:
     authorizer: Authorizer
 
     def announce(self, run: Run, event: LifecycleEvent) -> None:
+        """Journals and publishes a step."""
         self.journal_writer.announce(run, event)
 
     async def wait_for_device(self, run: Run) -> None:
-        """Reads do not wait. On a stopped device nothing else begins, so that nobody is asked about it."""
+        """Waits while a person has taken the device over. Raises `DeviceBusy`.
+
+        Reads do not wait. On a stopped device nothing else begins, so that nobody is asked about it.
+        """
         if not self.surface.is_exclusive or run.action.effect in ("read", "desk"):
             return
         if not run.caller.patience_ms:
@@ -473,6 +467,8 @@ class _RunSession:
             run.has_waited = True
 
     async def before_dispatch(self, run: Run) -> None:
+        """Makes the journal durable and checks the lease. Raises `DeviceBusy`."""
+
         async def describe() -> None:
             describe_targets(run, self.screens.registry)
 
@@ -488,10 +484,12 @@ class _RunSession:
         run.caller.check_fence()  # last, because the process may have been suspended during the waits above
 
     async def ask_person(self, stage: Stage, action: RequestHumanAuth) -> Answer:
+        """Other actions may run meanwhile."""
         async with stage.turn.released():
             return await self.authorizer.ask_person(stage.run, action, self.screens.registry.fingerprint)
 
     async def run_script(self, action: RunScript) -> ScriptResult:
+        """On this machine, in a sandbox unless policy allows a real shell."""
         services = self.services
         return await services.scripts().run(
             action.script, action.timeout_sec, shell=services.script_shell(), secrets=services.secrets

@@ -206,7 +206,6 @@ NEAR_FACTOR = 1.5
 SYNC_MS = 3_000.0
 """The budget of all framework probes of one wait; if the app is still busy then, the report says so."""
 
-
 Reason = Literal["verified", "quiet", "volatile", "budget", "loading"]
 
 

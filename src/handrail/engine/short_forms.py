@@ -16,7 +16,6 @@ from pydantic.fields import FieldInfo
 
 from handrail.protocol.act import SHARED_FIELDS, Act, DeskAct
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
-from handrail.protocol.envelope import Envelope
 from handrail.protocol.model import Model
 from handrail.protocol.target import Condition, Point, Selector
 
@@ -131,41 +130,31 @@ def _with_methods(
     return add_methods
 
 
-class _AwaitedForms(ABC):
+class _Forms(ABC):
     @abstractmethod
-    async def run(self, action: Mapping[str, Any]) -> Envelope:
-        """Runs one action."""
+    def run(self, action: Mapping[str, Any]) -> Any:
+        """Runs one action and returns its envelope, or what has to be awaited for it."""
 
     if TYPE_CHECKING:  # for type checkers if the stub has not been written
 
         def __getattr__(self, name: str) -> Any: ...
 
 
-class _BlockingForms(ABC):
-    @abstractmethod
-    def run(self, action: Mapping[str, Any]) -> Envelope:
-        """Runs one action."""
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-
-
 @_with_methods(DEVICE_ACTIONS)
-class ShortForms(_AwaitedForms):
+class ShortForms(_Forms):
     """One method per action; each returns an envelope."""
 
 
 @_with_methods(DESK_ACTIONS)
-class DeskForms(_AwaitedForms):
+class DeskForms(_Forms):
     """One method per desk action; each returns an envelope."""
 
 
 @_with_methods(DEVICE_ACTIONS, is_blocking=True)
-class BlockingForms(_BlockingForms):
+class BlockingForms(_Forms):
     """`ShortForms` without `await`."""
 
 
 @_with_methods(DESK_ACTIONS, is_blocking=True)
-class BlockingDeskForms(_BlockingForms):
+class BlockingDeskForms(_Forms):
     """`DeskForms` without `await`."""

@@ -88,12 +88,8 @@ class ScreenAnalysis:
     @cached_property
     def flags(self) -> list[str]:
         """Words for the header of the compact text."""
-        words = {
-            "keyboard": has_keyboard(self.screen),
-            "dialog": bool(self.dialogs),
-            "loading": bool(self.loading),
-        }
-        return [word for word, is_so in words.items() if is_so]
+        shown = ("keyboard", has_keyboard(self.screen)), ("dialog", self.dialogs), ("loading", self.loading)
+        return [word for word, is_shown in shown if is_shown]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +158,14 @@ class ScreenTracker:
     async def capture(self) -> UiSnapshot:
         """Reads the screen. A failed read raises; an older screen is never returned instead."""
         began = self._clock.monotonic_ms()
-        screen = await self._read(began)
+        if began - self._heard_ms >= MAY_REBOOT_MS:  # meanwhile it may have rebooted
+            async with beside(self._notice_reboot(), "boot id") as asking:
+                screen = await self.reader.look()
+                await asking
+        else:
+            screen = await self.reader.look()
+        if self._clock.monotonic_ms() - began >= MAY_REBOOT_MS:  # also on a phone whose looks are always slow
+            await self._notice_reboot()
         ended = self._clock.monotonic_ms()
         self._heard_ms = ended
         self.reads += 1
@@ -178,18 +181,6 @@ class ScreenTracker:
             self._anchor = screen
         self.volatile.observe(screen, ended)
         return UiSnapshot(self._latest, began, ended)
-
-    async def _read(self, began: float) -> Screen:
-        """After a silence in which the phone may have rebooted, its boot id is read at the same time."""
-        if began - self._heard_ms >= MAY_REBOOT_MS:
-            async with beside(self._notice_reboot(), "boot id") as asking:
-                screen = await self.reader.look()
-                await asking
-        else:
-            screen = await self.reader.look()
-        if self._clock.monotonic_ms() - began >= MAY_REBOOT_MS:  # also on a phone whose looks are always slow
-            await self._notice_reboot()
-        return screen
 
     async def _notice_reboot(self) -> None:
         """Refs are valid for one boot. A phone that can't tell its boot id counts as not rebooted."""
@@ -211,14 +202,10 @@ class ScreenTracker:
         """Equal except for volatile nodes."""
         if screen is other:
             return True
-        remembered, version = self._verdicts.get((id(screen), id(other))), self.volatile.version
-        if (
-            remembered is not None
-            and remembered[0] is screen
-            and remembered[1] is other
-            and remembered[2] == version
-        ):
-            return remembered[3]
+        version = self.volatile.version
+        match self._verdicts.get((id(screen), id(other))):
+            case (old, new, of_version, verdict) if old is screen and new is other and of_version == version:
+                return verdict
         verdict = at_rest(screen, other, self.volatile.between(screen, other))
         if len(self._verdicts) >= COMPARED:
             del self._verdicts[next(iter(self._verdicts))]
@@ -449,7 +436,10 @@ class VolatileNodes:
             return
         nodes = self._nodes(screen)
         for key, volatile in list(learned.items()):
-            value = _value(nodes[key]) if key in nodes else None
+            value = None
+            if node := nodes.get(key):
+                words = node.text, node.description, node.state_description
+                value = (*words, node.bounds, node.end - node.order)
             if value != volatile.value:
                 volatile.value, volatile.since_ms, volatile.snapshots = value, at_ms, 0
             volatile.snapshots += 1
@@ -489,9 +479,12 @@ class VolatileNodes:
         parts, now = old.inside(before), new.inside(after)
         if len(parts) != len(now):
             return False
-        return not any(
-            change_kinds(a, b) & ~_kinds_allowed(learned, b, kinds) for a, b in zip(parts, now, strict=True)
-        )
+        for part, new_part in zip(parts, now, strict=True):
+            own = learned.get(node_key(new_part))
+            allowed = (own.kinds if own else ChangeKind(0)) | kinds & ChangeKind.PLACE
+            if change_kinds(part, new_part) & ~allowed:
+                return False
+        return True
 
     def _nodes(self, screen: Screen) -> dict[Key, Node]:
         held = self._cached.get(id(screen))
@@ -505,15 +498,6 @@ class VolatileNodes:
             del self._cached[next(iter(self._cached))]
         self._cached[id(screen)] = (screen, nodes)
         return nodes
-
-
-def _kinds_allowed(learned: Mapping[Key, _LearnedChange], part: Node, around: ChangeKind) -> ChangeKind:
-    own = learned.get(node_key(part))
-    return (own.kinds if own else ChangeKind(0)) | around & ChangeKind.PLACE
-
-
-def _value(node: Node) -> Value:
-    return node.text, node.description, node.state_description, node.bounds, node.end - node.order
 
 
 def may_be_left_out(screen: Screen, node: Node, kinds: ChangeKind) -> bool:
@@ -583,17 +567,13 @@ def change_kinds(old: Node, new: Node) -> ChangeKind:
         abs(a - b) > JITTER_PX for a, b in zip(old.bounds, new.bounds, strict=True)
     ):
         kinds |= ChangeKind.PLACE
-    if (
-        _says_else(old.text, new.text)
-        or _says_else(old.description, new.description)
-        or _says_else(old.state_description, new.state_description)
+    words, former = ((node.text, node.description, node.state_description) for node in (new, old))
+    if words != former and any(
+        was != now and not (is_clock_like(was) and is_clock_like(now))
+        for was, now in zip(former, words, strict=True)
     ):
         kinds |= ChangeKind.WORDS
     return kinds
-
-
-def _says_else(old: str, new: str) -> bool:
-    return old != new and not (is_clock_like(old) and is_clock_like(new))
 
 
 def changed_nodes(old: Screen, new: Screen) -> dict[Node, ChangeKind]:

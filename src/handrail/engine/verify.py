@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from handrail.engine.conditions import ConditionResult, check_condition
@@ -19,7 +20,7 @@ from handrail.screen.match import match
 from handrail.screen.node import Node, Screen
 from handrail.screen.pictures import picture_around
 from handrail.screen.reach import may_be_covered_at
-from handrail.screen.windows import ScreenDialog, app_windows, has_keyboard
+from handrail.screen.windows import app_windows, has_keyboard
 from handrail.surface.values import Foreground
 
 EXPECT_MS = 5_000.0
@@ -32,8 +33,8 @@ TOGGLE_MS = 1_500.0
 _SWITCHES = frozenset({"switch", "check_box"})
 _ROW_DEPTH = 3
 """Containers between a choice and the group that it belongs to."""
+_IDENTITY = ("class_name", "resource_id", "bounds")
 _PROMPTS = frozenset({"permission", "chooser", "installer"})
-
 
 Ask = Callable[[UiSnapshot], Awaitable[None]]
 AskForeground = Callable[[], Awaitable[Foreground]]
@@ -62,16 +63,17 @@ class Proof:
         return self.check(snapshot).met
 
 
+def _not_verified(message: str, verdict: ConditionResult) -> HandrailError:
+    return VerificationFailed(message, expected=verdict.expected, observed=verdict.observed)
+
+
 def expected_proof(condition: Condition, screens: ScreenTracker, before: UiSnapshot | None) -> Proof:
     def check(snapshot: UiSnapshot) -> ConditionResult:
         return check_condition(condition, snapshot, screens.refs_on(snapshot), before)
 
     def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            f"Expected: {condition}. Found: {verdict.observed_text}. Waited {EXPECT_MS / 1000:g} s.",
-            expected=verdict.expected,
-            observed=verdict.observed,
-        )
+        there = f"Found: {verdict.observed_text}. Waited {EXPECT_MS / 1000:g} s."
+        return _not_verified(f"Expected: {condition}. {there}", verdict)
 
     return Proof("explicit", check, failure, EXPECT_MS)
 
@@ -94,16 +96,11 @@ def checked_state_changed(before: UiSnapshot, aim: Aim) -> Proof | None:
         partner = _node_afterwards(before, snapshot, node)
         if partner is None:  # its screen is gone, so the tap had an effect
             return ConditionResult(True, "another state", "another screen")
-        return ConditionResult(
-            _state_of(partner) != _state_of(node) or _is_chosen(node), "another state", _state_of(partner)
-        )
+        state = _state_of(partner)
+        return ConditionResult(state != _state_of(node) or _is_chosen(node), "another state", state)
 
     def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            f"{aim} is still {verdict.observed} after the tap",
-            expected=verdict.expected,
-            observed=verdict.observed,
-        )
+        return _not_verified(f"{aim} is still {verdict.observed} after the tap", verdict)
 
     return Proof("built_in", check, failure, TOGGLE_MS)
 
@@ -120,18 +117,11 @@ def _is_chosen(node: Node) -> bool:
 
 def _unchecked_choices(node: Node) -> list[Node]:
     """Other checkable nodes of the same class in its group, none of which is checked."""
-    group = node.parent
-    for _ in range(_ROW_DEPTH):
-        if group is None:
-            return []
-        others = [
-            checkable
-            for checkable in _checkables(group)
-            if checkable is not node and checkable.class_name == node.class_name
-        ]
+    for group in list(node.ancestors())[:_ROW_DEPTH]:
+        alike = [each for each in _checkables(group) if each.class_name == node.class_name]
+        others = [each for each in alike if each is not node]
         if others:
             return [] if any(other.checked for other in others) else others
-        group = group.parent
     return []
 
 
@@ -154,17 +144,13 @@ def _node_afterwards(before: UiSnapshot, snapshot: UiSnapshot, node: Node) -> No
     if before.screen is snapshot.screen:
         return node
     old, new = before.screen.nodes, snapshot.screen.nodes
-    if len(old) == len(new) and _is_in_place(before, snapshot, node):  # the common case needs no matching
-        return new[node.order]
+    if len(old) == len(new):  # mostly it is where it was, and needs no matching
+        there = new[node.order]
+        alike = all(getattr(there, name) == getattr(node, name) for name in _IDENTITY)
+        # The list may have been sorted, so its row has to have the same words, too.
+        if alike and _words_beside(before, node) == _words_beside(snapshot, there):
+            return there
     return match(before.screen, snapshot.screen).new_of(node)
-
-
-def _is_in_place(before: UiSnapshot, snapshot: UiSnapshot, node: Node) -> bool:
-    """The same kind of node at the same place in a row with the same words: the list may have been sorted."""
-    new = snapshot.screen.nodes[node.order]
-    if (node.class_name, node.resource_id, node.bounds) != (new.class_name, new.resource_id, new.bounds):
-        return False
-    return _words_beside(before, node) == _words_beside(snapshot, new)
 
 
 def _words_beside(snapshot: UiSnapshot, node: Node) -> list[str]:
@@ -190,14 +176,12 @@ def screen_moved(before: UiSnapshot, screens: ScreenTracker, is_home: IsHome | N
         changed = not screens.is_same(before.screen, snapshot.screen)
         if snapshot.screen in arrived and not changed:
             return ConditionResult(True, "the home screen", "the home screen")
-        return ConditionResult(
-            changed, "another screen or scroll position", "changed" if changed else "unchanged"
-        )
+        observed = "changed" if changed else "unchanged"
+        return ConditionResult(changed, "another screen or scroll position", observed)
 
-    def failure(_: ConditionResult) -> HandrailError:
-        return NavigationNoChange("Neither the screen nor its scroll position changed")
-
-    return Proof("built_in", check, failure, decides=False, ask=ask if is_home else None)
+    why = "Neither the screen nor its scroll position changed"
+    asks = ask if is_home else None
+    return Proof("built_in", check, lambda _: NavigationNoChange(why), decides=False, ask=asks)
 
 
 def touch_changed_screen(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Proof | None:
@@ -210,13 +194,9 @@ def touch_changed_screen(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -
     if not may_be_covered_at(before.screen, aim.touched, aim.point):
         return None
 
-    def failure(_: ConditionResult) -> HandrailError:
-        return NavigationNoChange(
-            f"{aim} was touched and nothing changed",
-            hint="Something may lie over it: this device does not tell what is on top. See the screenshot.",
-        )
-
-    return replace(screen_moved(before, screens), failure=failure)
+    why = f"{aim} was touched and nothing changed"
+    hint = "Something may lie over it: this device does not tell what is on top. See the screenshot."
+    return replace(screen_moved(before, screens), failure=lambda _: NavigationNoChange(why, hint=hint))
 
 
 PICTURE = "the picture"
@@ -228,17 +208,12 @@ def _picture_changed(before: UiSnapshot, screens: ScreenTracker, aim: Aim) -> Pr
 
     def check(snapshot: UiSnapshot) -> ConditionResult:
         changed = not screens.is_same(before.screen, snapshot.screen)
-        return ConditionResult(
-            changed, f"{PICTURE} changes", f"{PICTURE} {'changed' if changed else 'did not change'}"
-        )
+        observed = f"{PICTURE} {'changed' if changed else 'did not change'}"
+        return ConditionResult(changed, f"{PICTURE} changes", observed)
 
-    def failure(_: ConditionResult) -> HandrailError:
-        return NavigationNoChange(
-            f"{aim} was touched and nothing that is drawn changed",
-            hint="It may be no button: see the screenshot, and aim at what looks like one.",
-        )
-
-    return Proof("built_in", check, failure, decides=False)
+    why = f"{aim} was touched and nothing that is drawn changed"
+    hint = "It may be no button: see the screenshot, and aim at what looks like one."
+    return Proof("built_in", check, lambda _: NavigationNoChange(why, hint=hint), decides=False)
 
 
 def keyboard_hidden() -> Proof:
@@ -246,12 +221,7 @@ def keyboard_hidden() -> Proof:
         is_shown = has_keyboard(snapshot.screen)
         return ConditionResult(not is_shown, "no keyboard", "a keyboard" if is_shown else "no keyboard")
 
-    def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            "The keyboard is still shown", expected=verdict.expected, observed=verdict.observed
-        )
-
-    return Proof("built_in", check, failure, TOGGLE_MS)
+    return Proof("built_in", check, partial(_not_verified, "The keyboard is still shown"), TOGGLE_MS)
 
 
 def app_in_front(package: str, budget_ms: float, foreground: AskForeground | None = None) -> Proof:
@@ -266,9 +236,12 @@ def app_in_front(package: str, budget_ms: float, foreground: AskForeground | Non
             carried.add(snapshot.screen.package)
 
     def check(snapshot: UiSnapshot) -> ConditionResult:
-        prompt = _prompt_for(snapshot, package)
+        # A prompt above the app. A channel that reads a single window shows only the prompt.
+        prompt = next((dialog for dialog in snapshot.analysis.dialogs if dialog.kind in _PROMPTS), None)
         if prompt is not None:
-            return ConditionResult(True, package, f"a {prompt.kind} prompt of {package}")
+            below = {window.package_name for window in app_windows(snapshot.screen)} - {prompt.package}
+            if package in below or not below:
+                return ConditionResult(True, package, f"a {prompt.kind} prompt of {package}")
         there = snapshot.screen.package == package or snapshot.screen.package in carried
         return ConditionResult(there, package, package if there else snapshot.screen.package)
 
@@ -283,38 +256,19 @@ def app_in_front(package: str, budget_ms: float, foreground: AskForeground | Non
     return Proof("built_in", check, failure, budget_ms, ask=ask)
 
 
-def _prompt_for(snapshot: UiSnapshot, package: str) -> ScreenDialog | None:
-    """A prompt above the app. A channel that reads a single window shows only the prompt."""
-    prompt = next((dialog for dialog in snapshot.analysis.dialogs if dialog.kind in _PROMPTS), None)
-    if prompt is None:
-        return None
-    below = {window.package_name for window in app_windows(snapshot.screen)} - {prompt.package}
-    return prompt if package in below or not below else None
-
-
 def field_contains(before: UiSnapshot, aim: Aim | None, text: str | None) -> Proof | None:
     """The field still has the text that was read back after typing; None if nothing could be read."""
     if text is None:
         return None
 
     def check(snapshot: UiSnapshot) -> ConditionResult:
-        node = _field(before, snapshot, aim)
+        node = next((n for n in snapshot.screen.nodes if n.focused and n.role == "text_field"), None)
+        if node is None and aim is not None:
+            node = _node_afterwards(before, snapshot, aim.touched)
         observed = None if node is None else node.text
         return ConditionResult(observed in (None, text), text, observed)
 
-    def failure(verdict: ConditionResult) -> HandrailError:
-        return VerificationFailed(
-            "The field does not contain the typed text", expected=verdict.expected, observed=verdict.observed
-        )
-
-    return Proof("built_in", check, failure)
-
-
-def _field(before: UiSnapshot, snapshot: UiSnapshot, aim: Aim | None) -> Node | None:
-    focused = next((n for n in snapshot.screen.nodes if n.focused and n.role == "text_field"), None)
-    if aim is None or focused is not None:
-        return focused
-    return _node_afterwards(before, snapshot, aim.touched)
+    return Proof("built_in", check, partial(_not_verified, "The field does not contain the typed text"))
 
 
 def verified_by_read_back(observed: Any, expected: Any = None) -> Verification:

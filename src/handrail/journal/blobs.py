@@ -50,14 +50,29 @@ class Blobs:
 
     def put(self, data: bytes, kind: str, at_ms: int, redact: Redact, *, no_secret: bool) -> Stored:
         """Stores a blob once, however often it comes. Storing it again renews its age."""
-        text = redact_bytes(data, redact)
+        text: bytes | None = None
+        with suppress(UnicodeDecodeError):
+            text = redact(data.decode()).encode()
         if text is None and not no_secret:
             name = secrets.token_hex(32)
             return Stored(name, 0, (KEEP, (name, kind, len(data), at_ms, "withheld")))
         content = data if text is None else text
         name = hashlib.sha256(content).hexdigest()
+        moment = (at_ms * 1_000_000, at_ms * 1_000_000)
+        path = self.path(name)
         with self.locked(fcntl.LOCK_SH):
-            self._place(self.path(name), content, at_ms)
+            try:
+                os.utime(path, ns=moment)
+            except FileNotFoundError:
+                path.parent.mkdir(mode=0o700, exist_ok=True)
+                handle, part = tempfile.mkstemp(dir=path.parent)
+                try:  # the file appears whole, because others may look for it already
+                    with open(handle, "wb") as file:
+                        file.write(content)
+                    os.utime(part, ns=moment)
+                    Path(part).replace(path)
+                finally:
+                    Path(part).unlink(missing_ok=True)
         return Stored(name, len(content), (KEEP, (name, kind, len(content), at_ms, "kept")))
 
     def get(self, name: str) -> bytes | None:
@@ -79,31 +94,3 @@ class Blobs:
         """Whether somebody gave this blob again, and the table does not know it yet."""
         path = self.path(name)
         return path.exists() and path.stat().st_mtime_ns > at_ms * 1_000_000
-
-    def _place(self, path: Path, data: bytes, at_ms: int) -> None:
-        moment = (at_ms * 1_000_000, at_ms * 1_000_000)
-        try:
-            os.utime(path, ns=moment)
-        except FileNotFoundError:
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            _write_atomically(path, data, moment)
-
-
-def _write_atomically(path: Path, data: bytes, moment: tuple[int, int]) -> None:
-    """The file appears whole, because others may look for it already."""
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    part = Path(name)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-        os.utime(part, ns=moment)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def redact_bytes(data: bytes, redact: Redact) -> bytes | None:
-    """Text without its secrets; None for what is no text."""
-    with suppress(UnicodeDecodeError):
-        return redact(data.decode()).encode()
-    return None

@@ -19,7 +19,7 @@ from handrail.clock import Clock
 from handrail.config import Config
 from handrail.errors import InvalidAction
 from handrail.journal import query
-from handrail.journal.blobs import Blobs, Stored
+from handrail.journal.blobs import Blobs
 from handrail.journal.checkpoint import RememberedCheckpoint
 from handrail.journal.head import Head, create_head
 from handrail.journal.query import ActionRow, Entry, Event, Filter, ShownAction, entry_of
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 WitnessPlace = tuple[str, VerifierKey | None]
 """A folder or an address, and the key that signs there; None: whatever key it tells."""
 SWEEP_AFTER_BYTES = 64 * 1024 * 1024
-
-
-def _unredacted(text: str) -> str:
-    return text
 
 
 class Journal:
@@ -71,7 +67,7 @@ class Journal:
         home: Path,
         clock: Clock,
         *,
-        redact: Redact = _unredacted,
+        redact: Redact = str,
         limits: Limits | None = None,
         witness: WitnessPlace | None = None,
     ) -> Journal:
@@ -89,10 +85,7 @@ class Journal:
 
     async def seal(self, event: Event) -> int:
         """Write an event and wait until it can't be lost. Returns its number."""
-        loop = asyncio.get_running_loop()
-        waiter = Waiter(loop, loop.create_future())
-        self._writer.put(JournalWork(self._entry(event), waiter=waiter))
-        return await self._until_written(waiter)
+        return await self._until_written(JournalWork(self._entry(event)))
 
     def keep(self, companion: Companion) -> None:
         """Another part's state goes into the next commit: it is never older than what is sealed next."""
@@ -101,12 +94,12 @@ class Journal:
     async def durable(self) -> None:
         """Until everything that was noted so far can't be lost. Raises where the disk refuses it."""
         if self._writer.is_behind:
-            loop = asyncio.get_running_loop()
-            waiter = Waiter(loop, loop.create_future())
-            self._writer.put(JournalWork(waiter=waiter))
-            await self._until_written(waiter)
+            await self._until_written(JournalWork())
 
-    async def _until_written(self, waiter: Waiter) -> int:
+    async def _until_written(self, work: JournalWork) -> int:
+        loop = asyncio.get_running_loop()
+        waiter = work.waiter = Waiter(loop, loop.create_future())
+        self._writer.put(work)
         Journal.awaited += 1
         try:
             return await waiter.done
@@ -121,27 +114,24 @@ class Journal:
         except OSError as error:
             raise store_error(error, "a picture or tree can't be kept") from None
         self._writer.put(JournalWork(statement=stored.row))
-        await self._sweep_sometimes(stored)
-        return stored.name
-
-    async def _sweep_sometimes(self, stored: Stored) -> None:
-        """With the first blob, and then whenever enough has come for the limits to be passed again."""
         self._unswept += stored.bytes
-        if self._unswept >= SWEEP_AFTER_BYTES:
+        if self._unswept >= SWEEP_AFTER_BYTES:  # also with the first blob
             self._unswept = 0
             await self.sweep()
+        return stored.name
 
     async def sweep(self) -> int:
         """Remove blobs beyond the limits now, and say so in the journal. Returns how many."""
-        events = await asyncio.to_thread(self._sweep)
-        for event in events:
-            self.note(event)
-        return sum(len(event["names"]) for event in events)
 
-    def _sweep(self) -> list[Event]:
-        with closing(connect(store_path(self.home))) as db:
-            swept = sweep(db, self._blobs, self._limits, self._clock.now_ms())
-            return [{"kind": "swept", "names": list(batch.names), "bytes": batch.bytes} for batch in swept]
+        def remove() -> list[list[OldBlob]]:
+            with closing(connect(store_path(self.home))) as db:
+                return list(sweep(db, self._blobs, self._limits, self._clock.now_ms()))
+
+        batches = await asyncio.to_thread(remove)
+        for batch in batches:
+            names = [blob.name for blob in batch]
+            self.note({"kind": "swept", "names": names, "bytes": sum(blob.bytes for blob in batch)})
+        return sum(map(len, batches))
 
     def _entry(self, event: Event) -> Entry:
         return entry_of(event, self._clock.now_ms(), self._redact)
@@ -254,36 +244,38 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
-    """What one sweep removed."""
+class OldBlob:
+    """One that has to go."""
 
-    names: tuple[str, ...]
-    bytes: int
-
-
-def sweep(db: sqlite3.Connection, blobs: Blobs, limits: Limits, now_ms: int) -> Iterator[Swept]:
-    """Remove what is beyond the limits, oldest first; yields after each statement."""
-    old = list(_blobs_beyond_limits(db, limits, now_ms))
-    for start in range(0, len(old), AT_ONCE):
-        removed = _remove(db, blobs, old[start : start + AT_ONCE])
-        if removed:
-            yield Swept(tuple(blob.name for blob in removed), sum(blob.bytes for blob in removed))
-
-
-@dataclass(frozen=True, slots=True)
-class _OldBlob:
     name: str
     bytes: int
     at_ms: int
 
 
-def _blobs_beyond_limits(db: sqlite3.Connection, limits: Limits, now_ms: int) -> Iterator[_OldBlob]:
+def sweep(db: sqlite3.Connection, blobs: Blobs, limits: Limits, now_ms: int) -> Iterator[list[OldBlob]]:
+    """Remove what is beyond the limits, oldest first; yields what each statement removed."""
+    old = list(_blobs_beyond_limits(db, limits, now_ms))
+    for start in range(0, len(old), AT_ONCE):
+        # Row first, file second: a table that says `kept` for a file that is gone would look like damage.
+        with blobs.locked(fcntl.LOCK_EX):
+            batch = old[start : start + AT_ONCE]
+            removed = [blob for blob in batch if not blobs.touched_since(blob.name, blob.at_ms)]
+            names = [blob.name for blob in removed]
+            places = ", ".join("?" * len(names))
+            db.execute(f"UPDATE blobs SET state = 'swept' WHERE name IN ({places})", names)  # noqa: S608
+            for name in names:
+                blobs.path(name).unlink(missing_ok=True)
+        if removed:
+            yield removed
+
+
+def _blobs_beyond_limits(db: sqlite3.Connection, limits: Limits, now_ms: int) -> Iterator[OldBlob]:
     """The kept blobs that have to go."""
     count, size = db.execute(
         "SELECT count(*), coalesce(sum(bytes), 0) FROM blobs WHERE state = 'kept'"
     ).fetchone()
     for row in db.execute("SELECT name, bytes, at_ms FROM blobs WHERE state = 'kept' ORDER BY at_ms"):
-        blob = _OldBlob(*row)
+        blob = OldBlob(*row)
         over = (
             (limits.bytes is not None and size > limits.bytes)
             or (limits.count is not None and count > limits.count)
@@ -294,15 +286,3 @@ def _blobs_beyond_limits(db: sqlite3.Connection, limits: Limits, now_ms: int) ->
         yield blob
         count -= 1
         size -= blob.bytes
-
-
-def _remove(db: sqlite3.Connection, blobs: Blobs, old: list[_OldBlob]) -> list[_OldBlob]:
-    """Row first, file second: a table that says `kept` for a file that is gone would look like damage."""
-    with blobs.locked(fcntl.LOCK_EX):
-        removed = [blob for blob in old if not blobs.touched_since(blob.name, blob.at_ms)]
-        names = [blob.name for blob in removed]
-        places = ", ".join("?" * len(names))
-        db.execute(f"UPDATE blobs SET state = 'swept' WHERE name IN ({places})", names)  # noqa: S608
-        for blob in removed:
-            blobs.path(blob.name).unlink(missing_ok=True)
-    return removed

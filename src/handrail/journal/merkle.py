@@ -7,7 +7,7 @@ begins at leaf `number * 2**level`. Where those hashes are kept is nobody's busi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 At = Callable[[int, int], bytes]
 
@@ -76,20 +76,12 @@ def root_of_complete_subtree(hashes: Sequence[bytes]) -> bytes:
 
 def root_of_span(at: At, start: int, end: int) -> bytes:
     """The root over leaves `start` to `end`, where `start` is where RFC 6962 would split."""
-    return join_subtrees([at(level, number) for level, number in _subtrees_covering(start, end)])
-
-
-def root_at_size(at: At, size: int) -> bytes:
-    """The root of the whole tree when it had this many leaves."""
-    return root_of_span(at, 0, size)
-
-
-def _subtrees_covering(start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The complete subtrees that cover a span, the largest first."""
-    while start < end:
+    edge = []
+    while start < end:  # the complete subtrees that cover the span, the largest first
         level = (end - start).bit_length() - 1
-        yield level, start >> level
+        edge.append(at(level, start >> level))
         start += 1 << level
+    return join_subtrees(edge)
 
 
 def _largest_power_below(size: int) -> int:
@@ -165,15 +157,11 @@ def check_consistency(old: int, new: int, path: Sequence[bytes], old_root: bytes
         if old_root != (new_root if old else EMPTY_ROOT):
             raise BadProof("trees of the same size have other roots")
         return
-    _check_grown(old, new, path, old_root, new_root)
-
-
-def _check_grown(old: int, new: int, path: Sequence[bytes], old_root: bytes, new_root: bytes) -> None:
-    """Both roots are made from the same hashes: the old one from those to the left, the new one from all."""
+    # Both roots are made from the same hashes: the old one from those to the left, the new one from all.
     shift = (old & -old).bit_length() - 1
     index = (old >> shift) - 1
+    # Whether the path begins with the last complete subtree; else that is the whole old tree.
     seeded = old != 1 << shift
-    """Whether the path begins with the last complete subtree; else that is the whole old tree."""
     inner = ((old - 1) ^ (new - 1)).bit_length() - shift
     border = (index >> inner).bit_count()
     _check_hashes(path, inner + border + seeded)

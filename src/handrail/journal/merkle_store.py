@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -248,21 +248,15 @@ class Tree:
     def _tile(self, level: int, number: int) -> list[Sequence[bytes]]:
         """A tile's own row, and the rows above it as far as anybody asked."""
         if (level, number) not in self._tiles:
-            read = self._leaves(number) if level == 0 else self._nodes(level, number)
-            self._tiles[level, number] = [list(read)]
+            first = number << TILE_LEVELS
+            if level == 0:
+                read = list(leaf_hashes(self._db, first + 1, min(first + TILE, tree_size(self._db))))
+            else:
+                order = "SELECT hash FROM journal_nodes WHERE level = ? AND number >= ? AND number < ?"
+                rows = self._db.execute(f"{order} ORDER BY number", (level, first, first + TILE))
+                read = [row[0] for row in rows]
+            self._tiles[level, number] = [read]
         return self._tiles[level, number]
 
-    def _leaves(self, number: int) -> Iterable[bytes]:
-        last = min((number + 1) << TILE_LEVELS, tree_size(self._db))
-        return leaf_hashes(self._db, (number << TILE_LEVELS) + 1, last)
-
-    def _nodes(self, level: int, number: int) -> Iterable[bytes]:
-        first = number << TILE_LEVELS
-        rows = self._db.execute(
-            "SELECT hash FROM journal_nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number",
-            (level, first, first + TILE),
-        )
-        return (row[0] for row in rows)
-
     def root(self, size: int) -> bytes:
-        return merkle.root_at_size(self.at, size)
+        return merkle.root_of_span(self.at, 0, size)

@@ -71,14 +71,9 @@ class Filter:
     failed: bool | None = None
 
     def sql(self) -> tuple[str, list[object]]:
-        wanted = {
-            "seq < ?": self.before,
-            "device = ?": self.device,
-            "type = ?": self.type,
-            "at_ms >= ?": self.since,
-            "failed = ?": None if self.failed is None else int(self.failed),
-        }
-        return _where_clause(wanted)
+        columns = ("seq <", "device =", "type =", "at_ms >=", "failed =")
+        values = (self.before, self.device, self.type, self.since, self.failed)
+        return _where_clause({f"{column} ?": value for column, value in zip(columns, values, strict=True)})
 
 
 def query_actions(db: sqlite3.Connection, wanted: Filter, limit: int) -> list[ActionRow]:
@@ -93,7 +88,11 @@ def query_actions(db: sqlite3.Connection, wanted: Filter, limit: int) -> list[Ac
 
 def _action_row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
     event = json.loads(body)
-    first = _accepted(db, event["action_id"]) | event
+    # Who asked for it stands in the first event; the others need not repeat it.
+    accepted = db.execute(
+        "SELECT body FROM journal WHERE action_id = ? AND kind = 'accepted' LIMIT 1", (event["action_id"],)
+    ).fetchone()
+    first: Event = (json.loads(accepted[0]) if accepted else {}) | event
     envelope = event.get("envelope") or {}
     device = first.get("device")
     return ActionRow(
@@ -121,26 +120,14 @@ def action_words(action: Event, envelope: Event) -> str:
     """What the action was about, in a few words for lists."""
     resolved = (envelope.get("target") or {}).get("resolved") or {}
     action_class = ACTIONS.get(action.get("type", ""))
-    argument = (
-        action.get(action_class.traits.shorthand) if action_class and action_class.traits.shorthand else None
-    )
+    argument = action.get(action_class.traits.shorthand or "") if action_class else None
     if isinstance(argument, dict):  # a target that was not found
-        argument = next(
-            (argument[key] for key in ("text", "description", "id", "ref") if key in argument), None
-        )
+        keys = ("text", "description", "id", "ref")
+        argument = next((argument[key] for key in keys if key in argument), None)
     if isinstance(argument, list):
         argument = " ".join(map(str, argument))
     words = resolved.get("text") or resolved.get("accessibility_id") or argument
     return words[:ABOUT] if isinstance(words, str) else ""
-
-
-def _accepted(db: sqlite3.Connection, action_id: str) -> Event:
-    """Who asked for it stands in the first event; the others need not repeat it."""
-    row = db.execute(
-        "SELECT body FROM journal WHERE action_id = ? AND kind = 'accepted' LIMIT 1", (action_id,)
-    ).fetchone()
-    event: Event = json.loads(row[0]) if row else {}
-    return event
 
 
 def show_action(db: sqlite3.Connection, wanted: str | int) -> ShownAction:

@@ -67,7 +67,10 @@ class Redaction:
         into = self._forms if len(value) >= SHORT else self._short
         for form in forms_of(value):
             into.setdefault(form, placeholder(name))
-        self._pattern = self._compile()
+        longest_first = sorted(self._forms, key=len, reverse=True)
+        anywhere = [re.escape(form) for form in longest_first]
+        short_values = [rf"(?:(?<=[\"'>=])|^){re.escape(form)}(?=[\"'<]|\Z)" for form in self._short]
+        self._pattern = re.compile("|".join([*anywhere, *short_values]))
         self._all = (*self._forms, *self._short)  # last: another thread may redact meanwhile
 
     def __call__(self, text: str) -> str:
@@ -77,20 +80,11 @@ class Redaction:
         return text
 
     def _replaced(self, text: str) -> str:
-        return self._pattern.sub(self._name, text)
+        return self._pattern.sub(lambda match: self._forms.get(match[0]) or self._short[match[0]], text)
 
     @property
     def longest(self) -> int:
         return max(map(len, self._all), default=0)
-
-    def _name(self, match: re.Match[str]) -> str:
-        return self._forms.get(match[0]) or self._short[match[0]]
-
-    def _compile(self) -> re.Pattern[str]:
-        longest_first = sorted(self._forms, key=len, reverse=True)
-        anywhere = [re.escape(form) for form in longest_first]
-        short_values = [rf"(?:(?<=[\"'>=])|^){re.escape(form)}(?=[\"'<]|\Z)" for form in self._short]
-        return re.compile("|".join([*anywhere, *short_values]))
 
 
 RUN = 4
@@ -153,40 +147,31 @@ def redact_data(value: Any, redact: Redact) -> Any:
 
 def forms_of(value: str) -> Iterator[str]:
     """The value, and what it looks like where it was written by a program."""
-    marked_up = [_escape_for_xml(value, quotes) for quotes in XML_QUOTES]
+    # The standard library's function for XML would bring all of its HTTP client along.
+    bare = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    marked_up = []
+    for quotes in XML_QUOTES:
+        text = bare
+        for char, entity in quotes.items():
+            text = text.replace(char, entity)
+        marked_up.append(text)
     in_shell = value.replace("'", "'\"'\"'")
     for text in (value, *marked_up, value.replace(" ", "%s"), in_shell):
         yield text
-        yield from _json_forms(text)
+        for ascii_only in (True, False):
+            form = text
+            for _ in range(3):  # JSON in JSON in JSON: an event is one document, and may quote others
+                form = json.dumps(form, ensure_ascii=ascii_only)[1:-1]
+                yield form
     data = value.encode(errors="surrogatepass")
     in_form = quote_plus(data)
     for text in (in_form, in_form.replace("+", "%20"), quote(data)):
         yield text
         yield re.sub("%..", lambda match: match[0].lower(), text)
-    yield from _base64_forms(data)
-
-
-def _json_forms(text: str) -> Iterator[str]:
-    """JSON in JSON in JSON: an event is one document, and may quote others."""
-    for ascii_only in (True, False):
-        form = text
-        for _ in range(3):
-            form = json.dumps(form, ensure_ascii=ascii_only)[1:-1]
-            yield form
-
-
-def _base64_forms(data: bytes) -> Iterator[str]:
-    """A value looks different at each of three offsets; the letters at its edges also hold its neighbours."""
+    # A value looks different at each of three offsets; the letters at its edges also hold its neighbours.
     for before, first in ((0, 0), (1, 2), (2, 3)):
         bits = (before + len(data)) * 8
         inner = base64.b64encode(bytes(before) + data).decode()[first : bits // 6]
         if len(inner) > SHORT:
             yield inner
             yield inner.replace("+", "-").replace("/", "_")
-
-
-def _escape_for_xml(value: str, quotes: dict[str, str]) -> str:
-    """As XML writes it. The standard library's own function would bring all of its HTTP client along."""
-    for char, entity in {"&": "&amp;", "<": "&lt;", ">": "&gt;", **quotes}.items():
-        value = value.replace(char, entity)
-    return value

@@ -34,10 +34,6 @@ Progress = Callable[[int, int], None]
 """Told how many entries the tree has, of how many."""
 
 
-def _ignore_progress(done: int, of: int) -> None:
-    """For callers that do not show how far it is."""
-
-
 class Rewritten(VerificationFailed):
     """The journal does not continue what was signed before."""
 
@@ -47,7 +43,7 @@ class Rewritten(VerificationFailed):
 class JournalLog:
     """Signs and proves. The connection is its own; close it."""
 
-    def __init__(self, home: Path, progress: Progress = _ignore_progress) -> None:
+    def __init__(self, home: Path, progress: Progress | None = None) -> None:
         self.keys = LogKeys(home)
         self._last = home / "journal.checkpoint"
         self._db = connect(store_path(home))
@@ -68,8 +64,10 @@ class JournalLog:
                 tree, size = Tree(self._db), tree_size(self._db)
                 self._check_continues(tree, size, last)
                 current = Checkpoint(key.name, size, tree.root(size))
-            if last is not None and last.note.text == current.text and self._is_by(last, key):
-                return last  # with the witnesses' signatures that it has by now
+            if last is not None and last.note.text == current.text:
+                signers = {signature.id for signature in last.note.signatures}
+                if key.verifier.id in signers:
+                    return last  # with the witnesses' signatures that it has by now
             return self._remember(SignedCheckpoint(current, Note.signed(current.text, key)))
 
     def add_cosignatures(self, original: SignedCheckpoint, more: list[Signature]) -> SignedCheckpoint:
@@ -112,9 +110,6 @@ class JournalLog:
         if tree.root(earlier.size) != earlier.root:
             raise Rewritten(f"the first {earlier.size} entries are not the ones that were signed before")
 
-    def _is_by(self, signed: SignedCheckpoint, key: SigningKey) -> bool:
-        return any(signature.id == key.verifier.id for signature in signed.note.signatures)
-
     def _remember(self, signed: SignedCheckpoint) -> SignedCheckpoint:
         replace_durably(self._last, str(signed).encode())
         return signed
@@ -134,7 +129,8 @@ class JournalLog:
             end, size = last_entry(self._db).count, tree_size(self._db)
             if size >= end:
                 return
-            self._progress(size, end)
+            if self._progress is not None:
+                self._progress(size, end)
             with transaction(self._db):
                 add_missing_leaves(self._db, end, AT_ONCE)
 
@@ -180,8 +176,11 @@ class JournalLog:
             size = signed.checkpoint.size
             self._check_continues(Tree(self._db), tree_size(self._db), signed)
             path = merkle.inclusion_path(Tree(self._db).at, numbers[-1] - 1, size)
-            entries = tuple(self._salted(seq) for seq in numbers)
-        proof = ActionProof(entries, InclusionProof(numbers[-1] - 1, tuple(path), signed))
+            entries = []
+            for seq in numbers:
+                row = self._db.execute("SELECT at_ms, body FROM journal WHERE seq = ?", (seq,)).fetchone()
+                entries.append(SaltedEntry(seq, row[0], next(stored_leaves(self._db, seq, seq)).salt, row[1]))
+        proof = ActionProof(tuple(entries), InclusionProof(numbers[-1] - 1, tuple(path), signed))
         try:
             proof.check(keys_for(self.keys.trusted(), size))
         except (BadNote, BadProof) as error:
@@ -209,7 +208,3 @@ class JournalLog:
             " GROUP BY action_id"
         )
         return dict(self._db.execute(order, (after, device, actor)).fetchall())
-
-    def _salted(self, seq: int) -> SaltedEntry:
-        at_ms, body = self._db.execute("SELECT at_ms, body FROM journal WHERE seq = ?", (seq,)).fetchone()
-        return SaltedEntry(seq, at_ms, next(stored_leaves(self._db, seq, seq)).salt, body)

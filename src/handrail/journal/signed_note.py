@@ -55,11 +55,6 @@ def check_name(name: str) -> str:
     return name
 
 
-def key_id(name: str, kind: int, public: bytes) -> bytes:
-    """What stands before each of its signatures."""
-    return hashlib.sha256(name.encode() + b"\n" + bytes([kind]) + public).digest()[:ID_BYTES]
-
-
 @dataclass(frozen=True, slots=True)
 class VerifierKey:
     """A public key with its name; `str` is what others are given."""
@@ -70,7 +65,9 @@ class VerifierKey:
 
     @property
     def id(self) -> bytes:
-        return key_id(self.name, self.kind, self.public)
+        """What stands before each of its signatures."""
+        written = self.name.encode() + b"\n" + bytes([self.kind]) + self.public
+        return hashlib.sha256(written).digest()[:ID_BYTES]
 
     def __str__(self) -> str:
         return f"{self.name}+{self.id.hex()}+{to_base64(bytes([self.kind]) + self.public)}"
@@ -195,7 +192,15 @@ class Note:
 
     @classmethod
     def parse(cls, data: str | bytes) -> Note:
-        text = _clean(data)
+        if len(data) > MOST_BYTES:
+            raise BadNote("it is too long for a note")
+        try:
+            text = data.decode() if isinstance(data, bytes) else data
+            text.encode()
+        except UnicodeError:
+            raise BadNote("it is no UTF-8") from None
+        if _CONTROL.search(text):
+            raise BadNote("it has control characters")
         body, blank, lines = text.rpartition("\n\n")
         if not blank or not lines.endswith("\n"):
             raise BadNote("there are no signatures below an empty line")
@@ -227,16 +232,3 @@ class Note:
         if not self.signers(keys):
             names = ", ".join(signature.name for signature in self.signatures)
             raise BadNote(f"it is signed by {names}, and by none of the keys that were given")
-
-
-def _clean(data: str | bytes) -> str:
-    if len(data) > MOST_BYTES:
-        raise BadNote("it is too long for a note")
-    try:
-        text = data.decode() if isinstance(data, bytes) else data
-        text.encode()
-    except UnicodeError:
-        raise BadNote("it is no UTF-8") from None
-    if _CONTROL.search(text):
-        raise BadNote("it has control characters")
-    return text

@@ -77,7 +77,18 @@ def verify(
     try:
         db.execute("BEGIN")
         walk.check_every_entry(db)
-        _check_ends(db, walk.last, head_file, saved_head)
+        # Whether the chain is as long as it was.
+        last = walk.last
+        if head_file is None and last.count:
+            raise _Broken(last.count, "the head file is missing or can't be read")
+        for name, head in (("head file", head_file), ("head that was kept", saved_head)):
+            if head is not None and head.count > last.count:
+                first = last.count + 1
+                raise _Broken(first, f"entries {first} to {head.count} are missing: the {name} counts them")
+        row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
+        last_seq = row[0] if row else 0
+        if last_seq != last.count:
+            raise _Broken(last.count + 1, f"{last_seq} entries were written, {last.count} are there")
         return walk.verdict()
     except _Broken as broken:
         return walk.verdict(broken)
@@ -100,14 +111,10 @@ class _ChainWalk:
     def verdict(self, broken: _Broken | None = None) -> ChainVerdict:
         first, why, last = (*broken.args, None)[:3] if broken else (None, None, None)
         warnings = tuple(compared.warning for compared in self._elsewhere if compared.warning)
-        agrees = tuple(
-            f"{compared.remembered.where}: {compared.remembered.size} entries"
-            for compared in self._elsewhere
-            if compared.agrees
-        )
-        return ChainVerdict(
-            broken is None, self.last.count, self.last.hash, first, why, warnings, last, agrees
-        )
+        agreeing = [compared.remembered for compared in self._elsewhere if compared.agrees]
+        agrees = tuple(f"{remembered.where}: {remembered.size} entries" for remembered in agreeing)
+        ok = broken is None
+        return ChainVerdict(ok, self.last.count, self.last.hash, first, why, warnings, last, agrees)
 
     def check_every_entry(self, db: sqlite3.Connection) -> None:
         self.compare_heads()
@@ -118,7 +125,9 @@ class _ChainWalk:
             for compared in self._elsewhere:
                 compared.entry(row[0], leaf)
             if event.get("kind") == HEAD_MISMATCH:
-                raise _Broken(row[0], _head_mismatch_message(row[0], event))
+                held, was = event.get("head_file"), event.get("last_entry")
+                why = f"the head file did not fit: it held {held}, the last entry was {was}"
+                raise _Broken(row[0], f"entry {row[0]} says that {why}")
             self.last = Head(row[0], row[2])
             self.compare_heads()
             self._compare_roots(grown)
@@ -255,46 +264,15 @@ class _ComparedCheckpoint:
         self._leaves = iter(())
 
 
-def _head_mismatch_message(seq: int, event: dict[str, Any]) -> str:
-    head_file, last = event.get("head_file"), event.get("last_entry")
-    return f"entry {seq} says that the head file did not fit: it held {head_file}, the last entry was {last}"
-
-
-def _check_ends(db: sqlite3.Connection, last: Head, head_file: Head | None, saved_head: Head | None) -> None:
-    """Whether the chain is as long as it was."""
-    if head_file is None and last.count:
-        raise _Broken(last.count, "the head file is missing or can't be read")
-    for name, head in (("head file", head_file), ("head that was kept", saved_head)):
-        if head is not None and head.count > last.count:
-            first = last.count + 1
-            raise _Broken(first, f"entries {first} to {head.count} are missing: the {name} counts them")
-    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
-    last_seq = row[0] if row else 0
-    if last_seq != last.count:
-        raise _Broken(last.count + 1, f"{last_seq} entries were written, {last.count} are there")
-
-
 def blob_warnings(db: sqlite3.Connection, blobs: Blobs) -> tuple[str, ...]:
-    """RememberedCheckpoint blobs whose file is gone or holds something else."""
+    """Kept blobs whose file is gone or holds something else."""
     warnings: list[str] = []
-    more = 0
-    for warning in _blob_faults(db, blobs):
-        if len(warnings) < MOST_WARNINGS:
-            warnings.append(warning)
-        else:
-            more += 1
-    return (*warnings, f"and {more} more blobs") if more else tuple(warnings)
-
-
-def _blob_faults(db: sqlite3.Connection, blobs: Blobs) -> Iterator[str]:
     for name, kind in db.execute("SELECT name, kind FROM blobs WHERE state = 'kept' ORDER BY name"):
         try:
-            if _sha256(blobs.path(name)) != name:
-                yield f"blob {name} ({kind}) holds something else"
+            with blobs.path(name).open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != name:
+                    warnings.append(f"blob {name} ({kind}) holds something else")
         except OSError as error:
-            yield f"blob {name} ({kind}) can't be read: {error.strerror}"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+            warnings.append(f"blob {name} ({kind}) can't be read: {error.strerror}")
+    more = len(warnings) - MOST_WARNINGS
+    return (*warnings[:MOST_WARNINGS], f"and {more} more blobs") if more > 0 else tuple(warnings)

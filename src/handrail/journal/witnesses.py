@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -125,8 +125,13 @@ class HttpWitness:
 
     def add(self, log: JournalLog, signed: SignedCheckpoint) -> list[Signature]:
         answer = self._add_checkpoint(log, signed)
+        if self._key is None:  # a witness of ours tells its key; that of others has to be given
+            status, _, body = self._ask("GET", "/key")
+            with contextlib.suppress(BadNote, UnicodeError):
+                self._key = VerifierKey.parse(body.decode()) if status == 200 else None
         if self._key is None:
-            self._key = self._own_key()
+            why = f"{self._address} does not tell its key"
+            raise WitnessAway(why, hint="Set HANDRAIL_WITNESS_KEY to it.")
         note = SignedCheckpoint(signed.checkpoint, signed.note.with_signatures(answer)).note
         try:
             signers = note.signers([self._key])
@@ -134,12 +139,15 @@ class HttpWitness:
             raise WitnessAway(f"{self._address}: {error}") from None
         if self._key not in signers:
             raise WitnessAway(f"{self._address} answered without a signature of {self._key.name}")
-        self._add_leaves(log, signed)
-        return [
-            signature
-            for signature in answer
-            if (signature.name, signature.id) == (self._key.name, self._key.id)
-        ]
+        # A witness of others has no room for the leaves: then there is only its signature.
+        place, size = f"/leaves?origin={quote(signed.checkpoint.origin, safe='')}", signed.checkpoint.size
+        status, _, body = self._ask("GET", f"{place}&count=1")
+        if status == 200 and body.strip().isdigit() and int(body) < size:
+            data = log.leaf_hashes(int(body), size)
+            patience_sec = TIMEOUT_SEC + len(data) / SLOWEST_BYTES_PER_SEC
+            self._ask("POST", f"{place}&first={int(body)}", data, patience_sec)
+        own = (self._key.name, self._key.id)
+        return [signature for signature in answer if (signature.name, signature.id) == own]
 
     def _add_checkpoint(self, log: JournalLog, signed: SignedCheckpoint) -> list[Signature]:
         """Asks once for the size that it has, unless that is where we are."""
@@ -149,7 +157,7 @@ class HttpWitness:
             status, kind, body = self._ask("POST", "/add-checkpoint", str(request).encode())
             if status == 200:
                 try:
-                    return read_cosignatures(body.decode())
+                    return [Signature.parse(line) for line in body.decode().removesuffix("\n").split("\n")]
                 except (BadNote, UnicodeError) as error:
                     raise WitnessAway(f"{self._address} answered no signature: {error}") from None
             if status != 409 or not kind.startswith("text/x.tlog.size") or not body.strip().isdigit():
@@ -166,26 +174,6 @@ class HttpWitness:
             raise WitnessRefused(f"{self._address} has other entries among the first {old}: {why}")
         raise WitnessAway(f"{self._address} answered {status}: {why}")
 
-    def _own_key(self) -> VerifierKey:
-        """A witness of ours tells its key. That of others has to be given."""
-        status, _, body = self._ask("GET", "/key")
-        try:
-            if status == 200:
-                return VerifierKey.parse(body.decode())
-        except (BadNote, UnicodeError):
-            pass
-        raise WitnessAway(f"{self._address} does not tell its key", hint="Set HANDRAIL_WITNESS_KEY to it.")
-
-    def _add_leaves(self, log: JournalLog, signed: SignedCheckpoint) -> None:
-        """A witness of others has no room for them: then there is only its signature."""
-        checkpoint = signed.checkpoint
-        place = f"/leaves?origin={quote(checkpoint.origin, safe='')}"
-        status, _, body = self._ask("GET", f"{place}&count=1")
-        if status != 200 or not body.strip().isdigit() or int(body) >= checkpoint.size:
-            return
-        data = log.leaf_hashes(int(body), checkpoint.size)
-        self._ask("POST", f"{place}&first={int(body)}", data, TIMEOUT_SEC + len(data) / SLOWEST_BYTES_PER_SEC)
-
     def remembered(self, origin: str, log: JournalLog, folder: Path) -> RememberedCheckpoint | None:
         """The leaves are fetched only where the checkpoint does not fit what is here."""
         name = quote(origin, safe="")
@@ -199,19 +187,15 @@ class HttpWitness:
         remembered = RememberedCheckpoint(self._address, signed)
         if _had_root_at(log, remembered.size, remembered.root):
             return remembered
-        return RememberedCheckpoint(self._address, signed, self._fetch_leaves(name, folder), vouched=True)
-
-    def _fetch_leaves(self, name: str, folder: Path) -> Path:
-        path = folder / "leaves"
-        with path.open("wb") as file:
-            first = 0
-            while True:
+        leaves, first = folder / "leaves", 0
+        with leaves.open("wb") as file:
+            while status == 200 and body:
                 place = f"/leaves?origin={name}&first={first}&most={LEAVES_AT_ONCE}"
                 status, _, body = self._ask("GET", place)
-                if status != 200 or not body:
-                    return path
-                file.write(body)
-                first += len(body) // HASH_BYTES
+                if status == 200:
+                    file.write(body)
+                    first += len(body) // HASH_BYTES
+        return RememberedCheckpoint(self._address, signed, leaves, vouched=True)
 
     def _ask(
         self, method: str, path: str, body: bytes | None = None, timeout_sec: float = TIMEOUT_SEC
@@ -243,19 +227,17 @@ def remembered_elsewhere(
     """What this journal's own last checkpoint and its witness say, and what could not be asked."""
     checkpoints: list[RememberedCheckpoint] = []
     warnings: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as folder:
         try:
-            log = JournalLog(home)
-            stack.callback(log.close)
-            if (signer := log.keys.signer()) is not None:
-                if (last := log.last_remembered()) is not None:
+            with closing(JournalLog(home)) as log:
+                signer = log.keys.signer()
+                if signer is not None and (last := log.last_remembered()) is not None:
                     checkpoints.append(last)
-                remembered = (
-                    open_witness(place, key).remembered(signer.name, log, Path(folder)) if place else None
-                )
-                checkpoints += [remembered] if remembered else []
-                if place and remembered is None:
-                    warnings.append(f"the witness {place} has nothing of this journal, {signer.name}")
+                if signer is not None and place:
+                    remembered = open_witness(place, key).remembered(signer.name, log, Path(folder))
+                    nothing = f"the witness {place} has nothing of this journal, {signer.name}"
+                    checkpoints += [remembered] if remembered else []
+                    warnings += [] if remembered else [nothing]
         except (HandrailError, OSError, sqlite3.Error) as error:
             warnings.append(str(error))
         yield checkpoints, warnings
@@ -263,11 +245,7 @@ def remembered_elsewhere(
 
 PAUSE_SEC = 1.0
 """Between two requests to a witness that answers."""
-
-
 LONGEST_PAUSE_SEC = 60.0
-
-
 LAST_WORDS_SEC = 0.2
 """A process that ends waits so long for a witness that answered it before, and for no other."""
 
@@ -361,16 +339,13 @@ class Cosigner:
         pause = 0.0
         while self._wait(pause):
             try:
-                with _alone(self._home) as free:
-                    if free:
-                        log = JournalLog(self._home)
-                        try:
-                            cosign(self._home, log, witness, self._place, self._clock)
-                        finally:
-                            log.close()
-                    else:
-                        self._again()
+                lock, how = self._home / ".witness.lock", fcntl.LOCK_EX | fcntl.LOCK_NB
+                with locked(lock, os.O_RDWR | os.O_CREAT, how), closing(JournalLog(self._home)) as log:
+                    cosign(self._home, log, witness, self._place, self._clock)
                 self._healthy, pause = True, PAUSE_SEC
+            except BlockingIOError:  # another process asks the witness just now
+                self._healthy, pause = True, PAUSE_SEC
+                self._again()
             except (HandrailError, OSError, sqlite3.Error):
                 self._healthy, pause = False, min(max(2 * pause, PAUSE_SEC), LONGEST_PAUSE_SEC)
                 self._again()
@@ -390,24 +365,7 @@ class Cosigner:
             return go
 
 
-@contextlib.contextmanager
-def _alone(home: Path) -> Iterator[bool]:
-    """Whether no other process asks the witness just now."""
-    file = os.open(home / ".witness.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free = True
-        except BlockingIOError:
-            free = False
-        yield free
-    finally:
-        os.close(file)
-
-
 SIZE_TYPE = "text/x.tlog.size"
-
-
 MOST_REQUEST_BYTES = 64 * 1024
 
 
@@ -461,17 +419,10 @@ def judge_checkpoint(
     if request.old > new.size:
         return WitnessRefusal(400, "the old size is greater than the new one\n")
     size, root = (last.size, last.root) if last else (0, EMPTY_ROOT)
-    if request.old != size:
-        return WitnessRefusal(409, f"{size}\n", SIZE_TYPE)
-    if size == new.size and last is not None and root != new.root:
+    if request.old != size or (size == new.size and last is not None and root != new.root):
         return WitnessRefusal(409, f"{size}\n", SIZE_TYPE)
     try:
         merkle.check_consistency(size, new.size, request.path, root, new.root)
     except BadProof as error:
         return WitnessRefusal(422, f"{error}\n")
     return None
-
-
-def read_cosignatures(body: str) -> list[Signature]:
-    """The lines of a witness's answer."""
-    return [Signature.parse(line) for line in body.removesuffix("\n").split("\n")]

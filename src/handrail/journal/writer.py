@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.errors import HandrailError, StoreUnusable
+from handrail.journal.blobs import Statement
 from handrail.journal.head import EMPTY, Head, advance_head, read_head
 from handrail.journal.merkle_store import (
     TREE_STEP,
@@ -35,8 +36,6 @@ RETRY_SEC = 1.0
 TAKE_UP_PAUSE_SEC = 0.02
 """Between two steps of taking up old entries into the tree: other processes want to write, too."""
 TAKE_UP_ENTRIES = 500
-
-Statement = tuple[str, tuple[object, ...]]
 
 
 @dataclass(slots=True)
@@ -161,7 +160,10 @@ class Writer:
 
     def _next(self, db: sqlite3.Connection) -> list[JournalWork]:
         """What to commit together; empty when it is time to go."""
-        while self._tree_behind and not self._is_wanted(TAKE_UP_PAUSE_SEC):
+        while self._tree_behind:
+            with self._wake:
+                if self._wake.wait_for(lambda: bool(self._queue) or self._closing, TAKE_UP_PAUSE_SEC):
+                    break
             # A step towards a tree that has all entries. One that fails is tried again after the next entry.
             try:
                 with transaction(db):
@@ -181,10 +183,6 @@ class Writer:
             self._is_writing = bool(batch)
         return batch
 
-    def _is_wanted(self, within_sec: float) -> bool:
-        with self._wake:
-            return self._wake.wait_for(lambda: bool(self._queue) or self._closing, within_sec)
-
     def _is_waited_for(self) -> bool:
         return any(work.waiter for work in self._queue)
 
@@ -196,7 +194,13 @@ class Writer:
             return
         for callback in committed:
             callback()
-        refusal = self._advance(appended)
+        refusal = None
+        if appended is not None:
+            self._tree_behind = not appended.in_tree
+            try:
+                advance_head(head_path(self._home), appended.head, force=appended.mismatch)
+            except OSError as error:  # the entries stay, but whoever waits must not think them proved
+                refusal = unwritable(error)
         with self._wake:
             self._failed, self._is_writing = None, False
         numbers = iter(appended.seqs if appended else ())
@@ -204,17 +208,6 @@ class Writer:
         tell([WriterAnswer(waiter, refusal or seq) for waiter, seq in seqs if waiter])
         if appended is not None and self._on_commit is not None:
             self._on_commit()
-
-    def _advance(self, appended: Appended | None) -> StoreUnusable | None:
-        """The entries are there and stay; where this fails, whoever waits must not think them proved."""
-        if appended is None:
-            return None
-        self._tree_behind = not appended.in_tree
-        try:
-            advance_head(head_path(self._home), appended.head, force=appended.mismatch)
-        except OSError as error:
-            return unwritable(error)
-        return None
 
     def _commit(
         self, db: sqlite3.Connection, batch: list[JournalWork]
@@ -315,14 +308,23 @@ def append(
     cached = before if before is not None and before.version == version else None
     last = cached.head if cached else last_entry(db)
     mismatch = head_file != last and not head_file_matches(db, head_file)
-    mismatches = [_mismatch(head_file, last, entries[0].at_ms)] if mismatch else []
-    seq, previous = last.count if cached else _greatest_number_used(db, last), last.hash
+    mismatches: list[Entry] = []
+    if mismatch:  # the finding becomes part of the chain: writing on does not wash it away
+        event = {"head_file": str(head_file) if head_file else None, "last_entry": str(last)}
+        mismatches.append(entry_of({"kind": HEAD_MISMATCH, **event}, entries[0].at_ms, str))
+    seq, previous = last.count, last.hash
+    if cached is None:  # a deleted last entry leaves a gap instead of a free place
+        used = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
+        seq = max(seq, used[0] if used else 0)
     rows: list[tuple[Any, ...]] = []
     for entry in (*mismatches, *entries):
         seq += 1
         previous = entry_hash(seq, entry.at_ms, previous, entry.body)
         rows.append((seq, entry.at_ms, previous, *entry.columns, entry.body))
-    _insert(db, rows)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
+        places = ", ".join([ROW] * len(some))
+        db.execute(f"INSERT INTO journal ({COLUMNS}) VALUES {places}", [v for row in some for v in row])  # noqa: S608
     size = cached.head.count if cached and cached.in_tree else tree_size(db)
     in_tree = add_leaves_of_entries(db, size, [(row[0], row[1], row[4], row[10]) for row in rows])
     seqs = range(seq - len(entries) + 1, seq + 1)
@@ -343,26 +345,3 @@ def head_file_matches(db: sqlite3.Connection, head_file: Head | None) -> bool:
         return True
     row = db.execute("SELECT hash FROM journal WHERE seq = ?", (head_file.count,)).fetchone()
     return row is not None and row[0] == head_file.hash
-
-
-def _greatest_number_used(db: sqlite3.Connection, last: Head) -> int:
-    """The greatest number ever given: a deleted last entry leaves a gap instead of a free place."""
-    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
-    return max(last.count, row[0] if row else 0)
-
-
-def _mismatch(head_file: Head | None, last: Head, at_ms: int) -> Entry:
-    """The finding becomes part of the chain: writing on does not wash it away."""
-    event = {
-        "kind": HEAD_MISMATCH,
-        "head_file": str(head_file) if head_file else None,
-        "last_entry": str(last),
-    }
-    return entry_of(event, at_ms, str)
-
-
-def _insert(db: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        some = rows[start : start + ROWS_AT_ONCE]
-        places = ", ".join([ROW] * len(some))
-        db.execute(f"INSERT INTO journal ({COLUMNS}) VALUES {places}", [v for row in some for v in row])  # noqa: S608

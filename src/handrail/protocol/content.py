@@ -4,9 +4,9 @@ Seed 004's own helpers stand here too: what is valid content, and to which famil
 """
 
 from functools import partial
-from typing import Annotated, Any, Literal, Protocol, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from handrail.protocol.model import CamelModel, Count, Flag, Name, Text
 
@@ -218,33 +218,22 @@ _CONTENT: TypeAdapter[Any] = TypeAdapter(WindowContent, config=ConfigDict(defer_
 _OPERATION: TypeAdapter[Any] = TypeAdapter(ContentUpdateOperation, config=ConfigDict(defer_build=True))
 
 
-def _is_valid(adapter: TypeAdapter[Any] | type[BaseModel], value: Any) -> bool:
+def _is_valid(adapter: TypeAdapter[Any], value: Any) -> bool:
     try:
-        check = adapter.model_validate if isinstance(adapter, type) else adapter.validate_python
-        check(value)
+        adapter.validate_python(value)
     except ValidationError:
         return False
     return True
 
 
-def is_table_content_data(value: Any) -> bool:
-    """`{headers: string[], rows: string[][]}`."""
-    return _is_valid(TableContentData, value)
-
-
-def is_iframe_content_data(value: Any) -> bool:
-    """A URL string, or `{url, sandbox?}`."""
-    return _is_valid(IframeContent, {"renderer": "iframe", "data": value})
-
-
-def is_component_layout(value: Any) -> bool:
-    """`{components: […], cols?, gap?}` with components of the seven kinds."""
-    return _is_valid(ComponentLayout, value)
-
-
 def is_window_content_data(renderer: str, value: Any) -> bool:
     """True if a desk window of this kind of content (`renderer`) can show `value`."""
     return _is_valid(_CONTENT, {"renderer": renderer, "data": value})
+
+
+is_table_content_data = partial(is_window_content_data, "table")
+is_iframe_content_data = partial(is_window_content_data, "iframe")
+is_component_layout = partial(is_window_content_data, "component")
 
 
 def is_content_update_operation_valid(renderer: str, operation: Any) -> bool:
@@ -261,12 +250,7 @@ def is_content_update_operation_valid(renderer: str, operation: Any) -> bool:
             return True
 
 
-class _Typed(Protocol):
-    @property
-    def type(self) -> str: ...
-
-
-def _is_of_family(family: str, action: _Typed | dict[str, Any]) -> bool:
+def _is_of_family(family: str, action: Any) -> bool:
     kind = action.get("type") if isinstance(action, dict) else action.type
     return isinstance(kind, str) and kind.startswith(f"{family}.")
 

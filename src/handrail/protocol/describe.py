@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from handrail.protocol.act import SHARED_FIELDS, Act
-from handrail.protocol.actions import ACTIONS, json_schema
+from handrail.protocol.actions import ACTIONS
 
 _SHORT = {
     "string or Point or Selector": "target",
@@ -69,23 +69,13 @@ def describe_together(classes: Iterable[type[Act]]) -> None:
         schemas = schema_of(TypeAdapter(reduce(or_, missing)), "")
         for cls in missing:
             schema = schemas if len(missing) == 1 else schemas["$defs"][cls.__name__]
-            required = schema.get("required", [])
-            own = [name for name in schema["properties"] if name not in _SHARED]
-            shared = [name for name in _SHARED if name != "type" and name in schema["properties"]]
-            fields = [
-                _describe_field(name, schema["properties"][name], name in required)
-                for name in [*own, *shared]
-            ]
+            properties, required = schema["properties"], schema.get("required", [])
+            own = [name for name in properties if name not in _SHARED]
+            shared = [name for name in _SHARED if name != "type" and name in properties]
+            fields = [_describe_field(name, properties[name], name in required) for name in (*own, *shared)]
             example = json.dumps(cls.example, ensure_ascii=False)
-            _descriptions[cls] = DescribedAction(
-                cls.model_fields["type"].default, summary(cls), tuple(fields), example
-            )
-
-
-def describe_part(name: str) -> tuple[str, tuple[DescribedField, ...]]:
-    """A part of actions such as `Selector`: its text and fields."""
-    schema = _vocabulary_schema()["$defs"][name]
-    return schema.get("description", ""), describe_fields(schema)
+            kind = cls.model_fields["type"].default
+            _descriptions[cls] = DescribedAction(kind, summary(cls), tuple(fields), example)
 
 
 def describe_fields(schema: dict[str, Any]) -> tuple[DescribedField, ...]:
@@ -95,28 +85,10 @@ def describe_fields(schema: dict[str, Any]) -> tuple[DescribedField, ...]:
     )
 
 
-def part_names() -> list[str]:
-    """Names of the schemas that actions share, such as `Selector`."""
-    return [
-        name
-        for name in _vocabulary_schema()["$defs"]
-        if name not in {cls.__name__ for cls in ACTIONS.values()}
-    ]
-
-
 def _describe_field(name: str, schema: dict[str, Any], required: bool) -> DescribedField:
-    return DescribedField(name, kind_of(schema), _presence(required, schema), schema.get("description", ""))
-
-
-@cache
-def _vocabulary_schema() -> dict[str, Any]:
-    return json_schema()
-
-
-def _presence(required: bool, field: dict[str, Any]) -> str:
-    if required:
-        return "required"
-    return f"default {json.dumps(field['default'], ensure_ascii=False)}" if "default" in field else ""
+    default = f"default {json.dumps(schema['default'], ensure_ascii=False)}" if "default" in schema else ""
+    presence = "required" if required else default
+    return DescribedField(name, kind_of(schema), presence, schema.get("description", ""))
 
 
 def kind_of(schema: dict[str, Any]) -> str:
@@ -156,7 +128,10 @@ def model_tool(
     own = [field for field in describe(cls).fields if field.name not in _HIDDEN]
     shown = f"{view.shown or ''} {view.web if for_web else ''}".split()
     chosen = own if view.shown is None else [field for field in own if field.name in shown]
-    fields = {field.name: _slim_field(field, view.fields.get(field.name)) for field in chosen}
+    fields: dict[str, Any] = {}
+    for field in chosen:
+        words = view.fields.get(field.name) or _SHORT_FORMS.get(field.kind)
+        fields[field.name] = _slim_kind(field.kind) | ({"description": words} if words else {})
     fields |= {name: {"type": "string"} for name in view.texts}
     if view.expects:
         fields["expect"] = _AFTERWARDS
@@ -201,12 +176,6 @@ def closed_object_schema(fields: Mapping[str, Any], required: Iterable[str] = ()
     if not fields:
         schema["additionalProperties"] = False
     return schema | ({"required": names} if names else {})
-
-
-def _slim_field(field: DescribedField, words: str | None) -> dict[str, Any]:
-    schema = _slim_kind(field.kind)
-    description = words or _SHORT_FORMS.get(field.kind)
-    return schema | ({"description": description} if description else {})
 
 
 def _slim_kind(kind: str) -> dict[str, Any]:

@@ -31,25 +31,22 @@ class ScrollDetails(TouchDetails):
     """Swipes back after one that went too far."""
 
 
-class ValueDetails(TouchDetails):
-    """Of a control that was set."""
-
-    moves: NotRequired[int]
-    placed_at_percent: NotRequired[float]
-    """Where a slider was touched that does not say what it stands at."""
-    way: NotRequired[str]
-    """How a text got into a field."""
-    password: NotRequired[bool]
-    former_text: NotRequired[str]
-
-
 class TypingDetails(TouchDetails):
     """Of a text that was typed or cleared."""
 
     way: NotRequired[str]
+    """How the text got into the field."""
     password: NotRequired[bool]
     former_text: NotRequired[str]
     """What the field held before, where it could not be put back."""
+
+
+class ValueDetails(TypingDetails):
+    """Of a control that was set, or of a field that was filled in its place."""
+
+    moves: NotRequired[int]
+    placed_at_percent: NotRequired[float]
+    """Where a slider was touched that does not say what it stands at."""
 
 
 class KeyDetails(Details):

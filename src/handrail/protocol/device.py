@@ -31,15 +31,10 @@ MouseButton = Literal["left", "middle", "right"]
 Radius = Annotated[int, Field(strict=True, ge=1, le=32_767)]
 Degrees = Annotated[float, Field(strict=True, ge=-3_600, le=3_600)]
 
-
-def _read_held(keys: object) -> object:
-    return keys.split("+") if isinstance(keys, str) else keys
-
-
 HeldKeys = Annotated[
     tuple[Literal["ctrl", "shift", "alt", "meta"], ...],
     Field(max_length=4),
-    BeforeValidator(_read_held),
+    BeforeValidator(lambda keys: keys.split("+") if isinstance(keys, str) else keys),
     OrShort('"ctrl+shift"', r"^(ctrl|shift|alt|meta)(\+(ctrl|shift|alt|meta)){0,3}$"),
 ]
 _GESTURE = partial(
@@ -53,7 +48,13 @@ _TAP = partial(
 _INPUT = partial(Traits, effect="input", semantic="input", presses=Pressed.FOCUS, verdict=ALLOW)
 
 
-class Tap(Act):
+class _GestureAct(Act):
+    """An action of fingers whose ways are known when it is sent."""
+
+    details = detail_types.TouchDetails
+
+
+class Tap(_GestureAct):
     """Tap an element or a point."""
 
     traits = _TAP(
@@ -64,7 +65,6 @@ class Tap(Act):
         ),
     )  # fmt: skip
     example = {"type": "tap", "target": {"text": "Save"}}
-    details = detail_types.TouchDetails
     type: Literal["tap"] = "tap"
     target: Target
     """What to tap."""
@@ -74,7 +74,7 @@ class Tap(Act):
     """Keys that are held meanwhile, in a browser."""
 
 
-class Hover(Act):
+class Hover(_GestureAct):
     """Move the mouse over an element without pressing: in a browser."""
 
     traits = _TAP(
@@ -82,29 +82,26 @@ class Hover(Act):
         model=ModelView("Move the mouse over an element."),
     )  # fmt: skip
     example = {"type": "hover", "target": {"text": "Products"}}
-    details = detail_types.TouchDetails
     type: Literal["hover"] = "hover"
     target: Target
     """What to hover over."""
 
 
-class DoubleTap(Act):
+class DoubleTap(_GestureAct):
     """Tap twice, 100 ms apart."""
 
     traits = _TAP(says="Double-tapped {target:at}.", tools=("agent", "web"), model=ModelView("Tap twice."))
     example = {"type": "double_tap", "target": {"x": 540, "y": 1200}}
-    details = detail_types.TouchDetails
     type: Literal["double_tap"] = "double_tap"
     target: Target
     """What to tap twice."""
 
 
-class LongPress(Act):
+class LongPress(_GestureAct):
     """Press and hold."""
 
     traits = _TAP(says="Long-pressed {target:at} for {duration_ms} ms.", tools=("core", "agent"))
     example = {"type": "long_press", "target": {"ref": "@i2"}, "duration_ms": 1000}
-    details = detail_types.TouchDetails
     type: Literal["long_press"] = "long_press"
     target: Target
     """What to hold."""
@@ -112,7 +109,7 @@ class LongPress(Act):
     """How long the finger stays down."""
 
 
-class Swipe(Act):
+class Swipe(_GestureAct):
     """Move a finger over the screen or an element: a direction, or from one point to another."""
 
     traits = _GESTURE(
@@ -125,7 +122,6 @@ class Swipe(Act):
         ),
     )  # fmt: skip
     example = {"type": "swipe", "direction": "up", "duration_ms": 300}
-    details = detail_types.TouchDetails
     type: Literal["swipe"] = "swipe"
     direction: Direction | None = None
     """Where the finger goes, over 60 % of the target or screen, centred."""
@@ -149,7 +145,7 @@ class Swipe(Act):
         return self
 
 
-class Drag(Act):
+class Drag(_GestureAct):
     """Pick something up, carry it to another place, and let go."""
 
     traits = _GESTURE(
@@ -157,7 +153,6 @@ class Drag(Act):
         model=ModelView("Drag and drop.", "from to"),
     )  # fmt: skip
     example = {"type": "drag", "from": {"ref": "@i1"}, "to": {"x": 540, "y": 300}, "duration_ms": 800}
-    details = detail_types.TouchDetails
     type: Literal["drag"] = "drag"
     from_: Target
     """What to pick up."""
@@ -170,12 +165,7 @@ class Drag(Act):
 _PLACE = "-?[0-9]{1,4},-?[0-9]{1,4}"
 
 
-def _read_points(points: object) -> object:
-    """On a command line they are one word, with spaces between them."""
-    return points.split() if isinstance(points, str) else points
-
-
-class DragPath(Act):
+class DragPath(_GestureAct):
     """Move a finger along a path of points: draw, unlock by a pattern, drag around a corner."""
 
     traits = _GESTURE(says="Dragged along {points:count} points.", shorthand="points")
@@ -183,12 +173,11 @@ class DragPath(Act):
         "type": "drag_path", "points": [{"x": 200, "y": 900}, {"x": 540, "y": 600}, {"x": 880, "y": 900}],
         "duration_ms": 800,
     }  # fmt: skip
-    details = detail_types.TouchDetails
     type: Literal["drag_path"] = "drag_path"
     points: Annotated[
         tuple[Place, ...],
         Field(min_length=2, max_length=100),
-        BeforeValidator(_read_points),
+        BeforeValidator(lambda points: points.split() if isinstance(points, str) else points),
         OrShort('"200,900 540,600"', rf"^{_PLACE}( {_PLACE}){{1,99}}$"),
     ]
     """Where the finger comes down, what it passes, where it lifts."""
@@ -196,14 +185,13 @@ class DragPath(Act):
     """How long the whole way takes."""
 
 
-class Pinch(Act):
+class Pinch(_GestureAct):
     """Two fingers towards or away from each other around a point: zoom."""
 
     traits = _GESTURE(says="Pinched at ({cx}, {cy}) from radius {start_radius} to {end_radius}.")
     example = {
         "type": "pinch", "cx": 540, "cy": 1200, "start_radius": 100, "end_radius": 400, "duration_ms": 300,
     }  # fmt: skip
-    details = detail_types.TouchDetails
     type: Literal["pinch"] = "pinch"
     cx: Pixel
     """Centre, x."""
@@ -217,7 +205,7 @@ class Pinch(Act):
     """How long the fingers move."""
 
 
-class Rotate(Act):
+class Rotate(_GestureAct):
     """Two fingers turning around a point. 0° is right, 90° is down."""
 
     traits = _GESTURE(says="Rotated at ({cx}, {cy}) from {start_angle_deg:g}° to {end_angle_deg:g}°.")
@@ -225,7 +213,6 @@ class Rotate(Act):
         "type": "rotate", "cx": 540, "cy": 1200, "radius": 300,
         "start_angle_deg": 0.0, "end_angle_deg": 90.0, "duration_ms": 400,
     }  # fmt: skip
-    details = detail_types.TouchDetails
     type: Literal["rotate"] = "rotate"
     cx: Pixel
     """Centre, x."""

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from enum import Enum
-from itertools import count
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -67,9 +66,7 @@ STYLUS_BUTTON_SECONDARY STYLUS_BUTTON_TERTIARY STYLUS_BUTTON_TAIL RECENT_APPS MA
 EMOJI_PICKER SCREENSHOT
 """
 
-CODES: dict[str, int] = {
-    f"KEYCODE_{name}": number for name, number in zip(_IN_ORDER.split(), count(), strict=False)
-}
+CODES: dict[str, int] = {f"KEYCODE_{name}": number for number, name in enumerate(_IN_ORDER.split())}
 """Android's constants up to API 35; their numbers run from 0 to 318 without a gap."""
 
 NAMES: dict[int, str] = {number: name for name, number in CODES.items()}
@@ -139,21 +136,14 @@ Key = Annotated[
 ]
 """A short name (back, home, enter, recents, …), a KEYCODE_* constant, or a key code."""
 _SINGLE_KEY = f"({'|'.join(KEYS)}|[A-Za-z]|[0-9]{{1,3}})"
-_CHORD = rf"^{_SINGLE_KEY}(\+{_SINGLE_KEY}){{1,3}}$"
-
-
-def _read_chord(keys: Any) -> Any:
-    """`ctrl+a` is two keys; `+` itself is KEYCODE_PLUS."""
-    return [part.strip() for part in keys.split("+")] if isinstance(keys, str) else keys
-
 
 Chord = Annotated[
     tuple[Key, ...],
     Field(min_length=2, max_length=4),
-    BeforeValidator(_read_chord),
-    OrShort('"ctrl+a"', _CHORD),
+    BeforeValidator(lambda keys: [k.strip() for k in keys.split("+")] if isinstance(keys, str) else keys),
+    OrShort('"ctrl+a"', rf"^{_SINGLE_KEY}(\+{_SINGLE_KEY}){{1,3}}$"),
 ]
-"""Keys that are down together; those that are held come first."""
+"""Keys that are down together; those that are held come first. `+` itself is KEYCODE_PLUS."""
 NAVIGATION = frozenset({"back", "home", "recents"})
 """Keys that leave a screen."""
 LEAVING = frozenset({"home", "recents"})

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 Pixel = Annotated[int, Field(strict=True, ge=-32_767, le=32_767)]
@@ -51,6 +51,17 @@ Text = Annotated[str, Field(max_length=100_000)]
 def field_problem(field: str, message: str) -> PydanticCustomError:
     """An error about fields that belong together, at the path of one of them."""
     return PydanticCustomError("needs", "{said}", {"field": field, "said": message})
+
+
+def one_of(first: str, second: str) -> Any:
+    """A validator of a model: exactly one of these two fields is given."""
+
+    def check(model: BaseModel) -> BaseModel:
+        if (getattr(model, first) is None) == (getattr(model, second) is None):
+            raise field_problem(first, f"give exactly one of {first} and {second}")
+        return model
+
+    return model_validator(mode="after")(check)
 
 
 @cache

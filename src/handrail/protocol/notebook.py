@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,15 @@ def envelope_html(envelope: Envelope[Any]) -> str:
     """An envelope as HTML: how the action ended, on what, what changed, what it returned."""
     edge = _GOOD if envelope.success else _BAD
     details: Mapping[str, Any] = envelope.details or {}
-    parts = [_headline_html(envelope), *_failure_html(envelope)]
+    parts = [_headline_html(envelope)]
+    if not envelope.success:
+        code, message = safe_html(envelope.failure_code), safe_html(envelope.message or "", 600)
+        parts.append(f"<div style='margin-top:6px'><b>{code}</b> {message}</div>")
+        if envelope.hint:
+            parts.append(f"<div style='{_FAINT}'>{safe_html(envelope.hint, 600)}</div>")
+        delivery = {"delivered": "It was delivered.", "unknown": "It may have been delivered: look first."}
+        if delivery_text := delivery.get(envelope.delivery):
+            parts.append(f"<div><b>{delivery_text}</b></div>")
     if envelope.changes:
         parts.append(_changes_html(envelope.changes))
     if picture := picture_html(details.get(_PICTURE)):
@@ -49,11 +57,9 @@ def envelope_html(envelope: Envelope[Any]) -> str:
         parts.append(_preformatted(text))
     rest = {key: value for key, value in details.items() if key not in (_PICTURE, "text", "tree", "strokes")}
     if rest and envelope.success:
-        parts.append(
-            _folded_html(
-                "details", _preformatted(json.dumps(rest, indent=1, ensure_ascii=False, default=str))
-            )
-        )
+        written = _preformatted(json.dumps(rest, indent=1, ensure_ascii=False, default=str))
+        summary = f"<summary style='{_FAINT}'>details</summary>"
+        parts.append(f"<details style='margin-top:6px'>{summary}{written}</details>")
     return _card_html("".join(parts), edge)
 
 
@@ -67,7 +73,10 @@ def changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
-    rows = [_change_html(change) for change in changes[:MOST_CHANGES]]
+    rows = []
+    for change in changes[:MOST_CHANGES]:
+        mark, colour = _MARKS.get(str(change.get("type")), ("~", "inherit"))
+        rows.append(f"<div><b style='color:{colour}'>{mark}</b> {_change_words(change)}</div>")
     if (more := len(changes) - MOST_CHANGES) > 0:
         rows.append(f"<div style='{_FAINT}'>… and {more} more</div>")
     return f"<div style='margin-top:6px'>{''.join(rows)}</div>" if rows else "<div>No change.</div>"
@@ -93,10 +102,13 @@ def _card_html(inside: str, edge: str) -> str:
 
 def _headline_html(envelope: Envelope[Any]) -> str:
     mark, colour = ("✓", _GOOD) if envelope.success else ("✗", _BAD)
-    on = _target_name(envelope)
+    target, on = envelope.target, None  # the element that was used; where none was found, the selector
+    if target is not None and (resolved := target.resolved) is not None:
+        on = resolved.text or resolved.accessibility_id or resolved.ref
+    elif target is not None:
+        on = next(iter((target.selector or {}).values()), None)
     took = (envelope.timings_ms or {}).get("total")
-    faint = [envelope.lifecycle_state.replace("_", " "), f"{took:.0f} ms" if took is not None else ""]
-    details = " · ".join(filter(None, faint))
+    details = envelope.lifecycle_state.replace("_", " ") + (f" · {took:.0f} ms" if took is not None else "")
     named = f" {safe_html(on)}" if on else ""
     why = f"<div style='{_FAINT}'>{safe_html(envelope.reason)}</div>" if envelope.reason else ""
     return (
@@ -105,50 +117,18 @@ def _headline_html(envelope: Envelope[Any]) -> str:
     )
 
 
-def _target_name(envelope: Envelope[Any]) -> object:
-    """The element that was used, by its name; where none was found, the selector."""
-    target = envelope.target
-    if target is None:
-        return None
-    if (resolved := target.resolved) is not None:
-        return resolved.text or resolved.accessibility_id or resolved.ref
-    return next(iter((target.selector or {}).values()), None)
-
-
-def _failure_html(envelope: Envelope[Any]) -> Iterable[str]:
-    if envelope.success:
-        return
-    code, message = safe_html(envelope.failure_code), safe_html(envelope.message or "", 600)
-    yield f"<div style='margin-top:6px'><b>{code}</b> {message}</div>"
-    if envelope.hint:
-        yield f"<div style='{_FAINT}'>{safe_html(envelope.hint, 600)}</div>"
-    delivery = {"delivered": "It was delivered.", "unknown": "It may have been delivered: look first."}
-    if delivery_text := delivery.get(envelope.delivery):
-        yield f"<div><b>{delivery_text}</b></div>"
-
-
-def _change_html(change: Mapping[str, Any]) -> str:
-    mark, colour = _MARKS.get(str(change.get("type")), ("~", "inherit"))
-    return f"<div><b style='color:{colour}'>{mark}</b> {_change_words(change)}</div>"
-
-
 def _change_words(change: Mapping[str, Any]) -> str:
     label, ref = change.get("label"), change.get("ref")
-    named = " ".join(
-        [
-            safe_html(change.get("class") or "element"),
-            *([f"“{safe_html(label, 80)}”"] if label else []),
-            *([f"<code>{safe_html(ref)}</code>"] if ref else []),
-        ]
-    )
+    named = safe_html(change.get("class") or "element")
+    named += f" “{safe_html(label, 80)}”" if label else ""
+    named += f" <code>{safe_html(ref)}</code>" if ref else ""
     match change.get("type"):
         case "added" | "removed":
             return named
         case "changed":
-            was, now = (
-                safe_html(_json_word(change.get("old")), 80),
-                safe_html(_json_word(change.get("new")), 80),
-            )
+            values = (change.get(name) for name in ("old", "new"))
+            words = (json.dumps(v) if isinstance(v, bool) or v is None else v for v in values)
+            was, now = (safe_html(word, 80) for word in words)
             return f"{named} {safe_html(change.get('attribute'))}: <s style='{_FAINT}'>{was}</s> → {now}"
         case "scrolled" | "moved":
             dx, dy = safe_html(change.get("dx")), safe_html(change.get("dy"))
@@ -164,16 +144,8 @@ def _change_words(change: Mapping[str, Any]) -> str:
             return f"{safe_html(kind)} {named}"
 
 
-def _json_word(value: object) -> object:
-    return json.dumps(value) if isinstance(value, bool) or value is None else value
-
-
 def _preformatted(text: str) -> str:
     lines = text.splitlines()
     cut = [f"… {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
     body = "\n".join(safe_html(line, 2_000) for line in [*lines[:MOST_LINES], *cut])
     return f"<pre style='{_PRE}'>{body}</pre>"
-
-
-def _folded_html(title: str, inside: str) -> str:
-    return f"<details style='margin-top:6px'><summary style='{_FAINT}'>{title}</summary>{inside}</details>"

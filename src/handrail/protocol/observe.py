@@ -1,13 +1,13 @@
 """Actions that change nothing on the device: reads, waits, expectations, and control of the task."""
 
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from handrail.protocol import details as detail_types
 from handrail.protocol.act import Act
-from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, field_problem
+from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, one_of
 from handrail.protocol.system import Package
 from handrail.protocol.target import ElementProperty, Expectation, Region, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
@@ -225,10 +225,7 @@ class WaitForStable(Act):
     """When to give up."""
 
 
-_CHECKS = partial(
-    Traits, effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING,
-    verdict=ALLOW,
-)  # fmt: skip
+_CHECKS = partial(_READ, needs=Capability.LOOK)
 
 
 class Check(Act):
@@ -274,11 +271,7 @@ class ExpectText(Check):
     timeout_ms: WaitMs = CHECK_MS
     """How long it may take."""
 
-    @model_validator(mode="after")
-    def _check_comparison(self) -> Self:
-        if (self.equals is None) == (self.contains is None):
-            raise field_problem("equals", "give exactly one of equals and contains")
-        return self
+    _check_comparison = one_of("equals", "contains")
 
 
 class ExpectState(Check):
@@ -313,11 +306,7 @@ class ExpectScreen(Check):
     timeout_ms: WaitMs = CHECK_MS
     """How long it may take."""
 
-    @model_validator(mode="after")
-    def _check_choice(self) -> Self:
-        if (self.fingerprint is None) == (self.activity is None):
-            raise field_problem("fingerprint", "give exactly one of fingerprint and activity")
-        return self
+    _check_choice = one_of("fingerprint", "activity")
 
 
 class ExpectApp(Check):

@@ -73,18 +73,9 @@ def _refuse_large(data: str | bytes) -> None:
 Path = list[str | int]
 
 _PRIVATE = {
-    "text",
-    "value",
-    "data",
-    "script",
-    "command",
-    "instruction",
-    "equals",
-    "contains",
-    "formData",
-    "form_data",
-    "env",
-}
+    "text", "value", "data", "script", "command", "instruction", "equals", "contains", "formData",
+    "form_data", "env",
+}  # fmt: skip
 _MANY = 20
 
 ELSEWHERE = {
@@ -100,22 +91,23 @@ ELSEWHERE = {
 
 def invalid_action(error: ValidationError, data: Any) -> InvalidAction:
     """Every problem as the message, the first one first; at most 20 of them, also as details."""
-    details = error.errors(include_url=False)
-    problems = _merge_by_path([_problem_from_detail(detail, data) for detail in details[: _MANY * 5]])[:_MANY]
+    merged: dict[str, dict[str, Any]] = {}
+    for detail in error.errors(include_url=False)[: _MANY * 5]:
+        problem = _problem_from_detail(detail, data)
+        earlier = merged.setdefault(problem["path"], problem)  # a union reports once per member
+        if earlier is not problem and problem["message"] not in earlier["message"]:
+            earlier["message"] += f", or {problem['message']}"
+    problems = list(merged.values())[:_MANY]
     first = problems[0]
     suggestion = first.get("suggestion")
     hint = f"Did you mean {suggestion}?" if suggestion else None
     # A list that has lost its bad members is too short by that alone.
     own = [each for each in problems if not (_FOLLOWS in each["message"] and len(problems) > 1)]
-    message = "; ".join(map(_problem_sentence, own))
+    message = "; ".join(f"{each['path']}: {each['message']}".removeprefix(": ") for each in own)
     return InvalidAction(message, hint=hint, path=first["path"], problems=problems)
 
 
 _FOLLOWS = "after validation, not 0"
-
-
-def _problem_sentence(problem: Mapping[str, Any]) -> str:
-    return f"{problem['path']}: {problem['message']}" if problem["path"] else str(problem["message"])
 
 
 def nearest(word: str, words: Iterable[str], least: float = 0.5) -> list[str]:
@@ -142,23 +134,14 @@ def join_path(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def _merge_by_path(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A union reports once per member: one line per path, with what each member expects."""
-    merged: dict[str, dict[str, Any]] = {}
-    for problem in problems:
-        earlier = merged.setdefault(problem["path"], problem)
-        if earlier is not problem and problem["message"] not in earlier["message"]:
-            earlier["message"] += f", or {problem['message']}"
-    return list(merged.values())
-
-
 def _problem_from_detail(detail: ErrorDetails, data: Any) -> dict[str, Any]:
     # The wire path (pydantic's location without union tags), and the object that holds the bad field.
     path: Path = []
     here = holder = data
     spelling = _spelling(data, _snake_case)
     for part in detail["loc"]:
-        if _has_part(here, part):
+        is_index = isinstance(here, list) and isinstance(part, int) and 0 <= part < len(here)
+        if is_index or (isinstance(here, dict) and part in here):
             holder, here = here, here[part]
             spelling = _spelling(here, spelling)
             path.append(part)
@@ -174,12 +157,6 @@ def _problem_from_detail(detail: ErrorDetails, data: Any) -> dict[str, Any]:
     if suggestions:
         problem["suggestion"] = " or ".join(suggestions)
     return problem
-
-
-def _has_part(holder: Any, part: str | int) -> bool:
-    if isinstance(holder, dict):
-        return part in holder
-    return isinstance(holder, list) and isinstance(part, int) and 0 <= part < len(holder)
 
 
 def _spelling(here: Any, outer: Callable[[str], str]) -> Callable[[str], str]:

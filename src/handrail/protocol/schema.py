@@ -71,17 +71,11 @@ def _field_texts_of_module(module: str) -> dict[str, dict[str, str]]:
         return {}
     with SYNTAX_LOCK:
         parsed = ast.parse(inspect.getsource(sys.modules[module]))
-    return {
-        statement.name: _field_texts_of_class(statement)
-        for statement in parsed.body
-        if isinstance(statement, ast.ClassDef)
-    }
-
-
-def _field_texts_of_class(cls: ast.ClassDef) -> dict[str, str]:
-    texts = {}
-    for field, below in pairwise(cls.body):
-        match field, below:
-            case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text)))):
-                texts[name] = inspect.cleandoc(text)
+    texts: dict[str, dict[str, str]] = {}
+    for cls in (statement for statement in parsed.body if isinstance(statement, ast.ClassDef)):
+        own = texts[cls.name] = {}
+        for field, below in pairwise(cls.body):
+            match field, below:
+                case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text)))):
+                    own[name] = inspect.cleandoc(text)
     return texts

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from handrail.protocol import details as detail_types
 from handrail.protocol.act import SHARED_FIELDS, Act
-from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, field_problem
+from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, field_problem, one_of
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 _PACKAGE = r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
@@ -49,11 +49,7 @@ class StartApp(Act):
     extras: Annotated[dict[Key, Flag | Number | Text], Field(max_length=100)] | None = None
     """Values for the app by name, as an intent carries them."""
 
-    @model_validator(mode="after")
-    def _check_names(self) -> Self:
-        if (self.package is None) == (self.name is None):
-            raise field_problem("package", "give exactly one of package and name")
-        return self
+    _check_names = one_of("package", "name")
 
     @property
     def opens_a_part(self) -> bool:
@@ -75,27 +71,30 @@ class ListApps(Act):
     """Only those whose name or package contains this."""
 
 
-class StopApp(Act):
+class _PackageAct(Act):
+    """An action on one app."""
+
+    package: Package
+    """The app's package."""
+
+
+class StopApp(_PackageAct):
     """Stop an app's process."""
 
     traits = _APP(verdict=CHANGES_DEVICE, says="Stopped {package}.", tools=("core", "agent"))
     example = {"type": "stop_app", "package": "com.google.android.contacts"}
     type: Literal["stop_app"] = "stop_app"
-    package: Package
-    """The app's package."""
 
 
-class RestartApp(Act):
+class RestartApp(_PackageAct):
     """Stop an app and start it again; its data stays."""
 
     traits = _APP(verdict=CHANGES_DEVICE, says="Restarted {package}.", tools=("core",))
     example = {"type": "restart_app", "package": "com.google.android.contacts"}
     type: Literal["restart_app"] = "restart_app"
-    package: Package
-    """The app's package."""
 
 
-class ResetApp(Act):
+class ResetApp(_PackageAct):
     """Delete all data of an app, as if newly installed."""
 
     traits = _APP(
@@ -104,8 +103,6 @@ class ResetApp(Act):
     )  # fmt: skip
     example = {"type": "reset_app", "package": "com.handrail.notes"}
     type: Literal["reset_app"] = "reset_app"
-    package: Package
-    """The app's package."""
 
 
 class InstallApp(Act):
@@ -121,7 +118,7 @@ class InstallApp(Act):
     """The APK file."""
 
 
-class UninstallApp(Act):
+class UninstallApp(_PackageAct):
     """Remove an app and its data."""
 
     traits = _APP(
@@ -130,8 +127,6 @@ class UninstallApp(Act):
     )  # fmt: skip
     example = {"type": "uninstall_app", "package": "com.handrail.notes"}
     type: Literal["uninstall_app"] = "uninstall_app"
-    package: Package
-    """The app's package."""
 
 
 class AddMedia(Act):
@@ -242,7 +237,14 @@ class SetClipboard(Act):
     """What a paste will insert."""
 
 
-class GrantPermission(Act):
+class _PermissionAct(_PackageAct):
+    """An action on one permission of an app."""
+
+    permission: Permission
+    """Whole name, the part after `android.permission.`, or `all` that the app declares."""
+
+
+class GrantPermission(_PermissionAct):
     """Give an app a runtime permission."""
 
     traits = _SENSITIVE(
@@ -254,13 +256,9 @@ class GrantPermission(Act):
         "permission": "android.permission.CAMERA",
     }  # fmt: skip
     type: Literal["grant_permission"] = "grant_permission"
-    package: Package
-    """The app's package."""
-    permission: Permission
-    """Whole name, the part after `android.permission.`, or `all` that the app declares."""
 
 
-class RevokePermission(Act):
+class RevokePermission(_PermissionAct):
     """Take a runtime permission from an app."""
 
     traits = _SETTING(
@@ -271,10 +269,6 @@ class RevokePermission(Act):
         "permission": "android.permission.CAMERA",
     }  # fmt: skip
     type: Literal["revoke_permission"] = "revoke_permission"
-    package: Package
-    """The app's package."""
-    permission: Permission
-    """Whole name, the part after `android.permission.`, or `all` that the app declares."""
 
 
 def _check_quotes(command: object) -> object:

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from handrail.protocol.model import NOT_BLANK, Flag, Model, Name, Number, Pixel, Text, field_problem
+from handrail.protocol.model import NOT_BLANK, Flag, Model, Name, Number, Pixel, Text, one_of
 
 REF_PATTERN = r"^(@[a-z][0-9]+|el_[A-Za-z0-9_]+)$"
 _REF = re.compile(REF_PATTERN)
@@ -214,11 +214,7 @@ class TextIs(Model):
     equals: Text | None = None
     contains: Text | None = None
 
-    @model_validator(mode="after")
-    def _check_comparison(self) -> TextIs:
-        if (self.equals is None) == (self.contains is None):
-            raise field_problem("equals", "give exactly one of equals and contains")
-        return self
+    _check_comparison = one_of("equals", "contains")
 
 
 class StateIs(Model):
@@ -296,9 +292,9 @@ class Condition(Model):
                 return (" and " if kind == "all" else " or ").join(map(str, self.all or self.any or ()))
 
 
-def _read_condition(value: Any) -> Any:
-    return {"visible": value} if isinstance(value, str) else value
-
-
-Expectation = Annotated[Condition, BeforeValidator(_read_condition), OrShort("this can be seen")]
+Expectation = Annotated[
+    Condition,
+    BeforeValidator(lambda value: {"visible": value} if isinstance(value, str) else value),
+    OrShort("this can be seen"),
+]
 """A condition, or a bare string for "this can be seen"."""

@@ -16,23 +16,8 @@ from handrail.errors import Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.traits import Capability
 from handrail.screen.node import Screen, ScreenPoint
+from handrail.surface import values
 from handrail.surface.gesture import Gesture
-from handrail.surface.values import (
-    Activated,
-    CommandOutput,
-    DeviceReport,
-    Display,
-    Facts,
-    Foreground,
-    IdleResult,
-    InstalledApp,
-    LastWords,
-    NetworkChange,
-    SetControl,
-    Synced,
-    Typed,
-    VideoUnit,
-)
 
 C = TypeVar("C")
 TypingWay = Literal["keys", "value", "paste"]
@@ -56,15 +41,15 @@ class ScreenReader(Protocol):
     async def screenshot(self) -> bytes:
         """PNG, as the screen is turned now. Raises `SecureScreen`."""
 
-    async def display(self) -> Display: ...
+    async def display(self) -> values.Display: ...
 
-    async def foreground(self) -> Foreground: ...
+    async def foreground(self) -> values.Foreground: ...
 
 
 class Video(Protocol):
     """Showing the screen as it moves, to people."""
 
-    def record(self, renew: asyncio.Event) -> AsyncGenerator[VideoUnit]:
+    def record(self, renew: asyncio.Event) -> AsyncGenerator[values.VideoUnit]:
         """From now on and without end, a key picture first. Setting `renew` asks for another one soon.
 
         Raises `Unsupported` where there is no video, or where it would show what pictures hide.
@@ -121,13 +106,13 @@ class Activation(Protocol):
     def touched_keys(self) -> frozenset[str]:
         """Keys that this surface has none of and sends as touches, by canonical names: an iPhone's back."""
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+    async def by_keys(self, keys: Sequence[str], field: str = "") -> values.Activated | None:
         """By canonical names. `field`: the native id of what will have the focus by then."""
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+    async def by_points(self, points: Sequence[ScreenPoint]) -> values.Activated | None:
         """Where fingers come down and lift."""
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated | None:
+    async def by_value(self, native_id: str, value: ControlValue) -> values.Activated | None:
         """When a control is set to this value."""
 
 
@@ -140,7 +125,7 @@ class TextInput(Protocol):
 
     async def type_text(
         self, text: str, *, blind: bool = False, into: str | None = None, how: TypingWay | None = None
-    ) -> Typed:
+    ) -> values.Typed:
         """At its cursor: the first way that can and whose result reads back, or the way that is asked for.
 
         `into`: the app whose field was looked at. A surface that can tell, in the very moment in which the
@@ -153,7 +138,7 @@ class TextInput(Protocol):
     async def require_way(self, text: str) -> None:
         """Raises `Unsupported` where it is known beforehand that this can't be typed. Nothing is sent."""
 
-    async def clear_text(self) -> Typed:
+    async def clear_text(self) -> values.Typed:
         """Empty it, whatever its length."""
 
     def reads_back_as(self, text: str) -> str:
@@ -163,7 +148,7 @@ class TextInput(Protocol):
 class ControlValues(Protocol):
     """Controls that the surface sets by itself, instead of a finger that opens or moves them."""
 
-    async def set_value(self, native_id: str, value: ControlValue) -> SetControl | None:
+    async def set_value(self, native_id: str, value: ControlValue) -> values.SetControl | None:
         """None for a control that only a finger can set: nothing was done."""
 
 
@@ -178,7 +163,7 @@ class ClipboardAccess(Protocol):
 class Apps(Protocol):
     """Programs on the device."""
 
-    async def installed(self) -> Sequence[InstalledApp]:
+    async def installed(self) -> Sequence[values.InstalledApp]:
         """Those that a person can start, with all that each is called."""
 
     async def start(
@@ -211,12 +196,12 @@ class Apps(Protocol):
 class DeviceSettings(Protocol):
     """The device around the app."""
 
-    async def state(self) -> DeviceReport: ...
+    async def state(self) -> values.DeviceReport: ...
 
     async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
         """Turns the device and returns how it stands afterwards."""
 
-    async def set_network(self, change: NetworkChange) -> DeviceReport: ...
+    async def set_network(self, change: values.NetworkChange) -> values.DeviceReport: ...
 
     async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
         """Returns the appearance that the device has afterwards."""
@@ -256,14 +241,14 @@ class AppHealth(Protocol):
     async def is_home(self, screen: Screen) -> bool:
         """Whether this is where the home key leads."""
 
-    async def last_words(self, app: str, within_ms: float | None) -> LastWords | None:
+    async def last_words(self, app: str, within_ms: float | None) -> values.LastWords | None:
         """What the log says of its end, at most so long ago."""
 
 
 class IdleDetection(Protocol):
     """Something other than looking that can tell whether the screen has come to rest."""
 
-    async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
+    async def wait_idle(self, timeout_ms: float) -> values.IdleResult | None:
         """Until no event came for 100 ms; None where nobody hears events."""
 
     def is_rested(self) -> bool:
@@ -273,7 +258,7 @@ class IdleDetection(Protocol):
     def notice(self, screen: Screen) -> None:
         """This is in front now: whoever can tell more of it may get ready."""
 
-    async def sync(self, screen: Screen, timeout_ms: float) -> Synced | None:
+    async def sync(self, screen: Screen, timeout_ms: float) -> values.Synced | None:
         """Until the app in front says itself that it is at rest; None where it can't be asked."""
 
     async def labels(self, screen: Screen) -> Mapping[str, str] | None:
@@ -286,10 +271,10 @@ class IdleDetection(Protocol):
 class ShellCommands(Protocol):
     """Commands on the device."""
 
-    async def command(self, tokens: Sequence[str]) -> CommandOutput:
+    async def command(self, tokens: Sequence[str]) -> values.CommandOutput:
         """Token by token, each quoted."""
 
-    async def script(self, text: str) -> CommandOutput:
+    async def script(self, text: str) -> values.CommandOutput:
         """By the device's own shell: pipes, globs, substitution."""
 
 
@@ -324,7 +309,7 @@ class Surface(Protocol):
     def need(self, kind: type[C]) -> C:
         """The object that fills this Protocol. Raises `Unsupported` with the surface's own reason."""
 
-    async def facts(self) -> Facts | None:
+    async def facts(self) -> values.Facts | None:
         """Read anew; None where there is nothing to tell."""
 
     async def check(self) -> None:

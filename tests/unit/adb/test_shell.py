@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.adb.device import AdbDevice, FirstBytes
-from handrail.adb.shell import Script, quote
+from handrail.adb.device import AdbDevice
+from handrail.adb.shell import FirstBytes, Script, quote
 from handrail.errors import AdbCommandError, DeviceOffline, InvalidAction, Timeout
 from handrail_sim.adbd.server import Served
 from tests.unit.adb.phones import WAYS, reached, running, until

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.device import AdbDevice, failed
+from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.adb.shell import Command, Output, Script
+from handrail.adb.shell import Command, Output, Script, failed
 from handrail.android import logs
 from handrail.android.app_labels import LabelMemory, installed_apps, read_launchers
 from handrail.android.apps import start, uninstall

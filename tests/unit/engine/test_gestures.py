@@ -9,7 +9,6 @@ from handrail.engine.gestures import (
     SwipeLine,
     is_sideways,
     needs_fresh_screen,
-    pressed_by_key,
     pressed_by_keys,
     pressed_by_strokes,
     pressed_by_text,
@@ -99,8 +98,8 @@ def test_a_slider_on_the_way_is_felt() -> None:
 
 @each("key", ["up", "left", "page_up", "move_end"])
 def test_an_arrow_moves_a_slider_and_presses_no_button(key: str) -> None:
-    assert texts(pressed_by_key(key), slider_at("[0,0][900,100]")) == ["Slide to pay"]
-    assert texts(pressed_by_key(key), screen("Pay")) == []
+    assert texts(pressed_by_keys(key), slider_at("[0,0][900,100]")) == ["Slide to pay"]
+    assert texts(pressed_by_keys(key), screen("Pay")) == []
 
 
 PRESSING = ["enter", "space", "center", "KEYCODE_NUMPAD_ENTER", "KEYCODE_BUTTON_A", "KEYCODE_BUTTON_START"]
@@ -109,14 +108,14 @@ PRESSING += ["play_pause", "KEYCODE_HEADSETHOOK", "KEYCODE_NAVIGATE_IN", "KEYCOD
 
 @each("key", PRESSING)
 def test_a_key_that_may_press_what_has_the_focus_is_judged_by_it(key: str) -> None:
-    assert texts(pressed_by_key(key), screen("Pay")) == ["Pay"]
-    assert texts(pressed_by_key(key), screen()) == []
+    assert texts(pressed_by_keys(key), screen("Pay")) == ["Pay"]
+    assert texts(pressed_by_keys(key), screen()) == []
     assert needs_fresh_screen(action_from({"type": "press_key", "key": key}))
 
 
 @each("key", ["back", "volume_up", "home", "escape", "shift"])
 def test_other_keys_press_nothing(key: str) -> None:
-    assert texts(pressed_by_key(key), screen("Pay")) == []
+    assert texts(pressed_by_keys(key), screen("Pay")) == []
     assert not needs_fresh_screen(action_from({"type": "press_key", "key": key}))
 
 
@@ -127,7 +126,7 @@ def test_other_keys_press_nothing(key: str) -> None:
 def test_keys_together_are_judged_by_what_they_could_press(keys: str) -> None:
     action = action_from({"type": "press_keys", "keys": keys})
     assert isinstance(action, PressKeys)
-    assert texts(pressed_by_keys(action.names), screen("Pay")) == ["Pay"]
+    assert texts(pressed_by_keys(*action.names), screen("Pay")) == ["Pay"]
     assert needs_fresh_screen(action) or action.presses is Pressed.UNKNOWN
 
 
@@ -135,15 +134,15 @@ def test_keys_together_are_judged_by_what_they_could_press(keys: str) -> None:
 def test_keys_that_only_move_or_leave_press_nothing(keys: str) -> None:
     action = action_from({"type": "press_keys", "keys": keys})
     assert isinstance(action, PressKeys)
-    assert texts(pressed_by_keys(action.names), screen("Pay")) == []
+    assert texts(pressed_by_keys(*action.names), screen("Pay")) == []
 
 
 @each("keys", ["ctrl+a", "ctrl+v", "ctrl+c"])
 def test_editing_keys_press_nothing_in_a_field_and_count_elsewhere(keys: str) -> None:
     action = action_from({"type": "press_keys", "keys": keys})
     assert isinstance(action, PressKeys)
-    assert texts(pressed_by_keys(action.names), screen("Pay")) == ["Pay"]
-    assert texts(pressed_by_keys(action.names), form("")) == []
+    assert texts(pressed_by_keys(*action.names), screen("Pay")) == ["Pay"]
+    assert texts(pressed_by_keys(*action.names), form("")) == []
 
 
 def form(inside: str) -> Screen:
@@ -159,13 +158,13 @@ def form(inside: str) -> Screen:
 
 def test_enter_in_a_field_may_press_any_button_of_its_window() -> None:
     own = f'<node text="Pay" {BUTTON} bounds="[0,100][900,190]"/>'
-    assert texts(pressed_by_key("enter"), form(own)) == ["Pay", "Buy"]
-    assert texts(pressed_by_key("enter"), form("")) == ["Buy"]
-    assert texts(pressed_by_key("KEYCODE_A"), form(own)) == []
-    assert texts(pressed_by_key("delete"), form(own)) == []
-    assert texts(pressed_by_key("tab"), form(own)) == []
-    assert texts(pressed_by_key("KEYCODE_A"), screen("Pay")) == ["Pay"]
-    assert texts(pressed_by_key("delete"), screen("Pay")) == ["Pay"]
+    assert texts(pressed_by_keys("enter"), form(own)) == ["Pay", "Buy"]
+    assert texts(pressed_by_keys("enter"), form("")) == ["Buy"]
+    assert texts(pressed_by_keys("KEYCODE_A"), form(own)) == []
+    assert texts(pressed_by_keys("delete"), form(own)) == []
+    assert texts(pressed_by_keys("tab"), form(own)) == []
+    assert texts(pressed_by_keys("KEYCODE_A"), screen("Pay")) == ["Pay"]
+    assert texts(pressed_by_keys("delete"), screen("Pay")) == ["Pay"]
 
 
 @each("text", ["Ada\n", "\r", "a\u2028b", "\x00", "\x85"])
@@ -214,7 +213,7 @@ def test_of_several_focused_things_the_innermost_is_pressed() -> None:
         f'bounds="[0,0][1000,2100]"><node text="Pay" {BUTTON} focused="true" bounds="[0,0][1000,400]"/>'
         "</node></hierarchy>"
     )
-    assert texts(pressed_by_key("enter"), shown) == ["Pay"]
+    assert texts(pressed_by_keys("enter"), shown) == ["Pay"]
 
 
 def test_only_what_is_not_named_needs_a_fresh_screen() -> None:

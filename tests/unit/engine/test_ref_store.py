@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.ref_store import BLOCK, RefState, RefStore
+from handrail.engine.ref_store import BLOCK, RefState, RefStore, restore_refs
 from handrail.safety.secrets import Secrets
 from handrail.screen.node import Screen
 from handrail.screen.parse import parse
@@ -51,11 +51,11 @@ def shown(known: RefState, *labels: str) -> set[str]:
 
 def test_the_next_process_goes_on_with_refs_and_numbers(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        first = await memory.load(DEVICE, BOOT)
+        first = restore_refs(await memory.take(DEVICE), BOOT)
         assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
         first.revision, first.signature = 4, "sig"
         await memory.save(DEVICE, BOOT, first, same, last=True)
-        second = await memory.load(DEVICE, BOOT)
+        second = restore_refs(await memory.take(DEVICE), BOOT)
         assert (second.revision, second.signature) == (4, "sig")
         assert shown(second, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
 
@@ -64,10 +64,10 @@ def test_the_next_process_goes_on_with_refs_and_numbers(tmp_path: Path) -> None:
 
 def test_after_a_boot_the_elements_are_gone_and_the_numbers_go_on(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        first = await memory.load(DEVICE, BOOT)
+        first = restore_refs(await memory.take(DEVICE), BOOT)
         shown(first, "Save")
         await memory.save(DEVICE, BOOT, first, same, last=True)
-        second = await memory.load(DEVICE, "boot-2")
+        second = restore_refs(await memory.take(DEVICE), "boot-2")
         assert shown(second, "Save") == {"@b2"}
 
     with_memory(tmp_path, work)
@@ -75,9 +75,9 @@ def test_after_a_boot_the_elements_are_gone_and_the_numbers_go_on(tmp_path: Path
 
 def test_a_process_that_died_takes_its_whole_block_with_it(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        dead = await memory.load(DEVICE, BOOT)
+        dead = restore_refs(await memory.take(DEVICE), BOOT)
         lost = shown(dead, "Save", "Cancel")
-        second = await memory.load(DEVICE, BOOT)
+        second = restore_refs(await memory.take(DEVICE), BOOT)
         assert second.revision == BLOCK
         assert shown(second, "Other").isdisjoint(lost)
         assert "gone" in str(second.refs.stale("@b2"))
@@ -87,13 +87,13 @@ def test_a_process_that_died_takes_its_whole_block_with_it(tmp_path: Path) -> No
 
 def test_of_two_at_once_the_one_that_closes_last_does_not_make_numbers_come_back(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        one = await memory.load(DEVICE, BOOT)
-        two = await memory.load(DEVICE, BOOT)
+        one = restore_refs(await memory.take(DEVICE), BOOT)
+        two = restore_refs(await memory.take(DEVICE), BOOT)
         given = shown(one, "A", "B") | shown(two, "C", "D", "E")
         assert len(given) == 5
         await memory.save(DEVICE, BOOT, two, same, last=True)
         await memory.save(DEVICE, BOOT, one, same, last=True)
-        third = await memory.load(DEVICE, BOOT)
+        third = restore_refs(await memory.take(DEVICE), BOOT)
         assert shown(third, "X", "Y", "Z").isdisjoint(given)
 
     with_memory(tmp_path, work)
@@ -101,12 +101,12 @@ def test_of_two_at_once_the_one_that_closes_last_does_not_make_numbers_come_back
 
 def test_a_block_that_runs_short_is_extended_or_jumped_over(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        one = await memory.load(DEVICE, BOOT)
+        one = restore_refs(await memory.take(DEVICE), BOOT)
         assert not one.is_short(BLOCK // 2)
         assert one.is_short(BLOCK // 2 + 1)
         assert await memory.extend(DEVICE, one, 700) == 700
         assert one.ceiling == 2 * BLOCK
-        two = await memory.load(DEVICE, BOOT)
+        two = restore_refs(await memory.take(DEVICE), BOOT)
         assert (two.refs.floor, two.ceiling) == (2 * BLOCK, 3 * BLOCK)
         assert await memory.extend(DEVICE, one, 1_700) == 3 * BLOCK
         assert shown(one, "A") == {f"@b{3 * BLOCK + 1}"}
@@ -119,7 +119,7 @@ def test_a_block_that_runs_short_is_extended_or_jumped_over(tmp_path: Path) -> N
 
 def test_what_is_saved_is_redacted(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        known = await memory.load(DEVICE, BOOT)
+        known = restore_refs(await memory.take(DEVICE), BOOT)
         shown(known, "hunter2")
         secrets = Secrets({"HANDRAIL_SECRET_PW": "hunter2"})
         await memory.save(DEVICE, BOOT, known, secrets.redact_data, last=True)
@@ -130,10 +130,10 @@ def test_what_is_saved_is_redacted(tmp_path: Path) -> None:
 
 def test_refs_of_another_version_are_dropped_and_their_numbers_kept(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        known = await memory.load(DEVICE, BOOT)
+        known = restore_refs(await memory.take(DEVICE), BOOT)
         given = shown(known, "Save", "Cancel")
         await memory.save(DEVICE, BOOT, known, lambda _: {"format": 99}, last=True)
-        after = await memory.load(DEVICE, BOOT)
+        after = restore_refs(await memory.take(DEVICE), BOOT)
         assert shown(after, "Save", "Cancel").isdisjoint(given)
 
     with_memory(tmp_path, work)
@@ -141,14 +141,14 @@ def test_refs_of_another_version_are_dropped_and_their_numbers_kept(tmp_path: Pa
 
 def test_a_device_that_does_not_open_costs_no_numbers(tmp_path: Path) -> None:
     async def work(memory: RefStore) -> None:
-        first = await memory.load(DEVICE, BOOT)
+        first = restore_refs(await memory.take(DEVICE), BOOT)
         assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
         await memory.save(DEVICE, BOOT, first, same, last=True)
         for _ in range(3):
             with suppress(ConnectionError):
                 async with memory.taking(DEVICE):
                     raise ConnectionError
-        again = await memory.load(DEVICE, BOOT)
+        again = restore_refs(await memory.take(DEVICE), BOOT)
         assert (again.revision, again.ceiling) == (first.revision, first.ceiling + 2)
         assert shown(again, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
 
@@ -160,9 +160,9 @@ def test_numbers_that_others_took_meanwhile_stay_theirs(tmp_path: Path) -> None:
         with suppress(ConnectionError):
             async with memory.taking(DEVICE) as taken:
                 await taken
-                other = await memory.load(DEVICE, BOOT)
+                other = restore_refs(await memory.take(DEVICE), BOOT)
                 raise ConnectionError
-        third = await memory.load(DEVICE, BOOT)
+        third = restore_refs(await memory.take(DEVICE), BOOT)
         assert third.refs.floor >= other.ceiling
 
     with_memory(tmp_path, work)

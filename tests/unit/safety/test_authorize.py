@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from handrail.engine.gestures import pressed_by_key
+from handrail.engine.gestures import pressed_by_keys
 from handrail.errors import ActionRejected
 from handrail.safety.caller import Caller
 from tests.unit.safety.authorizing import PAY, Office, play, shop
@@ -156,7 +156,7 @@ def test_what_has_the_focus_is_touched_by_a_key(tmp_path: Path) -> None:
         stage = await o.stage({"type": "press_key", "key": "enter"})
         await o.guard.authorize_named(stage)
         with pytest.raises(ActionRejected):
-            await o.guard.authorize_press(stage, pressed_by_key("enter"))
+            await o.guard.authorize_press(stage, pressed_by_keys("enter"))
 
     play(tmp_path, story, rule("id = 'code'") + REST, drawn=shop(focused=True))
 

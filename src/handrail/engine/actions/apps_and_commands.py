@@ -150,17 +150,13 @@ def choose_app(name: str, apps: Sequence[InstalledApp]) -> InstalledApp:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise _ambiguous_app(name, matches)
+            packages = " or ".join(app.package for app in matches[:MOST])
+            raise AmbiguousTarget(
+                f'{len(matches)} apps are called "{name}"',
+                hint=f"Name the package: {packages}.",
+                candidates=[{"name": app.label, "package": app.package} for app in matches[:MOST]],
+            )
     raise _app_not_installed(name, apps)
-
-
-def _ambiguous_app(name: str, matches: Sequence[InstalledApp]) -> AmbiguousTarget:
-    packages = " or ".join(app.package for app in matches[:MOST])
-    return AmbiguousTarget(
-        f'{len(matches)} apps are called "{name}"',
-        hint=f"Name the package: {packages}.",
-        candidates=[{"name": app.label, "package": app.package} for app in matches[:MOST]],
-    )
 
 
 LISTED_NAMES = 20

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from operator import itemgetter
 
-from handrail.engine.actions.expect import wait_until
-from handrail.engine.actions.scroll import scroll_into_view, scroller_for
+from handrail.engine.actions.observations import wait_until
+from handrail.engine.actions.scroll import ScrollSearch, scroller_for
 from handrail.engine.conditions import Amount, ConditionResult, parse_amount, slider_amount, visible_matches
 from handrail.engine.resolve import Aim, follow
 from handrail.engine.run import Outcome, Stage, fresh_snapshot
@@ -79,7 +79,7 @@ async def _set_by_surface(stage: Stage, node: Node, value: ControlValue) -> Outc
     """None if the surface can't set this control, so gestures have to."""
     if not node.native_id:
         return None
-    tap_point(stage.before.screen, node, stage.screens.registry.ref_of)  # raises if it is covered or disabled
+    _touch_point(stage, node)  # raises if it is covered or disabled
     reply = await stage.input.set_value(node, value)
     if reply is None:
         return None
@@ -141,11 +141,10 @@ async def choose_option(stage: Stage, control: Node, label: str) -> Outcome:
     before, taps = stage.before, 0
     if not _shows_value(control, label):
         opened = await _tap_and_settle(stage, before, control)
-        option, snapshot = await _find_option(
-            stage, opened, _node_on_later_screen(stage, before, opened, control), label
-        )
+        control_now = follow(stage.screens, before.screen, opened.screen, control)
+        option, snapshot = await _find_option(stage, opened, control_now, label)
         closed = await _tap_and_settle(stage, snapshot, option)
-        control = _node_on_later_screen(stage, before, closed, control) or control
+        control = follow(stage.screens, before.screen, closed.screen, control) or control
         taps = 2
     words = _words_of_control(control)
     if not _shows_value(control, label):
@@ -159,18 +158,22 @@ async def choose_option(stage: Stage, control: Node, label: str) -> Outcome:
     )
 
 
-def _node_on_later_screen(stage: Stage, old: UiSnapshot, new: UiSnapshot, node: Node) -> Node | None:
-    return follow(stage.screens, old.screen, new.screen, node)
-
-
 async def _find_option(
     stage: Stage, snapshot: UiSnapshot, control: Node | None, label: str
 ) -> tuple[Node, UiSnapshot]:
     """The entry with this label, scrolled into view if necessary, and its snapshot."""
-    option = _option_on_screen(stage, snapshot, control, label)
+    # The topmost window's entry. Words beside the control itself, as the other half of a time, are none.
+    beside = control.parent if control else None
+    options = [
+        node
+        for node in visible_matches(snapshot.screen, Selector(text=label), stage.screens.registry)
+        if receiver(node) is not None and not (beside and node.is_inside(beside))
+    ]
+    option = options[-1] if options else None
     if option is None and scroller_for(snapshot.screen, "down") is not None:
         with suppress(ElementNotFound):
-            option = await scroll_into_view(stage, ScrollTo(target=Selector(text=label)), snapshot)
+            search = ScrollSearch(stage, ScrollTo(target=Selector(text=label)), snapshot)
+            option = await search.run()
     if option is None:
         own = [window for window in snapshot.screen.windows if window.package_name != SYSTEM_UI]
         top = (own or snapshot.screen.windows)[-1]
@@ -183,18 +186,6 @@ async def _find_option(
             offers=offers,
         )
     return option, require_present(stage.screens.last)
-
-
-def _option_on_screen(stage: Stage, snapshot: UiSnapshot, control: Node | None, label: str) -> Node | None:
-    """The entry in the topmost window that has it. Words beside the control itself, such as the other half
-    of a time, are not entries."""
-    beside = control.parent if control else None
-    options = [
-        node
-        for node in visible_matches(snapshot.screen, Selector(text=label), stage.screens.registry)
-        if receiver(node) is not None and not (beside and node.is_inside(beside))
-    ]
-    return options[-1] if options else None
 
 
 async def _tap_and_settle(stage: Stage, snapshot: UiSnapshot, node: Node) -> UiSnapshot:
@@ -242,7 +233,6 @@ dp."""
 FINGER_PX = 2.0
 """No finger aims better: a value within this distance is reached, and two places this close have none
 between."""
-
 
 Place = tuple[float, float]
 """A thumb position, and the value that was read there."""
@@ -299,9 +289,7 @@ class SliderMove:
         self.node = node
         self.snapshot = stage.before
         self.samples: list[Place] = []
-        tap_point(
-            self.snapshot.screen, node, stage.screens.registry.ref_of
-        )  # raises if it is covered or disabled
+        _touch_point(stage, node)  # raises if it is covered or disabled
 
     async def run(self) -> Outcome:
         amount_now = slider_amount(self.snapshot.screen, self.node)
@@ -362,9 +350,15 @@ class SliderMove:
         below = _closest_samples([sample for sample in self.samples if sample[1] < wanted], wanted)
         above = _closest_samples([sample for sample in self.samples if sample[1] > wanted], wanted)
         if below and above:
-            return self._place_between(
-                *min(product(below, above), key=lambda pair: abs(pair[0][0] - pair[1][0]))
-            )
+            nearest = min(product(below, above), key=lambda pair: abs(pair[0][0] - pair[1][0]))
+            (low, low_value), (high, high_value) = nearest
+            values = [value for _, value in self.samples]
+            tries = len(values) - 1 - max(values.index(low_value), values.index(high_value))
+            if tries >= STEPPED or abs(high - low) * self.track.length <= FINGER_PX:
+                return None  # two tries gave no new value
+            # By proportion, then in the middle.
+            share = (wanted - low_value) / (high_value - low_value)
+            return self._unless_tried(low + share * (high - low)) or (low + high) / 2
         slope = self._places_per_unit(percent)
         places = [place + (wanted - value) * slope for place, value in below or above]
         furthest = max if (slope > 0) == bool(below) else min
@@ -377,16 +371,6 @@ class SliderMove:
             return (high[0] - low[0]) / (high[1] - low[1])
         place, value = self.samples[-1]
         return place / value if value > 0 and place > 0 and not percent else 0.01
-
-    def _place_between(self, below: Place, above: Place) -> float | None:
-        """By proportion, then in the middle; gives up after two tries without a new value."""
-        values = [value for _, value in self.samples]
-        tries = len(values) - 1 - max(values.index(below[1]), values.index(above[1]))
-        if tries >= STEPPED or abs(above[0] - below[0]) * self.track.length <= FINGER_PX:
-            return None
-        share = (self.wanted.value - below[1]) / (above[1] - below[1])
-        place = below[0] + share * (above[0] - below[0])
-        return self._unless_tried(place) or (below[0] + above[0]) / 2
 
     def _unless_tried(self, place: float) -> float | None:
         beyond = self.track.beyond
@@ -460,20 +444,16 @@ async def clear_text(stage: Stage, _: ClearText) -> Outcome:
 async def _field_to_type_into(stage: Stage) -> Node:
     """Raises before anything is dispatched if the field can't be typed into."""
     aim = stage.run.aims.get("target")
-    if aim is not None:
-        return _field_of_target(stage, aim)
-    field = _focused_field(stage.before.screen) or _focused_field((await fresh_snapshot(stage)).screen)
-    if field is None:
-        raise ElementNotInteractable(
-            "No field has the focus, and no target was given",
-            hint="Tap a field first, or give `target`.",
-            reason="nothing focused",
-        )
-    return field
-
-
-def _field_of_target(stage: Stage, aim: Aim) -> Node:
-    """The target itself, the only field in it, or a search bar that opens one."""
+    if aim is None:
+        focused = _focused_field(stage.before.screen) or _focused_field((await fresh_snapshot(stage)).screen)
+        if focused is None:
+            raise ElementNotInteractable(
+                "No field has the focus, and no target was given",
+                hint="Tap a field first, or give `target`.",
+                reason="nothing focused",
+            )
+        return focused
+    # The target itself, the only field in it, or a search bar that opens one.
     touched, screen = aim.touched, stage.before.screen
     fields = [node for node in (touched, *screen.inside(touched)) if node.role == "text_field"]
     # A search bar is known by its id, which is not translated, or by its words.
@@ -528,9 +508,14 @@ async def _focus_field(stage: Stage, field: Node) -> Node:
 
 async def _replace_text(stage: Stage, field: Node, text: str, how: TypingWay | None) -> Typed:
     """The field is cleared only if the text can be typed. If typing fails and leaves it empty, the old text
-    is put back."""
+    is put back. If the old text can't be removed, nothing is typed."""
     await stage.input.require_way(text)
-    cleared = await _clear_field(stage, field)
+    cleared = await stage.input.clear_text()
+    if cleared.arrived is False:
+        says, left = "The field could not be cleared, so nothing was typed", _observed_text(cleared, field)
+        failed = Verification(mode="built_in", expected="", observed=left, outcome="failed")
+        stage.run.verification = failed
+        raise VerificationFailed(says, expected="", observed=left, way=cleared.way)
     try:
         typed = await stage.input.type_text(text, how)
     except (DeviceError, Timeout, Unsupported) as error:
@@ -552,23 +537,6 @@ async def _restore_text(stage: Stage, field: Node, cleared: Typed) -> str:
     except (DeviceError, Timeout, Unsupported):
         return "lost"
     return "put back" if back.arrived else "lost"
-
-
-async def _clear_field(stage: Stage, field: Node) -> Typed:
-    """Raises if the old text can't be removed, so nothing is appended to it."""
-    cleared = await stage.input.clear_text()
-    if cleared.arrived is False:
-        observed = _observed_text(cleared, field)
-        stage.run.verification = Verification(
-            mode="built_in", expected="", observed=observed, outcome="failed"
-        )
-        raise VerificationFailed(
-            "The field could not be cleared, so nothing was typed",
-            expected="",
-            observed=observed,
-            way=cleared.way,
-        )
-    return cleared
 
 
 def _observed_text(typed: Typed, field: Node) -> str | None:

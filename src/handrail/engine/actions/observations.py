@@ -1,29 +1,45 @@
-"""Actions that only read: the screen, its changes, screenshots, logs, app data."""
+"""Actions that change nothing: reads, pictures, waits, checks, and the question to a person."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from handrail.clock import iso_time
+from handrail.clock import Clock, iso_time
+from handrail.engine.conditions import NO_ELEMENT, ConditionResult, check_condition, fulfilling_node
+from handrail.engine.resolve import aim_at
 from handrail.engine.run import Outcome, Stage
-from handrail.engine.snapshot import UiSnapshot, require_present
-from handrail.errors import InvalidAction, SemanticMismatch
-from handrail.protocol.envelope import ScreenSnapshot
-from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryDb, Screenshot, WhatChanged
+from handrail.engine.settle import SettleLoop
+from handrail.engine.snapshot import ScreenTracker, UiSnapshot, require_present
+from handrail.engine.verify import verified_by_read_back
+from handrail.errors import (
+    ActionRejected,
+    AssertionFailed,
+    DeviceOffline,
+    ExpectStateMismatch,
+    HandrailError,
+    IdleTimeout,
+    InvalidAction,
+    SemanticMismatch,
+    Timeout,
+)
+from handrail.protocol import observe
+from handrail.protocol.envelope import ScreenSnapshot, Verification
+from handrail.protocol.target import Condition, Selector, StateIs, TextIs
 from handrail.screen.diff import diff_text
 from handrail.screen.exports import full_text, outline
 from handrail.screen.node import Bounds, Node, Screen
 from handrail.screen.reach import visible_part
-from handrail.screen.select import search_scope
+from handrail.screen.select import candidate_list, did_you_mean, nearest_nodes, search_scope
 from handrail.screen.windows import is_input_method, modal_above
 from handrail.surface.capabilities import AppData, Logs
 from handrail.surface.picture import opened, size_of
+from handrail.waiting import Deadline, Expired
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -35,7 +51,7 @@ INDENT = 2
 """Spaces per level of the full text."""
 
 
-async def get_ui_tree(stage: Stage, action: GetUiTree) -> Outcome:
+async def get_ui_tree(stage: Stage, action: observe.GetUiTree) -> Outcome:
     """The screen as text with refs, as JSON, or only its changes."""
     before = stage.screens.last
     snapshot = await stage.refresh_screen()
@@ -74,7 +90,7 @@ def read_text(stage: Stage) -> Outcome:
     return Outcome(details={"text": text})
 
 
-def _compact_details(stage: Stage, action: GetUiTree, within: Node | None) -> dict[str, Any]:
+def _compact_details(stage: Stage, action: observe.GetUiTree, within: Node | None) -> dict[str, Any]:
     result = stage.screens.render(
         max_lines=MOST_LINES if action.find else action.max_lines,
         max_depth=action.depth,
@@ -88,7 +104,7 @@ def _compact_details(stage: Stage, action: GetUiTree, within: Node | None) -> di
     return {"text": text, "refs": result.ref_count, "lines": text.count("\n") + 1, "truncated": truncated}
 
 
-def _lines_that_contain(header: str, lines: list[str], action: GetUiTree) -> tuple[str, bool]:
+def _lines_that_contain(header: str, lines: list[str], action: observe.GetUiTree) -> tuple[str, bool]:
     """The lines that contain `find`, at most `max_lines`, with the number of those left out."""
     wanted = (action.find or "").casefold()
     matching = [line for line in lines if wanted in line.casefold()]
@@ -114,7 +130,7 @@ def part_of(screen: Screen, node: Node | None) -> Screen:
     return replace(screen, root=nodes[0], nodes=nodes, active=None)
 
 
-async def what_changed(stage: Stage, action: WhatChanged) -> Outcome:
+async def what_changed(stage: Stage, action: observe.WhatChanged) -> Outcome:
     """The difference to the last snapshot, or to a revision."""
     before = stage.screens.last
     since = action.since or stage.screens.revision_name
@@ -139,7 +155,7 @@ def _changes_since(stage: Stage, snapshot: UiSnapshot, since: str, before: UiSna
     return Outcome(details={**facts, "text": diff_text(changes, screen_text=screens.registry.text)})
 
 
-async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
+async def screenshot(stage: Stage, action: observe.Screenshot) -> Outcome:
     """A picture in the size that models use, optionally with refs drawn on it.
 
     Width and height are the screen's, as are all coordinates; the picture is `scale` times that size.
@@ -147,7 +163,16 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
     png = await stage.screens.reader.screenshot()
     snapshot = await stage.refresh_screen() if action.marks else None
     stage.run.after = snapshot
-    marks = _ref_marks(stage, snapshot) if snapshot else []
+    marks: list[Mark] = []
+    if snapshot:  # the visible parts of what can be touched, but for the keyboard: marks would cover its keys
+        screen = snapshot.screen
+        marks = [
+            (ref, box)
+            for ref, node in stage.screens.registry.refs.items()
+            if (box := visible_part(screen, node)).area
+            and not is_input_method(node.package_name)
+            and modal_above(screen, node) is None
+        ]
     shown = await asyncio.to_thread(fit_picture, png, marks, action.scale, action.region)
     app = snapshot.screen.package if snapshot else (await stage.screens.reader.foreground()).package
     picture = ScreenSnapshot(
@@ -162,36 +187,24 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
     return Outcome(details={**picture.to_dict(), "scale": round(shown.scale, 4), **part})
 
 
-def _ref_marks(stage: Stage, snapshot: UiSnapshot) -> list[Mark]:
-    """The visible parts of touchable elements. Keys of the keyboard are left out, since their marks would
-    cover it."""
-    screen, refs = snapshot.screen, stage.screens.registry.refs
-    parts = ((ref, node, visible_part(screen, node)) for ref, node in refs.items())
-    return [
-        (ref, part)
-        for ref, node, part in parts
-        if part.area and not is_input_method(node.package_name) and modal_above(screen, node) is None
-    ]
-
-
 async def get_state(stage: Stage) -> Outcome:
     state = await stage.settings.state()
     return Outcome(details={"state": state.details, "text": state.text})
 
 
-async def get_logs(stage: Stage, action: GetLogs) -> Outcome:
+async def get_logs(stage: Stage, action: observe.GetLogs) -> Outcome:
     lines = await stage.surface.need(Logs).log_lines(
         action.package, action.level, action.since, action.max_lines
     )
     return Outcome(details={"lines": len(lines), "logs": "\n".join(lines)})
 
 
-async def get_shared_prefs(stage: Stage, action: GetSharedPrefs) -> Outcome:
+async def get_shared_prefs(stage: Stage, action: observe.GetSharedPrefs) -> Outcome:
     preferences = await stage.surface.need(AppData).preferences(action.package, action.file)
     return Outcome(details={"package": action.package, "file": action.file, **preferences})
 
 
-async def query_db(stage: Stage, action: QueryDb) -> Outcome:
+async def query_db(stage: Stage, action: observe.QueryDb) -> Outcome:
     """A statement that writes counts as a dispatch."""
     async with stage.run.dispatching() if action.write else nullcontext():
         rows = await stage.surface.need(AppData).query(
@@ -236,7 +249,11 @@ def fit_picture(
     from PIL import Image  # noqa: PLC0415  (30 ms that most actions need not pay)
 
     width, height = size_of(png)
-    part = _region_of_picture(region, width, height) if region is not None else Bounds(0, 0, width, height)
+    part = Bounds(0, 0, width, height)
+    if region is not None and not (part := part.intersect(Bounds(*region))).area:
+        problem = f"{list(region)} is not on the screen, which is {width}x{height}"
+        hint = "Give left, top, right and bottom in pixels of the screen."
+        raise InvalidAction.at("region", problem, hint=hint)
     factor = min(1.0, LONG_SIDE / max(part.width, part.height)) if scale is None else scale
     if factor >= 1.0 and not marks and region is None:
         return ShownPicture(png, width, height, 1.0)
@@ -259,17 +276,6 @@ def picture_size(width: int, height: int) -> tuple[int, int]:
     """The size of the picture that models get of such a screen."""
     factor = min(1.0, LONG_SIDE / max(width, height, 1))
     return max(1, round(width * factor)), max(1, round(height * factor))
-
-
-def _region_of_picture(region: Sequence[int], width: int, height: int) -> Bounds:
-    part = Bounds(*region).intersect(Bounds(0, 0, width, height))
-    if not part.area:
-        raise InvalidAction.at(
-            "region",
-            f"{list(region)} is not on the screen, which is {width}x{height}",
-            hint="Give left, top, right and bottom in pixels of the screen.",
-        )
-    return part
 
 
 def _scaled_box(box: Bounds, part: Bounds, factor: float) -> Bounds:
@@ -314,3 +320,201 @@ def _tag_place(draw: Draw, font: object, ref: str, box: Bounds, taken: list[Boun
     places = [above, *corners] if is_low and above.top >= 0 else [*corners, above]
     free = (place for place in places if not any(place.intersect(other).area for other in taken))
     return next(free, places[0])
+
+
+async def _capture_until_met(
+    stage: Stage,
+    check: Check,
+    timeout_ms: float,
+    condition: Condition | None = None,
+    every_ms: int | None = None,
+) -> tuple[Outcome, ConditionResult]:
+    """Captures snapshots until the check holds, and adopts the last one in any case.
+
+    The node that fulfils the condition becomes the resolved target of the envelope.
+    """
+    with stage.run.phase("watch"):
+        snapshot, verdict = await wait_until(stage.screens, stage.clock, check, timeout_ms, every_ms)
+    stage.screens.adopt(snapshot)
+    stage.run.after = snapshot
+    if condition is not None and condition.subject is not None and verdict.met:
+        node = fulfilling_node(condition, snapshot.screen, stage.screens.registry)
+        if node is not None:
+            stage.run.aims["target"] = aim_at(stage.screens, condition.subject, node)
+    verification = verdict.verification("explicit")
+    stage.run.verification = verification
+    return Outcome(verification=verification), verdict
+
+
+async def wait_for(stage: Stage, action: observe.WaitFor) -> Outcome:
+    """Compares with the last snapshot, so a change that happened before the call counts."""
+    before = stage.screens.last or await stage.refresh_screen()
+
+    def check(snapshot: UiSnapshot) -> ConditionResult:
+        return check_condition(action.condition, snapshot, stage.screens.refs_on(snapshot), before)
+
+    outcome, verdict = await _capture_until_met(
+        stage, check, action.timeout_ms, action.condition, action.every_ms
+    )
+    if not verdict.met:
+        raise Timeout(
+            _unmet_message(str(action.condition), verdict, action.timeout_ms),
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+    return outcome
+
+
+async def wait_for_stable(stage: Stage, action: observe.WaitForStable) -> Outcome:
+    """Stable and not loading, by the same rules as after an action."""
+    with stage.run.phase("settle"):
+        limit = action.timeout_ms
+        settled = await SettleLoop(stage.screens, stage.clock, None, budget_ms=limit, loading_ms=limit).wait()
+    stage.run.settled = settled.report
+    stage.screens.adopt(settled.snapshot)
+    stage.run.after = settled.snapshot
+    if settled.report.reason in ("budget", "loading"):
+        why = f"still loading: {settled.report.loading}" if settled.report.loading else "it is still moving"
+        raise IdleTimeout(f"The screen did not come to rest within {action.timeout_ms} ms; {why}")
+    return Outcome(verification=verified_by_read_back(settled.report.reason))
+
+
+Expect = (
+    observe.ExpectVisible
+    | observe.ExpectAbsent
+    | observe.ExpectText
+    | observe.ExpectState
+    | observe.ExpectScreen
+    | observe.ExpectApp
+)
+
+
+async def expect(stage: Stage, action: Expect) -> Outcome:
+    if isinstance(action, observe.ExpectScreen) and action.activity is not None:
+        return await _expect_activity(stage, action, action.activity)
+    condition = _condition_of_check(action)
+
+    def check(snapshot: UiSnapshot) -> ConditionResult:
+        return check_condition(condition, snapshot, stage.screens.refs_on(snapshot), None)
+
+    outcome, verdict = await _capture_until_met(stage, check, action.timeout_ms, condition)
+    if verdict.met:
+        return outcome
+    if not isinstance(action, observe.ExpectVisible | observe.ExpectAbsent | observe.ExpectText):
+        raise _unmet_error(ExpectStateMismatch, str(condition), verdict, action.timeout_ms)
+    similar: list[Node] = []
+    if verdict.observed in ("not visible", NO_ELEMENT):
+        target = action.target
+        words = (target.text or target.text_contains) if isinstance(target, Selector) else None
+        similar = nearest_nodes(
+            require_present(stage.screens.last).screen, words or "", stage.screens.registry
+        )
+    raise _unmet_error(
+        AssertionFailed,
+        str(condition),
+        verdict,
+        action.timeout_ms,
+        hint=did_you_mean(similar, stage.screens.registry),
+        candidates=candidate_list(similar, stage.screens.registry) or None,
+    )
+
+
+def _condition_of_check(action: Expect) -> Condition:
+    match action:
+        case observe.ExpectVisible():
+            return Condition(visible=action.target)
+        case observe.ExpectAbsent():
+            return Condition(absent=action.target)
+        case observe.ExpectText(target=target, equals=equals, contains=contains):
+            return Condition(text=TextIs(target=target, equals=equals, contains=contains))
+        case observe.ExpectState(target=target, property=name, value=value):
+            return Condition(state=StateIs(target=target, property=name, value=value))
+        case observe.ExpectScreen():
+            return Condition(fingerprint=action.fingerprint)
+        case observe.ExpectApp():
+            return Condition(app=action.package)
+
+
+async def _expect_activity(stage: Stage, action: observe.ExpectScreen, activity: str) -> Outcome:
+    async def check(_: UiSnapshot) -> ConditionResult:
+        front = await stage.screens.reader.foreground()
+        return ConditionResult(is_activity(front.activity, activity), activity, front.activity)
+
+    outcome, verdict = await _capture_until_met(stage, check, action.timeout_ms)
+    if not verdict.met:
+        raise _unmet_error(ExpectStateMismatch, f"the screen is {activity}", verdict, action.timeout_ms)
+    return outcome
+
+
+def is_activity(shown: str, wanted: str) -> bool:
+    """By the full name, its last parts, or `package/.Class`."""
+    package, slash, name = wanted.partition("/")
+    full_name = (package + name if name.startswith(".") else name) if slash else wanted
+    return shown == full_name or (not slash and f".{shown}".endswith(f".{full_name.removeprefix('.')}"))
+
+
+def _unmet_error(
+    failure: type[HandrailError], wanted: str, verdict: ConditionResult, waited_ms: int, **details: Any
+) -> HandrailError:
+    message = _unmet_message(wanted, verdict, waited_ms)
+    return failure(message, expected=verdict.expected, actual=verdict.observed, **details)
+
+
+def _unmet_message(wanted: str, verdict: ConditionResult, waited_ms: int) -> str:
+    waited = f"Waited {waited_ms / 1000:g} s" if waited_ms else "Looked once"
+    return f"Expected: {wanted}. Found: {verdict.observed_text}. {waited}."
+
+
+async def request_human_auth(stage: Stage, action: observe.RequestHumanAuth) -> Outcome:
+    """Waits for the answer. Secret data in it is only a placeholder."""
+    answer = await stage.run.session.ask_person(stage, action)
+    if not answer.approved:
+        why = "The person denied it" if answer.decision == "denied" else "Nobody answered in time"
+        raise ActionRejected(why, approval=answer.id)
+    verification = Verification(mode="explicit", expected="approved", observed="approved", outcome="verified")
+    return Outcome(details={"approved": True, "data": answer.data}, verification=verification)
+
+
+FIRST_GAP_MS = 20.0
+LONGEST_GAP_MS = 200.0
+
+Check = Callable[[UiSnapshot], ConditionResult | Awaitable[ConditionResult]]
+
+LAST_LOOK_MS = 5_000.0
+"""Extra time for a snapshot that began in time; a device that needs more is offline."""
+
+
+async def wait_until(
+    screens: ScreenTracker, clock: Clock, check: Check, timeout_ms: float, every_ms: int | None = None
+) -> tuple[UiSnapshot, ConditionResult]:
+    """Captures snapshots until the check holds or the time is over. Returns the last one and its result."""
+    deadline = clock.monotonic_ms() + timeout_ms
+    gap = FIRST_GAP_MS
+    last: UiSnapshot | None = None
+    while True:
+        left = max(0.0, deadline - clock.monotonic_ms()) + LAST_LOOK_MS
+        try:
+            async with Deadline(clock, left):
+                snapshot = await screens.capture()
+        except Expired:
+            raise DeviceOffline(
+                f"The screen could not be read for {left:.0f} ms",
+                hint="Check `handrail devices`; wake the phone.",
+            ) from None
+        if (
+            last is not None and snapshot.screen is last.screen
+        ):  # unchanged, so it is worth fetching its labels
+            await screens.fetch_labels(snapshot)
+        verdict = check(snapshot)
+        if isinstance(verdict, Awaitable):
+            verdict = await verdict
+        now = clock.monotonic_ms()
+        if verdict.met or now >= deadline:
+            return snapshot, verdict
+        gap = (
+            FIRST_GAP_MS
+            if last is None or snapshot.screen is not last.screen
+            else min(gap * 2, LONGEST_GAP_MS)
+        )
+        last = snapshot
+        await clock.sleep_ms(min(every_ms or gap, deadline - now))

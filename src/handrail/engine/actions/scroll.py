@@ -54,19 +54,14 @@ async def scroll_to(stage: Stage, action: ScrollTo) -> Outcome:
     )  # where it lies was not said, so the surface may know
     if is_free and not is_in_view(stage.screens, action.target):
         snapshot = await stage.input.bring_into_view(action.target) or snapshot
-    search = _ScrollSearch(stage, action, snapshot)
+    search = ScrollSearch(stage, action, snapshot)
     node = await search.run()
     stage.run.aims["target"] = aim_at(stage.screens, action.target, node)
     verification = verified_by_read_back("visible", f"{action.target} is visible")
     return Outcome(details={"scrolls": search.scrolls}, verification=verification, settle="none")
 
 
-async def scroll_into_view(stage: Stage, action: ScrollTo, snapshot: UiSnapshot) -> Node:
-    """Scrolls an element into view, for an action that continues with it."""
-    return await _ScrollSearch(stage, action, snapshot).run()
-
-
-class _ScrollSearch:
+class ScrollSearch:
     """One search through one container."""
 
     def __init__(self, stage: Stage, action: ScrollTo, snapshot: UiSnapshot) -> None:
@@ -185,7 +180,8 @@ class _ScrollSearch:
             swipe_lines(before.screen, self.scroller, finger, self.action.amount or SHARE)
         )
         swipe_line = ways[attempt % len(ways)]  # the second attempt uses another line
-        if _line_length(swipe_line) < SHORTEST_PX:
+        x1, y1, x2, y2 = swipe_line
+        if abs(x2 - x1) + abs(y2 - y1) < SHORTEST_PX:
             raise ElementNotInteractable(
                 f"The container is too small to scroll in: {self.scroller or before.screen.bounds}",
                 hint="Name a larger container by `within`, or close what covers it.",
@@ -195,16 +191,12 @@ class _ScrollSearch:
         self.snapshot = (await stage.settle(before, screen_moved(before, stage.screens))).snapshot
         screen = self.snapshot.screen
         if self.scroller is not None:
-            self.scroller = follow(
-                stage.screens, before.screen, screen, self.scroller
-            ) or self._find_scroller_again(screen)
-
-    def _find_scroller_again(self, screen: Screen) -> Node | None:
-        """If matching has lost the container: by the caller's selector, else the largest one."""
-        try:
-            return self._first_scroller(screen)
-        except ElementNotFound:
-            return scroller_for(screen, self.action.direction)
+            self.scroller = follow(stage.screens, before.screen, screen, self.scroller)
+            if self.scroller is None:  # by the caller's selector, else the largest one
+                try:
+                    self.scroller = self._first_scroller(screen)
+                except ElementNotFound:
+                    self.scroller = scroller_for(screen, self.action.direction)
 
     # errors
 
@@ -247,13 +239,7 @@ def _nodes_outside(screen: Screen, box: Node) -> frozenset[Node]:
     )
 
 
-def _line_length(swipe_line: SwipeLine) -> int:
-    x1, y1, x2, y2 = swipe_line
-    return abs(x2 - x1) + abs(y2 - y1)
-
-
 Axis = Literal["vertical", "sideways"]
-
 SHIFTS = (0.0, 0.15, -0.15)
 """Along the container: if its middle belongs to an inner list, its ends may not."""
 _REACH = 0.475
@@ -313,19 +299,16 @@ def axis_of(node: Node) -> Axis | None:
         return "sideways"
     if name.endswith(("ScrollView", "ListView", "GridView")):
         return "vertical"
-    rows = _boxes_of_rows(node)
+    inside = node
+    for _ in range(_WRAPPERS):
+        if len(inside.children) == 1:
+            inside = inside.children[0]
+    rows = [child.bounds for child in inside.children if child.bounds.area]
     if len(rows) < 2:
         return None
     if any(abs(row.top - rows[0].top) > _SLACK_PX for row in rows):
         return "vertical"
     return "sideways" if node.bounds.width > node.bounds.height else None
-
-
-def _boxes_of_rows(node: Node) -> list[Bounds]:
-    for _ in range(_WRAPPERS):
-        if len(node.children) == 1:
-            node = node.children[0]
-    return [child.bounds for child in node.children if child.bounds.area]
 
 
 def swipe_lines(screen: Screen, scroller: Node | None, finger: Direction, share: float) -> list[SwipeLine]:
@@ -337,15 +320,12 @@ def swipe_lines(screen: Screen, scroller: Node | None, finger: Direction, share:
             box = box._replace(bottom=min(box.bottom, keyboard.top))
     shifts = [shift for shift in SHIFTS if share / 2 + abs(shift) <= _REACH]
     ways = [swipe_line(finger, box, share, lane, shift) for shift in shifts or SHIFTS[:1] for lane in LANES]
-    taken = _areas_that_take_swipes(screen, scroller, box, finger) if scroller else []
+    taken: list[Bounds] = []  # where the swipe would move something else: an inner list, a slider, an overlay
+    if scroller:
+        inner = [
+            node
+            for node in screen.inside(scroller)
+            if _may_scroll_along(node, finger) or (is_sideways(finger) and node.role == "slider")
+        ]
+        taken = [node.bounds for node in (*inner, *nodes_covering(screen, scroller, box))]
     return [path for path in ways if not any(place.holds(path[0], path[1]) for place in taken)] or ways
-
-
-def _areas_that_take_swipes(screen: Screen, scroller: Node, box: Bounds, finger: Direction) -> list[Bounds]:
-    """Areas where the swipe would move something else: an inner list, a slider, an overlay."""
-    inner = [
-        node
-        for node in screen.inside(scroller)
-        if _may_scroll_along(node, finger) or (is_sideways(finger) and node.role == "slider")
-    ]
-    return [node.bounds for node in (*inner, *nodes_covering(screen, scroller, box))]

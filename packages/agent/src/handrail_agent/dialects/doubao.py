@@ -30,7 +30,7 @@ ROWS: dict[str, TableRow] = {
 def hear(output: Any) -> ParsedOutput:
     text = cut_output(output)
     if not begins_call(text):
-        return ui_tars.hear(text, ROWS)
+        return ui_tars.parse(text, ROWS)
     calls = tagged_calls(text)
     if not calls:
         raise InvalidAction.at(
@@ -51,5 +51,5 @@ def _unescaped(fields: dict[str, Any]) -> dict[str, Any]:
 
 GUIDE = ui_tars.GUIDE + "\nx and y are 0 to 1000, whatever the size of the picture is."
 DIALECT = replace(
-    ui_tars.DIALECT, name="doubao", title="Doubao", unit="thousand", rows=ROWS, hear=hear, guide=GUIDE
+    ui_tars.DIALECT, name="doubao", title="Doubao", unit="thousand", rows=ROWS, parse=hear, guide=GUIDE
 )

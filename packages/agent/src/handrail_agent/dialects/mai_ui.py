@@ -123,7 +123,7 @@ def hear(output: Any) -> ParsedOutput:
     """`value` is another name of `text`; a thinking model leaves out where its thought begins."""
     if isinstance(output, str) and "</think>" in output and "<think>" not in output:
         output = f"<think>{output}"
-    parsed = mobile_use.hear(output)
+    parsed = mobile_use.parse(output)
     calls = tuple(
         WordCall(
             call.word,
