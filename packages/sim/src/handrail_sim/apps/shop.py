@@ -609,7 +609,10 @@ class Checkout(Activity):
 
     def pay(self) -> None:
         values = {name: self.field(name).strip() for name in _FIELDS}
-        self.state["errors"] = _errors(values)
+        errors = {name: f"{_FIELDS[name]} is required" for name, value in values.items() if not value}
+        if values["email"] and "@" not in values["email"][1:-1]:
+            errors["email"] = "This is not an email address"
+        self.state["errors"] = errors
         if self.state["errors"]:
             return
         if not self.state["order"]:
@@ -656,13 +659,6 @@ class Checkout(Activity):
         self.state["order"] = 0
         self.dismiss()
         self.toast("Payment cancelled")
-
-
-def _errors(values: dict[str, str]) -> dict[str, str]:
-    errors = {name: f"{_FIELDS[name]} is required" for name, value in values.items() if not value}
-    if values["email"] and "@" not in values["email"][1:-1]:
-        errors["email"] = "This is not an email address"
-    return errors
 
 
 class Receipt(Activity):

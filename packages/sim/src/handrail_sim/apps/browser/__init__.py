@@ -184,7 +184,10 @@ def open_page(url: str, web: Web | None = None) -> Page:
     if place == "harbour.example/joined":
         return _joined(form)
     if place == "search.example/":
-        return _web_search(form.get("q", ""), web)
+        query = form.get("q", "")
+        results = [Link(page.title, f"https://{place}") for place, page in web.pages.items()]
+        fitting = [link for link in results if query.casefold() in link.words.casefold()] or results[:2]
+        return Page(f"{query} - Search", (Heading(f"Results for {query}", 2), *fitting))
     return web.pages.get(place) or _missing(parts.netloc, place)
 
 
@@ -211,12 +214,6 @@ def _joined(form: Mapping[str, str]) -> Page:
             Link("Home", HOME),
         ),
     )
-
-
-def _web_search(query: str, web: Web) -> Page:
-    results = [Link(page.title, f"https://{place}") for place, page in web.pages.items()]
-    fitting = [link for link in results if query.casefold() in link.words.casefold()] or results[:2]
-    return Page(f"{query} - Search", (Heading(f"Results for {query}", 2), *fitting))
 
 
 def offline_page(url: str) -> Page:
