@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import SEND, Intent
@@ -248,14 +249,10 @@ class Viewer(Activity):
         self.finish()
 
 
+@declared
 class Gallery(App):
     """The gallery; `favourites` is kept in preferences."""
 
-    package = "com.handrail.gallery"
-    label = "Gallery"
-    icon = "gallery"
-    version = "2.4"
-    permissions = ("android.permission.READ_MEDIA_IMAGES",)
     activities = {"MainActivity": Main, "ViewerActivity": Viewer}
 
     def fill(self, content: Any) -> None:

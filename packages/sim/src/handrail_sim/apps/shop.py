@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.surroundings import is_online, transfer_ms
 from handrail_sim.system.world import entries, needed
@@ -710,14 +711,10 @@ def _order_key(order: Order) -> str:
     return order.number
 
 
+@declared
 class Shop(App):
     """The shop; its state is what is in the cart and what became of every order."""
 
-    package = "com.handrail.shop"
-    label = "Shop"
-    icon = "shop"
-    version = "3.2.1"
-    permissions = ("android.permission.INTERNET",)
     activities = {
         "MainActivity": Main,
         "ProductActivity": ProductPage,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.errors import BadSetting
 from handrail_sim.resources import table
 from handrail_sim.system.activities import Activity, App
@@ -587,13 +588,10 @@ class Main(Activity):
         self.open(sent)
 
 
+@declared
 class Browser(App):
     """The browser; its state is the page in front and the forms that were sent."""
 
-    package = "com.handrail.browser"
-    label = "Browser"
-    icon = "browser"
-    version = "118.0"
     permissions: ClassVar[tuple[str, ...]] = (
         "android.permission.INTERNET",
         "android.permission.ACCESS_FINE_LOCATION",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.apps.settings import connections, device
 from handrail_sim.apps.settings.page import ACTIVITIES, PAGES, Page, group, link, listed_page, note
 from handrail_sim.system.activities import Activity, App
@@ -419,17 +420,10 @@ _CLASSES: dict[str, type[Activity]] = {
 }
 
 
+@declared
 class Settings(App):
     """com.android.settings."""
 
-    package = "com.android.settings"
-    label = "Settings"
-    labels = {"de": "Einstellungen", "es": "Ajustes", "zh": "设置"}
-    icon = "settings"
-    color = "#5f6368"
-    version = "14"
-    version_code = 34
-    system = True
     activities = {component: _CLASSES[page] for page, component in ACTIVITIES.items()}
     handles = (
         *(Handles(ACTIVITIES[page], f"android.settings.{name}") for name, page in PAGES["actions"].items()),
