@@ -76,11 +76,6 @@ def album(activity: Activity) -> list[Picture]:
     return [picture for picture in every if str(picture.number) not in removed]
 
 
-def throw_away(activity: Activity, number: int) -> None:
-    prefs = activity.app.prefs("gallery")
-    prefs["deleted"] = f"{prefs.get('deleted', '')},{number}".strip(",")
-
-
 class Main(Activity):
     """`state["asked"]`: the prompt opens by itself only once."""
 
@@ -245,7 +240,9 @@ class Viewer(Activity):
         self.dialog("Delete photo?", message, {"Cancel": None, "Delete": self.deleted})
 
     def deleted(self) -> None:
-        throw_away(self, self.state["number"])
+        number = self.state["number"]
+        prefs = self.app.prefs("gallery")
+        prefs["deleted"] = f"{prefs.get('deleted', '')},{number}".strip(",")
         self.finish()
 
 

@@ -64,7 +64,11 @@ class Usbmux:
                     port = self._port(message)
                     await self._result(stream, tag, port if isinstance(port, int) else OK)
                     if not isinstance(port, int):
-                        await self._through(stream, port)
+                        self._open.add(stream)
+                        try:
+                            await port(stream)
+                        finally:
+                            self._open.discard(stream)
                         return
                     continue
                 await self._answer(stream, tag, message)
@@ -80,13 +84,6 @@ class Usbmux:
             return BAD_DEVICE
         swapped = int(message.get("PortNumber") or 0) & 0xFFFF
         return self._ports.get(swapped >> 8 | (swapped & 0xFF) << 8, REFUSED)
-
-    async def _through(self, stream: Stream, port: Port) -> None:
-        self._open.add(stream)
-        try:
-            await port(stream)
-        finally:
-            self._open.discard(stream)
 
     async def _answer(self, stream: Stream, tag: int, message: dict[str, Any]) -> None:
         match message.get("MessageType"):

@@ -34,12 +34,6 @@ def networks(phone: Device) -> dict[str, bool]:
     return dict(NETWORKS) if content is None else {row["name"]: bool(row.get("secured")) for row in content}
 
 
-def password_of(phone: Device, ssid: str) -> str:
-    """What a secured network asks for; empty where any that is long enough will do."""
-    content = phone.world.get("com.android.settings", {}).get("wifi") or []
-    return next((str(row.get("password", "")) for row in content if row["name"] == ssid), "")
-
-
 def first_network(phone: Device) -> str:
     return next(iter(networks(phone)), "")
 
@@ -162,7 +156,9 @@ class Internet(Page):
 
     def connect(self, ssid: str, password: str = "") -> None:
         self.state.update(connecting=ssid, refused="")
-        wanted = password_of(self.phone, ssid)
+        # What a secured network asks for; empty where any that is long enough will do.
+        content = self.phone.world.get("com.android.settings", {}).get("wifi") or []
+        wanted = next((str(row.get("password", "")) for row in content if row["name"] == ssid), "")
         is_right = ssid in self._saved() or wanted in ("", password)
         self.later(_CONNECT_MS, self.joined if is_right else self.turned_away, ssid)
 
