@@ -19,6 +19,8 @@ from handrail.protocol.flow import Step
 from tests.scenario.world import FastClock, World, play, play_live, until, world
 from tests.unit.cli.command import Handrail, handrail
 
+pytestmark = pytest.mark.usefixtures("both_phones")
+
 ASYNC_RUNNER = play_live
 
 __all__ = ["handrail"]
@@ -44,7 +46,9 @@ async def make_contact(session: Session, first: str = "Ada") -> None:
     assert not (await session.tap("No such thing")).success
     assert (await session.type_text("Marrow", target={"id": "last"})).success
     assert (await session.get_ui_tree()).success
-    save = next(node for node in session.screens.registry.screen.nodes if node.text == "Save")
+    save = next(
+        node for node in session.screens.registry.screen.nodes if "Save" in (node.text, node.description)
+    )
     assert (await session.tap({"x": save.center.x, "y": save.center.y})).success
     assert (await session.press_key("back")).success
 
