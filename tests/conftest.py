@@ -15,6 +15,6 @@ def both_phones(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(world, "phone_kind", kind)
     if kind == "ios":
         for bundle in [bundle for bundle in PACKAGES if bundle != SPRINGBOARD]:
-            monkeypatch.delitem(BUNDLES, PACKAGES[bundle])  # type: ignore[arg-type]
+            monkeypatch.delitem(BUNDLES, PACKAGES[bundle])
             monkeypatch.delitem(PACKAGES, bundle)
     return kind

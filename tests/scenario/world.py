@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config, Helper
 from handrail.engine.session import Session
@@ -24,8 +26,10 @@ from tests.story_loop import STORY_BEGINS_MS, LiveLoop, StoryClock, StoryLoop
 
 T = TypeVar("T")
 PATIENCE_S = 60.0
-PHONES = {"android": Phone, "ios": IPhone}
+PHONES: dict[str, type[Phone]] = {"android": Phone, "ios": IPhone}
 phone_kind = "android"
+on_both_phones = pytest.mark.usefixtures("both_phones")
+"""The story is told on an Android phone and on an iPhone (tests/conftest.py)."""
 
 
 class FastClock:
