@@ -60,8 +60,8 @@ class HttpExchange:
         return b"".join(self._framing.send(event) or b"" for event in events)
 
     def renew(self) -> bool:
-        """Whether the connection is ready for the next request, because both sides keep it."""
-        if self._framing.our_state is h11.DONE and self._framing.their_state is h11.DONE:
+        """Whether the connection is ready for the next request: both sides keep it, nothing is left over."""
+        if self._framing.their_state is h11.DONE and not self._framing.trailing_data[0]:
             self._framing.start_next_cycle()
         return self._framing.our_state is h11.IDLE
 

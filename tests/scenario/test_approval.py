@@ -10,7 +10,7 @@ import pytest
 
 from handrail.safety.approval_store import AskedApproval
 from tests.scenario.people import BANK, PAY_RULE, answered, asked, at_checkout, command, found_in
-from tests.scenario.world import FastClock, World, play, play_live, until, world
+from tests.scenario.world import FastClock, World, on_both_phones, play, play_live, until, world
 
 ASYNC_RUNNER = play
 
@@ -21,6 +21,7 @@ def presses(w: World) -> int:
     return sum(event.get("action") == "down" for event in w.inputs())
 
 
+@on_both_phones
 async def test_a_no_dispatches_nothing_and_says_who_and_why(tmp_path: Path) -> None:
     async with world(tmp_path, policy=PAY_RULE) as w:
         await at_checkout(w)
@@ -36,6 +37,7 @@ async def test_a_no_dispatches_nothing_and_says_who_and_why(tmp_path: Path) -> N
         assert presses(w) == 0
 
 
+@on_both_phones
 async def test_nobody_answers_in_time(tmp_path: Path) -> None:
     clock = FastClock(10)
     async with world(tmp_path, policy=PAY_RULE, clock=clock) as w:
@@ -51,6 +53,7 @@ async def test_nobody_answers_in_time(tmp_path: Path) -> None:
         assert presses(w) == 0
 
 
+@on_both_phones
 async def test_a_yes_for_one_action_is_useless_for_another(tmp_path: Path) -> None:
     async with world(tmp_path, policy=PAY_RULE) as w:
         await at_checkout(w)
@@ -105,11 +108,12 @@ async def _paid(w: World) -> int:
     found = await w.session.expect_visible(node, timeout_ms=0)
     if not found.success:
         return 0
-    box = next(n.bounds for n in w.session.screens.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
+    box = next(n.bounds for n in w.session.screens.last.screen.nodes if n.id_tail == "pay")  # type: ignore[union-attr]
     downs = [event for event in w.inputs() if event.get("action") == "down"]
     return sum(box.left <= e["x"] < box.right and box.top <= e["y"] < box.bottom for e in downs)
 
 
+@on_both_phones
 async def test_others_act_while_a_person_thinks_and_a_late_yes_finds_the_target_again(tmp_path: Path) -> None:
     async with world(tmp_path, policy=PAY_RULE) as w:
         await at_checkout(w)
@@ -125,6 +129,7 @@ async def test_others_act_while_a_person_thinks_and_a_late_yes_finds_the_target_
         assert presses(w) == 1
 
 
+@on_both_phones
 async def test_a_yes_is_used_once_and_asked_for_again_the_next_time(tmp_path: Path) -> None:
     async with world(tmp_path, policy=PAY_RULE) as w:
         await at_checkout(w)
@@ -139,6 +144,7 @@ async def test_a_yes_is_used_once_and_asked_for_again_the_next_time(tmp_path: Pa
         await task
 
 
+@on_both_phones
 async def test_a_yes_that_came_too_late_is_not_kept_for_the_next_time(tmp_path: Path) -> None:
     """Only the questions of a process that died are gone on with."""
     async with world(tmp_path, policy=PAY_RULE) as w:
@@ -158,6 +164,7 @@ async def test_a_yes_that_came_too_late_is_not_kept_for_the_next_time(tmp_path: 
         await second
 
 
+@on_both_phones
 async def test_the_same_action_twice_at_once_is_asked_about_twice(tmp_path: Path) -> None:
     async with world(tmp_path, policy=PAY_RULE) as w:
         await at_checkout(w)
@@ -171,6 +178,7 @@ async def test_the_same_action_twice_at_once_is_asked_about_twice(tmp_path: Path
         assert presses(w) == 1
 
 
+@on_both_phones
 def test_a_yes_from_another_process_counts(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path, policy=PAY_RULE) as w:
@@ -189,6 +197,7 @@ def test_a_yes_from_another_process_counts(tmp_path: Path) -> None:
 # request_human_auth
 
 
+@on_both_phones
 def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -216,6 +225,7 @@ def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_pat
     play_live(story())
 
 
+@on_both_phones
 async def test_a_yes_without_data_is_enough(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         done = await answered(w, w.session.request_human_auth("Please answer.", capability="biometric"))
@@ -226,6 +236,7 @@ async def test_a_yes_without_data_is_enough(tmp_path: Path) -> None:
         assert done.approval.by == "lena"
 
 
+@on_both_phones
 async def test_plain_data_comes_as_it_is(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         place = {"lat": 53.54, "lon": 9.98}
@@ -236,6 +247,7 @@ async def test_plain_data_comes_as_it_is(tmp_path: Path) -> None:
         assert done.details["data"] == place
 
 
+@on_both_phones
 @pytest.mark.parametrize("how", ["denied", "expired", "stopped"])
 async def test_a_question_that_nobody_says_yes_to_fails_the_action(tmp_path: Path, how: str) -> None:
     clock = FastClock(10)

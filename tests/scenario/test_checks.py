@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from handrail.protocol.device import Tap
-from tests.scenario.world import FastClock, play, until, world
+from tests.scenario.world import FastClock, on_both_phones, play, until, world
 
 ASYNC_RUNNER = play
 
@@ -15,6 +15,7 @@ CONTACTS = "com.google.android.contacts"
 SETTINGS = "com.android.settings"
 
 
+@on_both_phones
 async def test_an_element_is_found_again_after_rows_were_inserted_above_it(tmp_path: Path) -> None:
     """Check 2: the list shifts every 700 ms, the ref stays with its row."""
     async with world(tmp_path) as w:
@@ -31,6 +32,7 @@ async def test_an_element_is_found_again_after_rows_were_inserted_above_it(tmp_p
         assert w.app_state(TROUBLE)["missed"] == []
 
 
+@on_both_phones
 async def test_a_ref_whose_element_is_gone_is_stale_and_nothing_is_touched(tmp_path: Path) -> None:
     """Check 2, second half."""
     async with world(tmp_path) as w:
@@ -56,6 +58,7 @@ async def test_a_failed_dump_is_not_absence(tmp_path: Path) -> None:
         assert done.failure_code in ("ADB_COMMAND_ERROR", "TREE_PARSE_ERROR")
 
 
+@on_both_phones
 async def test_a_slow_dump_with_a_true_state_passes(tmp_path: Path) -> None:
     """Check 4: the read takes longer than the time that was given."""
     async with world(tmp_path, clock=FastClock(10)) as w:
@@ -67,6 +70,7 @@ async def test_a_slow_dump_with_a_true_state_passes(tmp_path: Path) -> None:
         assert state.success, state.to_json()
 
 
+@on_both_phones
 async def test_a_change_that_finished_before_the_wait_is_seen(tmp_path: Path) -> None:
     """Check 5: by the wait's own baseline, and by revision."""
     async with world(tmp_path) as w:
@@ -82,6 +86,7 @@ async def test_a_change_that_finished_before_the_wait_is_seen(tmp_path: Path) ->
         assert f"Screen changed: {SETTINGS} -> {CONTACTS}" in changed.details["text"]
 
 
+@on_both_phones
 async def test_two_equal_matches_are_ambiguous_and_listed(tmp_path: Path) -> None:
     """Check 6."""
     async with world(tmp_path) as w:
@@ -97,6 +102,7 @@ async def test_two_equal_matches_are_ambiguous_and_listed(tmp_path: Path) -> Non
         assert chosen.success, chosen.to_json()
 
 
+@on_both_phones
 async def test_a_life_reaches_verified_and_is_linked_to_its_expectation(tmp_path: Path) -> None:
     """Check 7."""
     async with world(tmp_path) as w:

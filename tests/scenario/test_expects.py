@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.scenario.world import FastClock, World, play, until, world
+from tests.scenario.world import FastClock, World, on_both_phones, play, until, world
 
 ASYNC_RUNNER = play
 
@@ -58,6 +58,7 @@ async def test_every_kind_of_condition_is_judged_by_a_fresh_read(tmp_path: Path)
             assert done.verification.outcome == ("verified" if holds else "failed")
 
 
+@on_both_phones
 async def test_a_condition_that_comes_true_is_waited_for(tmp_path: Path) -> None:
     async with world(tmp_path, clock=FastClock(10)) as w:
         await w.open(TROUBLE)
@@ -81,6 +82,7 @@ async def test_several_matches_are_no_ambiguity_for_an_expectation(tmp_path: Pat
         assert none.success, none.to_json()
 
 
+@on_both_phones
 async def test_a_ref_is_followed_to_a_screen_that_was_not_read_yet(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.open(TROUBLE)
@@ -96,6 +98,7 @@ async def test_a_ref_is_followed_to_a_screen_that_was_not_read_yet(tmp_path: Pat
         assert gone.success, gone.to_json()
 
 
+@on_both_phones
 async def test_a_failed_expectation_tells_both_sides_and_the_nearest(tmp_path: Path) -> None:
     async with world(tmp_path, clock=FastClock(10)) as w:
         await _display(w)
@@ -136,6 +139,7 @@ async def test_a_screen_is_known_by_its_activity_whole_or_by_its_last_part(
         assert other.failure_code == "EXPECT_STATE_MISMATCH"
 
 
+@on_both_phones
 async def test_a_screen_is_known_by_its_fingerprint_and_an_app_by_its_package(tmp_path: Path) -> None:
     async with world(tmp_path, clock=FastClock(10)) as w:
         await w.open(SETTINGS)
@@ -152,6 +156,7 @@ async def test_a_screen_is_known_by_its_fingerprint_and_an_app_by_its_package(tm
         assert other.verification.observed == CONTACTS
 
 
+@on_both_phones
 async def test_change_is_measured_from_the_wait_itself_when_nothing_was_read_before(tmp_path: Path) -> None:
     async with world(tmp_path, clock=FastClock(10)) as w:
         still = await w.session.wait_for({"screen_changed": True}, timeout_ms=300)
@@ -161,6 +166,7 @@ async def test_change_is_measured_from_the_wait_itself_when_nothing_was_read_bef
         assert changed.success, changed.to_json()
 
 
+@on_both_phones
 async def test_a_screen_that_keeps_loading_is_not_stable(tmp_path: Path) -> None:
     async with world(tmp_path, clock=FastClock(10)) as w:
         await w.open(SETTINGS)

@@ -11,11 +11,12 @@ from handrail.errors import InvalidAction
 from handrail.flow.run import SilentObserver
 from handrail.flow.run_record import StepRecord
 from tests.scenario.flow_world import CONTACTS, SETTINGS, TROUBLE, journalled, outcomes, run, trace
-from tests.scenario.world import FastClock, play, until, world
+from tests.scenario.world import FastClock, on_both_phones, play, until, world
 
 ASYNC_RUNNER = play
 
 
+@on_both_phones
 async def test_a_failed_step_ends_the_flow_and_the_trace_says_where(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         record = await run(w, f"app: {SETTINGS}\nsteps: [tap: Display, tap: No such thing, press_key: back]")
@@ -28,6 +29,7 @@ async def test_a_failed_step_ends_the_flow_and_the_trace_says_where(tmp_path: Pa
         assert record.steps[1].line == 2
 
 
+@on_both_phones
 async def test_an_optional_failure_keeps_success_and_is_told(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         record = await run(
@@ -40,6 +42,7 @@ async def test_an_optional_failure_keeps_success_and_is_told(tmp_path: Path) -> 
         assert outcomes(record) == ["warned", "passed"]
 
 
+@on_both_phones
 async def test_the_tree_is_left_out_when_nothing_changed_and_all_passed(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         same = trace(await run(w, f"app: {SETTINGS}\nsteps: [expect_visible: Display]"))
@@ -50,6 +53,7 @@ async def test_the_tree_is_left_out_when_nothing_changed_and_all_passed(tmp_path
         assert moved.screen_fingerprint != same.screen_fingerprint
 
 
+@on_both_phones
 async def test_typing_does_not_change_the_screen(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await run(w, f"app: {CONTACTS}\nsteps: [tap: Create new contact, tap: {{id: first}}]")
@@ -57,6 +61,7 @@ async def test_typing_does_not_change_the_screen(tmp_path: Path) -> None:
         assert (told.success, told.screen_changed) == (True, False)
 
 
+@on_both_phones
 def test_a_step_whose_condition_does_not_hold_is_skipped(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -77,6 +82,7 @@ steps:
     play(story())
 
 
+@on_both_phones
 async def test_rounds_are_children_and_are_numbered_on(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         text = f"app: {SETTINGS}\nsteps: [repeat: {{times: 2, steps: [tap: Display, press_key: back]}}]"
@@ -87,6 +93,7 @@ async def test_rounds_are_children_and_are_numbered_on(tmp_path: Path) -> None:
         assert [child.action for child in children][:2] == [{"tap": "Display"}, {"press_key": "back"}]
 
 
+@on_both_phones
 async def test_a_loop_ends_with_its_condition_and_fails_without_it(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         loop = "repeat: {{until: {}, max_times: 3, steps: [tap: Increase]}}"
@@ -99,6 +106,7 @@ async def test_a_loop_ends_with_its_condition_and_fails_without_it(tmp_path: Pat
         assert len(unmet.steps[0].children) == 3
 
 
+@on_both_phones
 async def test_finish_ends_the_flow_in_which_it_stands(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         (tmp_path / "inner.yaml").write_text("steps: [finish: done, tap: Nowhere]")
@@ -108,6 +116,7 @@ async def test_finish_ends_the_flow_in_which_it_stands(tmp_path: Path) -> None:
         assert [len(result.children or ()) for result in told.results] == [1, 0, 0]
 
 
+@on_both_phones
 def test_another_file_has_variables_of_its_own(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -125,6 +134,7 @@ steps:
     play(story())
 
 
+@on_both_phones
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -145,6 +155,7 @@ async def test_what_is_wrong_with_the_file_is_said_before_the_phone_is_touched(
         assert w.inputs() == []
 
 
+@on_both_phones
 def test_a_deadline_holds_for_the_whole_step(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -166,6 +177,7 @@ steps:
     play(story())
 
 
+@on_both_phones
 async def test_a_cancelled_flow_is_a_complete_record(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         text = f"app: {SETTINGS}\nsteps: [tap: Display, {{wait: 60000}}, press_key: back]"
@@ -199,6 +211,7 @@ class Impatient(SilentObserver):
             self.task.cancel()
 
 
+@on_both_phones
 @pytest.mark.parametrize("moment", range(1, 11))
 def test_an_interruption_at_any_moment_leaves_a_record_that_is_complete_up_to_there(
     tmp_path: Path, moment: int
@@ -225,6 +238,7 @@ steps:
     play(story())
 
 
+@on_both_phones
 async def test_an_app_that_cannot_be_started_is_an_error_and_no_step(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         record = await run(w, "app: com.example.nothing\nsteps: [press_key: back]")
@@ -233,6 +247,7 @@ async def test_an_app_that_cannot_be_started_is_an_error_and_no_step(tmp_path: P
         assert "com.example.nothing could not be started" in (record.error or "")
 
 
+@on_both_phones
 def test_steps_say_why_unless_they_have_a_reason_of_their_own(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -255,6 +270,7 @@ steps:
     play(story())
 
 
+@on_both_phones
 async def test_one_reason_for_the_flow_is_inherited_by_its_steps(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await run(w, f"name: lamp\napp: {SETTINGS}\nsteps: [tap: Display]", reason="I dim the screen")
@@ -281,18 +297,21 @@ async def test_a_permission_prompt_is_answered_and_is_no_crash(tmp_path: Path) -
         assert told.app_crash_detected is None
 
 
+@on_both_phones
 async def test_what_was_loading_is_told(tmp_path: Path) -> None:
     async with world(tmp_path, clock=FastClock(10)) as w:
         told = trace(await run(w, f"app: {TROUBLE}\nsteps: [tap: Spinner that never ends]"))
         assert (told.results[0].loading_detected or "").startswith("Timed out waiting for: ")
 
 
+@on_both_phones
 async def test_a_target_that_is_not_there_yet_does_not_kill_a_later_scroll(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         text = f"app: {CONTACTS}\nsteps: [expect_visible: Contacts, scroll_to: Zebedee Winterbourne]"
         assert trace(await run(w, text)).success
 
 
+@on_both_phones
 async def test_a_ref_of_an_earlier_screen_is_stale_and_nothing_is_touched(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.open(SETTINGS)

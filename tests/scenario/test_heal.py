@@ -21,7 +21,9 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from handrail_sim.system.activities import App
 from tests.scenario.form import PACKAGE, FormOne, FormTwo
-from tests.scenario.world import FastClock, World, play, play_live, world
+from tests.scenario.world import FastClock, World, handset, play, play_live, world
+
+pytestmark = pytest.mark.usefixtures("both_phones")
 
 COMMENT = "    # the pet has to stay\n"
 
@@ -46,7 +48,7 @@ async def record(folder: Path) -> Path:
 @asynccontextmanager
 async def with_form(folder: Path, version: type[App], clock: FastClock | None = None) -> AsyncIterator[World]:
     clock = clock or FastClock()
-    async with world(folder, clock=clock, phone=Phone(clock=clock, apps=[version])) as stage:
+    async with world(folder, clock=clock, phone=handset(clock=clock, apps=[version])) as stage:
         yield stage
 
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from handrail.cli.doctor import DeviceRow
 from handrail.flow.document import load
 from handrail.flow.run import FlowRunner
@@ -15,6 +17,8 @@ from handrail.safety.leases import Holder
 from handrail.surface.listing import DiscoveredDevice
 from tests.scenario.world import World, play, play_live, until, world
 from tests.unit.web_server.door import KEY, door
+
+pytestmark = pytest.mark.usefixtures("both_phones")
 
 ASYNC_RUNNER = play
 

@@ -108,16 +108,6 @@ def test_letters_that_never_arrive_are_said_and_not_claimed(tmp_path: Path) -> N
     tell(tmp_path, story, faults=[{"fault": "ime_swallows"}])
 
 
-def test_a_switch_is_turned_and_read(tmp_path: Path) -> None:
-    async def story(world: IPhoneWorld) -> None:
-        await world.session.start_app(SETTINGS)
-        await world.session.tap("Display")
-        toggled = await world.session.tap("Dark theme")
-        assert toggled.success, toggled.to_json()
-
-    tell(tmp_path, story)
-
-
 def test_back_touches_and_home_is_a_button(tmp_path: Path) -> None:
     async def story(world: IPhoneWorld) -> None:
         await world.session.start_app(SETTINGS)
@@ -130,20 +120,6 @@ def test_back_touches_and_home_is_a_button(tmp_path: Path) -> None:
         assert (await world.session.screens.reader.foreground()).package == "com.apple.springboard"
 
     tell(tmp_path, story)
-
-
-def test_a_rule_denies_a_button_on_an_iphone_and_nothing_is_touched(tmp_path: Path) -> None:
-    policy = '[[rule]]\nname = "no"\nverdict = "deny"\nlabel = ["Save"]\n'
-
-    async def story(world: IPhoneWorld) -> None:
-        await world.editor()
-        await world.session.type_text("Ada", target="First name")
-        before = len(world.inputs())
-        denied = await world.session.tap("Save")
-        assert (denied.failure_code, denied.delivery) == ("ACTION_REJECTED", "not_delivered")
-        assert len(world.inputs()) == before
-
-    tell(tmp_path, story, policy=policy)
 
 
 def test_enter_in_a_field_counts_for_every_button_of_its_window(tmp_path: Path) -> None:
@@ -171,24 +147,6 @@ def test_a_rule_about_a_button_also_stops_back_where_back_would_touch_it(tmp_pat
         assert (denied.failure_code, len(world.inputs())) == ("ACTION_REJECTED", before), denied.to_json()
 
     tell(tmp_path, story, policy=policy)
-
-
-def test_a_ref_is_stale_when_its_element_is_gone(tmp_path: Path) -> None:
-    async def story(world: IPhoneWorld) -> None:
-        await world.session.start_app(SETTINGS)
-        await world.session.get_ui_tree()
-        registry = world.session.screens.registry
-        snapshot = world.session.screens.last
-        assert snapshot is not None
-        cell = next(one for one in snapshot.screen.nodes if one.description.startswith("Battery"))
-        ref = registry.ref_of(cell)
-        assert ref is not None
-        await world.session.press_key("home")
-        before = len(world.inputs())
-        stale = await world.session.tap(ref)
-        assert (stale.failure_code, len(world.inputs())) == ("STALE_REFERENCE", before), stale.to_json()
-
-    tell(tmp_path, story)
 
 
 def test_another_client_that_takes_the_session_is_told_and_not_fought(tmp_path: Path) -> None:

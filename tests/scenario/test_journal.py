@@ -20,7 +20,7 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, answered, at_checkout, lives
-from tests.scenario.world import FastClock, World, play, play_live, until, world
+from tests.scenario.world import FastClock, World, on_both_phones, play, play_live, until, world
 
 ASYNC_RUNNER = play
 
@@ -44,6 +44,7 @@ def assert_legal(life: list[dict[str, Any]]) -> None:
     assert [event["at_ms"] for event in life] == sorted(event["at_ms"] for event in life)
 
 
+@on_both_phones
 async def test_an_entry_says_who_where_why_and_under_which_approval(tmp_path: Path) -> None:
     caller = Caller("shopper", "agent", "mcp")
     async with world(tmp_path, policy=PAY_RULE, caller=caller) as w:
@@ -67,6 +68,7 @@ async def test_an_entry_says_who_where_why_and_under_which_approval(tmp_path: Pa
         assert w.runtime.journal.verify().ok
 
 
+@on_both_phones
 async def test_the_end_is_durable_before_anybody_hears_of_it(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         listener = w.session.events()
@@ -79,6 +81,7 @@ async def test_the_end_is_durable_before_anybody_hears_of_it(tmp_path: Path) -> 
         await task
 
 
+@on_both_phones
 async def test_listeners_hear_every_step_of_typing_too(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.open("com.handrail.bank")
@@ -93,6 +96,7 @@ async def test_listeners_hear_every_step_of_typing_too(tmp_path: Path) -> None:
         assert steps == ["accepted", "resolved", "dispatched", "pending_verification", "verified"]
 
 
+@on_both_phones
 async def test_a_screenshot_is_a_blob_and_not_a_part_of_the_chain(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         done = await w.session.screenshot()
@@ -199,6 +203,7 @@ def test_a_phone_that_is_unplugged_in_any_phase_ends_the_action_once(tmp_path: P
     play_live(story())
 
 
+@on_both_phones
 async def test_a_cable_that_is_pulled_ends_what_goes_on_and_the_next_action_says_so_too(
     tmp_path: Path,
 ) -> None:

@@ -16,7 +16,7 @@ from handrail.flow.recording import Recording, ended_actions, record_session
 from handrail.flow.run import FlowRunner
 from handrail.protocol.device import PressKey, Tap, TypeText
 from handrail.protocol.flow import Step
-from tests.scenario.world import FastClock, World, play, play_live, until, world
+from tests.scenario.world import FastClock, World, on_both_phones, play, play_live, until, world
 from tests.unit.cli.command import Handrail, handrail
 
 ASYNC_RUNNER = play_live
@@ -44,7 +44,9 @@ async def make_contact(session: Session, first: str = "Ada") -> None:
     assert not (await session.tap("No such thing")).success
     assert (await session.type_text("Marrow", target={"id": "last"})).success
     assert (await session.get_ui_tree()).success
-    save = next(node for node in session.screens.registry.screen.nodes if node.text == "Save")
+    save = next(
+        node for node in session.screens.registry.screen.nodes if "Save" in (node.text, node.description)
+    )
     assert (await session.tap({"x": save.center.x, "y": save.center.y})).success
     assert (await session.press_key("back")).success
 
@@ -66,6 +68,7 @@ def actions(text: str) -> list[object]:
     return [action for action in steps if action.type != "wait_for"]
 
 
+@on_both_phones
 def test_a_session_becomes_a_flow_without_refs_points_slips_and_looks(tmp_path: Path) -> None:
     async def story() -> str:
         async with world(tmp_path, clock=FastClock()) as stage:
@@ -86,6 +89,7 @@ def test_a_session_becomes_a_flow_without_refs_points_slips_and_looks(tmp_path: 
     assert "x:" not in text
 
 
+@on_both_phones
 def test_every_navigation_proves_itself_by_something_new(tmp_path: Path) -> None:
     async def story() -> str:
         async with world(tmp_path, clock=FastClock()) as stage:
@@ -101,6 +105,7 @@ def test_every_navigation_proves_itself_by_something_new(tmp_path: Path) -> None
     assert saves.expect.to_dict() == {"visible": {"text": "Ada Marrow"}}
 
 
+@on_both_phones
 @pytest.mark.slow
 async def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp_path: Path) -> None:
     clock = FastClock(20)
@@ -136,6 +141,7 @@ async def test_what_an_example_does_can_be_recorded_and_done_again(tmp_path: Pat
         assert again.outcome == "passed", (again.error, text)
 
 
+@on_both_phones
 def test_a_session_can_be_recorded_while_it_happens(tmp_path: Path) -> None:
     async def story() -> list[str]:
         async with world(tmp_path, clock=FastClock()) as stage:
@@ -158,6 +164,7 @@ def test_a_session_can_be_recorded_while_it_happens(tmp_path: Path) -> None:
     assert play(story()) == ["start_app", "tap", "press_key"]
 
 
+@on_both_phones
 def test_a_password_is_recorded_as_a_secret_to_be_made(tmp_path: Path) -> None:
     async def story() -> tuple[str, str]:
         async with world(tmp_path, clock=FastClock(), policy=TYPING) as stage:
@@ -173,6 +180,7 @@ def test_a_password_is_recorded_as_a_secret_to_be_made(tmp_path: Path) -> None:
     assert typed.text == f"${{secret:{tail.upper()}}}"
 
 
+@on_both_phones
 def test_the_journal_of_a_session_is_exported_as_a_flow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handrail: Handrail
 ) -> None:
@@ -191,6 +199,7 @@ def test_the_journal_of_a_session_is_exported_as_a_flow(
     assert "nothing was recorded" in later.err
 
 
+@on_both_phones
 def test_a_flow_of_two_phones_has_to_be_asked_for_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handrail: Handrail
 ) -> None:
@@ -206,6 +215,7 @@ def test_a_flow_of_two_phones_has_to_be_asked_for_one_by_one(
     assert "--device" in done.err
 
 
+@on_both_phones
 def test_the_command_records_what_other_processes_do_until_it_is_interrupted(tmp_path: Path) -> None:
     out = tmp_path / "made.yaml"
 

@@ -9,6 +9,8 @@ import pytest
 from handrail.config import Helper
 from tests.scenario.world import FastClock, World, play, world
 
+pytestmark = pytest.mark.usefixtures("both_phones")
+
 ASYNC_RUNNER = play
 
 CONTACTS = "com.google.android.contacts"

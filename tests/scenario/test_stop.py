@@ -12,7 +12,7 @@ import pytest
 from handrail.protocol.envelope import Envelope
 from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, allow_scripts, asked, at_checkout, command, lives
-from tests.scenario.world import World, play, play_live, until, world
+from tests.scenario.world import World, on_both_phones, play, play_live, until, world
 
 ASYNC_RUNNER = play
 
@@ -137,6 +137,7 @@ def test_stop_from_another_process_ends_it(tmp_path: Path, what: str) -> None:
     play_live(story())
 
 
+@on_both_phones
 def test_a_stop_means_what_goes_on_now_and_this_device_only(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -161,6 +162,7 @@ async def _until_running(w: World, kind: str) -> None:
     await until(lambda: any(e["kind"] == "resolved" and kind in e["action_id"] for e in w.events()))
 
 
+@on_both_phones
 async def test_stop_ends_what_waits_in_the_queue_and_what_has_not_even_begun(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.open("com.android.settings")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Holder
 from tests.scenario.people import command, lives
 from tests.scenario.world import FastClock, World, play, play_live, world
+
+pytestmark = pytest.mark.usefixtures("both_phones")
 
 ASYNC_RUNNER = play_live
 

@@ -12,6 +12,8 @@ from handrail.safety.caller import Caller
 from tests.scenario.people import PAY_RULE, asked, at_checkout
 from tests.scenario.world import World, play, until, world
 
+pytestmark = pytest.mark.usefixtures("both_phones")
+
 ASYNC_RUNNER = play
 
 SETTINGS = "com.android.settings"

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config, Helper
 from handrail.engine.session import Session
@@ -18,11 +20,16 @@ from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
 from handrail.safety.caller import Caller
 from handrail_sim.adbd.server import serve
+from handrail_sim.iphone import IPhone, serve_iphone
 from handrail_sim.phone import Phone
 from tests.story_loop import STORY_BEGINS_MS, LiveLoop, StoryClock, StoryLoop
 
 T = TypeVar("T")
 PATIENCE_S = 60.0
+PHONES: dict[str, type[Phone]] = {"android": Phone, "ios": IPhone}
+phone_kind = "android"
+on_both_phones = pytest.mark.usefixtures("both_phones")
+"""The story is told on an Android phone and on an iPhone (tests/conftest.py)."""
 
 
 class FastClock:
@@ -112,6 +119,22 @@ class World:
         return [json.loads(line) for line in self.runtime.journal.export()]
 
 
+def handset(**options: Any) -> Phone:
+    """A phone of the kind that the story is told on; `both_phones` tells it on each."""
+    return PHONES[phone_kind](**options)
+
+
+@asynccontextmanager
+async def address_of(phone: Phone) -> AsyncIterator[str]:
+    """What a session calls this phone, for as long as it is served."""
+    if isinstance(phone, IPhone):
+        async with serve_iphone(phone) as iphone:
+            yield f"ios:{iphone.wda_url}"
+    else:
+        async with serve([phone], port=0) as [android]:
+            yield android.address
+
+
 @asynccontextmanager
 async def world(
     home: Path,
@@ -124,18 +147,18 @@ async def world(
     phone: Phone | None = None,
 ) -> AsyncIterator[World]:
     clock = clock or usual_clock()
-    phone = phone or Phone(clock=clock)
+    phone = phone or handset(clock=clock)
     given = {"HANDRAIL_HOME": str(home), "HOME": str(home), "HANDRAIL_DISABLE_VISION": "1", **(env or {})}
     config = Config.from_env(given)
     if policy is not None:
         config.policy.parent.mkdir(parents=True, exist_ok=True)
         config.policy.write_text(policy)
     async with (
-        serve([phone], port=0) as [served],
+        address_of(phone) as address,
         Runtime.open(config, clock=clock, env=given, caller=caller) as runtime,
     ):
-        session = await runtime.session(served.address, helper=helper)
-        yield World(phone, served.address, home, runtime, session)
+        session = await runtime.session(address, helper=helper)
+        yield World(phone, address, home, runtime, session)
 
 
 def play(story: Coroutine[Any, Any, T]) -> T:

@@ -17,13 +17,10 @@ import pytest
 from handrail.config import Config
 from handrail.engine.session import Session
 from handrail.runtime import Runtime
-from handrail_sim.adbd.server import serve
-from handrail_sim.iphone import IPhone, serve_iphone
-from handrail_sim.phone import Phone
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, button, column, field, item, scroll, switch, toolbar
 from tests.browser.stage import has_browser, served, staged
-from tests.scenario.world import play, play_live, until, usual_clock
+from tests.scenario.world import PHONES, address_of, play, play_live, until, usual_clock
 
 PACKAGE = "com.example.corner"
 SURFACES = ("android", "ios", pytest.param("browser", marks=pytest.mark.slow))
@@ -151,22 +148,12 @@ async def _phone_shop(kind: str, home: Path, policy: str | None) -> AsyncIterato
     if policy is not None:
         config.policy.parent.mkdir(parents=True, exist_ok=True)
         config.policy.write_text(policy)
-    phone = (IPhone if kind == "ios" else Phone)(clock=clock, apps=apps)
-    async with _doors(phone) as name, Runtime.open(config, clock=clock, env=env) as runtime:
+    phone = PHONES[kind](clock=clock, apps=apps)
+    async with address_of(phone) as name, Runtime.open(config, clock=clock, env=env) as runtime:
         session = await runtime.session(name)
         started = await session.start_app(PACKAGE)
         assert started.success, started.to_json()
         yield ShopWorld(kind, runtime, session, lambda: list(CornerShop.account), PACKAGE)
-
-
-@asynccontextmanager
-async def _doors(phone: Phone) -> AsyncIterator[str]:
-    if isinstance(phone, IPhone):
-        async with serve_iphone(phone) as iphone:
-            yield f"ios:{iphone.wda_url}"
-    else:
-        async with serve([phone], port=0) as [android]:
-            yield android.address
 
 
 @asynccontextmanager

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from handrail.clock import Clock
 from handrail.errors import (
@@ -15,7 +15,7 @@ from handrail.errors import (
     Unsupported,
 )
 from handrail.ios.screen_reader import FocusedField, IosScreenReader, element_of
-from handrail.ios.wda import INPUT_MS, Wda, after_input
+from handrail.ios.wda import INPUT_MS, Wda, as_delivery
 from handrail.protocol.keys import KeyEffect, effect_of_chord, name_of_key
 from handrail.screen.node import Node, Screen, ScreenPoint
 from handrail.screen.windows import has_keyboard
@@ -23,7 +23,6 @@ from handrail.surface.capabilities import ControlValue, TypingWay
 from handrail.surface.gesture import Gesture, Stroke
 from handrail.surface.values import Activated, ActivatedElement, SetControl, Typed
 
-T = TypeVar("T")
 HOLD_MS = 60
 """A finger that lifts sooner is too fast for some controls."""
 BETWEEN_MS = 80
@@ -54,8 +53,9 @@ class IosInput:
         self._upright_checked: tuple[int, int] | None = None
 
     async def perform(self, gesture: Gesture) -> None:
-        scale = await self._reader.scale()
-        await self._require_upright()
+        with as_delivery("not_delivered"):
+            scale = await self._reader.scale()
+            await self._require_upright()
         strokes = [_finger(gesture, stroke, scale) for stroke in gesture.strokes]
         await self._send(strokes, gesture.duration_ms)
 
@@ -111,7 +111,9 @@ class IosInput:
 
     async def _back(self) -> None:
         """Hides the keyboard, else touches the navigation bar's button, else swipes from the left edge."""
-        screen = await self._reader.look()
+        with as_delivery("not_delivered"):
+            screen = await self._reader.look()
+            scale = await self._reader.scale()
         if has_keyboard(screen):
             try:
                 await self._wda.send("/wda/keyboard/dismiss", {"keyNames": [*_HIDING, *_DONE]})
@@ -122,8 +124,8 @@ class IosInput:
                     delivery=error.details.get("delivery"),
                 ) from None
             return
-        scale = await self._reader.scale()
-        await self._require_upright()
+        with as_delivery("not_delivered"):
+            await self._require_upright()
         if (button := back_button(screen)) is not None:
             x, y = button.center
             await self._send([_tap(x / scale, y / scale)], 0)
@@ -249,10 +251,9 @@ class IosText:
         into: str | None = None,
         how: TypingWay | None = None,  # noqa: ARG002
     ) -> Typed:
-        if (
-            into is not None
-            and (front := (await self._read_before_input(self._reader.foreground())).package) != into
-        ):
+        with as_delivery("not_delivered"):
+            front = (await self._reader.foreground()).package if into is not None else None
+        if front != into:
             raise ElementNotInteractable(
                 f"{front or 'nothing'} is in front now, and the field that was looked at is in {into}",
                 hint="Look again.",
@@ -269,7 +270,7 @@ class IosText:
         is_same = after is not None and after.element == field.element and not after.is_secure
         if arrived is False and is_same and text.isprintable() and await self._emptied(field):
             # Lost or swapped characters: the whole is typed again, slowly. Never only the rest.
-            with after_input("unknown"):
+            with as_delivery("unknown"):
                 await self._type(field.text + text, frequency=SLOW_KEYS)
             after = await self._read_after_input()
             arrived = None if after is None else after.text == field.text + text
@@ -300,7 +301,8 @@ class IosText:
         await self._wda.send("/wda/keys", body, timeout_ms=INPUT_MS + MS_PER_KEY * len(text))
 
     async def _focused(self) -> FocusedField:
-        field = await self._read_before_input(self._reader.focused_field())
+        with as_delivery("not_delivered"):
+            field = await self._reader.focused_field()
         if field is None:
             raise ElementNotInteractable(
                 "No field has the keyboard's focus",
@@ -309,15 +311,6 @@ class IosText:
                 delivery="not_delivered",
             )
         return field
-
-    @staticmethod
-    async def _read_before_input(reading: Awaitable[T]) -> T:
-        """A read before the input: where it fails, nothing was delivered."""
-        try:
-            return await reading
-        except HandrailError as error:
-            error.details["delivery"] = "not_delivered"
-            raise
 
     async def _read_after_input(self) -> FocusedField | None:
         """A read after the input: where it fails, it proves nothing."""
@@ -333,9 +326,9 @@ class IosText:
         kind, _, ordinal = native_id.partition("#")
         if not kind.endswith("PickerWheel") or not isinstance(value, str):
             return None
-        wheels = await self._read_before_input(
-            self._wda.read("/elements", {"using": "class name", "value": "XCUIElementTypePickerWheel"})
-        )
+        with as_delivery("not_delivered"):
+            query = {"using": "class name", "value": "XCUIElementTypePickerWheel"}
+            wheels = await self._wda.read("/elements", query)
         if not isinstance(wheels, list) or not int(ordinal) < len(wheels):
             return None
         element = element_of(wheels[int(ordinal)])
@@ -345,7 +338,7 @@ class IosText:
         except IosCommandError as error:
             if error.details.get("error") != "invalid element state":
                 raise
-        with after_input():
+        with as_delivery("delivered"):
             shown = str(await self._wda.read(f"{path}/attribute/value") or "")
         return SetControl(shown, shown == value)
 

@@ -187,21 +187,23 @@ class GoIos:
 def read_simulators(listed: bytes) -> list[Simulator]:
     """The iPhones and iPads of `simctl list devices --json` that can run, booted ones first."""
     try:
-        devices = json.loads(listed)["devices"]
-    except (ValueError, KeyError, TypeError):
+        devices = json.loads(listed)["devices"].items()
+    except (ValueError, KeyError, TypeError, AttributeError):
         return []
     simulators = []
-    for runtime, entries in devices.items():
+    for runtime, entries in devices:
         system, _, version = runtime.rpartition(".")[2].partition("-")
         if system != "iOS" and not runtime.startswith("iOS"):
             continue
         name = runtime if runtime.startswith("iOS") else f"{system} {version.replace('-', '.')}"
-        for entry in entries:
-            is_available = entry.get("isAvailable", entry.get("availability") == "(available)")
-            if is_available in (True, "YES") and entry.get("availability") not in _UNAVAILABLE:
-                booted = entry.get("state") == "Booted"
+        for entry in entries if isinstance(entries, list) else ():
+            if not isinstance(entry, dict) or not isinstance(udid := entry.get("udid"), str):
+                continue
+            booted, availability = entry.get("state") == "Booted", entry.get("availability")
+            is_available = entry.get("isAvailable", availability == "(available)" or booted)
+            if is_available in (True, "YES") and availability not in _UNAVAILABLE:
                 started = str(entry.get("lastBootedAt", ""))
-                simulators.append(Simulator(entry["udid"], entry["name"], name, booted, started))
+                simulators.append(Simulator(udid, str(entry.get("name") or udid), name, booted, started))
     return sorted(simulators, key=lambda simulator: not simulator.booted)
 
 

@@ -52,13 +52,16 @@ _NOT_DELIVERED = frozenset(
 )  # fmt: skip
 """Errors that WebDriverAgent answers before it touches anything. After every other one it may have."""
 _MISSING = frozenset({"unknown command", "unknown method", "unsupported operation"})
-_OLD_STATUS = {6: "invalid session id", 7: "no such element", 9: "unknown command", 27: "no such alert"}
-"""WebDriverAgent before 2019 answered 200 with a number beside the value."""
+_OLD_STATUS = {
+    "6": "invalid session id", "7": "no such element", "9": "unknown command", "11": "element not visible",
+    "10": "stale element reference", "21": "timeout", "27": "no such alert", "32": "invalid selector",
+}  # fmt: skip
+"""WebDriverAgent before 2019 answered 200 with a number of the JSON wire protocol beside the value."""
 
 
 @contextmanager
-def after_input(delivery: Delivery = "delivered") -> Iterator[None]:
-    """What fails here says nothing of the input before it, which WebDriverAgent has confirmed."""
+def as_delivery(delivery: Delivery) -> Iterator[None]:
+    """What fails in here, before or after an input, says nothing of the input; its delivery is this."""
     try:
         yield
     except HandrailError as error:
@@ -154,14 +157,16 @@ class Wda:
 
     async def send(self, path: str, body: Mapping[str, Any], *, timeout_ms: float = INPUT_MS) -> Any:
         """An input in our session, sent once. Errors tell its delivery."""
-        session = self.session or await self.open_session()
+        with as_delivery("not_delivered"):
+            session = self.session or await self.open_session()
         try:
             return (await self._request("POST", f"/session/{session}{path}", body, timeout_ms)).get("value")
         except DeviceError as error:
             if error.details.get("error") != "invalid session id":
                 raise
             self._forget_session()
-            await self._refuse_if_taken()
+            with as_delivery("not_delivered"):
+                await self._refuse_if_taken()
             raise IosCommandError(
                 "The session of WebDriverAgent had ended, so nothing was sent",
                 hint="Send it again: the next action opens a new session.",
@@ -282,28 +287,26 @@ def _decoded(answer: HttpAnswer, what: str) -> dict[str, Any]:
         document = json.loads(answer.body.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
         document = None
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or "value" not in document:
         raise IosConnectionError(
             f"{what}: the answer, HTTP {answer.status}, is no WebDriver JSON",
             hint="Another program may listen there: `handrail doctor` tells.",
             delivery="unknown",
         )
-    value = document.get("value")
-    old = document.get("status")
-    if isinstance(value, dict) and isinstance(value.get("error"), str):
-        raise failure(what, value["error"], str(value.get("message") or ""))
-    if isinstance(old, int) and old != 0:
-        message = value.get("message") if isinstance(value, dict) else value
-        raise failure(what, _OLD_STATUS.get(old, "unknown error"), str(message or f"status {old}"))
-    if answer.status >= 400:
-        raise failure(what, "unknown error", f"HTTP {answer.status}")
+    value, old = document["value"], document.get("status", 0)
+    details = value if isinstance(value, dict) else {"message": value}
+    message = str(details.get("message") or f"HTTP {answer.status}, status {old}")
+    if details.get("error") is not None:
+        raise failure(what, str(details["error"]), message)
+    if str(old) != "0" or not 200 <= answer.status < 300:
+        raise failure(what, _OLD_STATUS.get(str(old), "unknown error"), message)
     return document
 
 
 def failure(what: str, error: str, message: str) -> HandrailError:
     """What one of WebDriverAgent's errors means: whether anything can have arrived, and what to do."""
     delivery = "not_delivered" if error in _NOT_DELIVERED else "unknown"
-    says = f"{what}: {(message or error)[:_MESSAGE]}"
+    says = f"{what}: {message[:_MESSAGE]}"
     if error in _MISSING:
         hint = "A newer WebDriverAgent or iOS may have it: docs/devices.md."
         return Unsupported(says, hint=hint, error=error, delivery=delivery)

@@ -302,7 +302,7 @@ def phone_route(order: str, *methods: str, person: str = "") -> Callable[[PhoneH
     """A route of one phone. A phone of another host is asked for `order` there."""
 
     def add(handler: PhoneHandler) -> PhoneHandler:
-        @ROUTES(f"/api/phone/{{device}}/{order.replace('_', '-')}", *methods, person=person)
+        @ROUTES(f"/api/phone/{{device:path}}/{order.replace('_', '-')}", *methods, person=person)
         @wraps(handler)
         async def route(request: DeskRequest) -> JSON:
             phones, device = request.context.phones, request.path_params["device"]
@@ -417,7 +417,7 @@ async def phone_tree(phones: Phones, session: Session, caller: Caller, *, is_fre
     return screen_tree(session.screens, phones.runtime.secrets.redact)
 
 
-@ROUTES("/api/phone/{device}/frame.jpg")
+@ROUTES("/api/phone/{device:path}/frame.jpg")
 async def show_picture(request: DeskRequest) -> Response:
     """The screen now."""
     png = await request.context.phones.screenshot(request.path_params["device"])
@@ -487,7 +487,7 @@ async def all_phones(request: DeskRequest) -> JSON:
     return {"phones": sorted(tiles, key=lambda tile: str(tile["name"]).casefold())}
 
 
-@ROUTES("/api/phone/{device}/name", "POST", person="Naming a phone")
+@ROUTES("/api/phone/{device:path}/name", "POST", person="Naming a phone")
 async def name_phone(request: DeskRequest) -> JSON:
     """Give this phone a name for people; an empty name takes it away."""
     name = (await json_object(request)).get("name")

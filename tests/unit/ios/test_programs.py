@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from handrail.errors import IosCommandError, Unsupported
-from handrail.ios.programs import GoIos
+from handrail.ios.programs import GoIos, read_simulators
 from tests.cases import each
 from tests.scenario.world import play_live, usual_clock
 
@@ -58,3 +58,21 @@ def test_a_missing_go_ios_is_unsupported_with_what_to_install() -> None:
         return ""
 
     assert play_live(run()).endswith("not_delivered")
+
+
+@each(
+    "listed, usable",
+    [
+        ('[{"udid": "A", "isAvailable": true, "name": "iPhone"}]', ["iPhone"]),
+        ('[{"udid": "A", "state": "Booted"}]', ["A"]),
+        ('[{"udid": "A", "state": "Shutdown"}]', []),
+        ('[{"udid": "A", "availability": "(unavailable)", "isAvailable": true}]', []),
+        ('["x", {"state": "Booted"}]', []),
+        ("null", []),
+    ],
+)
+def test_simulators_are_those_that_can_run_however_simctl_tells_it(listed: str, usable: list[str]) -> None:
+    runtime = "com.apple.CoreSimulator.SimRuntime.iOS-18-0"
+    simulators = read_simulators(f'{{"devices": {{"{runtime}": {listed}}}}}'.encode())
+    assert [simulator.name for simulator in simulators] == usable
+    assert {simulator.runtime for simulator in simulators} <= {"iOS 18.0"}

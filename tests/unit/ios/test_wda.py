@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -16,6 +18,7 @@ from handrail.errors import (
     Timeout,
     Unsupported,
 )
+from handrail.http_exchange import HttpExchange
 from handrail.ios.wda import CAPABILITIES, Wda
 from tests.cases import each
 from tests.scenario.world import play, usual_clock
@@ -171,6 +174,13 @@ BROKEN = {
     "is no JSON": b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<ht>",
     "is a list": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
     "announces too much": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+    "is empty": b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    "has no body": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "is cut between chunks": b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"val\r\n',
+    "is cut without a length": b'HTTP/1.1 200 OK\r\n\r\n{"value":nul',
+    "is JSON of another program": b'HTTP/1.1 200 OK\r\n\r\n{"detail": "welcome"}',
+    "is an error page": b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html>Bad gateway</html>",
+    "is compressed": b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b'{"value":null}'),
 }
 
 
@@ -190,6 +200,69 @@ def test_a_broken_answer_to_an_input_is_an_error_of_unknown_delivery(name: str) 
         await wda.send("/actions", {})  # and the next one goes over a new connection
 
     tell(story, ScriptedWda(raw=answer))
+
+
+REFUSALS = {
+    "an error that nobody knows": (500, {"value": {"error": "weird thing", "message": "m"}}),
+    "an error with success": (200, {"value": {"error": "weird thing", "message": "m"}}),
+    "an error that is no text": (200, {"value": {"error": {"code": 3}, "message": "m"}}),
+    "an error by words alone": (500, {"value": "m"}),
+    "a redirection": (302, {"value": None}),
+    "a failure without words": (500, {"value": None}),
+    "an old number": (200, {"value": "m", "status": 13}),
+    "an old number as text": (200, {"value": "m", "status": "13"}),
+}
+
+
+@each("name", REFUSALS)
+def test_an_answer_that_is_not_plainly_a_success_is_an_error_of_unknown_delivery(name: str) -> None:
+    status, document = REFUSALS[name]
+
+    async def answer(writer: asyncio.StreamWriter, path: str) -> bool:
+        if path.endswith("/actions"):
+            writer.write(b"HTTP/1.1 %d X\r\n\r\n%s" % (status, json.dumps(document).encode()))
+        return path.endswith("/actions")
+
+    async def story(wda: Wda, script: ScriptedWda) -> None:
+        failed = await failing(wda.send("/actions", {}))
+        assert (type(failed), failed.delivery) == (IosCommandError, "unknown")
+        assert failed.message.endswith((": m", f"HTTP {status}, status 0")), failed.message
+        script.raw = None
+
+    tell(story, ScriptedWda(raw=answer))
+
+
+def test_what_fails_before_the_input_is_sent_leaves_it_undelivered() -> None:
+    async def answer(writer: asyncio.StreamWriter, path: str) -> bool:
+        return path in ("/status", "/session")
+
+    async def story(wda: Wda, script: ScriptedWda) -> None:
+        failed = await failing(wda.send("/actions", {}))
+        assert (type(failed), failed.delivery, script.sent("/actions")) == (
+            IosConnectionError,
+            "not_delivered",
+            [],
+        )
+        script.raw = None
+
+    tell(story, ScriptedWda(raw=answer))
+
+
+def test_a_connection_with_a_second_answer_on_it_is_not_used_again() -> None:
+    class Twice:
+        async def read(self) -> bytes:
+            return b'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"value":null}' * 2
+
+        async def write(self, data: bytes, /) -> None:
+            raise AssertionError(data)
+
+    async def story() -> None:
+        exchange = HttpExchange(keep_alive=True)
+        exchange.request("POST", "/wda/keys", "localhost", b"{}")
+        assert (await exchange.answer(Twice())).status == 200
+        assert not exchange.renew()
+
+    play(story())
 
 
 def test_a_read_is_repeated_once_where_the_connection_was_lost() -> None:

@@ -53,6 +53,14 @@ def asked(serial: str, **fields: Any) -> PhoneInput:
     return PhoneInput.model_validate({"type": "PHONE_INPUT", "device": serial, **fields})
 
 
+BOTH = pytest.mark.usefixtures("both_phones")
+
+
+def size_of(w: World) -> tuple[int, int]:
+    return w.phone.display.width, w.phone.display.height
+
+
+@BOTH
 async def test_all_who_watch_get_the_same_pictures_and_nothing_twice(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         phones, one, other = Phones(w.runtime), Eye(), Eye()
@@ -61,7 +69,7 @@ async def test_all_who_watch_get_the_same_pictures_and_nothing_twice(tmp_path: P
         await until(lambda: one.seen)
         phones.pictures.watch(w.serial, other)
         assert other.seen == one.seen[-1:]  # who comes later need not wait for a change
-        assert (one.seen[0]["w"], one.seen[0]["h"], one.seen[0]["mime"]) == (1080, 2400, "image/jpeg")
+        assert (one.seen[0]["w"], one.seen[0]["h"], one.seen[0]["mime"]) == (*size_of(w), "image/jpeg")
         await w.session.tap("Display")
         await until(lambda: len(one.seen) > 1 and one.seen[-1] == other.seen[-1])
         assert one.pictures[0] != one.pictures[-1]
@@ -175,6 +183,7 @@ async def test_another_person_has_to_wait_too(tmp_path: Path) -> None:
         assert [event["kind"] for event in w.events()] == ["taken_over", "handed_back"]
 
 
+@BOTH
 async def test_refs_and_boxes_are_those_of_the_compact_tree(tmp_path: Path) -> None:
     async with served(tmp_path) as (w, opened):
         await w.open(SETTINGS)
@@ -188,9 +197,10 @@ async def test_refs_and_boxes_are_those_of_the_compact_tree(tmp_path: Path) -> N
         assert {one["ref"]: one["bounds"] for one in tree["refs"]} == {
             ref: list(nodes[ref].bounds) for ref in lines
         }
-        assert (tree["width"], tree["height"]) == (1080, 2400)
+        assert (tree["width"], tree["height"]) == size_of(w)
 
 
+@BOTH
 async def test_the_state_says_who_has_the_phone_and_what_was_done_last(tmp_path: Path) -> None:
     async with served(tmp_path) as (w, opened):
         path = f"/api/phone/{quote(w.serial)}"
@@ -211,6 +221,7 @@ async def test_the_state_says_who_has_the_phone_and_what_was_done_last(tmp_path:
         assert picture.body.startswith(b"\xff\xd8")
 
 
+@BOTH
 async def test_stop_ends_what_is_being_done_on_this_phone(tmp_path: Path) -> None:
     async with served(tmp_path) as (w, opened):
         waiting = asyncio.create_task(w.session.wait_for({"visible": "never there"}, timeout_ms=60_000))
@@ -221,6 +232,7 @@ async def test_stop_ends_what_is_being_done_on_this_phone(tmp_path: Path) -> Non
         assert "stop" in [event["kind"] for event in w.events()]
 
 
+@BOTH
 async def test_what_was_done_is_pictured_before_and_after(tmp_path: Path) -> None:
     async with served(tmp_path) as (w, opened):
         await w.open(SETTINGS)

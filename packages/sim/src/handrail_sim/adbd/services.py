@@ -213,17 +213,14 @@ class V1:
     async def read(self, n: int = -1, /) -> bytes:
         """At most n bytes, b"" at the end; everything until then when n is negative."""
         if n < 0:
-            return await self._read_all()
+            parts = [self._held]
+            self._held = b""
+            while part := await self._next():
+                parts.append(part)
+            return b"".join(parts)
         data = self._held or await self._next()
         self._held = data[n:]
         return data[:n]
-
-    async def _read_all(self) -> bytes:
-        parts = [self._held]
-        self._held = b""
-        while part := await self._next():
-            parts.append(part)
-        return b"".join(parts)
 
     async def _next(self) -> bytes:
         return await self._stream.read()

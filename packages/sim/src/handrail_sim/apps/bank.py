@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, cast
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.world import DAY_MS, entries, mapping
@@ -465,14 +466,10 @@ class Done(SecureActivity):
         )
 
 
+@declared
 class Bank(App):
     """The bank; a session lives in the process and ends with it, as a real one does."""
 
-    package = "com.handrail.bank"
-    label = "Bank"
-    icon = "bank"
-    version = "7.0.4"
-    permissions = ("android.permission.INTERNET",)
     activities = {
         "LoginActivity": Login,
         "CodeActivity": Code,

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
 from handrail_sim.system.intents import Handles
@@ -207,16 +208,10 @@ def shown_when(phone: Device, event: dict[str, Any]) -> str:
     return f"{day}, {start:%H:%M} – {until}"
 
 
+@declared
 class Calendar(App):
     """Google's calendar by its name; the screens are AOSP's."""
 
-    package = "com.google.android.calendar"
-    label = "Calendar"
-    icon = "calendar"
-    color = "#1a73e8"
-    version = "2024.10.1"
-    system = granted_at_boot = True
-    permissions = ("android.permission.READ_CALENDAR", "android.permission.WRITE_CALENDAR")
     activities = {"com.android.calendar.AllInOneActivity": Agenda, _EDIT: Edit, _INFO: Info}
     handles = (
         Handles(_EDIT, "android.intent.action.INSERT", mime=_EVENT),

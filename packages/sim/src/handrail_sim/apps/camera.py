@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
+from handrail_sim.apps.manifests import declared
 from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.system import media
 from handrail_sim.system.activities import Activity, App
@@ -149,30 +150,13 @@ def keep(phone: Device, prefix: str, ending: str, data: bytes, media_type: int) 
     return path
 
 
+@declared
 class Camera(App):
     """com.android.camera2, as on emulators."""
 
-    package = "com.android.camera2"
-    label = "Camera"
-    labels = {"de": "Kamera", "zh": "相机"}
-    icon = "camera"
-    color = "#455a64"
-    version = "2.0.002"
-    system = granted_at_boot = True
-    permissions = (
-        "android.permission.CAMERA",
-        "android.permission.RECORD_AUDIO",
-        "android.permission.ACCESS_FINE_LOCATION",
-    )
     activities = {
         "com.android.camera.CameraLauncher": Viewfinder,
         "com.android.camera.CaptureActivity": Viewfinder,
-    }
-    intents = {
-        "android.media.action.STILL_IMAGE_CAMERA": "com.android.camera.CameraLauncher",
-        "android.media.action.VIDEO_CAMERA": "com.android.camera.CameraLauncher",
-        "android.media.action.IMAGE_CAPTURE": "com.android.camera.CaptureActivity",
-        "android.media.action.VIDEO_CAPTURE": "com.android.camera.CaptureActivity",
     }
 
     def state(self) -> dict[str, Any]:

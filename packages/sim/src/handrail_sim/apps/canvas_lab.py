@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.paint import system_fonts
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.world import mapping
@@ -156,13 +157,10 @@ class Main(Activity):
         return tile(self.words["back"], partial(self.open, "menu"), width=140.0, height=56.0, margin=24.0)
 
 
+@declared
 class CanvasLab(App):
     """One surface, and nothing in the tree."""
 
-    package = "com.handrail.canvaslab"
-    label = "Canvas lab"
-    icon = "image"
-    version = "1.0"
     activities = {"MainActivity": Main}
 
     def fill(self, content: Any) -> None:

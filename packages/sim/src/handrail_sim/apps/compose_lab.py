@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import Style, View, column, field, frame, icon, row, scroll, slider, text
 
@@ -216,16 +217,11 @@ def silenced(words: str, state: str, kind: str, checked: bool, **options: Any) -
     return view
 
 
+@declared
 class ComposeLab(App):
     """A page of Compose controls."""
 
-    package = "com.handrail.composelab"
-    label = "Compose lab"
-    icon = "layers"
-    version = "1.6"
-    debuggable = True
     activities = {"MainActivity": Main}
-    providers = {"com.handrail.composelab.agentest.idling/state": "idling"}
 
     def state(self) -> dict[str, Any]:
         """What was saved last; `on` are the switches."""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.apps.searching import Searching
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
@@ -483,17 +484,10 @@ def _letter(contact: Contact) -> str:
     return first if first.isalpha() else "#"
 
 
+@declared
 class Contacts(App):
     """com.google.android.contacts, with the activities AOSP's app has."""
 
-    package = "com.google.android.contacts"
-    label = "Contacts"
-    labels = {"de": "Kontakte", "es": "Contactos", "zh": "通讯录"}
-    icon = "contacts"
-    color = "#1f7a6d"
-    version = "1.7.36"
-    system = granted_at_boot = True
-    permissions = ("android.permission.READ_CONTACTS", "android.permission.WRITE_CONTACTS")
     activities = {
         "com.android.contacts.activities.PeopleActivity": People,
         "com.android.contacts.quickcontact.QuickContactActivity": Card,

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system import telephony
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import VIEW, Handles
@@ -163,20 +164,11 @@ _MAIN = "com.google.android.dialer.extensions.GoogleDialtactsActivity"
 _KINDS = {1: "Incoming call", 2: "Outgoing call", 3: "Missed call", 5: "Declined call"}
 
 
+@declared
 class Dialer(App):
     """Google's phone app by its name; any phone can be called, so it is always there."""
 
     package = telephony.PACKAGE
-    label = "Phone"
-    icon = "phone"
-    color = "#1a73e8"
-    version = "120.0.6"
-    system = granted_at_boot = True
-    permissions = (
-        "android.permission.CALL_PHONE",
-        "android.permission.READ_CALL_LOG",
-        "android.permission.READ_CONTACTS",
-    )
     activities = {_MAIN: Dialtacts, telephony.SCREEN: InCall}
     handles = (
         Handles(_MAIN, DIAL),

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.disk.lookup import Stat
 from handrail_sim.errors import BadSetting
 from handrail_sim.system.activities import Activity, App
@@ -247,16 +248,10 @@ class TextPage(Activity):
         )
 
 
+@declared
 class Files(App):
     """DocumentsUI, by its name on Pixels; it shows texts itself, as there is no other app for them."""
 
-    package = "com.google.android.documentsui"
-    label = "Files"
-    icon = "folder"
-    color = "#1565c0"
-    version = "14"
-    version_code = 34
-    system = True
     activities = {"com.android.documentsui.files.FilesActivity": Browser, _TEXT: TextPage}
     handles = (
         Handles(_TEXT, VIEW, mime="text/*"),

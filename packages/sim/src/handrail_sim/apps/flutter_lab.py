@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, cast
 from uuid import NAMESPACE_OID, uuid5
 
+from handrail_sim.apps.manifests import declared
 from handrail_sim.stream import Stream
 from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.view import Style, View, fab, field, frame, lazy_list, row, screen, slider, text
@@ -139,15 +140,10 @@ def _key(numbered: tuple[int, list[Any]]) -> str:
     return str(numbered[0])
 
 
+@declared
 class FlutterLab(App):
     """Tasks on a canvas."""
 
-    package = "com.handrail.flutterlab"
-    label = "Flutter lab"
-    icon = "flash"
-    version = "3.22"
-    debuggable = True
-    libraries = ("libflutter.so", "libapp.so")
     activities = {"MainActivity": Main}
 
     def __init__(self, phone: Context) -> None:

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import SEND, Intent
@@ -73,11 +74,6 @@ def album(activity: Activity) -> list[Picture]:
     now = int(prefs[_EPOCH_KEY])
     every = pictures(activity.phone.seed, now) if content is None else configured_pictures(content, now)
     return [picture for picture in every if str(picture.number) not in removed]
-
-
-def throw_away(activity: Activity, number: int) -> None:
-    prefs = activity.app.prefs("gallery")
-    prefs["deleted"] = f"{prefs.get('deleted', '')},{number}".strip(",")
 
 
 class Main(Activity):
@@ -244,18 +240,16 @@ class Viewer(Activity):
         self.dialog("Delete photo?", message, {"Cancel": None, "Delete": self.deleted})
 
     def deleted(self) -> None:
-        throw_away(self, self.state["number"])
+        number = self.state["number"]
+        prefs = self.app.prefs("gallery")
+        prefs["deleted"] = f"{prefs.get('deleted', '')},{number}".strip(",")
         self.finish()
 
 
+@declared
 class Gallery(App):
     """The gallery; `favourites` is kept in preferences."""
 
-    package = "com.handrail.gallery"
-    label = "Gallery"
-    icon = "gallery"
-    version = "2.4"
-    permissions = ("android.permission.READ_MEDIA_IMAGES",)
     activities = {"MainActivity": Main, "ViewerActivity": Viewer}
 
     def fill(self, content: Any) -> None:

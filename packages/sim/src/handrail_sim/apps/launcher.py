@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.manifest import Manifest
@@ -160,17 +161,10 @@ class Home(Activity):
         )
 
 
+@declared
 class Launcher(App):
     """com.android.launcher3."""
 
-    package = "com.android.launcher3"
-    label = "Launcher"
-    icon = "home"
-    version = "14"
-    version_code = 34
-    system = True
-    launchable = False
-    home = True
     activities = {".uioverrides.QuickstepLauncher": Home}
     handles = (Handles(".uioverrides.QuickstepLauncher", "android.intent.action.MAIN"),)
 

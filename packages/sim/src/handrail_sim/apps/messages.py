@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from handrail_sim import view as ui
 from handrail_sim.apps.contacts import Contact, digits
 from handrail_sim.apps.contacts import open_store as open_contacts
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
 from handrail_sim.system.first_data import FAILED, RECEIVED, SENT
@@ -363,22 +364,10 @@ def _empty() -> View:
     )
 
 
+@declared
 class Messages(App):
     """com.google.android.apps.messaging, with the activities AOSP's app has."""
 
-    package = "com.google.android.apps.messaging"
-    label = "Messaging"
-    labels = {"de": "Nachrichten", "es": "Mensajes", "zh": "短信"}
-    icon = "message"
-    color = "#2f7d32"
-    version = "1.0.001"
-    system = granted_at_boot = True
-    permissions = (
-        "android.permission.SEND_SMS",
-        "android.permission.RECEIVE_SMS",
-        "android.permission.READ_SMS",
-        "android.permission.READ_CONTACTS",
-    )
     activities = {".ui.ConversationListActivity": Threads, _CONVERSATION: Conversation}
     handles = (
         Handles(_CONVERSATION, "android.intent.action.SENDTO", "sms,smsto"),

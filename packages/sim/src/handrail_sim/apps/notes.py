@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.apps.searching import Searching
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.world import HOUR_MS, entries
@@ -295,15 +296,10 @@ _TITLE = Style(kind="text", role="subtitle", size=16.0, bold=True, max_lines=1)
 _BODY = Style(kind="text", role="body", size=14.0, color="on_surface_variant", max_lines=3)
 
 
+@declared
 class Notes(App):
     """com.handrail.notes."""
 
-    package = "com.handrail.notes"
-    label = "Notes"
-    icon = "note"
-    color = "#b26a00"
-    version = "2.3.1"
-    debuggable = True
     activities = {".MainActivity": Overview, ".EditActivity": Editor}
 
     def on_create(self) -> None:

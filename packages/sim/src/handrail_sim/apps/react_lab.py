@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from handrail_sim import extras
+from handrail_sim.apps.manifests import declared
 from handrail_sim.channels.react_component import drawn_by
 from handrail_sim.stream import Stream
 from handrail_sim.system.activities import Activity, App, Context
@@ -210,16 +211,10 @@ def icon_only(component: str, name: str, run: Any, **options: Any) -> View:
     return drawn_by(component, box)
 
 
+@declared
 class ReactLab(App):
     """A feed in React Native's shape; `pending_requests` is what an agent can't see."""
 
-    package = "com.handrail.reactlab"
-    label = "React lab"
-    icon = "code"
-    version = "0.74"
-    debuggable = True
-    libraries = ("libreactnative.so", "libhermes.so")
-    permissions = ("android.permission.INTERNET",)
     activities = {"MainActivity": Main}
     handles = (
         Handles("MainActivity", SEND, mime="text/plain"),

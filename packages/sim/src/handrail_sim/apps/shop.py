@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.surroundings import is_online, transfer_ms
 from handrail_sim.system.world import entries, needed
@@ -609,7 +610,10 @@ class Checkout(Activity):
 
     def pay(self) -> None:
         values = {name: self.field(name).strip() for name in _FIELDS}
-        self.state["errors"] = _errors(values)
+        errors = {name: f"{_FIELDS[name]} is required" for name, value in values.items() if not value}
+        if values["email"] and "@" not in values["email"][1:-1]:
+            errors["email"] = "This is not an email address"
+        self.state["errors"] = errors
         if self.state["errors"]:
             return
         if not self.state["order"]:
@@ -656,13 +660,6 @@ class Checkout(Activity):
         self.state["order"] = 0
         self.dismiss()
         self.toast("Payment cancelled")
-
-
-def _errors(values: dict[str, str]) -> dict[str, str]:
-    errors = {name: f"{_FIELDS[name]} is required" for name, value in values.items() if not value}
-    if values["email"] and "@" not in values["email"][1:-1]:
-        errors["email"] = "This is not an email address"
-    return errors
 
 
 class Receipt(Activity):
@@ -714,14 +711,10 @@ def _order_key(order: Order) -> str:
     return order.number
 
 
+@declared
 class Shop(App):
     """The shop; its state is what is in the cart and what became of every order."""
 
-    package = "com.handrail.shop"
-    label = "Shop"
-    icon = "shop"
-    version = "3.2.1"
-    permissions = ("android.permission.INTERNET",)
     activities = {
         "MainActivity": Main,
         "ProductActivity": ProductPage,

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.world import mapping
 from handrail_sim.view import Style, View
@@ -304,17 +305,13 @@ class Late(_Waiting):
         self.finish()
 
 
+@declared
 class Trouble(App):
     """`state["done"]` is what was reached, in order; `state["missed"]` the taps that hit something else.
 
     `state["form"]` is the name with which the form was finished.
     """
 
-    package = "com.handrail.trouble"
-    label = "Trouble"
-    icon = "bug"
-    version = "1.0"
-    debuggable = True
     activities = {
         "MainActivity": Main,
         "LoadingActivity": Loading,

@@ -166,20 +166,17 @@ class IPhone(Phone):
         self.catch_up()
         self.record_input(action=action, x=x, y=y, pointer=pointer)
         if action == "up":
-            self._leave(across, up)
+            edge, self._edge, self._taken = self._edge, "", False
+            if edge == "left" and across >= self.display.width * BACK_SHARE and self.front != SPRINGBOARD:
+                self.key(BACK)
+            elif edge == "foot" and up >= self.display.height * HOME_SHARE:
+                self.key(HOME)
 
     def _edge_at(self, x: float, y: float) -> Literal["", "left", "foot"]:
         near = self.units.px(EDGE_PT)
         if not self.awake:
             return ""
         return "foot" if y >= self.display.height - near else "left" if x <= near else ""
-
-    def _leave(self, across: float, up: float) -> None:
-        edge, self._edge, self._taken = self._edge, "", False
-        if edge == "left" and across >= self.display.width * BACK_SHARE and self.front != SPRINGBOARD:
-            self.key(BACK)
-        elif edge == "foot" and up >= self.display.height * HOME_SHARE:
-            self.key(HOME)
 
     # the settings of a device
 

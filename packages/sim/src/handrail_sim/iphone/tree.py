@@ -277,7 +277,9 @@ def _type_of(view: View) -> str:
         return "Cell"
     if kind == "icon" or view.cls.endswith("ImageView"):
         return "Button" if view.is_clickable else "Image"
-    return _plain_type(view)
+    if not view.children and (view.text or view.cls.endswith("TextView")):
+        return _text_type(view)
+    return "Button" if view.cls.endswith("Button") or _is_touchable_group(view) else "Other"
 
 
 def _scroller_type(view: View) -> str:
@@ -288,12 +290,6 @@ def _scroller_type(view: View) -> str:
     if view.layout not in SCROLLING:
         return "SegmentedControl"
     return "Table" if _has_rows(view) else "ScrollView"
-
-
-def _plain_type(view: View) -> str:
-    if not view.children and (view.text or view.cls.endswith("TextView")):
-        return _text_type(view)
-    return "Button" if view.cls.endswith("Button") or _is_touchable_group(view) else "Other"
 
 
 def _input_type(view: View) -> str:

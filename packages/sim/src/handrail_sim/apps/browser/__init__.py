@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
 from handrail_sim import view as ui
+from handrail_sim.apps.manifests import declared
 from handrail_sim.errors import BadSetting
 from handrail_sim.resources import table
 from handrail_sim.system.activities import Activity, App
@@ -184,7 +185,10 @@ def open_page(url: str, web: Web | None = None) -> Page:
     if place == "harbour.example/joined":
         return _joined(form)
     if place == "search.example/":
-        return _web_search(form.get("q", ""), web)
+        query = form.get("q", "")
+        results = [Link(page.title, f"https://{place}") for place, page in web.pages.items()]
+        fitting = [link for link in results if query.casefold() in link.words.casefold()] or results[:2]
+        return Page(f"{query} - Search", (Heading(f"Results for {query}", 2), *fitting))
     return web.pages.get(place) or _missing(parts.netloc, place)
 
 
@@ -211,12 +215,6 @@ def _joined(form: Mapping[str, str]) -> Page:
             Link("Home", HOME),
         ),
     )
-
-
-def _web_search(query: str, web: Web) -> Page:
-    results = [Link(page.title, f"https://{place}") for place, page in web.pages.items()]
-    fitting = [link for link in results if query.casefold() in link.words.casefold()] or results[:2]
-    return Page(f"{query} - Search", (Heading(f"Results for {query}", 2), *fitting))
 
 
 def offline_page(url: str) -> Page:
@@ -590,13 +588,10 @@ class Main(Activity):
         self.open(sent)
 
 
+@declared
 class Browser(App):
     """The browser; its state is the page in front and the forms that were sent."""
 
-    package = "com.handrail.browser"
-    label = "Browser"
-    icon = "browser"
-    version = "118.0"
     permissions: ClassVar[tuple[str, ...]] = (
         "android.permission.INTERNET",
         "android.permission.ACCESS_FINE_LOCATION",

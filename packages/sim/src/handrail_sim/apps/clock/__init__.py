@@ -23,6 +23,7 @@ from handrail_sim.apps.clock.store import (
     rearm,
     save,
 )
+from handrail_sim.apps.manifests import declared
 from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.system.intents import Handles
 from handrail_sim.system.world import clock_time, entries, needed
@@ -598,16 +599,10 @@ class DeskClock(AlarmPanel, TimePanel, TimerPanel, StopwatchPanel):
         return 0
 
 
+@declared
 class Clock(App):
     """com.google.android.deskclock."""
 
-    package = "com.google.android.deskclock"
-    label = "Clock"
-    labels = {"de": "Uhr", "es": "Reloj", "zh": "时钟"}
-    icon = "clock"
-    color = "#3949ab"
-    version = "5.3"
-    system = True
     activities = {"com.android.deskclock.DeskClock": DeskClock}
     handles = (
         Handles("com.android.deskclock.DeskClock", "android.intent.action.SHOW_ALARMS"),

@@ -28,7 +28,7 @@ class Alarm:
 
     @property
     def time(self) -> str:
-        return twelve_hours(self.hour, self.minute)
+        return f"{self.hour % 12 or 12}:{self.minute:02d} {'AM' if self.hour < 12 else 'PM'}"
 
     def next_ms(self, now_ms: int, zone: tzinfo = UTC) -> int:
         now = datetime.fromtimestamp(now_ms / 1000, zone)
@@ -39,10 +39,6 @@ class Alarm:
             for at in upcoming
             if at > now and (not self.days or at.isoweekday() % 7 in self.days)
         )
-
-
-def twelve_hours(hour: int, minute: int) -> str:
-    return f"{hour % 12 or 12}:{minute:02d} {'AM' if hour < 12 else 'PM'}"
 
 
 def days_text(days: tuple[int, ...]) -> str:
@@ -57,18 +53,15 @@ class Store:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
         if not database.execute("PRAGMA user_version").fetchone()[0]:
-            self._create()
-
-    def _create(self) -> None:
-        self._database.execute(
-            "CREATE TABLE alarm_templates (_id INTEGER PRIMARY KEY AUTOINCREMENT, hour INTEGER NOT NULL, "
-            "minutes INTEGER NOT NULL, daysofweek TEXT NOT NULL, enabled INTEGER NOT NULL, "
-            "vibrate INTEGER NOT NULL, label TEXT NOT NULL)"
-        )
-        self._insert(Alarm(0, 8, 30, (1, 2, 3, 4, 5), enabled=False))
-        self._insert(Alarm(0, 9, 0, (0, 6), enabled=False))
-        self._database.execute("PRAGMA user_version = 1")
-        self._database.commit()
+            self._database.execute(
+                "CREATE TABLE alarm_templates (_id INTEGER PRIMARY KEY AUTOINCREMENT, hour INTEGER NOT NULL, "
+                "minutes INTEGER NOT NULL, daysofweek TEXT NOT NULL, enabled INTEGER NOT NULL, "
+                "vibrate INTEGER NOT NULL, label TEXT NOT NULL)"
+            )
+            self._insert(Alarm(0, 8, 30, (1, 2, 3, 4, 5), enabled=False))
+            self._insert(Alarm(0, 9, 0, (0, 6), enabled=False))
+            self._database.execute("PRAGMA user_version = 1")
+            self._database.commit()
 
     def _insert(self, alarm: Alarm) -> int:
         cursor = self._database.execute(
@@ -238,21 +231,17 @@ def _ring(phone: Context, package: str, number: int) -> None:
     if app is None or app.prefs(_RINGING_PREFS).get("armed") != number:
         return
     looked = int(app.prefs(_RINGING_PREFS)["looked_ms"])
-    _ring_alarms(app, looked)
-    countdown = load_countdown(app)
-    if looked < countdown.end_ms <= phone.wall_ms():
-        app.notify("Time's up", "Timer", key="timer")
-    arm(app)
-
-
-def _ring_alarms(app: App, looked_ms: int) -> None:
     now = app.phone.wall_ms()
     for alarm in open_store(app).all():
-        if not alarm.enabled or alarm.next_ms(looked_ms, app.phone.zone) > now:
+        if not alarm.enabled or alarm.next_ms(looked, app.phone.zone) > now:
             continue
         app.notify(alarm.label or "Alarm", alarm.time, key=f"alarm:{alarm.id}")
         if not alarm.days:
             open_store(app).change(replace(alarm, enabled=False))
+    countdown = load_countdown(app)
+    if looked < countdown.end_ms <= phone.wall_ms():
+        app.notify("Time's up", "Timer", key="timer")
+    arm(app)
 
 
 class Panel(Activity):

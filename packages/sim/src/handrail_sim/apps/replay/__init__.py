@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from handrail_sim.apps.manifests import declared
 from handrail_sim.apps.replay.recording import ANY, Box, Recorded, Recording, Shot, Steps, load, steps_from
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import Style, View, column, metrics, text
@@ -287,13 +288,10 @@ class Player(Activity):
         return True
 
 
+@declared
 class Replay(App):
     """The app of one recording; the class itself has none and says so."""
 
-    package = "com.handrail.replay"
-    label = "Replay"
-    icon = "play"
-    version = "1.0"
     activities = {"PlayerActivity": Player}
     recording: ClassVar[Recording | None] = None
     steps: ClassVar[dict[int, Steps]] = {}  # worked out when a screen is first shown

@@ -261,7 +261,7 @@ async def find(call: Call) -> int:
         places.append(args.pop(0))
     deep_first = "-depth" in args or "-delete" in args
     expression, explicit = Expression(call, args), bool(args)
-    test = expression.either() if explicit else _shown_all(call)
+    test = expression.either() if explicit else (lambda file: _print(call, file))
     if expression.words:
         raise BadUsage(f"bad arg '{expression.words[0]}'")
     status = 0
@@ -278,10 +278,6 @@ async def find(call: Call) -> int:
         words = [path for word in argv for path in (paths if word == "{}" else [word])]
         status |= int(bool(paths) and await run(call, words) != 0)
     return status
-
-
-def _shown_all(call: Call) -> Test:
-    return lambda file: _print(call, file)
 
 
 def _below(call: Call, place: str, *, deep_first: bool) -> list[File]:
