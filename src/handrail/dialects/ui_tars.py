@@ -46,7 +46,7 @@ from handrail.protocol.device import TypeText
 CLICKS = 5
 """A scroll without an amount: half of the screen."""
 POINT = {"point": PlaceField("target")}
-_SAME = {"start_box": "point", "start_point": "point", "box": "point"}
+_SAME = {"start_box": "point", "start_point": "point", "box": "point", "text": "content"}
 _ENDS = {"start_box": "start_point", "end_box": "end_point"}
 _MARKS = re.compile(r"</?(?:point|bbox|box|\|box_start\||\|box_end\|)>|<\|box_(?:start|end)\|>")
 _HEADS = re.compile(r"(?:Thought|Reflection|Action_Summary)\s*[:：]\s*(.*?)(?=\n\s*Action\s*[:：]|\Z)", re.S)
@@ -73,9 +73,8 @@ def _scroll(arguments: Fields, talk: Conversation) -> WordMeaning:
     if "direction" not in arguments and "point" in arguments and "end_box" in arguments:
         ends = (place_from(arguments[name], name, talk) for name in ("point", "end_box"))
         return WordMeaning(({"type": "swipe", **dict(zip(("from", "to"), ends, strict=True))},))
-    return WordMeaning(
-        tuple(wheel_strokes(direction_of(arguments), CLICKS, point_or_middle(arguments, talk), talk))
-    )
+    strokes = wheel_strokes(direction_of(arguments), CLICKS, point_or_middle(arguments, talk), talk)
+    return WordMeaning(tuple(strokes))
 
 
 def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
@@ -84,9 +83,8 @@ def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
 
 
 def _hotkey(arguments: Fields, _: Conversation) -> WordMeaning:
-    return WordMeaning(
-        (press_action(split_chord(str(arguments.get("key") or required_field(arguments, "hotkey"))), "key"),)
-    )
+    chord = str(arguments.get("key") or required_field(arguments, "hotkey"))
+    return WordMeaning((press_action(split_chord(chord), "key"),))
 
 
 def _write_hotkey(action: Act, _: Conversation) -> Fields | None:
@@ -125,15 +123,16 @@ def hear(output: Any, rows: Mapping[str, TableRow] = ROWS) -> ParsedOutput:
     """`rows` has the words that count as calls."""
     text = cut_output(output)
     thought = _HEADS.search(text)
-    body = re.split(r"Action\s*[:：]", text)[-1] if re.search(r"Action\s*[:：]", text) else text
+    *before, body = re.split(r"Action\s*[:：]", text)
     calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in rows]
     if not calls:
-        raise InvalidAction(
-            "there is no action in the answer", path="action", hint="Write Action: click(point='…')."
-        )
-    repairs = tuple(dict.fromkeys(note for candidate in calls for note in candidate.repairs))
-    word_calls = tuple(WordCall(call.name, rename_fields(call.name, call.fields)) for call in calls)
-    return ParsedOutput(word_calls, thought[1].strip() if thought else "", repairs)
+        hint = "Write Action: click(point='…')."
+        raise InvalidAction("there is no action in the answer", path="action", hint=hint)
+    earlier = [call for part in before[1:] for call in calls_in("\n" + part.strip()) if call.name in rows]
+    notes = [f"{len(earlier)} earlier actions, the last Action was taken"] if earlier else []
+    repairs = tuple(dict.fromkeys([*notes, *(note for candidate in calls for note in candidate.repairs)]))
+    words = tuple(WordCall(call.name, rename_fields(call.name, call.fields)) for call in calls)
+    return ParsedOutput(words, thought[1].strip() if thought else "", repairs)
 
 
 def rename_fields(word: str, fields: Mapping[str, Any]) -> Fields:
