@@ -1,7 +1,7 @@
 """Which element a Maestro selector means on a screen, by Maestro's own rules: the first match wins.
 
-A text is held against text, hint and description; of nested matches only the deepest stay; relations, which go
-by left and top edges alone, and what an element holds narrow them; clickable ones come first.
+A text is held against text, hint and description; of nested matches only the deepest stay; relations, which
+go by left and top edges alone, and what an element holds narrow them; clickable ones come first.
 """
 
 from __future__ import annotations

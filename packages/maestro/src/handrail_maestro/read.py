@@ -355,10 +355,12 @@ class _Reader:
             if isinstance(value, Fields) and kind in ("selector", "condition"):
                 value = self._without_empty(value, SELECTOR if kind == "selector" else CONDITION)
             elif isinstance(value, Items) and kind == "selectors":
-                inner = [self._without_empty(i, SELECTOR) if isinstance(i, Fields) else i for i in value.items]
-                value = replace(value, items=tuple(inner))
+                value = replace(value, items=tuple(map(self._without_empty_selector, value.items)))
             kept[key] = FieldEntry(entry.key, value)
         return Fields(kept, fields.start, fields.end)
+
+    def _without_empty_selector(self, value: Node) -> Node:
+        return self._without_empty(value, SELECTOR) if isinstance(value, Fields) else value
 
     def _option(self, name: str, key: str, one: FieldEntry, known: Iterable[str], path: str) -> None:
         if (name, key) in _PLAIN_MEANING:

@@ -32,7 +32,7 @@ Found = Iterator[Problem]
 
 def check_value(kind: Kind, entry: FieldEntry, path: str) -> list[Problem]:
     """What is wrong with this option's value."""
-    return list(_checked(kind, entry.value, entry, path))
+    return list(_checked(kind, entry.value, path))
 
 
 def check_header_value(key: str, kind: str, entry: FieldEntry) -> list[Problem]:
@@ -50,7 +50,7 @@ def check_header_value(key: str, kind: str, entry: FieldEntry) -> list[Problem]:
     return []
 
 
-def _checked(kind: Kind, value: Node, entry: FieldEntry, path: str) -> Found:
+def _checked(kind: Kind, value: Node, path: str) -> Found:
     yield from _KINDS.get(kind, _text)(value, path)
 
 
@@ -108,7 +108,7 @@ def _selector(value: Node, path: str) -> Found:
             message = "css selects elements of web pages only"
             yield Problem(path, message, entry.key.start, "Use text or id.", rule="unsupported")
         else:
-            yield from _checked(SELECTOR[key], entry.value, entry, f"{path}.{key}")
+            yield from _checked(SELECTOR[key], entry.value, f"{path}.{key}")
     if not SELECTING & set(value.entries):
         message = "names no element: the first there is will do"
         yield Problem(path, message, value.start, "Give text or id.", "warning")
@@ -126,7 +126,7 @@ def _condition(value: Node, path: str) -> Found:
         elif key == "platform":
             yield from _one_of(PLATFORMS, "a platform")(entry.value, f"{path}.platform")
         else:
-            yield from _checked(CONDITION[key], entry.value, entry, f"{path}.{key}")
+            yield from _checked(CONDITION[key], entry.value, f"{path}.{key}")
 
 
 def _stray(key: str, entry: FieldEntry, known: object, what: str, path: str) -> Problem:
