@@ -26,10 +26,7 @@ UI_TARS: Rows = [
         "Action: scroll(point='<point>266 602</point>', direction='down')",
         [swipe(540, 1800, 540, 600, 500)],
     ),
-    (
-        "Action: type(text='Ada', start_box='(266,602)')",
-        [{"type": "type_text", "text": "Ada", "target": at(540, 1200)}],
-    ),
+    ("Action: type(text='Ada')", [{"type": "type_text", "text": "Ada", "submit": False}]),
     ("Action: open_app(app_name='Contacts')", [{"type": "start_app", "name": "Contacts"}]),
     (
         "Action: drag(start_point='<point>28 28</point>', end_point='<point>266 602</point>')",
