@@ -26,6 +26,7 @@ UI_TARS: Rows = [
         "Action: scroll(point='<point>266 602</point>', direction='down')",
         [swipe(540, 1800, 540, 600, 500)],
     ),
+    ("Action: type(text='Ada')", [{"type": "type_text", "text": "Ada", "submit": False}]),
     ("Action: open_app(app_name='Contacts')", [{"type": "start_app", "name": "Contacts"}]),
     (
         "Action: drag(start_point='<point>28 28</point>', end_point='<point>266 602</point>')",
@@ -89,6 +90,8 @@ AUTOGLM: Rows = [
         [{"type": "double_tap", "target": at(540, 600)}],
     ),
     ('<answer>do(action="Back")</answer>', [key("back")]),
+    ('There is a button. do(action="Tap", element=[500,250])', [tap(540, 600)]),
+    ('It is done. finish(message="ok")', [{"type": "finish", "message": "ok", "status": "done"}]),
     ('<answer>do(action="Home")</answer>', [key("home")]),
     ('<answer>do(action="Wait", duration="3 seconds")</answer>', [{"type": "wait", "duration_ms": 3000}]),
     (

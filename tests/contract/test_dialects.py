@@ -45,6 +45,13 @@ def test_damaged_words_are_read_or_refused_and_nothing_else_happens() -> None:
     assert slowest < 2_000
 
 
+def test_of_several_actions_of_ui_tars_the_last_counts_and_that_is_told() -> None:
+    answer = "Thought: a\nAction: click(point='<point>1 2</point>')\n\nAction: type(content='Ada')"
+    reading = dialect("ui_tars").read(answer, talk("ui_tars"))
+    assert [action.type for action in reading.actions] == ["type_text"]
+    assert reading.repairs == ("1 earlier actions, the last Action was taken",)
+
+
 def test_a_right_click_says_that_it_was_a_long_press() -> None:
     for name, given in (("ui_tars", "Action: right_single(point='<point>1 2</point>')"),):
         own = dialect(name)

@@ -34,6 +34,20 @@ def test_launch_app_starts_what_the_icon_starts_and_not_by_monkey(tmp_path: Path
     assert "`am start -n`" in PAGE
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"type": "tap"}, {"type": "swipe", "x1": 1}, {"type": "launch_app"}, {"type": "shell"},
+     {"type": "run_script"}, {"type": "type", "text": 5}, {"type": "keyevent", "keycode": ["x"]}],
+)  # fmt: skip
+def test_a_default_that_nobody_meant_is_filled_in_and_not_carried_out(given: dict[str, Any]) -> None:
+    normalised = parse_step(given).normalised
+    assert normalised.action["type"] == given["type"]
+    assert normalised.defaulted
+    assert normalised.native is None
+    assert normalised.not_executable
+    assert "nothing is sent" in PAGE
+
+
 @pytest.mark.parametrize(("later_ms", "is_held"), [(LEASE_MS - 1, True), (LEASE_MS, False)])
 def test_a_lock_is_a_lease_that_runs_out(later_ms: int, is_held: bool) -> None:
     scene = Scene("a")

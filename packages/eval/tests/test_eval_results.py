@@ -19,6 +19,8 @@ from click.testing import CliRunner, Result
 
 from handrail.errors import InvalidAction, ModelUnavailable
 from handrail_eval.command import evaluate
+from handrail_eval.manifest import first_link, hash_of
+from handrail_eval.result_folder import ResultFolder
 
 FEW = ("--tasks", "clock-timer,settings-brightness,notes-sum", "--seeds", "1..2", "--no-pictures")
 COMMAND = [sys.executable, "-m", "handrail.cli.main", "eval"]
@@ -204,6 +206,128 @@ def test_every_alteration_is_found_and_named(copy: Path, alter: Callable[[Path],
     alter(copy)
     found = "\n".join(checked(copy))
     assert any(part in found for part in said.split("|")), found
+
+
+def rewrite(folder: Path, change: Callable[[list[dict[str, Any]]], None] = lambda _: None) -> None:
+    """Lines, chain and head anew, so that all of it fits: what somebody does who knows the format."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    read = lines(folder)
+    change(read)
+    names = {"task": "task.json", "steps": "steps.jsonl", "journal_head": "home/journal.head"}
+    chain, written = first_link(manifest), []
+    for line in read:
+        run = folder / f"{line['id']}.{line['seed']}"
+        line["kept"] = {what: hash_of((run / names[what]).read_bytes()) for what in line["kept"]}
+        told = {name: value for name, value in line.items() if name != "chain"}
+        body = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        chain = hash_of(f"{chain}\n{body}".encode())
+        written.append(json.dumps({**told, "chain": chain}, ensure_ascii=False, separators=(",", ":")))
+    (folder / "results.jsonl").write_text("".join(f"{line}\n" for line in written))
+    (folder / "results.head").write_text(json.dumps({"lines": len(written), "chain": chain}))
+
+
+def another_model(folder: Path) -> None:
+    rewritten("manifest.json", '"name": "reference"', '"name": "openai:best"')(folder)
+
+
+def fewer_seeds(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "seeds": [1]}))
+
+
+def an_easier_seed(folder: Path) -> None:
+    shutil.rmtree(folder / "notes-sum.2")
+    shutil.copytree(folder / "notes-sum.1", folder / "notes-sum.2")
+    rewrite(folder)
+
+
+def an_easier_seed_renamed(folder: Path) -> None:
+    an_easier_seed(folder)
+    rewritten("notes-sum.2/task.json", "notes-sum.1", "notes-sum.2")(folder)
+    rewrite(folder)
+
+
+def the_journal_of_another_evaluation(folder: Path, other: Path) -> None:
+    shutil.rmtree(folder / "notes-sum.2" / "home")
+    shutil.copytree(other / "notes-sum.2" / "home", folder / "notes-sum.2" / "home")
+    rewrite(folder)
+
+
+def without_proof(folder: Path) -> None:
+    def forget(read: list[dict[str, Any]]) -> None:
+        next(line for line in read if (line["id"], line["seed"]) == ("notes-sum", 2))["kept"] = {}
+
+    shutil.rmtree(folder / "notes-sum.2")
+    rewrite(folder, forget)
+
+
+def a_linked_home(folder: Path) -> None:
+    shutil.move(folder / "notes-sum.2" / "home", folder.parent / "elsewhere")
+    (folder / "notes-sum.2" / "home").symlink_to(folder.parent / "elsewhere")
+
+
+def a_line_twice(folder: Path) -> None:
+    file = folder / "results.jsonl"
+    file.write_text(file.read_text() + file.read_text().splitlines(keepends=True)[-1])
+
+
+def a_line_twice_rewritten(folder: Path) -> None:
+    rewrite(folder, lambda read: read.append(dict(read[-1])))
+
+
+def a_torn_tail(folder: Path) -> None:
+    file = folder / "results.jsonl"
+    file.write_bytes(file.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize(
+    ("cheat", "said"),
+    [
+        (another_model, "line 1 was altered"),
+        (fewer_seeds, "line 1 was altered"),
+        (an_easier_seed, "notes-sum.2: what was kept is of the run notes-sum.1"),
+        (an_easier_seed_renamed, "its journal is that of notes-sum."),
+        (without_proof, "notes-sum.2: a success without its home/journal.head, steps.jsonl, task.json"),
+        (a_linked_home, "notes-sum.2/home leads elsewhere"),
+        (a_line_twice, "was altered"),
+        (a_line_twice_rewritten, "is there twice"),
+        (a_torn_tail, "not the form of results"),
+    ],
+)
+def test_a_cheat_is_not_accepted(copy: Path, cheat: Callable[[Path], None], said: str) -> None:
+    rewrite(copy)
+    assert checked(copy) == [], "what is only written anew still fits, else the cheats prove nothing"
+    cheat(copy)
+    found = "\n".join(checked(copy))
+    assert any(part in found for part in said.split("|")), found
+
+
+def test_the_journal_of_another_evaluation_is_not_taken(copy: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert run(*FEW, "--model", "nothing", "--out", str(other)).exit_code == 0
+    the_journal_of_another_evaluation(copy, other)
+    assert "its journal knows nothing of" in "\n".join(checked(copy))
+
+
+@pytest.mark.slow
+def test_a_judge_that_was_altered_goes_on_with_nothing(copy: Path, tmp_path: Path) -> None:
+    """A copy of the package with another judge, first on Python's path."""
+    import handrail_eval  # noqa: PLC0415
+
+    patched = shutil.copytree(Path(handrail_eval.__file__).parent, tmp_path / "path" / "handrail_eval")
+    judge = patched / "judge.py"
+    judge.write_text(judge.read_text() + "\n\ndef problems(*_: object) -> list[str]:\n    return []\n")
+    env = {**os.environ, "PYTHONPATH": str(patched.parent), "HANDRAIL_NO_DAEMON": "1"}
+    told = subprocess.run([*COMMAND, "--resume", str(copy)], env=env, capture_output=True, text=True)
+    assert told.returncode != 0
+    assert "this evaluation can't be resumed: code was" in told.stdout + told.stderr
+
+
+def test_two_processes_never_write_one_evaluation(copy: Path) -> None:
+    with ResultFolder(copy).held():
+        told = subprocess.run([*COMMAND, "--resume", str(copy)], capture_output=True, text=True)
+    assert told.returncode != 0
+    assert "another process is at work on it" in told.stdout + told.stderr
 
 
 def test_two_evaluations_are_compared_run_by_run(kept: Path, tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ class Bed:
     with_ray: bool = True
     lease: float = 8.0
     redis: str = ""
+    disk_mb: int = 0
+    """Room of the first host's home; 0 is that of the machine."""
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
     mark: int = field(default_factory=count().__next__)
     """Another one for every bed of this process."""
@@ -90,6 +92,13 @@ class Bed:
     def cut(self, number: int, *, is_cut: bool = True) -> None:
         ip("-n", self.space(0), "link", "set", f"v{number}", "down" if is_cut else "up")
 
+    def slow(self, number: int, *, is_slow: bool = True) -> None:
+        """128 kbit/s in both directions."""
+        shape = ["root", "tbf", "rate", "128kbit", "burst", "16kbit", "latency", "600ms"]
+        for space, device in ((self.space(0), f"v{number}"), (self.space(number), "eth0")):
+            words = ["add", "dev", device, *shape] if is_slow else ["del", "dev", device, "root"]
+            subprocess.run(["tc", "-n", space, "qdisc", *words], check=True, capture_output=True)
+
     def home(self, name: str) -> Path:
         return self.folder / name
 
@@ -119,6 +128,10 @@ class Bed:
 
     def start_host(self, number: int) -> None:
         name = f"h{number}"
+        if number == 1 and self.disk_mb and not self.home(name).is_mount():
+            self.home(name).mkdir(mode=0o700)
+            line = ["mount", "-t", "tmpfs", "-o", f"size={self.disk_mb}m", "bed", str(self.home(name))]
+            subprocess.run(line, check=True, capture_output=True)
         config = self.home(name) / "config"
         config.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = ["--name", name, "--phones", str(self.phones), "--limit", str(self.limit)]
@@ -207,6 +220,8 @@ class Bed:
             subprocess.run(["ip", "netns", "del", self.space(number)], capture_output=True)
         for process in self.running:
             process.wait()
+        if self.home("h1").is_mount():
+            subprocess.run(["umount", "-l", str(self.home("h1"))], check=True)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import json
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from packages.fleet.tests.bed import Bed, until
 
@@ -65,6 +66,22 @@ def kill_head(bed: Bed) -> None:
     bed.start_head()
 
 
+def fill_disk(bed: Bed) -> None:
+    """Not a byte is left where the first host writes, for longer than a lease."""
+    ballast = bed.home("h1") / "ballast"
+    with suppress(OSError), ballast.open("wb", buffering=0) as file:
+        while file.write(b"x" * 65_536):
+            pass
+    time.sleep(15)
+    ballast.unlink()
+
+
+def slow_network(bed: Bed) -> None:
+    bed.slow(1)
+    time.sleep(20)
+    bed.slow(1, is_slow=False)
+
+
 FAULTS: dict[str, Callable[[Bed], None]] = {
     "worker": kill_worker,
     "host": kill_host,
@@ -73,16 +90,20 @@ FAULTS: dict[str, Callable[[Bed], None]] = {
     "frozen": freeze_host,
     "head": kill_head,
 }
+MORE_FAULTS: dict[str, Callable[[Bed], None]] = {**FAULTS, "disk": fill_disk, "slow": slow_network}
+"""The first of a full disk needs a bed whose first host has one of its own."""
 
 
-def hand_in(bed: Bed, units: int) -> str:
-    """A detached run: whoever handed it in is gone at once, which is the driver's death."""
+def hand_in(bed: Bed, units: int, padding: int = 0) -> str:
+    """A detached run: whoever handed it in is gone at once, which is the driver's death. `padding` makes
+    every flow so many bytes longer."""
     path = bed.folder / "unit.yaml"
     path.write_text(FLOW, encoding="utf-8")
     flows = bed.folder / "flows"
     flows.mkdir(exist_ok=True)
     for number in range(units):
-        (flows / f"unit-{number:04}.yaml").write_text(FLOW, encoding="utf-8")
+        text = f"{FLOW}# {'x' * padding}\n" if padding else FLOW
+        (flows / f"unit-{number:04}.yaml").write_text(text, encoding="utf-8")
     until(lambda: _hosts_there(bed) > 0, 150, "a host is back")
     told = bed.command("run", str(flows), "--fleet", f"http://{bed.address(0)}:8931", "--detach")
     assert told.returncode == 0, told.stderr
@@ -103,14 +124,16 @@ def left(bed: Bed, run: str) -> int:
     return len(bed.rows("SELECT 1 FROM units WHERE run = ? AND state IN ('todo', 'running')", run))
 
 
-def story(bed: Bed, units: int, faults: list[str], *, seconds: float = 900.0) -> dict[str, object]:
+def story(
+    bed: Bed, units: int, faults: list[str], *, seconds: float = 900.0, padding: int = 0
+) -> dict[str, object]:
     """The counts; raises `AssertionError` where a promise was broken."""
-    run = hand_in(bed, units)
+    run = hand_in(bed, units, padding)
     began = time.monotonic()
     for number, fault in enumerate(faults, 1):
         wanted = min(units - 1, units * number // (len(faults) + 1))
         until(lambda wanted=wanted: done(bed, run) >= wanted, seconds, f"{wanted} of {units} done")
-        FAULTS[fault](bed)
+        MORE_FAULTS[fault](bed)
     until(lambda: left(bed, run) == 0, seconds, f"{left(bed, run)} units left after {faults}")
     took = time.monotonic() - began
     until(lambda: not bed.rows("SELECT 1 FROM attempts WHERE state = 'running'"), HELD_S, "no phone held")

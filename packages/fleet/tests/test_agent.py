@@ -1,13 +1,19 @@
 """Hosts pull flows, run them on simulated phones, and report; without Ray and without a network."""
 
 import asyncio
+import json
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import pytest
 from packages.fleet.tests.lab import lab, unit
 
 from handrail.clock import SystemClock
+from handrail.errors import InvalidAction
 from handrail.simulator import simulated_phones
+from handrail_fleet.client import FleetClient
 from handrail_fleet.flow_unit import records_of
 from tests.scenario.world import play
 
@@ -46,6 +52,46 @@ async def run_some(folder: Path) -> None:
 
 def test_units_run_on_the_phones_of_two_hosts_and_their_records_come_back(tmp_path: Path) -> None:
     play(run_some(tmp_path))
+
+
+class Counting(FleetClient):
+    """Keeps what would be sent."""
+
+    def post(self, path: str, data: Mapping[str, Any]) -> Any:
+        self.sent = [*getattr(self, "sent", []), dict(data)]
+        return {"part": f"p{len(self.sent)}", "run": "r1"}
+
+
+def test_a_run_larger_than_a_request_is_handed_in_by_several(tmp_path: Path) -> None:
+    client = Counting("http://127.0.0.1:1", "token")
+    units = [unit(f"{SETTINGS}# {number} {'x' * 30_000}\n", tmp_path) for number in range(300)]
+    assert client.submit(units, "large") == "r1"
+    assert all(len(json.dumps(data)) < 8_000_000 for data in client.sent)
+    assert sum(len(json.dumps(data)) for data in client.sent) > 8_000_000
+    assert [one["body"] for data in client.sent for one in data["units"]] == [one.body for one in units]
+    assert [data.get("part") for data in client.sent] == [
+        None,
+        *(f"p{n}" for n in range(1, len(client.sent))),
+    ]
+    assert [data.get("more", False) for data in client.sent] == [True] * (len(client.sent) - 1) + [False]
+
+
+async def hand_in_by_parts(folder: Path) -> None:
+    async with lab(folder) as fleet:
+        await fleet.add("one")
+        data = [{"kind": one.kind, "name": one.name, "body": dict(one.body)} for one in [unit(BACK, folder)]]
+        part = (await fleet.head.submit({"units": data, "more": True}, "ada"))["part"]
+        assert await fleet.head.do(lambda ledger: ledger.runs(9)) == [], "nothing begins before the last part"
+        with pytest.raises(InvalidAction, match="not here any more"):
+            await fleet.head.submit({"units": data, "part": part}, "somebody else")
+        run = (await fleet.head.submit({"units": data, "part": part}, "ada"))["run"]
+        assert (await fleet.done(run))["counts"] == {"done": 2}
+        with pytest.raises(InvalidAction, match="not here any more"):
+            await fleet.head.submit({"units": data, "part": part}, "ada")
+
+
+def test_the_parts_of_a_run_are_one_run(tmp_path: Path) -> None:
+    play(hand_in_by_parts(tmp_path))
 
 
 async def cut_one_off(folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from packages.fleet.tests.bed import HTTP, RAY, TOKEN, Bed, bed, why_not
-from packages.fleet.tests.faults import FAULTS, journals_hold, story
+from packages.fleet.tests.faults import FAULTS, MORE_FAULTS, journals_hold, story
 
 from handrail_fleet.ray_cluster import RayPlace
 
@@ -38,6 +38,17 @@ def test_a_fault_in_the_middle_leaves_one_result_for_each_unit(lab: Bed, fault: 
 
 def test_the_journals_of_all_hosts_hold_after_all_of_that(lab: Bed) -> None:
     journals_hold(lab)
+
+
+def test_all_faults_in_one_run_that_is_larger_than_a_request() -> None:
+    """With a full disk and a slow network besides; the first host's home has a disk of its own."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with bed(hosts=2, phones=3, limit=2, disk_mb=400) as made:
+        told = story(made, 60, list(MORE_FAULTS), padding=140_000)
+        sys.stdout.write(f"all: {told}\n")
+        assert told["done"] == told["passed"] == told["proved"] == 60
+        journals_hold(made)
 
 
 DRIVER = """

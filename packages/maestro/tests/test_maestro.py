@@ -291,6 +291,53 @@ def test_a_copied_text_never_names_a_secret(tmp_path: Path) -> None:
     play_live(story())
 
 
+def length_s(path: Path) -> float:
+    """Seconds of a film whose pictures can all be decoded."""
+    av = pytest.importorskip("av")
+    with av.open(str(path)) as film:
+        assert [frame.width for frame in film.decode(video=0)]
+        return float(film.duration) / 1e6
+
+
+def test_a_recording_shows_the_time_between_start_and_stop(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path, policy=POLICY) as w:
+            await w.open(SETTINGS)
+            text = (
+                "- startRecording: films/one\n- startRecording: two\n- tapOn: Display\n- back\n"
+                "- extendedWaitUntil: {visible: Nowhere, timeout: 3000, optional: true}\n- stopRecording\n"
+                "- stopRecording\n- startRecording: {path: three}\n- assertTrue: false\n"
+            )
+            record = await ran(w, text)
+            assert record.steps[1].hint == "the screen is recorded already"
+            assert "written to" in (record.steps[5].hint or "")
+        assert length_s(tmp_path / "pictures" / "films" / "one.mp4") >= 3
+        assert length_s(tmp_path / "pictures" / "three.mp4") > 0, "the flow's end ends it"
+        assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == ["films", "three.mp4"]
+
+    play(story())
+
+
+def test_a_recording_ends_before_a_secret_is_typed(tmp_path: Path) -> None:
+    pytest.importorskip("av")
+
+    async def story() -> None:
+        async with world(tmp_path, policy=POLICY, env={"HANDRAIL_SECRET_PIN": "4711-0815"}) as w:
+            await w.open(NOTES)
+            text = (
+                "- tapOn: New note\n- startRecording: film\n- tapOn: {id: title}\n"
+                "- inputText: ${secret:PIN}\n- tapOn: {id: body}\n- inputText: more\n- stopRecording\n"
+                "- startRecording: again\n"
+            )
+            record = await ran(w, text, app=NOTES)
+            assert record.outcome == "passed", failure(record)
+            assert "A secret was used" in (record.steps[-2].hint or "")
+            assert "A secret was used" in (record.steps[-1].hint or "")
+            assert not (tmp_path / "pictures" / "again.mp4").exists()
+
+    play_live(story())
+
+
 def test_an_endless_script_fails_the_flow_and_leaves_no_process(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path, policy=POLICY) as w:

@@ -38,6 +38,7 @@ _ELEMENT = {"element": PlaceField("target")}
 _TYPE = WordRule("type_text", {"text": TextArgument("text")}, "text", {"clear": True})
 _THINK = re.compile(r"<think>(.*?)</think>", re.S)
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.S)
+_CALL = re.compile(r"\b(?:do\(\s*action|finish\(\s*message)\s*=")
 SENSITIVE = "permission"
 ANOTHER = "another step is chosen by a person"
 
@@ -52,8 +53,8 @@ def _ask_person(instruction: Any, capability: str) -> dict[str, Any]:
 
 def _tap(arguments: Fields, talk: Conversation) -> WordMeaning:
     """With a message it is a sensitive one: a person is asked before it."""
-    target = _ELEMENT["element"].read(required_field(arguments, "element"), "element", talk)
-    tap = {"type": "tap", "target": target}
+    place = _ELEMENT["element"].read(required_field(arguments, "element"), "element", talk)
+    tap = {"type": "tap", "target": place}
     if not arguments.get("message"):
         return WordMeaning((tap,))
     question = _ask_person(arguments["message"], SENSITIVE)
@@ -112,6 +113,9 @@ def parse(output: Any) -> ParsedOutput:
     thought, answer = _THINK.search(text), _ANSWER.search(text)
     body = answer[1] if answer else _THINK.sub("", text)
     calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in ("do", "finish")]
+    begin = _CALL.search(body)
+    if not calls and begin:  # behind a thought, in the same line
+        calls = calls_in("\n" + body[begin.start() :].strip())[:1]
     if not calls:
         hint = 'Write do(action="Tap", element=[x,y]).'
         raise InvalidAction("there is no action in the answer", path="action", hint=hint)

@@ -46,7 +46,7 @@ from handrail.protocol.device import TypeText
 CLICKS = 5
 """A scroll without an amount: half of the screen."""
 POINT = {"point": PlaceField("target")}
-_SAME = {"start_box": "point", "start_point": "point", "box": "point"}
+_SAME = {"start_box": "point", "start_point": "point", "box": "point", "text": "content"}
 _ENDS = {"start_box": "start_point", "end_box": "end_point"}
 _MARKS = re.compile(r"</?(?:point|bbox|box|\|box_start\||\|box_end\|)>|<\|box_(?:start|end)\|>")
 _HEADS = re.compile(r"(?:Thought|Reflection|Action_Summary)\s*[:：]\s*(.*?)(?=\n\s*Action\s*[:：]|\Z)", re.S)
@@ -123,14 +123,16 @@ def parse(output: Any, rows: Mapping[str, TableRow] = ROWS) -> ParsedOutput:
     """`rows` has the words that count as calls."""
     text = cut_output(output)
     thought = _HEADS.search(text)
-    body = re.split(r"Action\s*[:：]", text)[-1] if re.search(r"Action\s*[:：]", text) else text
+    *before, body = re.split(r"Action\s*[:：]", text)
     calls = [candidate for candidate in calls_in("\n" + body.strip()) if candidate.name in rows]
     if not calls:
         hint = "Write Action: click(point='…')."
         raise InvalidAction("there is no action in the answer", path="action", hint=hint)
-    repairs = tuple(dict.fromkeys(note for candidate in calls for note in candidate.repairs))
-    word_calls = tuple(WordCall(call.name, rename_fields(call.name, call.fields)) for call in calls)
-    return ParsedOutput(word_calls, thought[1].strip() if thought else "", repairs)
+    earlier = [call for part in before[1:] for call in calls_in("\n" + part.strip()) if call.name in rows]
+    notes = [f"{len(earlier)} earlier actions, the last Action was taken"] if earlier else []
+    repairs = tuple(dict.fromkeys([*notes, *(note for candidate in calls for note in candidate.repairs)]))
+    words = tuple(WordCall(call.name, rename_fields(call.name, call.fields)) for call in calls)
+    return ParsedOutput(words, thought[1].strip() if thought else "", repairs)
 
 
 def rename_fields(word: str, fields: Mapping[str, Any]) -> Fields:

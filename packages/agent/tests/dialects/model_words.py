@@ -170,6 +170,10 @@ DROIDRUN: Rows = [
     ),
     ({"action": "open_app", "text": "Calendar"}, [{"type": "start_app", "name": "Calendar"}]),
     (
+        {"action": "open_app", "bundle_id": "com.apple.Preferences"},
+        [{"type": "start_app", "package": "com.apple.Preferences"}],
+    ),
+    (
         {"action": "open_bundle_id", "bundle_id": "com.android.settings"},
         [{"type": "start_app", "package": "com.android.settings"}],
     ),

@@ -19,7 +19,10 @@ from handrail.clock import Clock, iso_time
 from handrail.errors import InvalidAction
 from handrail.safety.policy import rulings
 
-FORMAT = 1
+FORMAT = 2
+"""Since 2 the chain of lines begins at the manifest."""
+_CODE = ("handrail", "handrail_sim", "handrail_agent", "handrail_eval")
+"""What runs an episode and what judges it."""
 FREE = ("started", "commit")
 """What may differ when an evaluation goes on: the code's own hash tells whether the commit matters."""
 _SECONDS = 10
@@ -53,6 +56,12 @@ def made(
         "repeats": repeats,
         "max_steps": max_steps,
     }
+
+
+def first_link(manifest: Mapping[str, Any]) -> str:
+    """Where the chain of lines begins, so that no line belongs to another manifest."""
+    fixed = {name: value for name, value in manifest.items() if name != "resumes"}
+    return hash_of(json.dumps(fixed, sort_keys=True).encode())
 
 
 def must_agree(kept: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -94,19 +103,17 @@ def suite_hash(templates: Mapping[str, str]) -> str:
 
 @cache
 def code_hash() -> str:
-    """Over the source of Handrail and of the simulator, without the tasks: those have hashes of their own."""
-    places = [Path(handrail.__file__).parent]
-    if (found := find_spec("handrail_sim")) and found.origin:
-        places.append(Path(found.origin).parent)
+    """Over what runs and judges, without the tasks: those have hashes of their own."""
+    specs = [spec for spec in map(find_spec, _CODE) if spec and spec.origin]
     total = hashlib.sha256()
-    for place in places:
+    for place in [Path(str(spec.origin)).parent for spec in specs]:
         for file in _sources(place):
             total.update(f"{file.relative_to(place)}\n{hash_of(file.read_bytes())}\n".encode())
     return total.hexdigest()
 
 
 def _sources(place: Path) -> Iterable[Path]:
-    tasks = place / "evaluation" / "tasks"
+    tasks = place / "tasks"
     return sorted(file for file in place.rglob("*.py") if tasks not in file.parents)
 
 

@@ -37,9 +37,12 @@ def wrongs_of(folder: Path) -> list[str]:
     except ValueError as error:
         return [f"not JSON: {error}"]
     try:
-        found = [*_of_suite(folder, manifest), *_of_chain(data), *_of_head(folder, data)]
+        start = _start(manifest)
+        found = [*_of_links(folder), *_of_suite(folder, manifest)]
+        found += [*_of_chain(data, start), *_of_head(folder, data, start)]
         lines = [json.loads(line) for line in data.splitlines()]
-        found += [*_of_set(manifest, lines), *_of_runs(folder, lines), *_of_summary(manifest, summary, lines)]
+        found += [*_of_set(manifest, lines), *_of_runs(folder, manifest, lines)]
+        found += _of_summary(manifest, summary, lines)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         return [f"not the form of results: {type(error).__name__}: {error}"]
     more = len(found) - _MOST
@@ -48,6 +51,21 @@ def wrongs_of(folder: Path) -> list[str]:
 
 def _sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def _start(manifest: Mapping[str, Any]) -> str:
+    """Where the chain begins: at the manifest without what was added to it later."""
+    if manifest["format"] == 1:
+        return "0" * 64
+    fixed = {name: value for name, value in manifest.items() if name != "resumes"}
+    return _sha(json.dumps(fixed, sort_keys=True).encode())
+
+
+def _of_links(folder: Path) -> Iterator[str]:
+    """What is kept lies here, and is not somebody else's."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            yield f"{path.relative_to(folder)} leads elsewhere"
 
 
 def _of_suite(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -65,10 +83,10 @@ def _of_suite(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
             yield f"templates: {name} was altered"
 
 
-def _of_chain(data: bytes) -> Iterator[str]:
+def _of_chain(data: bytes, start: str) -> Iterator[str]:
     if data and not data.endswith(b"\n"):
         yield "results.jsonl: the last line is torn"
-    before = "0" * 64
+    before = start
     for number, line in enumerate(data.splitlines(), 1):
         tail = _TAIL.search(line)
         body = line[: tail.start()] + b"}" if tail else b""
@@ -77,10 +95,10 @@ def _of_chain(data: bytes) -> Iterator[str]:
         before = tail[1].decode() if tail else before
 
 
-def _of_head(folder: Path, data: bytes) -> Iterator[str]:
+def _of_head(folder: Path, data: bytes, start: str) -> Iterator[str]:
     head = json.loads((folder / "results.head").read_bytes())
     last = _TAIL.search(data.splitlines()[-1]) if data else None
-    if (head["lines"], head["chain"]) != (data.count(b"\n"), last[1].decode() if last else "0" * 64):
+    if (head["lines"], head["chain"]) != (data.count(b"\n"), last[1].decode() if last else start):
         yield "results.head: it counts other lines than there are"
 
 
@@ -107,21 +125,46 @@ def _named(key: tuple[str, int, int]) -> str:
     return f"{key[0]}, seed {key[1]}, repeat {key[2]}"
 
 
-def _of_runs(folder: Path, lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+_KEPT = {"task": "task.json", "steps": "steps.jsonl", "journal_head": "home/journal.head"}
+
+
+def _of_runs(folder: Path, manifest: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    heads: dict[str, str] = {}
     for line in lines:
         name = f"{line['id']}.{line['seed']}" + (f".{line['repeat']}" if line["repeat"] > 1 else "")
+        kept = line["kept"]
         if line["success"] and (line["why"] or line["ended"] not in ("done", "infeasible", "finished")):
             yield f"{name}: a success that ended as {line['ended']!r}, with {line['why']!r}"
-        for what, file in (("steps", "steps.jsonl"), ("journal_head", "home/journal.head")):
-            kept = folder / name / file
-            if what in line["kept"] and not kept.exists():
-                yield f"{name}: {file} is missing"
-            elif what in line["kept"] and _sha(kept.read_bytes()) != line["kept"][what]:
-                yield f"{name}: {file} was altered"
-        if "steps" in line["kept"] and (folder / name / "steps.jsonl").exists():
-            yield from _of_steps(folder / name / "steps.jsonl", name, line)
-        if "journal_head" in line["kept"]:
-            yield from _of_journal(folder / name / "home", name)
+        if line["success"] and (missing := _proofs(manifest) - kept.keys()):
+            yield f"{name}: a success without its {', '.join(_KEPT[what] for what in sorted(missing))}"
+        if heads.setdefault(kept.get("journal_head", name), name) != name:
+            yield f"{name}: its journal is that of {heads[kept['journal_head']]}"
+        for what, digest in kept.items():
+            file = folder / name / _KEPT[what]
+            if not file.exists():
+                yield f"{name}: {_KEPT[what]} is missing"
+            elif _sha(file.read_bytes()) != digest:
+                yield f"{name}: {_KEPT[what]} was altered"
+        yield from _of_run(folder / name, name, line)
+
+
+def _proofs(manifest: Mapping[str, Any]) -> set[str]:
+    """What every success has to have kept. A browser's page has no journal of its own."""
+    if manifest["format"] == 1:
+        return set()
+    return {"task", "steps"} if manifest["suite"]["name"] == "miniwob" else {"task", "steps", "journal_head"}
+
+
+def _of_run(run: Path, name: str, line: Mapping[str, Any]) -> Iterator[str]:
+    kept = line["kept"]
+    if "task" in kept and (run / "task.json").exists():
+        began = json.loads((run / "task.json").read_bytes())["run"]
+        if began != name:
+            yield f"{name}: what was kept is of the run {began}"
+    if "steps" in kept and (run / "steps.jsonl").exists():
+        yield from _of_steps(run / "steps.jsonl", name, line)
+    if "journal_head" in kept:
+        yield from _of_journal(run, name)
 
 
 def _of_steps(file: Path, name: str, line: Mapping[str, Any]) -> Iterator[str]:
@@ -135,19 +178,26 @@ def _of_steps(file: Path, name: str, line: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: another number of refusals was kept"
 
 
-def _of_journal(home: Path, name: str) -> Iterator[str]:
-    """By the journal's own proof. Nothing is written: the folder may be somebody else's."""
+def _of_journal(run: Path, name: str) -> Iterator[str]:
+    """By the journal's own proof, and it has what the steps did. Nothing is written: the folder may be
+    somebody else's."""
+    home = run / "home"
     if not (home / "handrail.db").exists():
         yield f"{name}: its journal is missing"
         return
     try:
         with closing(connect(f"{(home / 'handrail.db').absolute().as_uri()}?immutable=1", uri=True)) as db:
             verdict = verify(db, home)
+            known = {row[0] for row in db.execute("SELECT DISTINCT action_id FROM journal")}
     except DatabaseError as error:
         yield f"{name}: its journal can't be read: {error}"
         return
     if not verdict.ok:
         yield f"{name}: its journal is broken at entry {verdict.first_bad}: {verdict.why}"
+    if (run / "steps.jsonl").exists():
+        steps = [json.loads(line) for line in (run / "steps.jsonl").read_bytes().splitlines()]
+        if strange := {action for step in steps for action in step["action_ids"]} - known:
+            yield f"{name}: its journal knows nothing of {len(strange)} actions of its steps"
 
 
 def _of_summary(

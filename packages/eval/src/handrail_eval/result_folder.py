@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.errors import InvalidAction
+from handrail_eval.manifest import first_link
 from handrail_eval.result import EpisodeName, TaskResult, folder_name, key_of
 
 MANIFEST, LINES, HEAD, SUMMARY, PAGE, TEMPLATES = (
@@ -26,8 +27,6 @@ MANIFEST, LINES, HEAD, SUMMARY, PAGE, TEMPLATES = (
     "index.html",
     "templates",
 )
-FIRST = "0" * 64
-"""Before the first line."""
 
 
 class ResultFolder:
@@ -35,7 +34,7 @@ class ResultFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._chain = FIRST
+        self._chain = ""
         self._count = 0
 
     def begin(self, manifest: Mapping[str, Any], sources: Mapping[str, Path]) -> None:
@@ -59,7 +58,8 @@ class ResultFolder:
         for name, file in sources.items():
             shutil.copyfile(file, self.path / TEMPLATES / f"{name}{file.suffix}")
         self.write(MANIFEST, manifest)
-        self.write(HEAD, {"lines": 0, "chain": FIRST})
+        self._chain = first_link(manifest)
+        self.write(HEAD, {"lines": 0, "chain": self._chain})
 
     def resume(self, tasks: Sequence[EpisodeName], at: str) -> list[TaskResult]:
         """What was done; a torn last line is cut off, and what no line tells of is removed and counted.
@@ -81,7 +81,8 @@ class ResultFolder:
                 f"{file} can't be read: {error}", path="resume", hint="`handrail eval check` says more."
             ) from None
         self._refuse_lost_lines([str(line["chain"]) for line in lines])
-        self._chain, self._count = lines[-1]["chain"] if lines else FIRST, len(lines)
+        manifest = self.manifest()
+        self._chain, self._count = lines[-1]["chain"] if lines else first_link(manifest), len(lines)
         known = {key_of(one) for one in done}
         begun_again = [
             name
@@ -90,7 +91,6 @@ class ResultFolder:
         ]
         for name in begun_again:
             shutil.rmtree(self.path / name, ignore_errors=True)
-        manifest = self.manifest()
         resume = {"at": at, "lines": len(lines), "begun_again": begun_again}
         self.write(MANIFEST, {**manifest, "resumes": [*manifest.get("resumes", []), resume]})
         return done
@@ -123,9 +123,10 @@ class ResultFolder:
         self.write(HEAD, {"lines": self._count, "chain": self._chain})
 
     def _kept(self, one: TaskResult) -> dict[str, str]:
-        """The hash of its steps, and where its journal ends."""
+        """The hashes of its task and steps, and where its journal ends."""
         folder = self.path / folder_name(one)
-        files = {"steps": folder / "steps.jsonl", "journal_head": folder / "home" / "journal.head"}
+        names = {"task": "task.json", "steps": "steps.jsonl", "journal_head": "home/journal.head"}
+        files = {what: folder / name for what, name in names.items()}
         return {
             name: hashlib.sha256(file.read_bytes()).hexdigest()
             for name, file in files.items()

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import logging
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +28,8 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 SWEEP_MS = 500.0
 MOST_UNITS = 100_000
+MOST_PARTIAL = 8
+"""Runs that are on their way in parts; the oldest is forgotten for another one."""
 MOST_WAIT_MS = 20_000.0
 _UNIT_KEYS = frozenset({"kind", "name", "body", "where", "pins", "phones", "attempts", "retry_lost", "once"})
 
@@ -78,6 +81,8 @@ class FleetHead:
         self._news = _News()
         self._identities = HostIdentities(people.heard)
         self._heard_ms: dict[str, float] = {}
+        self._parts: dict[tuple[str, str], list[Any]] = {}
+        """Of runs whose last part has not come: by caller and part."""
         self.progress: dict[tuple[str, int], str] = {}
         """What hosts said of their attempts last."""
 
@@ -247,10 +252,16 @@ class FleetHead:
     # callers
 
     async def submit(self, given: Mapping[str, Any], by: str) -> dict[str, Any]:
-        """Hand a run in: units as data, nothing else. Raises `InvalidAction` where none could run them."""
+        """Hand a run in: units as data, nothing else. Raises `InvalidAction` where none could run them.
+
+        A run that is larger than a request comes in parts; nothing of it begins before the last one.
+        """
         wanted = given.get("units")
         if not isinstance(wanted, list) or not wanted:
             raise InvalidAction("units: a list of at least one is needed", path="units")
+        wanted = self._with_earlier(wanted, by, str(given.get("part") or ""))
+        if given.get("more") is True:
+            return {"part": self._keep_part(wanted, by)}
         hosts = await self.do(lambda ledger: ledger.hosts())
         specs: list[UnitSpec] = []
         for one in wanted:
@@ -261,6 +272,25 @@ class FleetHead:
         run = await self.do(lambda ledger: ledger.add_run(about, specs, by))
         self._news.tell()
         return {"run": run, "units": len(specs)}
+
+    def _with_earlier(self, wanted: list[Any], by: str, part: str) -> list[Any]:
+        if not part:
+            return wanted
+        earlier = self._parts.pop((by, part), None)
+        if earlier is None:
+            hint = "Hand the whole run in again."
+            raise InvalidAction("What was handed in before is not here any more", path="part", hint=hint)
+        if len(earlier) + len(wanted) > MOST_UNITS:
+            raise InvalidAction(f"a run has at most {MOST_UNITS:,} units", path="units")
+        return [*earlier, *wanted]
+
+    def _keep_part(self, wanted: list[Any], by: str) -> str:
+        """In memory only: whoever hands in is still there, and begins anew with another head."""
+        part = secrets.token_hex(8)
+        self._parts[by, part] = wanted
+        while len(self._parts) > MOST_PARTIAL:
+            self._parts.pop(next(iter(self._parts)))
+        return part
 
     async def watch(self, run: str, wait_ms: float) -> dict[str, Any]:
         """How it stands; waits until something changes."""

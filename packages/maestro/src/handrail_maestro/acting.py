@@ -13,7 +13,7 @@ from handrail.screen.node import Bounds, Screen
 from handrail_maestro.find import WantedElement, share_seen
 from handrail_maestro.made_up import made_up
 from handrail_maestro.play import CommandTurn
-from handrail_maestro.words import KEYS, SELECTOR
+from handrail_maestro.words import KEYS, SELECTING
 
 HOLD_MS = 3_000
 SWIPE_MS = 400
@@ -25,6 +25,8 @@ _WAYS = {"up": ((50, 50), (50, 10)), "down": ((50, 20), (50, 90)), "left": ((90,
 _FURTHEST = {"up": (None, 10), "down": (None, 90), "left": (10, None), "right": (90, None)}
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 _MORE_SWIPES = 5
+_CENTRED_SHARE = 0.1
+"""So much of an element must be seen before it is brought to the middle."""
 LOOK_MS = 500.0
 
 
@@ -54,7 +56,7 @@ async def _touch(turn: CommandTurn, place: Point) -> None:
 async def _place(turn: CommandTurn) -> Point:
     """Of the screen, or inside the element that is named."""
     point = await turn.text("point")
-    selects = set(turn.command.options.entries) & _FIELDS
+    selects = set(turn.command.options.entries) & (SELECTING - {"point", "css"})
     if point is not None and not selects:
         screen = await turn.look()
         return _inside(point, screen.bounds)
@@ -62,9 +64,6 @@ async def _place(turn: CommandTurn) -> Point:
     if point is not None:
         return _inside(point, node.bounds)
     return Point(x=node.center.x, y=node.center.y)
-
-
-_FIELDS = frozenset(SELECTOR) - {"label", "optional", "point", "tolerance", "css"}
 
 
 def _inside(text: str, box: Bounds) -> Point:
@@ -143,14 +142,13 @@ async def scroll_until_visible(turn: CommandTurn) -> None:
     more = 0
     while True:
         found = await turn.seek(wanted, turn.now + LOOK_MS)
-        if found is not None and (not is_whole or share_seen(*found) >= 1):
-            if (
-                not centred
-                or more >= _MORE_SWIPES
-                or _is_central(*_middle(found[1].bounds, found[0]), direction)
-            ):
+        seen = share_seen(*found) if found is not None else 0.0
+        if found is not None and centred and seen > _CENTRED_SHARE and more < _MORE_SWIPES:
+            if _is_central(*_middle(found[1].bounds, found[0]), direction):
                 return
             more += 1
+        elif found is not None and (not is_whole or seen >= 1):
+            return
         if turn.now >= end:
             raise ElementNotFound(f"{wanted} was not found by scrolling {direction}", hint=_SCROLLED)
         screen = await turn.look()

@@ -49,7 +49,7 @@ _DO: Mapping[str, Callable[[CommandTurn], Awaitable[None]]] = {
     "waitForAnimationToEnd": looking.wait_for_animation, "assertTrue": looking.assert_true,
     "assertDarkMode": looking.assert_mode, "assertLightMode": looking.assert_mode,
     "takeScreenshot": looking.take_screenshot, "assertScreenshot": looking.assert_screenshot,
-    "startRecording": looking.recording, "stopRecording": looking.recording,
+    "startRecording": looking.start_recording, "stopRecording": looking.stop_recording,
     "clearKeychain": looking.nothing, "runFlow": control.run_flow, "repeat": control.repeat,
     "retry": control.retry, "evalScript": control.eval_script, "runScript": control.run_script,
 }  # fmt: skip
@@ -258,7 +258,7 @@ class MaestroDocument:
 
         files = [run.file, *(other.file for other in run._others.values())]
         known = tuple(known_ahead(files, env, settings.workspace))
-        return FlowPlan(run, (*run.on_start, *run.body), run.on_complete, known, begin, play.scripts.close)
+        return FlowPlan(run, (*run.on_start, *run.body), run.on_complete, known, begin, play.close)
 
     def require_files(self) -> None:
         """Files that are not there are told before a phone is touched."""

@@ -1,7 +1,7 @@
 """Which element a Maestro selector means on a screen, by Maestro's own rules: the first match wins.
 
-A text is held against text, hint and description; relations go by left and top edges alone; of nested matches
-only the deepest stay; clickable ones come first.
+A text is held against text, hint and description; of nested matches only the deepest stay; relations, which
+go by left and top edges alone, and what an element holds narrow them; clickable ones come first.
 """
 
 from __future__ import annotations
@@ -72,11 +72,9 @@ class WantedElement:
 
     @property
     def has_own(self) -> bool:
-        """Says something of the element itself, not only of where it stands."""
+        """Says something of the element itself, not only of where it stands or what it holds."""
         sizes = self.width is not None or self.height is not None
-        return bool(
-            self.text or self.id or self.states or sizes or self.traits or self.child or self.descendants
-        )
+        return bool(self.text or self.id or self.states or sizes or self.traits)
 
     def __str__(self) -> str:
         """As a person would name it."""
@@ -126,23 +124,27 @@ class Finder:
                 return []
             nodes = [node for node in nodes if node is parent or node.is_inside(parent)]
         found = await self._own(wanted, nodes)
-        if wanted.has_own:
-            found = _deepest(found)
         for name, other in wanted.relations.items():
             anchors = await self.all(replace(other, index=None))
             if other.index is not None:
                 one = await self.first(other)
                 anchors = [one] if one is not None else []
             found = [node for node in found if any(_EDGES[name](node, anchor) for anchor in anchors)]
-        return found
+        return await self._holding(wanted, found)
 
     async def _own(self, wanted: WantedElement, nodes: list[Node]) -> list[Node]:
-        """By what they are themselves, and by what they hold."""
+        """By what they are themselves; of nested ones the inner."""
+        if not wanted.has_own:
+            return nodes
         found = [node for node in nodes if _fits(wanted, node)]
         if wanted.text is not None:
             found = await self._like(wanted.text, found, _texts, exact=True)
         if wanted.id is not None:
             found = await self._like(wanted.id, found, _ids, exact=False)
+        return [node for node in found if not any(other.is_inside(node) for other in found)]
+
+    async def _holding(self, wanted: WantedElement, found: list[Node]) -> list[Node]:
+        """By what they hold; without anything of their own the outermost comes first."""
         if wanted.child is not None:
             inside = {id(node) for node in await self.all(wanted.child)}
             found = [node for node in found if any(id(child) in inside for child in node.children)]
@@ -196,11 +198,6 @@ def _has_trait(node: Node, trait: str) -> bool:
     return bool(node.bounds.height) and abs(node.bounds.width / node.bounds.height - 1) <= _SQUARE
 
 
-def _deepest(found: list[Node]) -> list[Node]:
-    """Of nested matches the inner ones."""
-    return [node for node in found if not any(other.is_inside(node) for other in found)]
-
-
 def _is_seen(screen: Screen, node: Node) -> bool:
     """In the tree, with at least a tenth of it on the screen; what covers it does not count."""
     area = node.bounds.area
@@ -211,6 +208,8 @@ def _is_seen(screen: Screen, node: Node) -> bool:
 
 
 def share_seen(screen: Screen, node: Node) -> float:
-    """How much of an element lies on the screen."""
+    """How much of an element lies on the screen; one that covers it all is seen whole."""
+    if node.bounds.intersect(screen.bounds) == screen.bounds:
+        return 1.0
     part = node.bounds.intersect(screen.bounds)
     return part.area / node.bounds.area if part.width > 0 and part.height > 0 and node.bounds.area else 0.0

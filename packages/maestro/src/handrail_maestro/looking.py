@@ -8,11 +8,20 @@ import io
 import re
 from pathlib import Path
 
-from handrail.errors import AssertionFailed, ElementNotFound, IdleTimeout, InvalidAction, Unsupported
+from handrail.errors import (
+    AssertionFailed,
+    ElementNotFound,
+    IdleTimeout,
+    InvalidAction,
+    SecureScreen,
+    Unsupported,
+)
 from handrail.protocol.observe import Screenshot, WaitForStable
 from handrail.screen.node import Bounds
+from handrail.surface.capabilities import Video
 from handrail.surface.picture import opened
 from handrail_maestro.play import LOOKUP_MS, CommandTurn
+from handrail_maestro.recording import ScreenRecording
 from handrail_maestro.surroundings import is_dark
 from handrail_maestro.words import WORDS
 
@@ -130,13 +139,13 @@ def _cropped(png: bytes, box: Bounds) -> bytes:
     return written.getvalue()
 
 
-def _target(folder: Path, name: str) -> Path:
+def _target(folder: Path, name: str, suffix: str = ".png") -> Path:
     """Inside the folder, whatever the name says."""
     last = re.split(r"[\\/]", name)[-1]
-    path = (folder / f"{name}.png").resolve()
+    path = (folder / f"{name}{suffix}").resolve()
     if last in ("", ".", "..") or "\x00" in name or not path.is_relative_to(folder.resolve()):
         raise InvalidAction(
-            f"{name[:60]!r} can't be a picture's name", path="path", hint="Give a name without .."
+            f"{name[:60]!r} can't be a file's name", path="path", hint="Give a name without .."
         )
     return path
 
@@ -171,9 +180,24 @@ def _alike(png: bytes, reference: bytes) -> float | None:
     return same / max(1, sum(counts))
 
 
-async def recording(turn: CommandTurn) -> None:
-    """Not done: a report shows the screen before and after every step."""
-    turn.notes.append("the screen is not recorded; --report keeps a picture before and after every step")
+async def start_recording(turn: CommandTurn) -> None:
+    """A second start while one runs is passed over. Where nothing can be recorded the flow goes on."""
+    if turn.play.recording is not None:
+        turn.notes.append("the screen is recorded already")
+        return
+    path = _target(turn.play.output, await turn.text("path", "") or "", ".mp4")
+    try:
+        await turn.walk.act(Screenshot(scale=0.1), turn.on, turn.record)  # policy's word on pictures counts
+        video = turn.on.session.surface.need(Video)
+        turn.play.recording = await ScreenRecording.start(video, path, turn.walk.clock)
+    except (Unsupported, SecureScreen) as error:
+        turn.notes.append(f"the screen is not recorded: {error.message}")
+
+
+async def stop_recording(turn: CommandTurn) -> None:
+    """Writes the file; nothing where nothing is recorded."""
+    if message := await turn.play.end_recording():
+        turn.notes.append(message)
 
 
 async def not_done(turn: CommandTurn) -> None:

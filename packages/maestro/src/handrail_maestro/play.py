@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from handrail.errors import ElementNotFound, InvalidAction, ScriptFailed
+from handrail.errors import ElementNotFound, InvalidAction, ScriptFailed, Unsupported
 from handrail.flow.evidence import DeviceWatch
 from handrail.flow.parse import Items, Node, Scalar
 from handrail.flow.plan import Walk
@@ -26,6 +26,7 @@ from handrail_maestro.expressions import SECRET_MARK, pieces, without_engine
 from handrail_maestro.files import Workspace
 from handrail_maestro.find import Finder, WantedElement
 from handrail_maestro.read import MaestroCommand
+from handrail_maestro.recording import ScreenRecording
 from handrail_maestro.scripts import Scripts
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Play:
     acted_ms: float | None = None
     """When the last command ended that touched the phone, at first when the flow began; look-up budgets
     count from there."""
+    recording: ScreenRecording | None = None
     luck: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +77,25 @@ class Play:
             yield
         finally:
             self.scopes.pop()
+
+    async def end_recording(self) -> str:
+        """What became of it; empty where nothing was recorded."""
+        recording, self.recording = self.recording, None
+        if recording is None:
+            return ""
+        try:
+            await recording.stop()
+        except Unsupported as error:
+            return error.message
+        ended = f"; it ended early: {recording.trouble}" if recording.trouble else ""
+        return f"written to {recording.path}{ended}"
+
+    async def close(self) -> None:
+        """An unfinished recording ends with the flow."""
+        try:
+            await self.end_recording()
+        finally:
+            await self.scripts.close()
 
     def copy(self, text: str) -> None:
         """What `pasteText` types and scripts see."""

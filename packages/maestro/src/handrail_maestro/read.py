@@ -6,7 +6,7 @@ plain (no header, no app) is read with a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,7 +27,17 @@ from handrail.flow.parse import (
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.read import nearest
 from handrail_maestro.values import check_header_value, check_value
-from handrail_maestro.words import AI, HEADER, OLD_ACTIONS, WORDS, options_of, short_of
+from handrail_maestro.words import (
+    AI,
+    CONDITION,
+    HEADER,
+    OLD_ACTIONS,
+    SELECTING,
+    SELECTOR,
+    WORDS,
+    options_of,
+    short_of,
+)
 
 NOWHERE = Mark(1, 1, 0)
 _AS_WELL = "Maestro refuses this as well."
@@ -58,7 +68,7 @@ class MaestroCommand:
     def is_on(self, name: str, default: bool = False) -> bool:
         """A switch."""
         text = self.text(name)
-        return default if text is None else text.lower() == "true"
+        return default if text is None else text.lower() in ("true", "1")
 
     @property
     def is_optional(self) -> bool:
@@ -211,13 +221,14 @@ class _Reader:
             self.wrong(header.start, "the header should be a mapping", "Write `appId: …`.", rule="syntax")
             header = Fields()
         else:
+            header = self._without_empty(header, {})
             self._header(header)
         if len(roots) < 2:
             hint = "After the header come `---` and a list of commands."
             self.wrong(header.start, "there are no commands", hint, rule="syntax")
             return header, None
         if len(roots) > 2:
-            self.wrong(roots[2].start, "a third document starts here", "A file has two.", rule="syntax")
+            self.warn(roots[2].start, "a third document starts here", "Maestro reads two.", "third-document")
         return header, roots[1]
 
     def _header(self, header: Fields) -> None:
@@ -320,6 +331,7 @@ class _Reader:
                 return None
             options = Fields({short: FieldEntry(entry.key, value)}, value.start, value.end)
         known = options_of(name)
+        options = self._without_empty(options, known)
         for key, one in options.entries.items():
             if key in known:
                 self.problems += check_value(known[key], one, f"{path}.{name}.{key}")
@@ -331,6 +343,24 @@ class _Reader:
                 self._option(name, key, one, known, path)
         inner = self.commands(options.get("commands"), f"{path}.{name}.commands")
         return self._checked(MaestroCommand(name, options, node, inner), path)
+
+    def _without_empty(self, fields: Fields, known: Mapping[str, str]) -> Fields:
+        """What has a name and no value counts as left out, as it does for Maestro."""
+        kept: dict[str, FieldEntry] = {}
+        for key, entry in fields.entries.items():
+            value, kind = entry.value, known.get(key)
+            if isinstance(value, Scalar) and value.value is None and value.plain:
+                self.warn(entry.key.start, f"{key[:60]!r} has no value and counts as left out", "Remove it.")
+                continue
+            if isinstance(value, Fields) and kind in ("selector", "condition"):
+                value = self._without_empty(value, SELECTOR if kind == "selector" else CONDITION)
+            elif isinstance(value, Items) and kind == "selectors":
+                value = replace(value, items=tuple(map(self._without_empty_selector, value.items)))
+            kept[key] = FieldEntry(entry.key, value)
+        return Fields(kept, fields.start, fields.end)
+
+    def _without_empty_selector(self, value: Node) -> Node:
+        return self._without_empty(value, SELECTOR) if isinstance(value, Fields) else value
 
     def _option(self, name: str, key: str, one: FieldEntry, known: Iterable[str], path: str) -> None:
         if (name, key) in _PLAIN_MEANING:
@@ -351,10 +381,12 @@ class _Reader:
         if word.needs and not given & set(word.needs):
             self.wrong(one.mark, f"{one.name} needs {' or '.join(word.needs)}", f"Add it. {_AS_WELL}", path)
             return None
-        if word.element and not given - {"label", "optional", *word.options}:
+        if word.element and not given & SELECTING:
             self.warn(
                 one.mark, f"{one.name} names no element: the first there is will do", "Give text or id."
             )
+        if one.name == "swipe" and {"from", "start"} <= given:
+            self.warn(one.mark, "swipe with start and end passes over from", "Remove from.")
         if message := _clash(one, given):
             self.wrong(one.mark, message, _AS_WELL, path)
             return None
@@ -383,7 +415,7 @@ def _clash(one: MaestroCommand, given: set[str]) -> str:
         return f"{one.name} takes file or commands, not both"
     if one.name == "swipe" and ("start" in given) != ("end" in given):
         return "swipe needs start and end together"
-    if one.name == "swipe" and "from" in given and "direction" not in given:
+    if one.name == "swipe" and "from" in given and not given & {"direction", "start"}:
         return "swipe with from needs a direction"
     if one.name == "setLocation" and not {"latitude", "longitude"} <= given:
         return "setLocation needs latitude and longitude"

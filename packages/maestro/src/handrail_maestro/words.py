@@ -21,9 +21,17 @@ SELECTOR: Mapping[str, Kind] = {
     "selected": "switch", "width": "whole", "height": "whole", "tolerance": "whole", "traits": "traits",
     "below": "selector", "above": "selector", "leftOf": "selector", "rightOf": "selector",
     "containsChild": "selector", "containsDescendants": "selectors", "childOf": "selector",
-    "index": "number", "optional": "switch", "label": "text", "css": "text", "point": "point",
+    "index": "number", "css": "text", "point": "point", "optional": "switch", "label": "text",
+    "retryTapIfNoChange": "switch", "waitUntilVisible": "switch", "repeat": "whole", "delay": "whole",
+    "waitToSettleTimeoutMs": "whole", "start": "text", "end": "text",
 }  # fmt: skip
-"""What describes an element; `point` belongs to taps and to `swipe.from`."""
+"""What describes an element. Maestro takes all of it in every selector: what belongs to taps and to
+`swipe.from` has no effect elsewhere, `start` and `end` nowhere."""
+SELECTING = frozenset(SELECTOR) - {
+    "optional", "label", "retryTapIfNoChange", "waitUntilVisible", "repeat", "delay", "waitToSettleTimeoutMs",
+    "start", "end", "tolerance",
+}  # fmt: skip
+"""Fields by which an element or a place is chosen."""
 
 CONDITION: Mapping[str, Kind] = {
     "platform": "word", "true": "script", "visible": "selector", "notVisible": "selector", "label": "text",
@@ -87,22 +95,18 @@ class Word:
     hint: str = ""
 
 
-_TAP: Mapping[str, Kind] = {
-    "retryTapIfNoChange": "switch", "waitUntilVisible": "switch", "repeat": "whole", "delay": "whole",
-    "waitToSettleTimeoutMs": "whole",
-}  # fmt: skip
 _APP: Mapping[str, Kind] = {"appId": "app", "url": "app"}
 _AI = "asks a service of Maestro's cloud, which Handrail does not"
 _USE = "Use assertVisible, or an agent's run."
 
 WORDS: Mapping[str, Word] = {
-    "tapOn": Word(_TAP, "selector", element=True),
-    "doubleTapOn": Word(_TAP, "selector", element=True),
-    "longPressOn": Word(_TAP, "selector", element=True),
+    "tapOn": Word({}, "selector", element=True),
+    "doubleTapOn": Word({}, "selector", element=True),
+    "longPressOn": Word({}, "selector", element=True),
     "swipe": Word(
         {"direction": "direction", "start": "ends", "end": "ends", "from": "selector", "duration": "whole",
          "waitToSettleTimeoutMs": "whole"},
-        needs=("direction", "start"),
+        needs=("direction", "start"), loose=True,
     ),
     "scroll": Word(bare=True),
     "scrollUntilVisible": Word(
@@ -136,13 +140,15 @@ WORDS: Mapping[str, Word] = {
     "clearKeychain": Word(bare=True, acts=False),
     "setPermissions": Word({**_APP, "permissions": "permissions"}, needs=("permissions",), acts=False),
     "openLink": Word({"link": "link", "autoVerify": "switch", "browser": "switch"}, "link", needs=("link",)),
-    "setAirplaneMode": Word({"value": "onoff"}, "value", needs=("value",)),
+    "setAirplaneMode": Word({"value": "onoff"}, "value", needs=("value",), loose=True),
     "toggleAirplaneMode": Word(bare=True),
-    "setDarkMode": Word({"value": "onoff"}, "value", needs=("value",)),
+    "setDarkMode": Word({"value": "onoff"}, "value", needs=("value",), loose=True),
     "toggleDarkMode": Word(bare=True),
     "assertDarkMode": Word(bare=True, acts=False),
     "assertLightMode": Word(bare=True, acts=False),
-    "setOrientation": Word({"orientation": "orientation"}, "orientation", needs=("orientation",)),
+    "setOrientation": Word(
+        {"orientation": "orientation"}, "orientation", needs=("orientation",), loose=True
+    ),
     "setLocation": Word({"latitude": "number", "longitude": "number"}, needs=("latitude",)),
     "travel": Word({"points": "points", "speed": "number"}, needs=("points",)),
     "addMedia": Word({"files": "files"}, "files", needs=("files",)),

@@ -69,6 +69,10 @@ def find(screen: Screen, given: Any) -> Node | None:
         ({"containsChild": "Save"}, WHOLE), ({"text": "Save", "childOf": {"id": "row"}}, SECOND),
         ({"text": "Wi-Fi", "childOf": {"id": "row"}}, None), ({"containsDescendants": ["Save", "Far"]}, None),
         ({"width": "105", "height": "98", "tolerance": "5"}, SECOND), ({"width": "105"}, None),
+        ({"containsDescendants": ["Save"]}, (0, 0, 1000, 2000)),  # nothing of its own: the outermost
+        ({"id": ".*row", "containsDescendants": ["Save"]}, WHOLE),
+        ({"id": "row", "containsChild": "Far"}, None),
+        ({"text": "Save", "retryTapIfNoChange": "true", "delay": "5"}, SECOND),
         ("(S+a+)+ve", SECOND), ({"traits": "square", "text": "Save"}, SECOND),
     ],
 )  # fmt: skip

@@ -122,7 +122,7 @@ def _launch(given: Fields, talk: Conversation) -> WordMeaning:
     """With both, the address counts."""
     named = {name: value for name, value in given.items() if value not in (None, "", "None", "none")}
     if "url" in named:
-        url = TextArgument("url").read(named["url"], "url", talk)
+        url = str(TextArgument("url").read(named["url"], "url", talk)).strip("` ")
         return WordMeaning(({"type": "open_url", "url": url if ":" in url else f"https://{url}"},))
     name = TextArgument("name").read(required_field(named, "app"), "app", talk)
     return WordMeaning(({"type": "start_app", "name": name},))

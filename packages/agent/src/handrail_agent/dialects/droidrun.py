@@ -195,6 +195,8 @@ def _call_from(given: Mapping[Any, Any]) -> WordCall:
 
 
 def _word_call(name: str, fields: Fields) -> WordCall:
+    if name == "open_app" and "bundle_id" in fields and "text" not in fields:
+        name = "open_bundle_id"
     renamed = {_OTHER_NAMES.get(name, {}).get(field, field): value for field, value in fields.items()}
     if name in _SECONDS and renamed.get("duration") is None:
         renamed["duration"] = _SECONDS[name]
