@@ -220,14 +220,20 @@ const isJudged = (event) => {
   const target = event.type === 'submit' ? event.submitter : presses.test(event.type) ? event.composedPath()[0] : null;
   return isMineToPress(target);
 };
+// A field has the focus once the button is down. What comes up over it then, as a calendar, takes the rest of the click.
+const isLostClick = (event) => {
+  const target = event.composedPath()[0];
+  return event.type === 'click' && armed.isCompared && isField(armed.hit) && target !== armed.hit && isWithin(armed.hit, target);
+};
 const check = (event) => {
   if (!armed || !event.isTrusted || performance.now() > armed.until) return;
   if (ARRIVING.includes(event.type)) {
     if (armed.points?.length !== 1 || (!armed.isRefused && isMineToPress(event.composedPath()[0]))) return;
   } else {
     if (armed.hovers) return;
-    armed.isRefused ||= !isJudged(event);
-    if (!armed.isRefused && !isElsewhere(event)) return;
+    const isLost = isLostClick(event);
+    armed.isRefused ||= !isLost && !isJudged(event);
+    if (!armed.isRefused && !isLost && !isElsewhere(event)) return;
   }
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -238,7 +244,7 @@ const arm = (question, answer, isOpen, hovers = false) => {
   disarm();
   const { els, view, answer: fresh } = ask(question), views = new Set([globalThis, view?.[$.ownerDocument][$.defaultView] ?? globalThis]);
   if (question.points) for (const each of frameViews(document)) views.add(each);  // one may appear under the pointer
-  armed = { ...question, answer, els: isOpen ? null : els, view: focused(), views, isRefused: fresh !== answer, isCompared: false, hovers, until: performance.now() + (hovers ? HOVER_MS : ARMED_MS) };
+  armed = { ...question, answer, els: isOpen ? null : els, view: focused(), hit: question.points && view, views, isRefused: fresh !== answer, isCompared: false, hovers, until: performance.now() + (hovers ? HOVER_MS : ARMED_MS) };
   for (const each of views) listen(each);
   return armed.isRefused;
 };

@@ -14,7 +14,15 @@ from typing import cast
 
 from handrail.screen.fingerprint import screen_fingerprint
 from handrail.screen.node import JOIN, LABEL, Bounds, Element, Elements, Node, Screen, Text
-from handrail.screen.text import can_stand_unquoted, contains_words, cut, id_name, quoted, safe_name
+from handrail.screen.text import (
+    GUESSED,
+    can_stand_unquoted,
+    contains_words,
+    cut,
+    id_name,
+    quoted,
+    safe_name,
+)
 from handrail.screen.windows import has_keyboard, is_backdrop, loading_indicators, system_dialogs
 
 PIECE, PLAIN = 80, 240  # characters of one part of a label, and of a plain line
@@ -27,7 +35,7 @@ def element_line(ref: str, element: Element, *, uncut: bool = False) -> str:
     """Such as `@f1 "First name" = "Ada" focused`; `uncut` lifts the caps."""
     after = _words_after_name(element, uncut)
     name = _label_words(element, uncut)
-    mark = "~" if element.node.drawn is not None else ""
+    mark = GUESSED if element.node.drawn is not None and element.source != "guess" else ""
     if name and name == element.value:
         name = ""
     elif name:
@@ -101,6 +109,8 @@ def folded_line(run: Sequence[Element], refs: Sequence[str]) -> str:
     if first.is_key:
         return " ".join([*words, "keyboard"])
     name = id_name(first.node) or first.stand_in
+    if first.source == "guess":  # without its number
+        name = re.sub(r" \d+(?=\"?$)", "", first.stand_in)
     return " ".join([*words, name, grid_size([element.node.bounds for element in run]), *first.states])
 
 

@@ -37,11 +37,14 @@ from handrail.screen.node import (
 from handrail.screen.reach import possibly_covered
 from handrail.screen.text import (
     AGGREGATE,
+    GUESSED,
     check_label,
     clean,
     contains_words,
     field_value,
+    guessed_name,
     id_name,
+    is_name,
     label_beside_value,
     own_label,
     quoted,
@@ -650,14 +653,17 @@ def add_stand_ins(
     nameless = [element for element in elements if not element.pieces and element.kind != "s"]
     if not nameless:
         return
+    name_groups(elements, texts, screen)
     anchors = _find_labelled_places(elements, texts)
     starts = [order for order, _, _ in anchors]
     twins: Counter[tuple[Element | None, str]] = Counter()
-    ids = Counter(_id_of_element_or_wrapper(element) for element in nameless)
+    ids = Counter(_id_of_element_or_part(element, screen) for element in nameless)
     for element in nameless:
+        if element.stand_in:
+            continue
         at = bisect_left(starts, element.node.order)
         near = _describe_nearest_label(element, anchors[max(0, at - _REACH) : at + _REACH], screen)
-        tail = _id_of_element_or_wrapper(element)
+        tail = _id_of_element_or_part(element, screen)
         if tail:
             element.source = "id"
             beside = near if ids[tail] > 1 and near.startswith(_BESIDE) and element.kind != "f" else ""
@@ -665,17 +671,58 @@ def add_stand_ins(
         # A field is known by its value, a slider by its value inside something with a name.
         elif bool(element.value) and (element.kind == "f" or bool(element.parent and element.parent.pieces)):
             element.stand_in = _name_by_box(element, twins)
+        elif _is_navigation(element, near, elements, screen):
+            _guess(element, NAVIGATION, screen)
         else:
             element.source = "near" if '"' in near else "place"
             place = near or _place_on_screen(element.node.bounds, screen)
-            if _is_navigation(element, near, elements, screen):
-                element.stand_in = NAVIGATION
-                continue
             twins[element.parent, place] += 1
             element.stand_in = _number_place(place, twins[element.parent, place])
 
 
-NAVIGATION = "back or menu (top left)"
+NAVIGATION = "back or menu"
+_GROUP = 3  # like elements; fewer are not told apart by a number
+_ALIKE_PX = 8  # grids are rounded
+
+
+def name_groups(elements: list[Element], texts: list[Text], screen: Screen) -> None:
+    """Like nameless elements are named by the plain text just before all of them: `~Color 3`."""
+    captions = [text for text in texts if not text.taken and not text.is_pane]
+    starts = [text.node.order for text in captions]
+    groups: list[tuple[int, Node | None, list[Element]]] = []
+    for element in elements:
+        if element.kind == "s":
+            continue
+        box, at = element.outer.parent, bisect_left(starts, element.outer.order)
+        while box is not None and len(box.children) == 1:
+            box = box.parent
+        if not groups or groups[-1][:2] != (at, box) or not _are_alike(groups[-1][2][0], element):
+            groups.append((at, box, []))
+        groups[-1][2].append(element)
+    for number, (at, _, group) in enumerate(groups):
+        if len(group) < _GROUP or not at or (number and groups[number - 1][0] == at):
+            continue  # the text names what comes between
+        words, first = captions[at - 1].text, group[0].outer
+        where, _ = _direction_and_distance(first.bounds, captions[at - 1].node.bounds, screen)
+        if where in ("below", "right of") and len(words) <= _ANCHOR and is_name(words):
+            for place, element in enumerate(group, 1):
+                _guess(element, f"{words} {place}", screen)
+
+
+def _are_alike(first: Element, other: Element) -> bool:
+    if any(each.pieces or each.value or each.inner for each in (first, other)) or first.kind != other.kind:
+        return False
+    box, its = first.outer.bounds, other.outer.bounds
+    sizes = abs(box.width - its.width) <= _ALIKE_PX and abs(box.height - its.height) <= _ALIKE_PX
+    return sizes and first.node.class_name == other.node.class_name
+
+
+def _guess(element: Element, name: str, screen: Screen) -> None:
+    """A name that no app has said: it finds the element by its mark, and counts for nothing else."""
+    element.source, element.stand_in = "guess", guessed_name(name)
+    screen.memo[GUESSED, element.node] = GUESSED + name
+
+
 _TOP_SHARE, _CORNER_SHARE = 0.12, 0.18  # of the screen's height and width
 _ICONS = frozenset({"button", "image_button", "image", "unknown", "container"})
 
@@ -695,8 +742,13 @@ def _is_navigation(element: Element, near: str, elements: list[Element], screen:
     )
 
 
-def _id_of_element_or_wrapper(element: Element) -> str:
-    return id_name(element.node) or (id_name(element.wrapper) if element.wrapper else "")
+def _id_of_element_or_part(element: Element, screen: Screen) -> str:
+    """The readable resource name of its node, its wrapper, or the only one inside."""
+    name = id_name(element.node) or (id_name(element.wrapper) if element.wrapper else "")
+    if name or element.inner:
+        return name
+    inside = {name for node in screen.inside(element.node) if (name := id_name(node))}
+    return inside.pop() if len(inside) == 1 else ""
 
 
 def _is_in_layers(layers: Sequence[Node], node: Node) -> bool:

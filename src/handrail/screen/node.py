@@ -412,7 +412,7 @@ class Element:
     """The parts of the label: the own one, then what was hoisted or adopted."""
     source: str = ""
     """text, description, hint, tooltip, external, pane, inside or row; echo of its row's name; for a stand-in
-    id, near or place."""
+    guess, id, near or place."""
     value: str = ""
     """What a field or a slider holds."""
     hint: str = ""

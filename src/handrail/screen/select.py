@@ -20,7 +20,7 @@ from handrail.errors import AmbiguousTarget, ElementNotFound, StaleReference
 from handrail.protocol.target import Point, Selector
 from handrail.screen.node import ENABLED, PASSWORD, Bounds, Node, Screen, ScreenPoint, receiver, touchable
 from handrail.screen.reach import element_at, tap_point
-from handrail.screen.text import clean, describe, element_facts, name_of
+from handrail.screen.text import GUESSED, clean, describe, element_facts, name_of
 from handrail.screen.windows import is_input_method, visible
 
 
@@ -180,7 +180,7 @@ def edit_distance(first: str, other: str, limit: int) -> int:
 
 
 _DEEPEST = 8  # selectors inside selectors
-_HOW = ("exact", "label", "part", "ignoring_case")  # by grade
+_HOW = ("exact", "label", "part", "ignoring_case", "guess")  # by grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class FoundElement:
     screen: Screen
     node: Node
     how: str
-    """ref, point, exact, label, part or ignoring_case."""
+    """ref, point, exact, label, part, ignoring_case or guess."""
     handles: Handles
     notes: list[str] = field(default_factory=list)
     place: ScreenPoint | None = None
@@ -271,6 +271,16 @@ def _find_best_matches(screen: Screen, selector: Selector, handles: Handles, dep
         nodes = screen.inside(search_scope(_find_anchor(screen, selector.within, handles, depth)))
     wish = SelectorMatcher.of(selector)
     graded = [(grade, node) for node in nodes if (grade := wish.grade(node, handles.label_of)) is not None]
+    words = wish.clean.get("text", "")
+    if not graded and words.startswith(
+        GUESSED
+    ):  # a guess counts with its mark alone: no word finds it by chance
+        rest = SelectorMatcher.of(selector.model_copy(update={"text": None}))
+        graded = [
+            (BY_GUESS, node)
+            for node in nodes
+            if screen.memo.get((GUESSED, node)) == words and rest.grade(node, handles.label_of) is not None
+        ]
     anchors = {
         relation: _find_anchor(screen, target, handles, depth)
         for relation in RELATIONS
@@ -278,7 +288,7 @@ def _find_best_matches(screen: Screen, selector: Selector, handles: Handles, dep
     }
     for relation, anchor in anchors.items():
         graded = [(grade, node) for grade, node in graded if is_related(node, relation, anchor)]
-    nodes, best = _best_matches(graded, handles.label_of, wish.clean.get("text", ""))
+    nodes, best = _best_matches(graded, handles.label_of, words)
     return _BestMatches(nodes, best, anchors)
 
 
@@ -372,11 +382,12 @@ def _prefer_fields_to_boxes(nodes: list[Node]) -> list[Node]:
 _TYPED = frozenset({"text_field"})
 LabelOf = Callable[[Node], str]
 
-EXACT, BY_LABEL, PARTLY, LOOSE = range(4)
+EXACT, BY_LABEL, PARTLY, LOOSE, BY_GUESS = range(5)
 NOTES = {
     BY_LABEL: "matched the label (description, hint or text inside), not the element's own text",
     PARTLY: "matched a part of the field, nothing equals it",
     LOOSE: "matched ignoring case, nothing matches exactly",
+    BY_GUESS: "matched a guessed name: the app names nothing so",
 }
 _TEXT_FIELDS = ("text", "text_contains")
 _FIELDS = ("id", "id_contains", "text", "text_contains", "class_name", "description", "hint", "state", "role")

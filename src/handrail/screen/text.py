@@ -102,6 +102,14 @@ def can_stand_unquoted(text: str) -> bool:
     )
 
 
+GUESSED = "~"
+"""Before a name that nobody told: guessed from what is around, or read in a picture."""
+
+
+def guessed_name(name: str) -> str:
+    return GUESSED + (name if can_stand_unquoted(name) else quoted(name))
+
+
 def safe_name(name: str, limit: int = 60) -> str:
     """An identifier (package, id, class) if it is one, else ''."""
     return name if len(name) <= limit and _SAFE_NAME.fullmatch(name) else ""
