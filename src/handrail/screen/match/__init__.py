@@ -432,8 +432,11 @@ def another_row(evidence: LinkEvidence, old: int, new: int) -> bool | None:
 
 def part_of_a_page(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """A pager's page is one row. A card in it counts as the same only if most of its labels stayed."""
-    links = evidence.links
-    return evidence.kept_labels.kept_within_row(old, new, links.old.unit[old], links.new.unit[new])
+    links, kept_labels = evidence.links, evidence.kept_labels
+    rows = links.old.unit[old], links.new.unit[new]
+    if evidence.has_own_id(old) and kept_labels.smaller_part_kept_all(*rows):
+        return True  # an error came below a field, or went
+    return kept_labels.kept_within_row(old, new, *rows)
 
 
 INSIDE: tuple[Rule, ...] = (another_list, frame_around_rows, row_itself, another_row, part_of_a_page)

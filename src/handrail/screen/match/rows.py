@@ -84,7 +84,7 @@ def _frame_around(features: ScreenFeatures, order: int) -> Bounds:
 class RowShift:
     """How the rows of one scroll container moved, judged by the rows that are certainly the same."""
 
-    __slots__ = ("_after", "_before", "_own", "cut", "scrolled", "sure", "unchanged")
+    __slots__ = ("_after", "_before", "_own", "cut", "lost_none", "scrolled", "sure", "unchanged")
 
     def __init__(self, links: Links, kept_labels: KeptLabels, old_scroller: int, new_scroller: int) -> None:
         old_rows = [row.order for row in links.old.rows(old_scroller)]
@@ -99,6 +99,9 @@ class RowShift:
         old_looks = Counter([old_tree[row] for row in old_rows])
         new_looks = Counter([new_tree[row] for row in new_rows])
         theirs = set(new_rows)
+        self.unchanged = links.old.tree[old_scroller] == links.new.tree[new_scroller]
+        told_apart = sum(links.old.named[row] and old_looks[old_tree[row]] == 1 for row in old_rows)
+        is_all_there = self.unchanged and told_apart >= NEIGHBOURHOOD  # no row came or left
         sure = {}
         for row in old_rows:
             partner, look = to_new[row], old_tree[row]
@@ -107,7 +110,9 @@ class RowShift:
             if look == new_tree[partner]:
                 alone = old_looks[look] == new_looks[look] == 1
                 certain = alone and (
-                    row not in self.cut or kept_labels.count_kept_in_row(row, partner)[0] >= NEIGHBOURHOOD
+                    row not in self.cut
+                    or is_all_there
+                    or kept_labels.count_kept_in_row(row, partner)[0] >= NEIGHBOURHOOD
                 )
             else:
                 certain = kept_labels.kept_nearly_all_names(row, partner)
@@ -122,10 +127,10 @@ class RowShift:
         kept_new = [
             links.to_old[row] in self.sure for row in new_rows if row not in cut_new and links.new.named[row]
         ]
+        self.lost_none = all(kept_old) and all(kept_new)
         self.scrolled = (_ends_with_kept(kept_old) and _begins_with_kept(kept_new)) or (
             _begins_with_kept(kept_old) and _ends_with_kept(kept_new)
         )
-        self.unchanged = links.old.tree[old_scroller] == links.new.tree[new_scroller]
         a, b = links.old.nodes[old_scroller].bounds, links.new.nodes[new_scroller].bounds
         self._own = Displacement((b.left - a.left,), (b.top - a.top,))
 
@@ -280,7 +285,9 @@ def look_alike(row: Row) -> bool | None:
 def half_hidden(row: Row) -> bool | None:
     """The title of a letter slid under the edge; the note that is left moved as the other rows did."""
     if row.is_cut and row.row_shift.sure and row.lost_no_word:
-        return row.moved_with_the_others
+        # A remainder without a word may be any row's where others came or went.
+        is_told = row.links.old.named[row.old] == row.links.new.named[row.new]
+        return row.moved_with_the_others and (is_told or row.row_shift.lost_none)
     return None
 
 
