@@ -206,7 +206,7 @@ const ask = ({ kind, key, held, points, form }) => {
 const ups = /^(?:pointerup|mouseup)$/, presses = /^(?:pointerdown|mousedown|click|auxclick|contextmenu)$/;
 // What appears under a resting pointer is not what was judged: it gets nothing, also where it acts when the pointer lifts.
 const isElsewhere = (event) => armed.points?.length === 1 && ups.test(event.type) && !isMineToPress(event.composedPath()[0]);
-const isInside = (target) => armed.els.some((el) => el && isWithin(target, el));
+const isInside = (target) => !!armed.els?.some((el) => el && isWithin(target, el));
 // What is around it hears of it too, unless something else is at the point by now, whose click it would be.
 const isMineToPress = (target) => !armed.els || !target || isField(target) || isInside(target)
   || (armed.els.some((el) => el && isWithin(el, target)) && (armed.points?.length !== 1 || [hitAt(...armed.points[0])].every((hit) => !hit || isInside(hit))));
@@ -220,10 +220,12 @@ const isJudged = (event) => {
   const target = event.type === 'submit' ? event.submitter : presses.test(event.type) ? event.composedPath()[0] : null;
   return isMineToPress(target);
 };
-// A field has the focus once the button is down. What comes up over it then, as a calendar, takes the rest of the click.
+// What opens at the press has got it when the button is down: a calendar or a list that comes up over it takes the
+// rest, and the click, which is no part's of it, is dropped.
+const OPENS = '[aria-haspopup],[aria-expanded],[role=combobox]';
 const isLostClick = (event) => {
-  const target = event.composedPath()[0];
-  return event.type === 'click' && armed.isCompared && isField(armed.hit) && target !== armed.hit && isWithin(armed.hit, target);
+  const { hit, isCompared } = armed, target = event.composedPath()[0];
+  return event.type === 'click' && isCompared && hit && target !== hit && isWithin(hit, target) && !isInside(target) && (isField(hit) || !!hit[$.closest](OPENS));
 };
 const check = (event) => {
   if (!armed || !event.isTrusted || performance.now() > armed.until) return;

@@ -396,9 +396,23 @@ class AlikeRows:
         neighbours.
         """
         neighbours, other_neighbours = ({run.before, run.behind} - {None} for run in (self, other))
-        return bool(neighbours & other.all or other_neighbours & self.all) or not (
-            neighbours or other_neighbours
+        if not neighbours and not other_neighbours:
+            return True
+        return any(_is_listed(line, other.all) for line in neighbours) or any(
+            _is_listed(line, self.all) for line in other_neighbours
         )
+
+
+def _is_listed(line: Line | None, lines: frozenset[Line | None]) -> bool:
+    """Whether a row is among others; one that unfolded says more behind a title that no other has."""
+    if line is None or line in lines:
+        return line is not None
+    name, words = line
+    titled = [each for each in lines if each is not None and each[1][:1] == words[:1]]
+    if len(titled) != 1 or titled[0][0] != name or not words:
+        return False
+    shorter, longer = sorted((words, titled[0][1]), key=len)
+    return longer[: len(shorter)] == shorter
 
 
 @dataclass
