@@ -476,8 +476,6 @@ def typed_key(character: str) -> WebKey:
 _BY_TEXT = {key.text: name for name, key in _NAMED.items() if len(key.text) == 1 and "NUMPAD" not in name}
 
 
-FILTERED_MS = 1_000.0
-"""At most waited for a list of what a field offers."""
 MOST_KEYS = 1_000
 """Characters that are typed key by key; a longer text is inserted."""
 SET_KINDS = frozenset({"date", "time", "month", "week", "datetime-local", "color"})
@@ -528,7 +526,7 @@ class PageTextInput:
         if into is None:
             way = await self._insert(page, place, field, text, how)
             if field["offers"]:  # an Enter before its list is filtered would choose from the old one
-                await self._idle.wait_idle(FILTERED_MS)
+                await self._idle.wait_idle(2 * HOVER_MS)
         else:
             way = await self._insert_into(page, place, text, into)
         if blind:

@@ -38,6 +38,7 @@ from handrail.screen.reach import possibly_covered
 from handrail.screen.text import (
     AGGREGATE,
     GUESSED,
+    TALL,
     check_label,
     clean,
     contains_words,
@@ -47,6 +48,8 @@ from handrail.screen.text import (
     is_name,
     label_beside_value,
     own_label,
+    place_in_box,
+    place_on_screen,
     quoted,
     slider_label,
     slider_value,
@@ -207,12 +210,7 @@ def merge_wrappers(candidates: list[Element]) -> list[Element]:
         # A disabled box that says nothing itself only keeps touches from what is behind it.
         elif not box.node.flags & ENABLED and own_label(box.node) == ("", ""):
             dropped.add(box.node.order)
-    return _drop_elements(candidates, dropped) if dropped else candidates
-
-
-def _drop_elements(candidates: list[Element], dropped: set[int]) -> list[Element]:
-    """Removes elements by order. Parents come before their children, so one step up is enough."""
-    for element in candidates:
+    for element in candidates if dropped else ():  # parents come first, so one step up is enough
         if element.parent is not None and element.parent.node.order in dropped:
             element.parent = element.parent.parent
     return [element for element in candidates if element.node.order not in dropped]
@@ -262,7 +260,11 @@ def first_kind(node: Node) -> str | None:
         return kind
     if not flags & ACTIONABLE:
         return "b" if role in _BUTTONS and not flags & ENABLED and (node.text or node.description) else None
-    if (flags & CHECKABLE and not _is_untappable_picture(node)) or role in _CHECKS:
+    # A picture that cannot be toggled although its class says so: the error mark next to a field.
+    is_mark = role in _PICTURES and not any(
+        each.flags & CLICKABLE for each in (node, *islice(node.ancestors(), _ZONES))
+    )
+    if (flags & CHECKABLE and not is_mark) or role in _CHECKS:
         return "c"
     if flags & SCROLLABLE and (
         not flags & CLICKABLE or role in _SCROLLERS or not (node.text or node.description)
@@ -271,13 +273,6 @@ def first_kind(node: Node) -> str | None:
     if role in _BUTTONS:
         return "b"
     return "l" if role == "text_view" and flags & CLICKABLE else ""
-
-
-def _is_untappable_picture(node: Node) -> bool:
-    """A picture that cannot be toggled although its class says so: the error mark next to a field."""
-    if node.flags & CLICKABLE or node.role not in _PICTURES:
-        return False
-    return not any(up.flags & CLICKABLE for up in islice(node.ancestors(), _ZONES))
 
 
 def _tappable_kind(element: Element) -> str:
@@ -343,9 +338,13 @@ def name_element(element: Element, external_labels: Mapping[str, str], screen: S
     if label and not aggregate:
         _add_label(element, label, source)
     if kind != "s":
-        if not _is_region(element, screen):
+        # A tappable box so large or full that its texts are the screen's, not its name. A card is one that
+        # does not scroll and is smaller than a page.
+        is_page = element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
+        holds_list = any(child.kind == "s" for child in element.inner)
+        if not element.inner or not (is_page or holds_list or len(element.inner) >= _CROWD):
             _take_texts_inside(element)
-        elif not element.pieces and _is_card(element, screen):
+        elif not (element.pieces or is_page or holds_list):
             # The first text of a card, if it comes before its parts.
             first = element.texts[0] if element.texts else None
             if first and len(first.text) <= LABEL and first.node.order < element.inner[0].outer.order:
@@ -363,26 +362,15 @@ def _add_label(element: Element, label: str, source: str) -> None:
         element.hint = ""
 
 
-def _is_region(element: Element, screen: Screen) -> bool:
-    """A tappable box so large or full that its texts are the screen's, not its name."""
-    inner = element.inner
-    if not inner:
-        return False
-    if len(inner) >= _CROWD or any(child.kind == "s" for child in inner):
-        return True
-    return element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
-
-
-def _is_card(element: Element, screen: Screen) -> bool:
-    """A region with many parts that is still one element: it does not scroll and is smaller than a page."""
-    is_page = element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
-    return not is_page and not any(child.kind == "s" for child in element.inner)
-
-
 def _take_texts_inside(element: Element) -> None:
     """Texts inside, and for a row that has none the label of a check that only the row can toggle."""
     if not element.texts and not element.pieces:
-        element.pieces.extend(_label_of_passive_check(element))
+        passive = (
+            each.node for each in element.inner if each.kind == "c" and not each.node.flags & CLICKABLE
+        )
+        if label := next(filter(None, (check_label(node)[0] for node in passive)), ""):
+            element.source = "inside"
+            element.pieces.append(label)
     label = element.label
     room = LABEL - len(label)  # what is more stays below the element as plain lines
     for text in element.texts:
@@ -396,14 +384,6 @@ def _take_texts_inside(element: Element) -> None:
         element.pieces.append(text.text)
         label = element.label
         element.source = element.source or "inside"
-
-
-def _label_of_passive_check(element: Element) -> list[str]:
-    for check in element.inner:
-        if check.kind == "c" and not check.node.flags & CLICKABLE and (label := check_label(check.node)[0]):
-            element.source = "inside"
-            return [label]
-    return []
 
 
 _ROW_SHARE = 0.15  # of the screen's height; a taller box is not a row
@@ -460,9 +440,12 @@ class _Neighbourhood:
         while box is not None and box.order > limit and not box.flags & SCROLLABLE:
             if self._elements_in(box) > 1 or box.bounds.height > tallest:
                 return []
+            first = bisect_left(self._texts_at, box.order)
             texts = [
                 text
-                for text in self._texts_in(box)
+                for text in self._texts[
+                    first : min(bisect_left(self._texts_at, box.end), first + _PIECES + 1)
+                ]
                 if not text.taken
                 and (element.kind != "f" or text.node.bounds.top < element.node.bounds.bottom - _SLACK)
             ]
@@ -474,10 +457,6 @@ class _Neighbourhood:
 
     def _elements_in(self, box: Node) -> int:
         return bisect_left(self._elements_at, box.end) - bisect_left(self._elements_at, box.order)
-
-    def _texts_in(self, box: Node) -> list[Text]:
-        first = bisect_left(self._texts_at, box.order)
-        return self._texts[first : min(bisect_left(self._texts_at, box.end), first + _PIECES + 1)]
 
     def texts_beside(self, at: int) -> list[Text]:
         """The texts just before or after, with no element between, in the same line or just above."""
@@ -593,12 +572,8 @@ class _Neighbourhood:
 
 
 def _zone_holds(zone: Bounds, place: Bounds) -> bool:
-    return (
-        zone.left - _SLACK <= place.left
-        and zone.top - _SLACK <= place.top
-        and place.right <= zone.right + _SLACK
-        and place.bottom <= zone.bottom + _SLACK
-    )
+    left, top, right, bottom = zone
+    return Bounds(left - _SLACK, top - _SLACK, right + _SLACK, bottom + _SLACK).covers(place)
 
 
 def _is_caption(icon: Bounds, place: Bounds, width: int) -> bool:
@@ -626,9 +601,7 @@ def _just_above(above: Bounds, below: Bounds) -> bool:
 _REACH = 8  # labelled things looked at on either side, in document order
 _BESIDE_SHARE = 0.7  # of the screen's width
 _NEAR_SHARE = 0.2  # of its height
-_PAGE_SHARE = 0.8  # of the screen's area
 _PARTS = 3  # of a card
-_TALL = 3  # times as high as a part of it: not a row but a card
 _ANCHOR = 20  # characters of a neighbour's label
 _BRIEF = 10  # of a label that stands just above
 _BESIDE = ("(right of", "(left of")
@@ -675,14 +648,13 @@ def add_stand_ins(
             _guess(element, NAVIGATION, screen)
         else:
             element.source = "near" if '"' in near else "place"
-            place = near or _place_on_screen(element.node.bounds, screen)
+            place = near or place_on_screen(element.node.bounds, screen)
             twins[element.parent, place] += 1
             element.stand_in = _number_place(place, twins[element.parent, place])
 
 
 NAVIGATION = "back or menu"
 _GROUP = 3  # like elements; fewer are not told apart by a number
-_ALIKE_PX = 8  # grids are rounded
 
 
 def name_groups(elements: list[Element], texts: list[Text], screen: Screen) -> None:
@@ -696,7 +668,9 @@ def name_groups(elements: list[Element], texts: list[Text], screen: Screen) -> N
         box, at = element.outer.parent, bisect_left(starts, element.outer.order)
         while box is not None and len(box.children) == 1:
             box = box.parent
-        if not groups or groups[-1][:2] != (at, box) or not _are_alike(groups[-1][2][0], element):
+        last = groups[-1][2][0] if groups else element
+        is_bare = not any(each.pieces or each.value or each.inner for each in (last, element))
+        if not groups or not is_bare or groups[-1][:2] != (at, box) or not element.is_like(last):
             groups.append((at, box, []))
         groups[-1][2].append(element)
     for number, (at, _, group) in enumerate(groups):
@@ -707,14 +681,6 @@ def name_groups(elements: list[Element], texts: list[Text], screen: Screen) -> N
         if where in ("below", "right of") and len(words) <= _ANCHOR and is_name(words):
             for place, element in enumerate(group, 1):
                 _guess(element, f"{words} {place}", screen)
-
-
-def _are_alike(first: Element, other: Element) -> bool:
-    if any(each.pieces or each.value or each.inner for each in (first, other)) or first.kind != other.kind:
-        return False
-    box, its = first.outer.bounds, other.outer.bounds
-    sizes = abs(box.width - its.width) <= _ALIKE_PX and abs(box.height - its.height) <= _ALIKE_PX
-    return sizes and first.node.class_name == other.node.class_name
 
 
 def _guess(element: Element, name: str, screen: Screen) -> None:
@@ -780,12 +746,12 @@ def _describe_nearest_label(element: Element, anchors: list[Anchor], screen: Scr
         parent is not None
         and parent.pieces
         and (
-            parent.node.bounds.height <= _TALL * bounds.height
+            parent.node.bounds.height <= TALL * bounds.height
             or (parent.kind != "s" and len(parent.inner) <= _PARTS)
         )
     ):
         return (
-            f"{quoted(_shorten_label(parent.pieces[0], _BRIEF))} {_place_in_box(bounds, parent.node.bounds)}"
+            f"{quoted(_shorten_label(parent.pieces[0], _BRIEF))} {place_in_box(bounds, parent.node.bounds)}"
         )
     best, words = 1 << 60, ""
     for _, its, label in anchors:
@@ -816,16 +782,6 @@ def _direction_and_distance(bounds: Bounds, its: Bounds, screen: Screen) -> tupl
     return "", 0
 
 
-def _place_in_box(bounds: Bounds, box: Bounds) -> str:
-    """In a row from left to right, in a tall card from top to bottom too."""
-    x, y = bounds.center
-    column = ("left", "middle", "right")[min(2, max(0, 3 * (x - box.left) // max(1, box.width)))]
-    if box.height <= _TALL * bounds.height:
-        return f"({column})"
-    row = ("top", "middle", "bottom")[min(2, max(0, 3 * (y - box.top) // max(1, box.height)))]
-    return f"({row})" if column == "middle" else f"({row} {column})"
-
-
 def _name_by_box(element: Element, twins: Counter[tuple[Element | None, str]]) -> str:
     """A slider shows its value and the name of its box; the value of a field is enough."""
     box = element.parent
@@ -834,12 +790,3 @@ def _name_by_box(element: Element, twins: Counter[tuple[Element | None, str]]) -
     twins[box, ""] += 1
     number = f" {_number_place('()', twins[box, ''])}" if twins[box, ""] > 1 else ""
     return f"{quoted(_shorten_label(box.pieces[0], _BRIEF))}{number.replace('(, ', '(')}"
-
-
-def _place_on_screen(bounds: Bounds, screen: Screen) -> str:
-    if bounds.area > screen.bounds.area * _PAGE_SHARE:
-        return "(whole screen)"
-    x, y = bounds.center
-    row = ("top", "middle", "bottom")[min(2, max(0, 3 * y // max(1, screen.height)))]
-    column = (" left", "", " right")[min(2, max(0, 3 * x // max(1, screen.width)))]
-    return f"({row}{column})"

@@ -102,10 +102,6 @@ def ref_near(node: Node, handles: Handles) -> str | None:
     return handles.ref_of(node) or (handles.ref_of(touched) if touched else None)
 
 
-def _wanted_id(selector: Selector) -> str:
-    return (selector.id or selector.id_contains or "").rpartition("/")[2]
-
-
 def nearest_nodes(screen: Screen, wanted: str, handles: Handles, *, by_id: bool = False) -> list[Node]:
     """Up to three visible elements with a similar label, or id."""
     if not wanted:
@@ -248,7 +244,8 @@ def _find_to_depth(screen: Screen, target: Selector | Point, handles: Handles, d
     if not matches.nodes:
         fields = (target.text, target.text_contains, target.description, target.hint, target.state)
         words = next((field for field in fields if field), "")
-        close = nearest_nodes(screen, words or _wanted_id(target), handles, by_id=not words)
+        wanted_id = (target.id or target.id_contains or "").rpartition("/")[2]
+        close = nearest_nodes(screen, words or wanted_id, handles, by_id=not words)
         raise ElementNotFound(
             f"No element matches {target}",
             hint=did_you_mean(close, handles),
@@ -344,14 +341,14 @@ def _only_match(screen: Screen, selector: Selector, matches: _BestMatches, handl
             by_receiver[touched] = node
     good = _prefer_fields_to_boxes(list(by_receiver.values()))
     # A touch in the middle of the outer one comes down on the inner one.
-    good = [node for node in good if not any(_takes_touch_of(other, node) for other in good)]
+    good = [
+        node
+        for node in good
+        if not any(each.is_inside(node) and each.bounds.holds(*node.bounds.center) for each in good)
+    ]
     if len(good) > 1:
         raise ambiguous(selector, good, nodes, handles)
     return good[0]
-
-
-def _takes_touch_of(inner: Node, outer: Node) -> bool:
-    return inner is not outer and inner.is_inside(outer) and inner.bounds.holds(*outer.bounds.center)
 
 
 def _reachability_ranks(screen: Screen, nodes: list[Node]) -> list[int]:

@@ -384,7 +384,8 @@ def _is_in_place(evidence: LinkEvidence, old: int, new: int) -> bool:
     """A native id is stronger evidence than a place; without one the labels around decide."""
     if evidence.links.old.nodes[old].native_id:
         return is_still_there(evidence, old, new)
-    for rule in _rules_for(evidence.links, old, new):
+    links = evidence.links
+    for rule in OUTSIDE if -1 in (links.old.scroller[old], links.new.scroller[new]) else INSIDE:
         opinion = rule(evidence, old, new)
         if opinion is not None:
             return opinion
@@ -392,12 +393,6 @@ def _is_in_place(evidence: LinkEvidence, old: int, new: int) -> bool:
 
 
 Rule = Callable[[LinkEvidence, int, int], bool | None]
-
-
-def _rules_for(links: Links, old: int, new: int) -> Sequence[Rule]:
-    if -1 in (links.old.scroller[old], links.new.scroller[new]):
-        return OUTSIDE
-    return INSIDE
 
 
 def another_list(evidence: LinkEvidence, old: int, new: int) -> bool | None:

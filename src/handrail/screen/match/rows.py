@@ -295,13 +295,20 @@ def renamed(row: Row) -> bool | None:
     """ "Follow" became "Following" between two rows that did not change. All moved as one."""
     if row.stayed:
         return None
-    return _may_change_words(row) and row.row_shift.encloses(row.old, row.moved)
+    features = row.links.old
+    node, scroller = features.nodes[row.old], features.nodes[features.scroller[row.old]]
+    # Rows of a recycling list may not: another row is more likely than a renamed one.
+    may = node.role in _RELABELLED or (bool(node.resource_id) and scroller.role != "list")
+    return may and row.row_shift.encloses(row.old, row.moved)
 
 
 def same_title(row: Row) -> bool | None:
     """A letter is no longer "unread". Its title stays, and it moved as the others or says most as before."""
-    most = 2 * row.stayed > row.names
-    return _first_name_stays(row) and (row.moved_with_the_others or most)
+    first = row.links.old.first_name(row.old)  # what follows is often its state
+    if first == -1 or not row.kept_labels.stayed[first]:
+        return False
+    is_first = row.links.to_new[first] == row.links.new.first_name(row.new)
+    return is_first and (row.moved_with_the_others or 2 * row.stayed > row.names)
 
 
 ROWS: tuple[Callable[[Row], bool | None], ...] = (
@@ -325,23 +332,6 @@ def _stands_between_certain(row: Row) -> bool:
         ):
             return False
     return True
-
-
-def _may_change_words(row: Row) -> bool:
-    """Rows of a recycling list may not: another row is more likely than a renamed one."""
-    features = row.links.old
-    node, scroller = features.nodes[row.old], features.nodes[features.scroller[row.old]]
-    return node.role in _RELABELLED or (bool(node.resource_id) and scroller.role != "list")
-
-
-def _first_name_stays(row: Row) -> bool:
-    """A row is called by its first name; what follows is often its state."""
-    first = row.links.old.first_name(row.old)
-    return (
-        first != -1
-        and row.kept_labels.stayed[first]
-        and row.links.to_new[first] == row.links.new.first_name(row.new)
-    )
 
 
 _ALIKE = 0.6
@@ -396,11 +386,8 @@ class AlikeRows:
         neighbours.
         """
         neighbours, other_neighbours = ({run.before, run.behind} - {None} for run in (self, other))
-        if not neighbours and not other_neighbours:
-            return True
-        return any(_is_listed(line, other.all) for line in neighbours) or any(
-            _is_listed(line, self.all) for line in other_neighbours
-        )
+        pairs = [(line, other.all) for line in neighbours] + [(line, self.all) for line in other_neighbours]
+        return not pairs or any(_is_listed(*pair) for pair in pairs)
 
 
 def _is_listed(line: Line | None, lines: frozenset[Line | None]) -> bool:
