@@ -19,7 +19,7 @@ _SLIDERS = re.compile(r"(SeekBar|RatingBar|Slider)$")
 _KEYBOARD = re.compile(r"inputmethod|keyboard|honeyboard|swiftkey|\.ime$|\.input$", re.IGNORECASE)
 _SYSTEM = "com.android.systemui"
 _LINE = re.compile(r"^ *@([a-z])([\d,-]+)(?: (.*))?$")
-_ID = re.compile(r"#[\w.$:/-]+|\d+× [A-Za-z_]\S*")
+_ID = re.compile(r"#[\w.$:/-]+|\d+× (?!keyboard\b)[A-Za-z_]\S*")
 _PLACE = re.compile(
     r"\((?:(?:right|left) of|above|below) \"(?:[^\"\\]|\\.)*\"(?:, \d+\w\w)?\)"
     r"|\((?:top|middle|bottom|left|right|whole)[a-z ]*(?:, \d+\w\w)?\)|\d+×"

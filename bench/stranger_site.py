@@ -77,6 +77,8 @@ class StrangersSite:
             return "text/html", self.bodies[path].encode()
         if path.startswith("/bundle/"):
             return "text/javascript", self._bundle(path)
+        if path.startswith("/download/"):  # the repository has none of its files
+            return "application/octet-stream", b"-"
         erb = self.folder / "the-internet" / "views" / f"{path.strip('/')}.erb"
         if re.fullmatch(r"/[a-z_0-9]+", path) and erb.is_file():
             return "text/html", self._rendered(erb).encode()

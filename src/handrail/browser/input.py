@@ -525,6 +525,8 @@ class PageTextInput:
             return Typed("keys", None, None, None)
         if into is None:
             way = await self._insert(page, place, field, text, how)
+            if field["offers"]:  # an Enter before its list is filtered would choose from the old one
+                await self._idle.wait_idle(2 * HOVER_MS)
         else:
             way = await self._insert_into(page, place, text, into)
         if blind:

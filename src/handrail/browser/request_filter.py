@@ -102,7 +102,11 @@ class RequestFilter:
         why = "" if self.is_persons(frame) else await self._why_not(event)
         with suppress(HandrailError):  # its tab was closed meanwhile
             if why:
-                self._note(frame, str(event["request"]["url"]), why)
+                self.refused[frame] = why
+                while len(self.refused) > MOST_LINES:
+                    del self.refused[next(iter(self.refused))]
+                self.lines.append(f"[wall] {str(event['request']['url'])[:120]!r} was not opened: {why}")
+                del self.lines[:-MOST_LINES]
                 params = {"requestId": request, "errorReason": "Aborted"}
                 await self._root.call("Fetch.failRequest", params)
             else:
@@ -140,13 +144,6 @@ class RequestFilter:
         except (OSError, Expired):
             return False  # only a proxy knows this name
         return any(why_private(str(address[4][0]).partition("%")[0]) for address in addresses)
-
-    def _note(self, frame: str, url: str, why: str) -> None:
-        self.refused[frame] = why
-        while len(self.refused) > MOST_LINES:
-            del self.refused[next(iter(self.refused))]
-        self.lines.append(f"[wall] {url[:120]!r} was not opened: {why}")
-        del self.lines[:-MOST_LINES]
 
 
 def origin(url: str) -> str:

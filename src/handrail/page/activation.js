@@ -206,7 +206,7 @@ const ask = ({ kind, key, held, points, form }) => {
 const ups = /^(?:pointerup|mouseup)$/, presses = /^(?:pointerdown|mousedown|click|auxclick|contextmenu)$/;
 // What appears under a resting pointer is not what was judged: it gets nothing, also where it acts when the pointer lifts.
 const isElsewhere = (event) => armed.points?.length === 1 && ups.test(event.type) && !isMineToPress(event.composedPath()[0]);
-const isInside = (target) => armed.els.some((el) => el && isWithin(target, el));
+const isInside = (target) => !!armed.els?.some((el) => el && isWithin(target, el));
 // What is around it hears of it too, unless something else is at the point by now, whose click it would be.
 const isMineToPress = (target) => !armed.els || !target || isField(target) || isInside(target)
   || (armed.els.some((el) => el && isWithin(el, target)) && (armed.points?.length !== 1 || [hitAt(...armed.points[0])].every((hit) => !hit || isInside(hit))));
@@ -220,14 +220,22 @@ const isJudged = (event) => {
   const target = event.type === 'submit' ? event.submitter : presses.test(event.type) ? event.composedPath()[0] : null;
   return isMineToPress(target);
 };
+// What opens at the press has got it when the button is down: a calendar or a list that comes up over it takes the
+// rest, and the click, which is no part's of it, is dropped.
+const OPENS = '[aria-haspopup],[aria-expanded],[role=combobox]';
+const isLostClick = (event) => {
+  const { hit, isCompared } = armed, target = event.composedPath()[0];
+  return event.type === 'click' && isCompared && hit && target !== hit && isWithin(hit, target) && !isInside(target) && (isField(hit) || !!hit[$.closest](OPENS));
+};
 const check = (event) => {
   if (!armed || !event.isTrusted || performance.now() > armed.until) return;
   if (ARRIVING.includes(event.type)) {
     if (armed.points?.length !== 1 || (!armed.isRefused && isMineToPress(event.composedPath()[0]))) return;
   } else {
     if (armed.hovers) return;
-    armed.isRefused ||= !isJudged(event);
-    if (!armed.isRefused && !isElsewhere(event)) return;
+    const isLost = isLostClick(event);
+    armed.isRefused ||= !isLost && !isJudged(event);
+    if (!armed.isRefused && !isLost && !isElsewhere(event)) return;
   }
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -238,7 +246,7 @@ const arm = (question, answer, isOpen, hovers = false) => {
   disarm();
   const { els, view, answer: fresh } = ask(question), views = new Set([globalThis, view?.[$.ownerDocument][$.defaultView] ?? globalThis]);
   if (question.points) for (const each of frameViews(document)) views.add(each);  // one may appear under the pointer
-  armed = { ...question, answer, els: isOpen ? null : els, view: focused(), views, isRefused: fresh !== answer, isCompared: false, hovers, until: performance.now() + (hovers ? HOVER_MS : ARMED_MS) };
+  armed = { ...question, answer, els: isOpen ? null : els, view: focused(), hit: question.points && view, views, isRefused: fresh !== answer, isCompared: false, hovers, until: performance.now() + (hovers ? HOVER_MS : ARMED_MS) };
   for (const each of views) listen(each);
   return armed.isRefused;
 };

@@ -671,7 +671,7 @@ const finish = (row, role, inside) => {
   tellDrawn(row, role);
   const name = !row.acts && PANES.has(role) ? nameOf(row.el, role) : '';
   if (name) { row.pane = name; row.keep = true; if (row.text === name) row.text = ''; }
-  if (role === 'dialog' || role === 'alertdialog' || row.el[$.matches]?.(':popover-open')) row.keep = true;
+  if (role === 'dialog' || role === 'alertdialog' || row.tag === 'details' || row.el[$.matches]?.(':popover-open')) row.keep = true;
   if (row.acts && isShell(row)) row.acts = false;
   if (row.keep || row.acts || (!inside.label && (row.text || row.desc || row.state))) return;
   if (row.kids.length >= 2 || (row.flags & F.FOCUSED && row.el[$.tagName] !== 'BODY')) return;

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import cast
 
 from handrail.screen.fingerprint import screen_fingerprint
-from handrail.screen.node import JOIN, LABEL, Bounds, Element, Elements, Node, Screen, Text
-from handrail.screen.text import can_stand_unquoted, contains_words, cut, id_name, quoted, safe_name
+from handrail.screen.node import FOLD_SLACK_PX, JOIN, LABEL, Bounds, Element, Elements, Node, Screen, Text
+from handrail.screen.text import GUESSED, can_stand_unquoted, contains_words, cut, id_name, quoted, safe_name
 from handrail.screen.windows import has_keyboard, is_backdrop, loading_indicators, system_dialogs
 
 PIECE, PLAIN = 80, 240  # characters of one part of a label, and of a plain line
@@ -27,7 +27,7 @@ def element_line(ref: str, element: Element, *, uncut: bool = False) -> str:
     """Such as `@f1 "First name" = "Ada" focused`; `uncut` lifts the caps."""
     after = _words_after_name(element, uncut)
     name = _label_words(element, uncut)
-    mark = "~" if element.node.drawn is not None else ""
+    mark = GUESSED if element.node.drawn is not None and element.source != "guess" else ""
     if name and name == element.value:
         name = ""
     elif name:
@@ -69,7 +69,6 @@ def _words_after_name(element: Element, uncut: bool) -> list[str]:
 
 
 SHORTEST = 3
-_FOLD_SLACK = 8  # px by which like elements may differ, because grids are rounded
 
 
 def can_fold(element: Element) -> bool:
@@ -80,18 +79,11 @@ def can_fold(element: Element) -> bool:
 
 
 def can_fold_together(first: Element, other: Element) -> bool:
-    """Same kind, class, id and states, in the same box, and of about the same size; or both keys."""
-    if first.kind != other.kind or first.is_key != other.is_key:
-        return False
-    first_node, other_node = first.node, other.node
-    return first.is_key or (
-        first.parent is other.parent
-        and first_node.class_name == other_node.class_name
-        and first_node.resource_id == other_node.resource_id
-        and first.states == other.states
-        and abs(first_node.bounds.width - other_node.bounds.width) <= _FOLD_SLACK
-        and abs(first_node.bounds.height - other_node.bounds.height) <= _FOLD_SLACK
-    )
+    """Alike, with the same id and states, in the same box; or both keys."""
+    if first.is_key or other.is_key:
+        return first.is_key and other.is_key and first.kind == other.kind
+    same = first.parent is other.parent and first.states == other.states and first.is_like(other)
+    return same and first.node.resource_id == other.node.resource_id
 
 
 def folded_line(run: Sequence[Element], refs: Sequence[str]) -> str:
@@ -101,6 +93,8 @@ def folded_line(run: Sequence[Element], refs: Sequence[str]) -> str:
     if first.is_key:
         return " ".join([*words, "keyboard"])
     name = id_name(first.node) or first.stand_in
+    if first.source == "guess":  # without its number
+        name = re.sub(r" \d+(?=\"?$)", "", first.stand_in)
     return " ".join([*words, name, grid_size([element.node.bounds for element in run]), *first.states])
 
 
@@ -123,7 +117,7 @@ def grid_size(places: Sequence[Bounds]) -> str:
 
 def _count_distinct(edges: list[int]) -> int:
     edges.sort()
-    return 1 + sum(later - earlier > _FOLD_SLACK for earlier, later in pairwise(edges))
+    return 1 + sum(later - earlier > FOLD_SLACK_PX for earlier, later in pairwise(edges))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,14 +223,11 @@ def _has_dialog(screen: Screen) -> bool:
     apps = [
         window for window in screen.windows if not is_backdrop(window.package_name) and window.bounds.area
     ]
-    if apps and _floats(apps[-1], screen):
-        return True
+    if apps:
+        left, top, right, bottom = apps[-1].bounds
+        if min(left, top, screen.width - right, screen.height - bottom) >= _INSET:
+            return True
     return any(node.resource_id and node.id_tail in _DIALOG_IDS and node.bounds.area for node in screen.nodes)
-
-
-def _floats(window: Node, screen: Screen) -> bool:
-    left, top, right, bottom = window.bounds
-    return min(left, top, screen.width - right, screen.height - bottom) >= _INSET
 
 
 _TIGHT = 0.8  # of a line's height
@@ -387,15 +378,11 @@ class _LineWriter:
             self._row_at.clear()
             self._row_length = 0
         if self._run:
-            self.lines.extend((self._level, line) for line in self._lines_of_run())
+            lines = [element_line(ref, element, uncut=self._uncut) for ref, element in self._run]
+            if len(lines) >= SHORTEST:
+                lines = [folded_line([each for _, each in self._run], [ref for ref, _ in self._run])]
+            self.lines.extend((self._level, line) for line in lines)
             self._run.clear()
-
-    def _lines_of_run(self) -> list[str]:
-        refs = [ref for ref, _ in self._run]
-        run = [element for _, element in self._run]
-        if len(run) >= SHORTEST:
-            return [folded_line(run, refs)]
-        return [element_line(ref, element, uncut=self._uncut) for ref, element in self._run]
 
     def _cut(self, text: str, limit: int = PLAIN) -> str:
         return text if self._uncut else cut(text, limit)

@@ -139,7 +139,10 @@ class _ScreenComparison:
             ],
             *changed,
             *map(self._addition, self.added),
-            *map(self._removal, self.removed),
+            *[
+                {**self._describe_subject("removed", item), "bounds": list(item.node.bounds)}
+                for item in self.removed
+            ],
             *self._find_moves(),
         ]
 
@@ -196,9 +199,6 @@ class _ScreenComparison:
             "attributes": item.by_name,
         }
 
-    def _removal(self, item: ComparedItem) -> Change:
-        return {**self._describe_subject("removed", item), "bounds": list(item.node.bounds)}
-
     def _find_moves(self) -> list[Change]:
         """Elements that moved by the same distance are one change."""
         together: dict[tuple[int, int], list[ComparedItem]] = {}
@@ -213,12 +213,11 @@ class _ScreenComparison:
                 resized.append({**subject, "old": list(a), "new": list(b)})
             elif abs(dx) > JITTER_PX or abs(dy) > JITTER_PX:
                 together.setdefault((dx, dy), []).append(old)
-        return [*[self._change_for_moves(*by, items) for by, items in together.items()], *resized]
-
-    def _change_for_moves(self, dx: int, dy: int, items: list[ComparedItem]) -> Change:
-        first = items[0]
-        subject = {"type": "moved", "class": first.node.short_class, "label": first.name}
-        return {**subject, "dx": dx, "dy": dy, "was": [item.node.id for item in items]}
+        moved: list[Change] = []
+        for (dx, dy), items in together.items():
+            first = {"type": "moved", "class": items[0].node.short_class, "label": items[0].name}
+            moved.append({**first, "dx": dx, "dy": dy, "was": [item.node.id for item in items]})
+        return [*moved, *resized]
 
     def _is_explained_by_scroll(self, node: Node, old: Bounds, new: Bounds) -> bool:
         """True if the scroll of a container explains the move; an edge that the container cuts off may
@@ -335,7 +334,10 @@ def diff_text(diff: Diff, *, limit: int = LIMIT, screen_text: str = "", shortest
     if not diff:
         return NO_CHANGE
     changes = _sum_up_many_moves(diff.changes)
-    head = [_navigation_line(change) for change in changes if change["type"] == "navigated"]
+    head = [
+        f"Screen changed: {old} -> {new}" if old != new else "Screen changed."
+        for old, new in ((each["old"], each["new"]) for each in changes if each["type"] == "navigated")
+    ]
     if head and screen_text:
         return "\n".join([*head, screen_text])
     lines: list[str] = []
@@ -361,11 +363,6 @@ def _sum_up_many_moves(changes: list[Change]) -> list[Change]:
     count = sum(len(change["was"]) if change["type"] == "moved" else 1 for change in moves)
     others = [change for change in changes if change["type"] not in ("moved", "resized")]
     return [*others, {"type": "shifted", "count": count}]
-
-
-def _navigation_line(change: Change) -> str:
-    old, new = change["old"], change["new"]
-    return f"Screen changed: {old} -> {new}" if old != new else "Screen changed."
 
 
 def _change_line(change: Change) -> str:

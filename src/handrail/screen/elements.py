@@ -37,13 +37,19 @@ from handrail.screen.node import (
 from handrail.screen.reach import possibly_covered
 from handrail.screen.text import (
     AGGREGATE,
+    GUESSED,
+    TALL,
     check_label,
     clean,
     contains_words,
     field_value,
+    guessed_name,
     id_name,
+    is_name,
     label_beside_value,
     own_label,
+    place_in_box,
+    place_on_screen,
     quoted,
     slider_label,
     slider_value,
@@ -204,12 +210,7 @@ def merge_wrappers(candidates: list[Element]) -> list[Element]:
         # A disabled box that says nothing itself only keeps touches from what is behind it.
         elif not box.node.flags & ENABLED and own_label(box.node) == ("", ""):
             dropped.add(box.node.order)
-    return _drop_elements(candidates, dropped) if dropped else candidates
-
-
-def _drop_elements(candidates: list[Element], dropped: set[int]) -> list[Element]:
-    """Removes elements by order. Parents come before their children, so one step up is enough."""
-    for element in candidates:
+    for element in candidates if dropped else ():  # parents come first, so one step up is enough
         if element.parent is not None and element.parent.node.order in dropped:
             element.parent = element.parent.parent
     return [element for element in candidates if element.node.order not in dropped]
@@ -259,7 +260,11 @@ def first_kind(node: Node) -> str | None:
         return kind
     if not flags & ACTIONABLE:
         return "b" if role in _BUTTONS and not flags & ENABLED and (node.text or node.description) else None
-    if (flags & CHECKABLE and not _is_untappable_picture(node)) or role in _CHECKS:
+    # A picture that cannot be toggled although its class says so: the error mark next to a field.
+    is_mark = role in _PICTURES and not any(
+        each.flags & CLICKABLE for each in (node, *islice(node.ancestors(), _ZONES))
+    )
+    if (flags & CHECKABLE and not is_mark) or role in _CHECKS:
         return "c"
     if flags & SCROLLABLE and (
         not flags & CLICKABLE or role in _SCROLLERS or not (node.text or node.description)
@@ -268,13 +273,6 @@ def first_kind(node: Node) -> str | None:
     if role in _BUTTONS:
         return "b"
     return "l" if role == "text_view" and flags & CLICKABLE else ""
-
-
-def _is_untappable_picture(node: Node) -> bool:
-    """A picture that cannot be toggled although its class says so: the error mark next to a field."""
-    if node.flags & CLICKABLE or node.role not in _PICTURES:
-        return False
-    return not any(up.flags & CLICKABLE for up in islice(node.ancestors(), _ZONES))
 
 
 def _tappable_kind(element: Element) -> str:
@@ -340,9 +338,13 @@ def name_element(element: Element, external_labels: Mapping[str, str], screen: S
     if label and not aggregate:
         _add_label(element, label, source)
     if kind != "s":
-        if not _is_region(element, screen):
+        # A tappable box so large or full that its texts are the screen's, not its name. A card is one that
+        # does not scroll and is smaller than a page.
+        is_page = element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
+        holds_list = any(child.kind == "s" for child in element.inner)
+        if not element.inner or not (is_page or holds_list or len(element.inner) >= _CROWD):
             _take_texts_inside(element)
-        elif not element.pieces and _is_card(element, screen):
+        elif not (element.pieces or is_page or holds_list):
             # The first text of a card, if it comes before its parts.
             first = element.texts[0] if element.texts else None
             if first and len(first.text) <= LABEL and first.node.order < element.inner[0].outer.order:
@@ -360,26 +362,15 @@ def _add_label(element: Element, label: str, source: str) -> None:
         element.hint = ""
 
 
-def _is_region(element: Element, screen: Screen) -> bool:
-    """A tappable box so large or full that its texts are the screen's, not its name."""
-    inner = element.inner
-    if not inner:
-        return False
-    if len(inner) >= _CROWD or any(child.kind == "s" for child in inner):
-        return True
-    return element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
-
-
-def _is_card(element: Element, screen: Screen) -> bool:
-    """A region with many parts that is still one element: it does not scroll and is smaller than a page."""
-    is_page = element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
-    return not is_page and not any(child.kind == "s" for child in element.inner)
-
-
 def _take_texts_inside(element: Element) -> None:
     """Texts inside, and for a row that has none the label of a check that only the row can toggle."""
     if not element.texts and not element.pieces:
-        element.pieces.extend(_label_of_passive_check(element))
+        passive = (
+            each.node for each in element.inner if each.kind == "c" and not each.node.flags & CLICKABLE
+        )
+        if label := next(filter(None, (check_label(node)[0] for node in passive)), ""):
+            element.source = "inside"
+            element.pieces.append(label)
     label = element.label
     room = LABEL - len(label)  # what is more stays below the element as plain lines
     for text in element.texts:
@@ -393,14 +384,6 @@ def _take_texts_inside(element: Element) -> None:
         element.pieces.append(text.text)
         label = element.label
         element.source = element.source or "inside"
-
-
-def _label_of_passive_check(element: Element) -> list[str]:
-    for check in element.inner:
-        if check.kind == "c" and not check.node.flags & CLICKABLE and (label := check_label(check.node)[0]):
-            element.source = "inside"
-            return [label]
-    return []
 
 
 _ROW_SHARE = 0.15  # of the screen's height; a taller box is not a row
@@ -457,9 +440,12 @@ class _Neighbourhood:
         while box is not None and box.order > limit and not box.flags & SCROLLABLE:
             if self._elements_in(box) > 1 or box.bounds.height > tallest:
                 return []
+            first = bisect_left(self._texts_at, box.order)
             texts = [
                 text
-                for text in self._texts_in(box)
+                for text in self._texts[
+                    first : min(bisect_left(self._texts_at, box.end), first + _PIECES + 1)
+                ]
                 if not text.taken
                 and (element.kind != "f" or text.node.bounds.top < element.node.bounds.bottom - _SLACK)
             ]
@@ -471,10 +457,6 @@ class _Neighbourhood:
 
     def _elements_in(self, box: Node) -> int:
         return bisect_left(self._elements_at, box.end) - bisect_left(self._elements_at, box.order)
-
-    def _texts_in(self, box: Node) -> list[Text]:
-        first = bisect_left(self._texts_at, box.order)
-        return self._texts[first : min(bisect_left(self._texts_at, box.end), first + _PIECES + 1)]
 
     def texts_beside(self, at: int) -> list[Text]:
         """The texts just before or after, with no element between, in the same line or just above."""
@@ -590,12 +572,8 @@ class _Neighbourhood:
 
 
 def _zone_holds(zone: Bounds, place: Bounds) -> bool:
-    return (
-        zone.left - _SLACK <= place.left
-        and zone.top - _SLACK <= place.top
-        and place.right <= zone.right + _SLACK
-        and place.bottom <= zone.bottom + _SLACK
-    )
+    left, top, right, bottom = zone
+    return Bounds(left - _SLACK, top - _SLACK, right + _SLACK, bottom + _SLACK).covers(place)
 
 
 def _is_caption(icon: Bounds, place: Bounds, width: int) -> bool:
@@ -623,9 +601,7 @@ def _just_above(above: Bounds, below: Bounds) -> bool:
 _REACH = 8  # labelled things looked at on either side, in document order
 _BESIDE_SHARE = 0.7  # of the screen's width
 _NEAR_SHARE = 0.2  # of its height
-_PAGE_SHARE = 0.8  # of the screen's area
 _PARTS = 3  # of a card
-_TALL = 3  # times as high as a part of it: not a row but a card
 _ANCHOR = 20  # characters of a neighbour's label
 _BRIEF = 10  # of a label that stands just above
 _BESIDE = ("(right of", "(left of")
@@ -650,14 +626,17 @@ def add_stand_ins(
     nameless = [element for element in elements if not element.pieces and element.kind != "s"]
     if not nameless:
         return
+    name_groups(elements, texts, screen)
     anchors = _find_labelled_places(elements, texts)
     starts = [order for order, _, _ in anchors]
     twins: Counter[tuple[Element | None, str]] = Counter()
-    ids = Counter(_id_of_element_or_wrapper(element) for element in nameless)
+    ids = Counter(_id_of_element_or_part(element, screen) for element in nameless)
     for element in nameless:
+        if element.stand_in:
+            continue
         at = bisect_left(starts, element.node.order)
         near = _describe_nearest_label(element, anchors[max(0, at - _REACH) : at + _REACH], screen)
-        tail = _id_of_element_or_wrapper(element)
+        tail = _id_of_element_or_part(element, screen)
         if tail:
             element.source = "id"
             beside = near if ids[tail] > 1 and near.startswith(_BESIDE) and element.kind != "f" else ""
@@ -665,17 +644,51 @@ def add_stand_ins(
         # A field is known by its value, a slider by its value inside something with a name.
         elif bool(element.value) and (element.kind == "f" or bool(element.parent and element.parent.pieces)):
             element.stand_in = _name_by_box(element, twins)
+        elif _is_navigation(element, near, elements, screen):
+            _guess(element, NAVIGATION, screen)
         else:
             element.source = "near" if '"' in near else "place"
-            place = near or _place_on_screen(element.node.bounds, screen)
-            if _is_navigation(element, near, elements, screen):
-                element.stand_in = NAVIGATION
-                continue
+            place = near or place_on_screen(element.node.bounds, screen)
             twins[element.parent, place] += 1
             element.stand_in = _number_place(place, twins[element.parent, place])
 
 
-NAVIGATION = "back or menu (top left)"
+NAVIGATION = "back or menu"
+_GROUP = 3  # like elements; fewer are not told apart by a number
+
+
+def name_groups(elements: list[Element], texts: list[Text], screen: Screen) -> None:
+    """Like nameless elements are named by the plain text just before all of them: `~Color 3`."""
+    captions = [text for text in texts if not text.taken and not text.is_pane]
+    starts = [text.node.order for text in captions]
+    groups: list[tuple[int, Node | None, list[Element]]] = []
+    for element in elements:
+        if element.kind == "s":
+            continue
+        box, at = element.outer.parent, bisect_left(starts, element.outer.order)
+        while box is not None and len(box.children) == 1:
+            box = box.parent
+        last = groups[-1][2][0] if groups else element
+        is_bare = not any(each.pieces or each.value or each.inner for each in (last, element))
+        if not groups or not is_bare or groups[-1][:2] != (at, box) or not element.is_like(last):
+            groups.append((at, box, []))
+        groups[-1][2].append(element)
+    for number, (at, _, group) in enumerate(groups):
+        if len(group) < _GROUP or not at or (number and groups[number - 1][0] == at):
+            continue  # the text names what comes between
+        words, first = captions[at - 1].text, group[0].outer
+        where, _ = _direction_and_distance(first.bounds, captions[at - 1].node.bounds, screen)
+        if where in ("below", "right of") and len(words) <= _ANCHOR and is_name(words):
+            for place, element in enumerate(group, 1):
+                _guess(element, f"{words} {place}", screen)
+
+
+def _guess(element: Element, name: str, screen: Screen) -> None:
+    """A name that no app has said: it finds the element by its mark, and counts for nothing else."""
+    element.source, element.stand_in = "guess", guessed_name(name)
+    screen.memo[GUESSED, element.node] = GUESSED + name
+
+
 _TOP_SHARE, _CORNER_SHARE = 0.12, 0.18  # of the screen's height and width
 _ICONS = frozenset({"button", "image_button", "image", "unknown", "container"})
 
@@ -695,8 +708,13 @@ def _is_navigation(element: Element, near: str, elements: list[Element], screen:
     )
 
 
-def _id_of_element_or_wrapper(element: Element) -> str:
-    return id_name(element.node) or (id_name(element.wrapper) if element.wrapper else "")
+def _id_of_element_or_part(element: Element, screen: Screen) -> str:
+    """The readable resource name of its node, its wrapper, or the only one inside."""
+    name = id_name(element.node) or (id_name(element.wrapper) if element.wrapper else "")
+    if name or element.inner:
+        return name
+    inside = {name for node in screen.inside(element.node) if (name := id_name(node))}
+    return inside.pop() if len(inside) == 1 else ""
 
 
 def _is_in_layers(layers: Sequence[Node], node: Node) -> bool:
@@ -728,12 +746,12 @@ def _describe_nearest_label(element: Element, anchors: list[Anchor], screen: Scr
         parent is not None
         and parent.pieces
         and (
-            parent.node.bounds.height <= _TALL * bounds.height
+            parent.node.bounds.height <= TALL * bounds.height
             or (parent.kind != "s" and len(parent.inner) <= _PARTS)
         )
     ):
         return (
-            f"{quoted(_shorten_label(parent.pieces[0], _BRIEF))} {_place_in_box(bounds, parent.node.bounds)}"
+            f"{quoted(_shorten_label(parent.pieces[0], _BRIEF))} {place_in_box(bounds, parent.node.bounds)}"
         )
     best, words = 1 << 60, ""
     for _, its, label in anchors:
@@ -764,16 +782,6 @@ def _direction_and_distance(bounds: Bounds, its: Bounds, screen: Screen) -> tupl
     return "", 0
 
 
-def _place_in_box(bounds: Bounds, box: Bounds) -> str:
-    """In a row from left to right, in a tall card from top to bottom too."""
-    x, y = bounds.center
-    column = ("left", "middle", "right")[min(2, max(0, 3 * (x - box.left) // max(1, box.width)))]
-    if box.height <= _TALL * bounds.height:
-        return f"({column})"
-    row = ("top", "middle", "bottom")[min(2, max(0, 3 * (y - box.top) // max(1, box.height)))]
-    return f"({row})" if column == "middle" else f"({row} {column})"
-
-
 def _name_by_box(element: Element, twins: Counter[tuple[Element | None, str]]) -> str:
     """A slider shows its value and the name of its box; the value of a field is enough."""
     box = element.parent
@@ -782,12 +790,3 @@ def _name_by_box(element: Element, twins: Counter[tuple[Element | None, str]]) -
     twins[box, ""] += 1
     number = f" {_number_place('()', twins[box, ''])}" if twins[box, ""] > 1 else ""
     return f"{quoted(_shorten_label(box.pieces[0], _BRIEF))}{number.replace('(, ', '(')}"
-
-
-def _place_on_screen(bounds: Bounds, screen: Screen) -> str:
-    if bounds.area > screen.bounds.area * _PAGE_SHARE:
-        return "(whole screen)"
-    x, y = bounds.center
-    row = ("top", "middle", "bottom")[min(2, max(0, 3 * y // max(1, screen.height)))]
-    column = (" left", "", " right")[min(2, max(0, 3 * x // max(1, screen.width)))]
-    return f"({row}{column})"

@@ -157,7 +157,8 @@ def outline(screen: Screen, *, max_depth: int = 0, only_interactive: bool = Fals
             and not actions_of(node)
         )
         is_idle = only_interactive and not children and not actions_of(node)
-        is_seen = not (is_wrapper or is_idle) and _is_shown(screen, node, keeps_bars=keeps_bars)
+        is_hidden = node.flags & HIDDEN or (node.package_name == SYSTEM_UI and not keeps_bars)
+        is_seen = not (is_wrapper or is_idle or is_hidden) and node.bounds.intersect(screen.bounds).area > 0
         if node is screen.root or is_seen:
             outlines[node.order] = [_outline_of_node(node) | ({"children": children} if children else {})]
         else:
@@ -183,21 +184,8 @@ def _count_nodes(outlines: list[Outline]) -> int:
     return count
 
 
-def _is_shown(screen: Screen, node: Node, *, keeps_bars: bool) -> bool:
-    if node.flags & HIDDEN or (node.package_name == SYSTEM_UI and not keeps_bars):
-        return False
-    return node.bounds.intersect(screen.bounds).area > 0
-
-
 def _is_labelled(node: Node) -> bool:
-    return bool(
-        node.text
-        or node.description
-        or node.hint_text
-        or node.state_description
-        or node.pane_title
-        or node.tooltip_text
-    )
+    return bool(node.text or any(getattr(node, name) for _, name in _TEXTS))
 
 
 def _outline_of_node(node: Node) -> Outline:

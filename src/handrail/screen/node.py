@@ -77,12 +77,8 @@ class Bounds(NamedTuple):
         return self.left <= x < self.right and self.top <= y < self.bottom
 
     def covers(self, other: Bounds) -> bool:
-        return (
-            self.left <= other.left
-            and self.top <= other.top
-            and self.right >= other.right
-            and self.bottom >= other.bottom
-        )
+        x, y, right, bottom = other
+        return self.left <= x and self.top <= y and self.right >= right and self.bottom >= bottom
 
     def __str__(self) -> str:
         return f"[{self.left},{self.top}][{self.right},{self.bottom}]"
@@ -397,6 +393,10 @@ class Text:
     taken: bool = False
 
 
+FOLD_SLACK_PX = 8
+"""By which like elements may differ, because grids are rounded."""
+
+
 @dataclass(slots=True, eq=False)
 class Element:
     """Something that can be acted on, as a person would call it."""
@@ -412,7 +412,7 @@ class Element:
     """The parts of the label: the own one, then what was hoisted or adopted."""
     source: str = ""
     """text, description, hint, tooltip, external, pane, inside or row; echo of its row's name; for a stand-in
-    id, near or place."""
+    guess, id, near or place."""
     value: str = ""
     """What a field or a slider holds."""
     hint: str = ""
@@ -437,6 +437,12 @@ class Element:
     @property
     def outer(self) -> Node:
         return self.wrapper or self.node
+
+    def is_like(self, other: Element) -> bool:
+        """The same kind and class, and about the same size."""
+        box, its = self.outer.bounds, other.outer.bounds
+        sizes = max(abs(box.width - its.width), abs(box.height - its.height)) <= FOLD_SLACK_PX
+        return sizes and self.kind == other.kind and self.node.class_name == other.node.class_name
 
 
 class Elements(list[Element]):
@@ -493,19 +499,15 @@ def scroll_arrows(node: Node) -> str:
             ("↑", node.scrolled.y > _SLACK), ("↓", node.scrolled.y < node.scrolls_to.y - _SLACK),
         )  # fmt: skip
         return "".join(mark for mark, more in marks if more)
-    content = _boxes_of_content(node)
+    inner = node
+    for _ in range(_WRAPPERS):
+        inner = inner.children[0] if len(inner.children) == 1 else inner
+    content = [child.bounds for child in inner.children if child.bounds.area]
     sideways = _is_sideways(node, content)
     back, forward = _content_beyond_edges(node.bounds, content, sideways)
     if not back and not forward:
         return "↔" if sideways else "↕"
     return ("←" if sideways else "↑") * back + ("→" if sideways else "↓") * forward
-
-
-def _boxes_of_content(node: Node) -> list[Bounds]:
-    for _ in range(_WRAPPERS):
-        if len(node.children) == 1:
-            node = node.children[0]
-    return [child.bounds for child in node.children if child.bounds.area]
 
 
 def _is_sideways(node: Node, content: list[Bounds]) -> bool:

@@ -52,7 +52,12 @@ def blind_parts(screen: Screen) -> list[Node]:
     """
     if not screen.bounds.area:
         return []
-    says = [_says(node) for node in screen.nodes]
+    says = [
+        bool(
+            node.hint_text or node.state_description or node.role in _TELLING or node.text or node.description
+        )
+        for node in screen.nodes
+    ]
     labels = sum(says)
     counts = [0]
     for is_said in says:
@@ -62,7 +67,11 @@ def blind_parts(screen: Screen) -> list[Node]:
     for node in screen.nodes:
         if node.order < skipped:
             continue
-        if node.flags & HIDDEN or is_input_method(node.package_name) or _is_bar(screen, node):
+        if (
+            node.flags & HIDDEN
+            or is_input_method(node.package_name)
+            or (node.parent in (None, screen.root) and is_system_bar(screen, node))
+        ):
             skipped = node.end
             continue
         is_drawn = _is_drawn(node)
@@ -87,16 +96,6 @@ def _innermost(node: Node) -> Node:
 
 def _is_drawn(node: Node) -> bool:
     return _DRAWN.fullmatch(node.short_class) is not None
-
-
-def _is_bar(screen: Screen, node: Node) -> bool:
-    return (node.parent is None or node.parent is screen.root) and is_system_bar(screen, node)
-
-
-def _says(node: Node) -> bool:
-    return bool(
-        node.text or node.description or node.hint_text or node.state_description or node.role in _TELLING
-    )
 
 
 def _shown(screen: Screen, node: Node) -> Bounds:

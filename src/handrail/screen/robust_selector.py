@@ -50,11 +50,9 @@ def selector_choices(
     screen: Screen, node: Node, handles: Handles = NO_HANDLES, most: int = 8
 ) -> list[tuple[Selector, int]]:
     """Selectors that name this element, the robust one first, each with how many elements it means."""
-    choices = [robust_selector(screen, node, handles)]
-    for fields in _SelectorSearch(screen, node, handles).candidate_fields():
-        selector = Selector.model_validate(fields)
-        if len(choices) < most and selector not in choices:
-            choices.append(selector)
+    fields = _SelectorSearch(screen, node, handles).candidate_fields()
+    others = (Selector.model_validate(each) for each in fields)
+    choices = list(dict.fromkeys((robust_selector(screen, node, handles), *others)))[:most]
     return [(selector, _count_matches(screen, selector, handles)) for selector in choices]
 
 
@@ -77,7 +75,8 @@ class _SelectorSearch:
 
     def candidate_fields(self) -> Iterator[Fields]:
         is_row = in_list(self.thing)
-        ids = list(self._fields_by_id())
+        tails = (lasting_id(node) for node in dict.fromkeys((self.thing, self.node)))
+        ids: list[Fields] = [{"id": tail} for tail in tails if tail]
         if not is_row:  # a row's id is its template's: all rows have it, even if today there is only one
             yield from ids
         words = list(self._fields_by_words())
@@ -86,11 +85,6 @@ class _SelectorSearch:
         yield from self._fields_by_place([*words, *ids, *self._fields_by_kind()])
         if is_row:
             yield from ids
-
-    def _fields_by_id(self) -> Iterator[Fields]:
-        for node in dict.fromkeys((self.thing, self.node)):
-            if tail := lasting_id(node):
-                yield {"id": tail}
 
     def _fields_by_words(self) -> Iterator[Fields]:
         # The element itself, then what it says inside, a title first.

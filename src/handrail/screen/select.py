@@ -20,7 +20,7 @@ from handrail.errors import AmbiguousTarget, ElementNotFound, StaleReference
 from handrail.protocol.target import Point, Selector
 from handrail.screen.node import ENABLED, PASSWORD, Bounds, Node, Screen, ScreenPoint, receiver, touchable
 from handrail.screen.reach import element_at, tap_point
-from handrail.screen.text import clean, describe, element_facts, name_of
+from handrail.screen.text import GUESSED, clean, describe, element_facts, name_of
 from handrail.screen.windows import is_input_method, visible
 
 
@@ -102,10 +102,6 @@ def ref_near(node: Node, handles: Handles) -> str | None:
     return handles.ref_of(node) or (handles.ref_of(touched) if touched else None)
 
 
-def _wanted_id(selector: Selector) -> str:
-    return (selector.id or selector.id_contains or "").rpartition("/")[2]
-
-
 def nearest_nodes(screen: Screen, wanted: str, handles: Handles, *, by_id: bool = False) -> list[Node]:
     """Up to three visible elements with a similar label, or id."""
     if not wanted:
@@ -180,7 +176,7 @@ def edit_distance(first: str, other: str, limit: int) -> int:
 
 
 _DEEPEST = 8  # selectors inside selectors
-_HOW = ("exact", "label", "part", "ignoring_case")  # by grade
+_HOW = ("exact", "label", "part", "ignoring_case", "guess")  # by grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +186,7 @@ class FoundElement:
     screen: Screen
     node: Node
     how: str
-    """ref, point, exact, label, part or ignoring_case."""
+    """ref, point, exact, label, part, ignoring_case or guess."""
     handles: Handles
     notes: list[str] = field(default_factory=list)
     place: ScreenPoint | None = None
@@ -248,7 +244,8 @@ def _find_to_depth(screen: Screen, target: Selector | Point, handles: Handles, d
     if not matches.nodes:
         fields = (target.text, target.text_contains, target.description, target.hint, target.state)
         words = next((field for field in fields if field), "")
-        close = nearest_nodes(screen, words or _wanted_id(target), handles, by_id=not words)
+        wanted_id = (target.id or target.id_contains or "").rpartition("/")[2]
+        close = nearest_nodes(screen, words or wanted_id, handles, by_id=not words)
         raise ElementNotFound(
             f"No element matches {target}",
             hint=did_you_mean(close, handles),
@@ -271,6 +268,16 @@ def _find_best_matches(screen: Screen, selector: Selector, handles: Handles, dep
         nodes = screen.inside(search_scope(_find_anchor(screen, selector.within, handles, depth)))
     wish = SelectorMatcher.of(selector)
     graded = [(grade, node) for node in nodes if (grade := wish.grade(node, handles.label_of)) is not None]
+    words = wish.clean.get("text", "")
+    if not graded and words.startswith(
+        GUESSED
+    ):  # a guess counts with its mark alone: no word finds it by chance
+        rest = SelectorMatcher.of(selector.model_copy(update={"text": None}))
+        graded = [
+            (BY_GUESS, node)
+            for node in nodes
+            if screen.memo.get((GUESSED, node)) == words and rest.grade(node, handles.label_of) is not None
+        ]
     anchors = {
         relation: _find_anchor(screen, target, handles, depth)
         for relation in RELATIONS
@@ -278,7 +285,7 @@ def _find_best_matches(screen: Screen, selector: Selector, handles: Handles, dep
     }
     for relation, anchor in anchors.items():
         graded = [(grade, node) for grade, node in graded if is_related(node, relation, anchor)]
-    nodes, best = _best_matches(graded, handles.label_of, wish.clean.get("text", ""))
+    nodes, best = _best_matches(graded, handles.label_of, words)
     return _BestMatches(nodes, best, anchors)
 
 
@@ -334,14 +341,14 @@ def _only_match(screen: Screen, selector: Selector, matches: _BestMatches, handl
             by_receiver[touched] = node
     good = _prefer_fields_to_boxes(list(by_receiver.values()))
     # A touch in the middle of the outer one comes down on the inner one.
-    good = [node for node in good if not any(_takes_touch_of(other, node) for other in good)]
+    good = [
+        node
+        for node in good
+        if not any(each.is_inside(node) and each.bounds.holds(*node.bounds.center) for each in good)
+    ]
     if len(good) > 1:
         raise ambiguous(selector, good, nodes, handles)
     return good[0]
-
-
-def _takes_touch_of(inner: Node, outer: Node) -> bool:
-    return inner is not outer and inner.is_inside(outer) and inner.bounds.holds(*outer.bounds.center)
 
 
 def _reachability_ranks(screen: Screen, nodes: list[Node]) -> list[int]:
@@ -372,11 +379,12 @@ def _prefer_fields_to_boxes(nodes: list[Node]) -> list[Node]:
 _TYPED = frozenset({"text_field"})
 LabelOf = Callable[[Node], str]
 
-EXACT, BY_LABEL, PARTLY, LOOSE = range(4)
+EXACT, BY_LABEL, PARTLY, LOOSE, BY_GUESS = range(5)
 NOTES = {
     BY_LABEL: "matched the label (description, hint or text inside), not the element's own text",
     PARTLY: "matched a part of the field, nothing equals it",
     LOOSE: "matched ignoring case, nothing matches exactly",
+    BY_GUESS: "matched a guessed name: the app names nothing so",
 }
 _TEXT_FIELDS = ("text", "text_contains")
 _FIELDS = ("id", "id_contains", "text", "text_contains", "class_name", "description", "hint", "state", "role")

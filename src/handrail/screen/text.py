@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from handrail.screen.node import MASK, PASSWORD, Node
+from handrail.screen.node import MASK, PASSWORD, Bounds, Node, Screen
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _SPACES = re.compile(r" {2,}")
@@ -100,6 +100,14 @@ def can_stand_unquoted(text: str) -> bool:
         and not _REF_LIKE.search(text)
         and not _STATE_LIKE.search(text)
     )
+
+
+GUESSED = "~"
+"""Before a name that nobody told: guessed from what is around, or read in a picture."""
+
+
+def guessed_name(name: str) -> str:
+    return GUESSED + (name if can_stand_unquoted(name) else quoted(name))
 
 
 def safe_name(name: str, limit: int = 60) -> str:
@@ -337,3 +345,26 @@ def element_facts(node: Node, ref: str | None, **more: Any) -> dict[str, Any]:
         **more,
     }
     return {key: value for key, value in facts.items() if value not in (None, "")}
+
+
+_PAGE_SHARE = 0.8  # of the screen's area
+TALL = 3  # times as high as a part of it: not a row but a card
+
+
+def place_in_box(bounds: Bounds, box: Bounds) -> str:
+    """In a row from left to right, in a tall card from top to bottom too."""
+    x, y = bounds.center
+    column = ("left", "middle", "right")[min(2, max(0, 3 * (x - box.left) // max(1, box.width)))]
+    if box.height <= TALL * bounds.height:
+        return f"({column})"
+    row = ("top", "middle", "bottom")[min(2, max(0, 3 * (y - box.top) // max(1, box.height)))]
+    return f"({row})" if column == "middle" else f"({row} {column})"
+
+
+def place_on_screen(bounds: Bounds, screen: Screen) -> str:
+    if bounds.area > screen.bounds.area * _PAGE_SHARE:
+        return "(whole screen)"
+    x, y = bounds.center
+    row = ("top", "middle", "bottom")[min(2, max(0, 3 * y // max(1, screen.height)))]
+    column = (" left", "", " right")[min(2, max(0, 3 * x // max(1, screen.width)))]
+    return f"({row}{column})"

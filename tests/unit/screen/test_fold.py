@@ -44,10 +44,10 @@ def test_a_selected_one_breaks_the_run() -> None:
     assert body(screen(*cells))[1].endswith("selected")
 
 
-def test_a_run_without_ids_is_named_by_its_neighbour() -> None:
+def test_a_run_without_ids_is_named_by_its_caption() -> None:
     title = node("TextView", text="Rate us", box=(0, 10, 1080, 90))
     stars = [node("ImageView", box=(100 * n, 100, 100 * n + 100, 200), flags="clickable") for n in range(5)]
-    assert body(screen(title, *stars)) == ['"Rate us"', '@g1-5 5× (below "Rate us") 5x1']
+    assert body(screen(title, *stars)) == ['"Rate us"', "@g1-5 5× ~Rate us 5x1"]
 
 
 def test_elements_of_different_size_are_not_alike() -> None:

@@ -285,7 +285,7 @@ def test_a_heading_below_a_picture_is_no_caption() -> None:
 
 def test_the_icon_before_the_title_leads_back_or_opens_the_menu() -> None:
     up, title = zone((0, 80, 140, 220)), text("Termux", box=(160, 100, 600, 200))
-    assert body(screen(up, title))[0] == "@g1 back or menu (top left)"
+    assert body(screen(up, title))[0] == "@g1 ~back or menu"
     more = zone((940, 80, 1080, 220))
     assert body(screen(title, more))[1] == '@g1 (right of "Termux")'
 
@@ -343,3 +343,32 @@ def test_sliders_of_one_card_say_whose_they_are() -> None:
         "Switch", *bars, content_desc="Equalizer", box=(0, 300, 1080, 1000), flags="clickable checkable"
     )
     assert body(screen(card)) == ['@c1 "Equalizer" off', ' @v1 "Equalizer" 10%', ' @v2 "Equalizer" (2nd) 20%']
+
+
+def test_like_nameless_elements_are_numbered_under_their_caption() -> None:
+    caption, cells = (
+        text("Color", box=(0, 0, 400, 80)),
+        [zone((110 * n, 100, 110 * n + 90, 190)) for n in range(2)],
+    )
+    last = zone((330, 100, 420, 190), text="Other")
+    assert body(screen(caption, *cells))[1] == '@g1 (below "Color")'  # a pair is told apart by place
+    third = zone((220, 100, 310, 190))
+    assert body(screen(caption, *cells, third, last))[1:] == ["@g1-3 3× ~Color 3x1", "@b1 Other"]
+
+
+def test_a_caption_names_no_second_group() -> None:
+    caption, cells = (
+        text("Color", box=(0, 0, 400, 80)),
+        [zone((110 * n, 100, 110 * n + 90, 190)) for n in range(3)],
+    )
+    larger = [zone((210 * n, 200, 210 * n + 190, 390)) for n in range(3)]
+    assert body(screen(caption, *cells, *larger))[2].startswith('@g4-6 3× (below "Color"')
+
+
+def test_an_element_is_known_by_the_only_resource_name_inside() -> None:
+    inner = node(
+        "View", node("ImageView", resource_id="a:id/cart_icon", box=(10, 10, 90, 90)), box=(0, 0, 100, 100)
+    )
+    assert body(screen(node("FrameLayout", inner, box=(0, 0, 100, 100), flags="clickable"))) == [
+        "@g1 #cart_icon"
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from handrail.screen.match import match
@@ -280,3 +282,66 @@ def test_the_same_menu_at_another_place_over_another_page_is_another_menu() -> N
 def test_a_form_keeps_its_frame_whatever_its_rows_say() -> None:
     old, new = form("Name", "Street"), form("Town", "Land")
     assert match(old, new).to_new[:4] == [0, 1, 2, 3]
+
+
+def test_a_grid_whose_rows_all_stayed_scrolled_though_the_edges_cut_each_of_them() -> None:
+    """Tall cards, two by two, of which an edge cuts each before or after."""
+    names = ("Alarm", "Theme", "Backup", "Voice")
+
+    def grid(first: int, second: int) -> Screen:
+        edges = [(max(200, top), min(1400, top + 1100)) for top in (first, second)]
+        cards = []
+        for at, name in enumerate(names):
+            left, (top, bottom) = 540 * (at % 2), edges[at // 2]
+            cards.append(node("Button", text=name, box=(left, top, left + 500, bottom), flags="clickable"))
+        return screen(TITLE, node("ScrollView", *cards, box=FRAME, flags="scrollable"))
+
+    old, new = grid(250, 1360), grid(-860, 250)
+    assert all(kept(old, new, name) for name in names)
+
+
+def test_a_remainder_without_words_is_no_row_where_others_came() -> None:
+    def chips(first: str, last: str, left: int) -> Screen:
+        boxes = [
+            (left, 220, left + 400, 300),
+            (left + 420, 220, left + 820, 300),
+            (left + 840, 220, 1080, 300),
+        ]
+        row_of = [
+            node(
+                "FrameLayout",
+                *([node("TextView", text=name, box=box)] if name else []),
+                box=box,
+                flags="clickable",
+            )
+            for name, box in zip((first, "Delivery", last), boxes, strict=True)
+        ]
+        return screen(TITLE, node("RecyclerView", *row_of, box=(0, 200, 1080, 320), flags="scrollable"))
+
+    def last_of(drawn: Screen) -> Any:
+        return [each for each in drawn.nodes if each.clickable][-1]
+
+    old = chips("Figures", "", 180)
+    assert match(old, chips("Figures", "Mall", 150)).new_of(last_of(old)) is not None
+    assert match(old, chips("Sale", "Mall", 150)).new_of(last_of(old)) is None
+
+
+def test_a_field_stays_itself_when_an_error_comes_below_it() -> None:
+    def form_with(*errors: str) -> Screen:
+        field = node(
+            "EditText", hint="E-mail", resource_id="a:id/email", box=(0, 400, 1080, 500), flags="clickable"
+        )
+        words = [node("TextView", text=error, box=(0, 500, 1080, 540)) for error in errors]
+        rows = [
+            node("LinearLayout", field, *words, box=(0, 400, 1080, 600)),
+            node("TextView", text="Terms", box=(0, 700, 1080, 800), flags="clickable"),
+            node("TextView", text="Help", box=(0, 900, 1080, 1000), flags="clickable"),
+        ]
+        return screen(
+            TITLE, node("ScrollView", node("LinearLayout", *rows, box=FRAME), box=FRAME, flags="scrollable")
+        )
+
+    old, new = form_with(), form_with("This is no address", "Write it as a@b.c")
+    field = next(each for each in old.nodes if each.resource_id)
+    assert match(old, new).new_of(field) is not None
+    assert match(new, old).new_of(next(each for each in new.nodes if each.resource_id)) is not None

@@ -324,3 +324,39 @@ def test_a_search_bar_and_the_field_in_it_are_no_riddle() -> None:
     other = node("Button", content_desc="Search", box=row(3), flags="clickable")
     with pytest.raises(AmbiguousTarget):
         find(screen(bar, other), Selector(text="Search"))
+
+
+def swatches(caption: str, top: int, count: int = 4) -> list[str]:
+    cells = [
+        node("View", box=(100 * n, top + 100, 100 * n + 90, top + 190), flags="clickable")
+        for n in range(count)
+    ]
+    return [text(caption, (0, top, 400, top + 80)), *cells]
+
+
+def registered(*drawn: str) -> tuple[Screen, Registry]:
+    shown, registry = screen(*drawn), Registry()
+    registry.rebuild(shown)
+    return shown, registry
+
+
+def test_a_guessed_name_finds_by_its_mark_alone() -> None:
+    shown, registry = registered(*swatches("Color", 0))
+    match = find(shown, Selector(text="~Color 3"), registry)
+    assert (match.node.bounds.left, match.how) == (200, "guess")
+    assert match.notes == ["matched a guessed name: the app names nothing so"]
+    assert registry.label_of(match.node) == ""
+    for words in ({"text": "Color 3"}, {"text_contains": "Color 3"}, {"text": "~color 3"}):
+        with pytest.raises(ElementNotFound):
+            find(shown, Selector(**words), registry)
+
+
+def test_a_told_name_wins_over_an_equal_guess() -> None:
+    shown, registry = registered(*swatches("Color", 0), button("~Color 3", 9))
+    assert find(shown, Selector(text="~Color 3"), registry).node.text == "~Color 3"
+
+
+def test_two_equal_guesses_are_ambiguous() -> None:
+    shown, registry = registered(*swatches("Color", 0), *swatches("Color", 400))
+    with pytest.raises(AmbiguousTarget):
+        find(shown, Selector(text="~Color 3"), registry)

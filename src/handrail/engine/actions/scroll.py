@@ -281,7 +281,7 @@ def _largest_scroller(screen: Screen, nodes: list[Node], direction: Direction) -
 
 
 def _scrolls(node: Node) -> bool:
-    return node.scrollable or node.role in ("list", "web_view")
+    return node.scrollable or node.role == "list" or (node.role == "web_view" and not node.native_id)
 
 
 def _may_scroll_along(node: Node, direction: Direction) -> bool:

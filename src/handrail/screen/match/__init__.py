@@ -384,7 +384,8 @@ def _is_in_place(evidence: LinkEvidence, old: int, new: int) -> bool:
     """A native id is stronger evidence than a place; without one the labels around decide."""
     if evidence.links.old.nodes[old].native_id:
         return is_still_there(evidence, old, new)
-    for rule in _rules_for(evidence.links, old, new):
+    links = evidence.links
+    for rule in OUTSIDE if -1 in (links.old.scroller[old], links.new.scroller[new]) else INSIDE:
         opinion = rule(evidence, old, new)
         if opinion is not None:
             return opinion
@@ -392,12 +393,6 @@ def _is_in_place(evidence: LinkEvidence, old: int, new: int) -> bool:
 
 
 Rule = Callable[[LinkEvidence, int, int], bool | None]
-
-
-def _rules_for(links: Links, old: int, new: int) -> Sequence[Rule]:
-    if -1 in (links.old.scroller[old], links.new.scroller[new]):
-        return OUTSIDE
-    return INSIDE
 
 
 def another_list(evidence: LinkEvidence, old: int, new: int) -> bool | None:
@@ -432,8 +427,11 @@ def another_row(evidence: LinkEvidence, old: int, new: int) -> bool | None:
 
 def part_of_a_page(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """A pager's page is one row. A card in it counts as the same only if most of its labels stayed."""
-    links = evidence.links
-    return evidence.kept_labels.kept_within_row(old, new, links.old.unit[old], links.new.unit[new])
+    links, kept_labels = evidence.links, evidence.kept_labels
+    rows = links.old.unit[old], links.new.unit[new]
+    if evidence.has_own_id(old) and kept_labels.smaller_part_kept_all(*rows):
+        return True  # an error came below a field, or went
+    return kept_labels.kept_within_row(old, new, *rows)
 
 
 INSIDE: tuple[Rule, ...] = (another_list, frame_around_rows, row_itself, another_row, part_of_a_page)

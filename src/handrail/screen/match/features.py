@@ -288,7 +288,7 @@ class KeptLabels:
         if title:
             # A section unfolded: a third of the labels is enough, but most for what was renamed itself.
             return any(map(_most, counts)) or (
-                not self.renamed(old, new) and any(map(_at_least_a_third, counts))
+                not self.renamed(old, new) and any(3 * stayed >= names for stayed, names in counts)
             )
         return self._under_another_title(counts, places[0])
 
@@ -446,11 +446,6 @@ class _LabelCounts:
 def _most(count: Count) -> bool:
     stayed, names = count
     return 2 * stayed > names
-
-
-def _at_least_a_third(count: Count) -> bool:
-    stayed, names = count
-    return 3 * stayed >= names
 
 
 def _nearly_all(count: Count) -> bool:

@@ -84,7 +84,7 @@ def _frame_around(features: ScreenFeatures, order: int) -> Bounds:
 class RowShift:
     """How the rows of one scroll container moved, judged by the rows that are certainly the same."""
 
-    __slots__ = ("_after", "_before", "_own", "cut", "scrolled", "sure", "unchanged")
+    __slots__ = ("_after", "_before", "_own", "cut", "lost_none", "scrolled", "sure", "unchanged")
 
     def __init__(self, links: Links, kept_labels: KeptLabels, old_scroller: int, new_scroller: int) -> None:
         old_rows = [row.order for row in links.old.rows(old_scroller)]
@@ -99,6 +99,9 @@ class RowShift:
         old_looks = Counter([old_tree[row] for row in old_rows])
         new_looks = Counter([new_tree[row] for row in new_rows])
         theirs = set(new_rows)
+        self.unchanged = links.old.tree[old_scroller] == links.new.tree[new_scroller]
+        told_apart = sum(links.old.named[row] and old_looks[old_tree[row]] == 1 for row in old_rows)
+        is_all_there = self.unchanged and told_apart >= NEIGHBOURHOOD  # no row came or left
         sure = {}
         for row in old_rows:
             partner, look = to_new[row], old_tree[row]
@@ -107,7 +110,9 @@ class RowShift:
             if look == new_tree[partner]:
                 alone = old_looks[look] == new_looks[look] == 1
                 certain = alone and (
-                    row not in self.cut or kept_labels.count_kept_in_row(row, partner)[0] >= NEIGHBOURHOOD
+                    row not in self.cut
+                    or is_all_there
+                    or kept_labels.count_kept_in_row(row, partner)[0] >= NEIGHBOURHOOD
                 )
             else:
                 certain = kept_labels.kept_nearly_all_names(row, partner)
@@ -122,10 +127,10 @@ class RowShift:
         kept_new = [
             links.to_old[row] in self.sure for row in new_rows if row not in cut_new and links.new.named[row]
         ]
+        self.lost_none = all(kept_old) and all(kept_new)
         self.scrolled = (_ends_with_kept(kept_old) and _begins_with_kept(kept_new)) or (
             _begins_with_kept(kept_old) and _ends_with_kept(kept_new)
         )
-        self.unchanged = links.old.tree[old_scroller] == links.new.tree[new_scroller]
         a, b = links.old.nodes[old_scroller].bounds, links.new.nodes[new_scroller].bounds
         self._own = Displacement((b.left - a.left,), (b.top - a.top,))
 
@@ -280,7 +285,9 @@ def look_alike(row: Row) -> bool | None:
 def half_hidden(row: Row) -> bool | None:
     """The title of a letter slid under the edge; the note that is left moved as the other rows did."""
     if row.is_cut and row.row_shift.sure and row.lost_no_word:
-        return row.moved_with_the_others
+        # A remainder without a word may be any row's where others came or went.
+        is_told = row.links.old.named[row.old] == row.links.new.named[row.new]
+        return row.moved_with_the_others and (is_told or row.row_shift.lost_none)
     return None
 
 
@@ -288,13 +295,20 @@ def renamed(row: Row) -> bool | None:
     """ "Follow" became "Following" between two rows that did not change. All moved as one."""
     if row.stayed:
         return None
-    return _may_change_words(row) and row.row_shift.encloses(row.old, row.moved)
+    features = row.links.old
+    node, scroller = features.nodes[row.old], features.nodes[features.scroller[row.old]]
+    # Rows of a recycling list may not: another row is more likely than a renamed one.
+    may = node.role in _RELABELLED or (bool(node.resource_id) and scroller.role != "list")
+    return may and row.row_shift.encloses(row.old, row.moved)
 
 
 def same_title(row: Row) -> bool | None:
     """A letter is no longer "unread". Its title stays, and it moved as the others or says most as before."""
-    most = 2 * row.stayed > row.names
-    return _first_name_stays(row) and (row.moved_with_the_others or most)
+    first = row.links.old.first_name(row.old)  # what follows is often its state
+    if first == -1 or not row.kept_labels.stayed[first]:
+        return False
+    is_first = row.links.to_new[first] == row.links.new.first_name(row.new)
+    return is_first and (row.moved_with_the_others or 2 * row.stayed > row.names)
 
 
 ROWS: tuple[Callable[[Row], bool | None], ...] = (
@@ -318,23 +332,6 @@ def _stands_between_certain(row: Row) -> bool:
         ):
             return False
     return True
-
-
-def _may_change_words(row: Row) -> bool:
-    """Rows of a recycling list may not: another row is more likely than a renamed one."""
-    features = row.links.old
-    node, scroller = features.nodes[row.old], features.nodes[features.scroller[row.old]]
-    return node.role in _RELABELLED or (bool(node.resource_id) and scroller.role != "list")
-
-
-def _first_name_stays(row: Row) -> bool:
-    """A row is called by its first name; what follows is often its state."""
-    first = row.links.old.first_name(row.old)
-    return (
-        first != -1
-        and row.kept_labels.stayed[first]
-        and row.links.to_new[first] == row.links.new.first_name(row.new)
-    )
 
 
 _ALIKE = 0.6
@@ -389,9 +386,20 @@ class AlikeRows:
         neighbours.
         """
         neighbours, other_neighbours = ({run.before, run.behind} - {None} for run in (self, other))
-        return bool(neighbours & other.all or other_neighbours & self.all) or not (
-            neighbours or other_neighbours
-        )
+        pairs = [(line, other.all) for line in neighbours] + [(line, self.all) for line in other_neighbours]
+        return not pairs or any(_is_listed(*pair) for pair in pairs)
+
+
+def _is_listed(line: Line | None, lines: frozenset[Line | None]) -> bool:
+    """Whether a row is among others; one that unfolded says more behind a title that no other has."""
+    if line is None or line in lines:
+        return line is not None
+    name, words = line
+    titled = [each for each in lines if each is not None and each[1][:1] == words[:1]]
+    if len(titled) != 1 or titled[0][0] != name or not words:
+        return False
+    shorter, longer = sorted((words, titled[0][1]), key=len)
+    return longer[: len(shorter)] == shorter
 
 
 @dataclass

@@ -96,7 +96,12 @@ def _assemble_screen(draft: ScreenDraft, windows: list[WindowDraft], width: int,
     roots = [window.root for window in windows]
     for position, root in enumerate(roots):
         root.position = position
-    root = roots[0] if len(roots) == 1 else _virtual_root(roots, Bounds(0, 0, width, height))
+    if len(roots) == 1:
+        root = roots[0]
+    else:
+        root = Node("", "", "", "", "", Bounds(0, 0, width, height), 0, "container", 0, children=roots)
+        for child in roots:
+            child.parent = root
     is_whole = len(roots) == len(draft.windows) == 1
     nodes = draft.nodes if is_whole else _number_nodes(root)
     return Screen(root, nodes, width, height, "", draft.rotation, draft.warnings)
@@ -134,13 +139,6 @@ def put_in_front(screen: Screen, window: Node) -> Screen:
     stacked.active = window
     stacked.package = _package_in_front(draft, stacked)
     return stacked
-
-
-def _virtual_root(roots: list[Node], bounds: Bounds) -> Node:
-    root = Node("", "", "", "", "", bounds, 0, "container", 0, children=roots)
-    for child in roots:
-        child.parent = root
-    return root
 
 
 def _number_nodes(root: Node) -> list[Node]:

@@ -28,7 +28,7 @@ from handrail.screen.node import (
     short_class,
     touchable,
 )
-from handrail.screen.parse.build import ScreenDraft, WindowDraft, clamp_bounds
+from handrail.screen.parse.build import ScreenDraft, WindowDraft, clamp_bounds, small_int
 from handrail.screen.windows import IOS_KEYBOARD
 
 PREFIX = "XCUIElementType"
@@ -78,7 +78,7 @@ def ios_node(class_name: str, item: Mapping[str, Any], parent: Node | None) -> N
     role = _role(class_name, traits, parent)
     node = Node(
         class_name, identifier, "", "", _words(item, "bundleId"), _bounds(item),
-        _flags(item, kind, role, traits, value), role, _index(item), parent=parent,
+        _flags(item, kind, role, traits, value), role, small_int(_words(item, "index")), parent=parent,
     )  # fmt: skip
     if role == "text_field":
         node.hint_text = _words(item, "placeholderValue", "placeholder")
@@ -138,11 +138,6 @@ def _words(item: Mapping[str, Any], *names: str) -> str:
     """The text of the first of these attributes that has one."""
     texts = (item[name] for name in names if item.get(name) not in (None, ""))
     return next((str(text) for text in texts if isinstance(text, str | int | float)), "")
-
-
-def _index(item: Mapping[str, Any]) -> int:
-    text = _words(item, "index")
-    return int(text) if text.isdecimal() and len(text) < 7 else 0
 
 
 def _bounds(item: Mapping[str, Any]) -> Bounds:

@@ -324,12 +324,7 @@ def mend_json(text: str) -> str | None:
             now = now.around
             if now is None:
                 return text[:at]
-    return text[:cut] + _closing_brackets(at_cut) if cut else None
-
-
-def _closing_brackets(open_mark: _OpenBracket | None) -> str:
-    closers = []
-    while open_mark is not None:
-        closers.append(open_mark.closing)
-        open_mark = open_mark.around
-    return "".join(closers)
+    text = text[:cut]
+    while at_cut is not None:
+        text, at_cut = text + at_cut.closing, at_cut.around
+    return text if cut else None
