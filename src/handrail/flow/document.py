@@ -221,9 +221,8 @@ def load(path: Path) -> FlowDocument:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problem = Problem(
-            "", f"not UTF-8: byte {error.start}", Mark(line, 1, error.start), "Save it as UTF-8."
-        )
+        mark = Mark(line, 1, error.start)
+        problem = Problem("", f"not UTF-8: byte {error.start}", mark, "Save it as UTF-8.")
         raise invalid_flow([problem], path) from None
     return loads(text, path)
 
@@ -425,37 +424,34 @@ class ModelBuilder:
         if read is not fields:
             return self.model(model, read, inside, path, head)
         # A value that a variable could mend; a wrong key is not one, nor a place where no text can stand.
-        open_texts = {
-            node.start.offset: node
-            for node in (
-                _nearest_node(fields, wrong_field["path"])
-                for wrong_field in wrong
-                if not (_STRAY.match(wrong_field["message"]) or _NO_TEXT.search(wrong_field["message"]))
-            )
-            if isinstance(node, Scalar) and node.unknown
-        }
+        mendable = [
+            problem
+            for problem in wrong
+            if not (_STRAY.match(problem["message"]) or _NO_TEXT.search(problem["message"]))
+        ]
+        nodes = (_nearest_node(fields, problem["path"]) for problem in mendable)
+        open_texts = {node.start.offset for node in nodes if isinstance(node, Scalar) and node.unknown}
         for problem in wrong:
             self._add_problem(problem, fields, open_texts, path, head)
         return None
 
     def _add_problem(
-        self, problem: dict[str, Any], fields: Fields, open_texts: dict[int, Scalar], path: str, head: str
+        self, problem: dict[str, Any], fields: Fields, open_texts: set[int], path: str, head: str
     ) -> None:
         node = _nearest_node(fields, problem["path"])
         shown = re.sub(r"^(action|condition)\b", head, problem["path"]) if head else problem["path"]
+        where = _join_paths(path, shown)
         if isinstance(node, Scalar) and node.start.offset in open_texts:
-            message, give = (
+            message, hint = (
                 f"the variable {node.unknown[0]} has no value",
                 f"Give it with --env {node.unknown[0]}=….",
             )
-            self.later.append(
-                Problem(_join_paths(path, shown), message, node.start, give, rule="unknown-variable")
-            )
+            self.later.append(Problem(where, message, node.start, hint, rule="unknown-variable"))
             return
         node = _nearest_node(fields, problem["path"], key=bool(_STRAY.match(problem["message"])))
         suggestion = problem.get("suggestion")
         hint = f"Did you mean {suggestion}?" if suggestion else _hint_for_field(node, problem)
-        self.problems.append(Problem(_join_paths(path, shown), problem["message"], node.start, hint))
+        self.problems.append(Problem(where, problem["message"], node.start, hint))
 
 
 def _hint_for_field(node: Node, problem: dict[str, Any]) -> str | None:
@@ -483,9 +479,7 @@ def _read_variable_otherwise(node: Any, parts: list[str | int]) -> Any:
     if read is below:
         return node
     if isinstance(node, Items):
-        items = tuple(
-            read if index == parts[0] else node_inside for index, node_inside in enumerate(node.items)
-        )
+        items = tuple(read if index == parts[0] else child for index, child in enumerate(node.items))
         return replace(node, items=items)
     key = str(parts[0])
     return replace(node, entries={**node.entries, key: FieldEntry(node.entries[key].key, read)})

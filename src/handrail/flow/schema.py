@@ -36,34 +36,30 @@ def _vocabulary() -> Schema:
 def flow_schema() -> Schema:
     """The JSON Schema of a flow's file, without references to other documents."""
     source = _vocabulary()
-    models = source["$defs"]
     actions = {cls.__name__ for cls in ACTIONS.values()}
     controls = {"Step", "Repeat", "Branch", "RunFlow", "Parallel"}
     defs = {
-        name: adapt_definition(name, models[name], ("type",) if name in actions else ())
-        for name in models
+        name: adapt_definition(name, model, ("type",) if name in actions else ())
+        for name, model in source["$defs"].items()
         if name not in controls
     }
     defs |= {f"do.{kind}": _value_schema(kind) for kind in ACTIONS}
+    bare = [kind for kind in ACTIONS if _is_bare(kind)]
+    kinds = ("actionStep", "bareStep", "repeatStep", "whenStep", "runFlowStep", "parallelStep")
     defs |= {
         "options": _options_schema(),
         "actionStep": _action_step(),
-        "bareStep": {
-            "enum": [kind for kind in ACTIONS if _is_bare(kind)],
-            "description": "An action without fields.",
-        },
-    }
-    defs |= {"repeatStep": _repeat_schema(), "whenStep": _when_schema(), "runFlowStep": _run_flow_schema()}
-    defs |= {
+        "bareStep": {"enum": bare, "description": "An action without fields."},
+        "repeatStep": _repeat_schema(),
+        "whenStep": _when_schema(),
+        "runFlowStep": _run_flow_schema(),
         "parallelStep": _parallel_schema(),
-        "step": _step_schema(),
+        "step": {"anyOf": [schema_ref(kind) for kind in kinds]},
         "steps": _steps_list(schema_ref("step")),
-    }
-    defs |= {
         "agentestSelector": _agentest_selector(),
         "agentestStep": {"oneOf": [_agentest_kind(name) for name in agentest.STEPS]},
+        "agentestSteps": _steps_list(schema_ref("agentestStep")),
     }
-    defs |= {"agentestSteps": _steps_list(schema_ref("agentestStep"))}
     any_steps = [schema_ref("steps"), schema_ref("agentestSteps")]
     return {
         "$schema": source["$schema"],
@@ -75,19 +71,9 @@ def flow_schema() -> Schema:
 
 
 def _whole_schema(source: Schema, any_steps: list[Schema]) -> Schema:
-    properties = {
-        name: schema for name, schema in source["properties"].items() if name not in ("steps", "env")
-    }
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            **properties,
-            "env": _env_schema("Variables and their values."),
-            "steps": {"anyOf": any_steps},
-        },
-        "required": ["steps"],
-    }
+    properties = {name: part for name, part in source["properties"].items() if name not in ("steps", "env")}
+    properties |= {"env": _env_schema("Variables and their values."), "steps": {"anyOf": any_steps}}
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": ["steps"]}
 
 
 def _env_schema(meaning: str) -> Schema:
@@ -101,11 +87,6 @@ def _env_schema(meaning: str) -> Schema:
 
 def _steps_list(item: Schema) -> Schema:
     return {"type": "array", "items": item, "minItems": 1, "maxItems": MAX_STEPS}
-
-
-def _step_schema() -> Schema:
-    kinds = ("actionStep", "bareStep", "repeatStep", "whenStep", "runFlowStep", "parallelStep")
-    return {"anyOf": [schema_ref(kind) for kind in kinds]}
 
 
 def _is_bare(kind: str) -> bool:
@@ -337,11 +318,7 @@ def with_variables(schema: Mapping[str, Any]) -> Schema:
     """The schema, which also takes `${VARIABLE}` unless it takes any text already."""
     notes = {key: part for key, part in schema.items() if key in ("description", "default")}
     bare = {key: part for key, part in schema.items() if key not in notes}
-    members = (
-        [_array_member_with_variables(part) for part in bare["anyOf"]]
-        if "anyOf" in bare
-        else [_array_member_with_variables(bare)]
-    )
+    members = [_array_member_with_variables(part) for part in bare.get("anyOf", [bare])]
     extra = _variable_schema(members)
     if extra is None:
         return {**notes, **({"anyOf": members} if len(members) > 1 else members[0])}
@@ -356,9 +333,8 @@ def _array_member_with_variables(schema: Mapping[str, Any]) -> Schema:
 
 def _variable_schema(members: list[Schema]) -> Schema | None:
     """Which texts to allow besides: none where any text is right, or where no scalar is."""
-    scalars = [
-        member for member in members if member.get("type") in ("string", "integer", "number", "boolean")
-    ]
+    kinds = ("string", "integer", "number", "boolean")
+    scalars = [member for member in members if member.get("type") in kinds]
     texts = [scalar for scalar in scalars if scalar["type"] == "string"]
     if not scalars or any("pattern" not in text and "enum" not in text for text in texts):
         return None

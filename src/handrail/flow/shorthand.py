@@ -87,10 +87,10 @@ class StepExpander:
             self._report(path, message, node, "Split it with run_flow, or use repeat.")
             return []
         drafts: list[StepDraft | None] = []
-        for index, item_node in enumerate(node.items):
+        for index, child in enumerate(node.items):
             if len(self._problems) >= MANY:
                 break
-            drafts.append(self.step(item_node, f"{path}[{index}]"))
+            drafts.append(self.step(child, f"{path}[{index}]"))
         return drafts
 
     def step(self, node: Node, path: str) -> StepDraft | None:
@@ -108,13 +108,8 @@ class StepExpander:
             if not isinstance(node.value, str) or node.value not in ACTIONS:
                 raise self._unknown_head(node, path)
             action = Fields({"type": _field_entry("type", node)}, node.start, node.end)
-            return StepDraft(
-                Step,
-                path,
-                node.value,
-                node,
-                Fields({"action": _field_entry("action", action)}, node.start, node.end),
-            )
+            fields = Fields({"action": _field_entry("action", action)}, node.start, node.end)
+            return StepDraft(Step, path, node.value, node, fields)
         if isinstance(node, Items):
             raise _Unclear(path, "should be a step, not a list", node, "Remove one of the dashes.")
         if "then" in node.entries or "else" in node.entries:
@@ -164,12 +159,9 @@ class StepExpander:
                 )
             elif entry:
                 own[name] = entry
-        if (
-            "timeout_ms" in cls.model_fields
-            and "timeout_ms" in options
-            and not _has_either_spelling(own, "timeout_ms")
-        ):
-            own["timeout_ms"] = options.pop("timeout_ms")  # beside a wait it is the wait's own
+        beside_wait = "timeout_ms" in cls.model_fields and "timeout_ms" in options
+        if beside_wait and not _has_either_spelling(own, "timeout_ms"):  # it is the wait's own
+            own["timeout_ms"] = options.pop("timeout_ms")
         element = options.pop("element", None)
         if element and not isinstance(element.value, Fields):
             self._report(f"{path}.element", "should be a mapping", element.value, None)

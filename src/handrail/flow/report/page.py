@@ -38,7 +38,6 @@ from handrail.flow.report.summary import (
     moment,
     overall_outcome,
     repair_words,
-    step_number,
     step_to_blame,
     tag,
     verdict,
@@ -103,7 +102,7 @@ def _step_head(sheet: RowContext, step: StepRecord) -> list[Content]:
     notes += [tag("span", words, class_="note") for words in plain if words]
     return [
         outcome_sign(step.outcome),
-        tag("span", step_number(step), class_="number"),
+        tag("span", step.number, class_="number"),
         tag("bdi", step.words, class_="label"),
         tag("span", notes, class_="notes"),
         step_track(sheet.record, step),
@@ -114,7 +113,8 @@ def _step_head(sheet: RowContext, step: StepRecord) -> list[Content]:
 def _step_body(sheet: RowContext, step: StepRecord, anchor: str) -> Iterator[Content]:
     if (step.error or step.code) and step_to_blame([step], NOTABLE) is step:
         yield failure_box(failure_message(step), step.hint, step.outcome)
-    blocks = [fact_list(step)]
+    facts = [*_facts_of_step(step), *(_facts_of_envelope(step.envelope) if step.envelope else ())]
+    blocks = [tag("dl", [(tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts")]
     if step.source.keys() != {"device"}:  # a device's share of a parallel step stands nowhere by itself
         plain = json.loads(json.dumps(_source_outline(step.source), ensure_ascii=False, default=str))
         blocks.append(
@@ -144,11 +144,6 @@ _RESTED = {
     "loading": "the app was still loading",
 }
 Fact = tuple[str, Content]
-
-
-def fact_list(step: StepRecord) -> Html:
-    rows = [*_facts_of_step(step), *(_facts_of_envelope(step.envelope) if step.envelope else ())]
-    return tag("dl", [(tag("dt", name), tag("dd", value)) for name, value in rows], class_="facts")
 
 
 def _facts_of_step(step: StepRecord) -> Iterator[Fact]:
@@ -631,7 +626,7 @@ def what_failed(record: FlowRecord, step: StepRecord, album: ReportAlbum) -> Htm
     tree = next((trace.final_ui_tree for trace in _traces_of(record) if trace.final_ui_tree), "")
     screen = titled_block("The screen then, as agents read it", tree) if tree else None
     sides = [side for side in (pictures_of_step(step, album), screen) if side is not None]
-    title = tag("h3", f"Step {'.'.join(str(at + 1) for at in step.path)}: ", tag("bdi", step.words))
+    title = tag("h3", f"Step {step.number}: ", tag("bdi", step.words))
     error = failure_box(failure_message(step), step.hint, step.outcome)
     return tag("section", title, error, tag("div", sides, class_="beside"), class_="what-failed")
 
@@ -702,13 +697,13 @@ def _screen_at_step(
     if not isinstance(placed, PlacedPicture):
         return tag("p", f"No picture: {placed}.", class_="missing")
     marks = list(touch_marks(step, placed)) if touched else []
-    return picture_svg(placed, marks, f"Screen {'before' if touched else 'after'} step {step_number(step)}")
+    return picture_svg(placed, marks, f"Screen {'before' if touched else 'after'} step {step.number}")
 
 
 def _reel_row(anchor: str, step: StepRecord, at: int, *, several: bool) -> Html:
     label: list[Content] = [
         outcome_sign(step.outcome),
-        tag("span", step_number(step), class_="number"),
+        tag("span", step.number, class_="number"),
         tag("bdi", f"{step.device}: {step.label}" if several else step.label, class_="label"),
         tag("span", _outcome_words(step), class_="note"),
         tag("span", duration(step.duration_ms), class_="took"),
