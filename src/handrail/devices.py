@@ -80,9 +80,7 @@ async def pick(wanted: str | None, config: Config, clock: Clock, env: Mapping[st
     name = wanted or config.device or ""
     if name == "ios":
         name = (await place_of(name, clock, env)).name
-    if named_kind(name):
-        return DiscoveredDevice(name, via="direct")
-    if host_port(name):
+    if named_kind(name) or host_port(name):
         return DiscoveredDevice(name, via="direct")
     iphones, opened = await asyncio.gather(discover_iphones(clock, env), open_phones(config))
     beside = (*iphones.devices, *_beside(iphones.devices, opened))

@@ -191,15 +191,13 @@ class Runtime:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
         self._use.check()
         chosen = (await pick(serial, self.config, self.clock, self.env)).serial
-        if kind := named_kind(chosen):
-            async with self._opening[chosen]:
-                if chosen not in self._sessions:
-                    await self.session_with(await self._surface_by_name(kind, chosen))
-                return self._sessions[chosen]
         async with self._opening[chosen]:
             if chosen not in self._sessions:
-                device = await open_device(chosen, self.config, self.clock, self.env)
-                self._sessions[chosen] = await self._open(device, helper)
+                if kind := named_kind(chosen):
+                    await self.session_with(await self._surface_by_name(kind, chosen))
+                else:
+                    device = await open_device(chosen, self.config, self.clock, self.env)
+                    self._sessions[chosen] = await self._open(device, helper)
             return self._sessions[chosen]
 
     async def _surface_by_name(self, kind: str, name: str) -> Surface:
