@@ -61,19 +61,16 @@ def flow_schema() -> Schema:
         "agentestSteps": _steps_list(schema_ref("agentestStep")),
     }
     any_steps = [schema_ref("steps"), schema_ref("agentestSteps")]
+    own = {name: part for name, part in source["properties"].items() if name not in ("steps", "env")}
+    own |= {"env": _env_schema("Variables and their values."), "steps": {"anyOf": any_steps}}
+    document = {"type": "object", "additionalProperties": False, "properties": own, "required": ["steps"]}
     return {
         "$schema": source["$schema"],
         "title": source["title"],
         "description": source["description"],
-        "anyOf": [_whole_schema(source, any_steps), *any_steps],
+        "anyOf": [document, *any_steps],
         "$defs": defs,
     }
-
-
-def _whole_schema(source: Schema, any_steps: list[Schema]) -> Schema:
-    properties = {name: part for name, part in source["properties"].items() if name not in ("steps", "env")}
-    properties |= {"env": _env_schema("Variables and their values."), "steps": {"anyOf": any_steps}}
-    return {"type": "object", "additionalProperties": False, "properties": properties, "required": ["steps"]}
 
 
 def _env_schema(meaning: str) -> Schema:
@@ -214,24 +211,20 @@ def _agentest_kind(name: str) -> Schema:
     model = _vocabulary()["$defs"][ACTIONS[rule.native].__name__]
     properties: Schema = {"action": {"const": name}}
     for foreign, path in rule.fields.items():
-        properties[foreign] = _agentest_field(model, native_path_of(path), required=foreign in rule.required)
+        first, _, last = native_path_of(path).partition(".")
+        if last:  # a coordinate
+            field = dict(_vocabulary()["$defs"]["Point"]["properties"][last])
+        elif first in ("target", "within"):
+            field = schema_ref("agentestSelector")
+        else:
+            field = {key: part for key, part in model["properties"][first].items() if key != "default"}
+        field = _schema_with_fractions(field)
+        properties[foreign] = field if foreign in rule.required else {"anyOf": [field, {"type": "null"}]}
     required = ["action", *rule.required]
     return both_spellings(
         {"type": "object", "additionalProperties": False, "properties": properties, "required": required},
         variables=False,
     )
-
-
-def _agentest_field(model: Schema, path: str, *, required: bool) -> Schema:
-    first, _, last = path.partition(".")
-    if last:  # a coordinate
-        field = dict(_vocabulary()["$defs"]["Point"]["properties"][last])
-    elif first in ("target", "within"):
-        field = schema_ref("agentestSelector")
-    else:
-        field = {key: part for key, part in model["properties"][first].items() if key != "default"}
-    field = _schema_with_fractions(field)
-    return field if required else {"anyOf": [field, {"type": "null"}]}
 
 
 def _schema_with_fractions(schema: Schema) -> Schema:

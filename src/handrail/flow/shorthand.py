@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from handrail.errors import did_you_mean
 from handrail.flow.parse import MANY, MAX_STEPS, FieldEntry, Fields, Items, Node, Problem, Scalar
 from handrail.flow.variables import as_texts, name_problems
 from handrail.protocol.act import SHARED_FIELDS, Act
@@ -143,7 +144,7 @@ class StepExpander:
 
     def _unknown_head(self, word: Scalar, path: str) -> _Unclear:
         close = nearest_kind(word.text, [kind for kind in HEADS if kind != "when"])
-        guess = f"Did you mean {' or '.join(close)}?" if close else "`handrail actions` lists them."
+        guess = did_you_mean(close, "`handrail actions` lists them.")
         return _Unclear(path, f"{word.text[:60]!r} is not an action", word, guess)
 
     def _action(self, node: Fields, kind: str, path: str) -> StepDraft:
@@ -291,8 +292,7 @@ class StepExpander:
             hint = f"It belongs inside: `{kind}: {{…, {key}: …}}`."
             self._report(f"{path}.{key}", f"is a field of {kind}, not of the step", entry.key, hint)
             return
-        close = nearest(key, allowed)
-        guess = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(allowed)}."
+        guess = did_you_mean(nearest(key, allowed), f"Known here: {', '.join(allowed)}.")
         self._report(f"{path}.{key}", "is not known here", entry.key, guess)
 
     def _report(self, path: str, message: str, node: Node, hint: str | None) -> None:

@@ -107,12 +107,8 @@ def _late_value(match: re.Match[str], values: Mapping[str, str], wanted: Collect
         return match[0]
     value = values.get(name)
     if value is None:
-        raise InvalidAction(
-            f"the variable {name} has no value yet",
-            path="",
-            hint="Read it by an earlier step.",
-            variable=name,
-        )
+        hint = "Read it by an earlier step."
+        raise InvalidAction(f"the variable {name} has no value yet", path="", hint=hint, variable=name)
     if f"${{{_SECRET}" in value:
         raise InvalidAction(
             f"what was read into {name} names a secret", path="", hint="Write ${secret:…} in the file itself."
@@ -161,21 +157,14 @@ def _value_of_reference(match: re.Match[str], env: Mapping[str, str]) -> str:
     if value is None:
         close = nearest(name, env)
         guess = f"Did you mean ${{{close[0]}}}? " if close else ""
-        raise InvalidAction(
-            f"the variable {name} has no value",
-            path="",
-            hint=f"{guess}Give it in the file's env, with --env {name}=…, or write ${{{name}:-default}}.",
-            variable=name,
-        )
+        hint = f"{guess}Give it in the file's env, with --env {name}=…, or write ${{{name}:-default}}."
+        raise InvalidAction(f"the variable {name} has no value", path="", hint=hint, variable=name)
     return value
 
 
 def _parse_reference(inside: str) -> VariableReference:
     name, separator, default = inside.partition(":-")
     if not NAME.fullmatch(name):
-        raise InvalidAction(
-            f"${{{inside[:60]}}} is not a variable",
-            path="",
-            hint="Write ${NAME} or ${NAME:-default}; $${ is a literal ${.",
-        )
+        hint = "Write ${NAME} or ${NAME:-default}; $${ is a literal ${."
+        raise InvalidAction(f"${{{inside[:60]}}} is not a variable", path="", hint=hint)
     return VariableReference(name, default if separator else None)

@@ -151,11 +151,8 @@ def replace_value(text: str, place: Place, new: Any) -> str:
     here = (place.line, place.column)
     node = next((node for node in _every_node(root) if (node.start.line, node.start.column) == here), None)
     if node is None:
-        raise InvalidAction(
-            f"{place}: no value starts here",
-            path="",
-            hint="Take the place from the document of this very text.",
-        )
+        hint = "Take the place from the document of this very text."
+        raise InvalidAction(f"{place}: no value starts here", path="", hint=hint)
     for start, end, written in reversed(_find_edits(text, node, new, is_json)):
         text = text[:start] + written + text[end:]
     return text

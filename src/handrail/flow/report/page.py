@@ -587,11 +587,9 @@ def _progress_words(record: FlowRecord) -> str:
     if record.outcome == "skipped":
         return "skipped"
     total = record.trace.total_steps if record.trace else len(record.steps)
-    done = (
-        record.trace.steps_completed
-        if record.trace
-        else sum(step.outcome not in BAD for step in record.steps)
-    )
+    done = sum(step.outcome not in BAD for step in record.steps)
+    if record.trace:
+        done = record.trace.steps_completed
     return f"{done} of {total} steps · {duration(record.duration_ms)}"
 
 

@@ -105,16 +105,9 @@ def short_label(label: str) -> str:
 def _step_lines(steps: Sequence[StepRecord], depth: int) -> Iterator[str]:
     for step in steps:
         head = f"{WORDS[step.outcome]:<8}{'  ' * depth}{step.number:<4} {short_label(step.words)}"
-        notes = [duration(step.duration_ms), *_step_notes(step)]
-        yield f"{head}  ({', '.join(notes)})"
+        notes = [duration(step.duration_ms), f"{step.tries} tries" if step.tries > 1 else "", step.code or ""]
+        yield f"{head}  ({', '.join(filter(None, notes))})"
         yield from _step_lines(step.children, depth + 1)
-
-
-def _step_notes(step: StepRecord) -> Iterator[str]:
-    if step.tries > 1:
-        yield f"{step.tries} tries"
-    if step.code:
-        yield step.code
 
 
 BAD: frozenset[Outcome] = frozenset({"failed", "stopped"})

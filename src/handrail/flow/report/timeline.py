@@ -56,22 +56,16 @@ def step_track(record: FlowRecord, step: StepRecord) -> Html:
 
 
 def _device_lane(record: FlowRecord, name: str, steps: Named, beside: list[TimeStretch]) -> Html:
-    bars = [_stretch_bar(record, stretch) for stretch in beside]
-    bars += [_linked_bar(record, anchor, step) for anchor, step in steps]
+    bars = []
+    for stretch in beside:
+        words = f"{stretch.words}: {duration(stretch.duration_ms)}"
+        bars.append(tag("g", tag("title", words), _bar(record, stretch, f"part {stretch.part}", _THINNEST)))
+    for anchor, step in steps:
+        words = f"{step.number}  {step.label}: {step.outcome}, {duration(step.duration_ms)}"
+        drawn = [tag("title", words), _bar(record, step, step.outcome, _THIN)]
+        bars.append(tag("a", drawn, href=f"#{anchor}", tabindex=-1))
     who = tag("span", name, class_="who") if name else None
     return tag("div", who, tag("div", _svg_drawing(bars, "lane"), class_="strip"), class_="row")
-
-
-def _linked_bar(record: FlowRecord, anchor: str, step: StepRecord) -> Html:
-    words = f"{step.number}  {step.label}: {step.outcome}, {duration(step.duration_ms)}"
-    return tag(
-        "a", tag("title", words), _bar(record, step, step.outcome, _THIN), href=f"#{anchor}", tabindex=-1
-    )
-
-
-def _stretch_bar(record: FlowRecord, stretch: TimeStretch) -> Html:
-    words = f"{stretch.words}: {duration(stretch.duration_ms)}"
-    return tag("g", tag("title", words), _bar(record, stretch, f"part {stretch.part}", _THINNEST))
 
 
 def _svg_drawing(bars: list[Html], name: str) -> Html:
