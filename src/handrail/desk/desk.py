@@ -22,7 +22,6 @@ from pydantic_core import to_json
 
 from handrail.clock import Clock
 from handrail.desk import windows
-from handrail.desk.desktop import dismiss, next_expiry, remove_expired, set_badge, withdraw_question
 from handrail.desk.hub import DeskClient, Hub
 from handrail.desk.questions import (
     BrowserQuestions,
@@ -32,7 +31,15 @@ from handrail.desk.questions import (
     Remember,
     with_request_ids,
 )
-from handrail.desk.reduce import reduce, reduce_batch
+from handrail.desk.reduce import (
+    dismiss,
+    next_expiry,
+    reduce,
+    reduce_batch,
+    remove_expired,
+    set_badge,
+    withdraw_question,
+)
 from handrail.desk.state import (
     REST,
     DeskDraft,
@@ -229,7 +236,10 @@ class Desk:
             case ShortcutAction():
                 self._open_shortcut(frame)
             case RenderingFeedback():
-                self._hear_of_page(client, frame)
+                is_awaited = self.pending.awaits(frame.request_id)
+                is_answer = self.pending.answer(client, frame)
+                if frame.kind == "iframe" and is_answer == is_awaited:
+                    self._report_page(frame, is_answer=is_answer)
             case SubscribeMonitor():
                 size = frame.viewport
                 viewport = windows.viewport_of(size.w, size.h) if size else None
@@ -254,10 +264,9 @@ class Desk:
     async def _answer_dialog(self, frame: DialogFeedback) -> None:
         dialog = next((dialog for dialog in self.state.dialogs if dialog.id == frame.dialog_id), None)
         if dialog is None:
+            hint = "It was answered elsewhere, withdrawn, or its time was over."
             raise InvalidAction.at(
-                "dialogId",
-                f"{frame.dialog_id!r:.80} does not wait for an answer",
-                hint="It was answered elsewhere, withdrawn, or its time was over.",
+                "dialogId", f"{frame.dialog_id!r:.80} does not wait for an answer", hint=hint
             )
         self._change(lambda draft: withdraw_question(draft, frame.dialog_id))
         await self.dialogs.answer(dialog, frame.confirmed, bool(frame.remember))
@@ -286,12 +295,6 @@ class Desk:
             fields["form_data"] = dict(frame.form_data)
         self._post_of_window("component_action", frame, **fields)
 
-    def _hear_of_page(self, client: DeskClient, frame: RenderingFeedback) -> None:
-        is_awaited = self.pending.awaits(frame.request_id)
-        is_answer = self.pending.answer(client, frame)
-        if frame.kind == "iframe" and is_answer == is_awaited:
-            self._report_page(frame, is_answer=is_answer)
-
     def _report_page(self, frame: RenderingFeedback, *, is_answer: bool) -> None:
         """Tells the maker of a window what became of its page after the call that made it was answered.
 
@@ -302,9 +305,7 @@ class Desk:
         birth = next((birth for birth in births if (birth.window_id, birth.request_id) == asked), None)
         if birth is None or birth.is_persons:
             return
-        outcome = (
-            {"success": frame.success, "error": frame.error} if frame.error else {"success": frame.success}
-        )
+        outcome = {"success": frame.success} | ({"error": frame.error} if frame.error else {})
         last = self._page_reports.get(birth.key)
         if last is not None and (last.success or (last.success, last.error) == (frame.success, frame.error)):
             return
