@@ -237,10 +237,8 @@ class HttpAuth:
 
     def _visitor_by_bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         scheme, _, token = authorization.partition(" ")
-        is_owner, is_program = (
-            _is_same_secret(token.strip(), self.keys.key),
-            _is_same_secret(token.strip(), self.keys.token),
-        )
+        is_owner = _is_same_secret(token.strip(), self.keys.key)
+        is_program = _is_same_secret(token.strip(), self.keys.token)
         if scheme.lower() != "bearer" or not (is_owner or is_program):
             return self._wrong(address, _WRONG_TOKEN)
         name, is_remote = clean_agent_name(headers.get(AGENT_HEADER)), self._is_remote(headers, address)

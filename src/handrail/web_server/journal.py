@@ -227,7 +227,7 @@ def _read_number(parameters: Mapping[str, str], name: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or len(text) > DIGITS:
-        raise InvalidAction(f"{name}: {text[:40]!r} is not a number", path=name, hint="Give digits only.")
+        raise InvalidAction.at(name, f"{text[:40]!r} is not a number", hint="Give digits only.")
     return int(text)
 
 
@@ -328,7 +328,7 @@ async def save_flow(request: DeskRequest) -> JSON:
         raise InvalidAction("There is no folder of flows here", hint="Start the desk with --flows DIR.")
     session, device = body.get("session"), body.get("device")
     if not isinstance(session, str) or not session:
-        raise InvalidAction("session: should be a text", path="session")
+        raise InvalidAction.at("session", "should be a text")
     device = device if isinstance(device, str) and device else None
     name = f"recorded {datetime.fromtimestamp(runtime.clock.now_ms() / 1000):%Y-%m-%d %H.%M}"
     text = await asyncio.to_thread(flow_text, runtime.journal, device=device, session=session, name=name)

@@ -334,7 +334,7 @@ def read_manifest(folder: Path) -> AppManifest:
     try:
         fields = read_json((folder / MANIFEST).read_bytes())
     except OSError as error:
-        raise InvalidAction(f"{MANIFEST}: {error.strerror or error}", path=MANIFEST) from None
+        raise InvalidAction.at(MANIFEST, f"{error.strerror or error}") from None
     return validate_model(AppManifest, fields)
 
 

@@ -377,14 +377,10 @@ async def list_stops(request: DeskRequest) -> JSON:
     """Phones that somebody stopped and nobody has handed back; `all` where every phone is stopped."""
     runtime, name_of = request.runtime, request.context.phones.name
     held = [lease for lease in await runtime.leases.all(runtime.sessions) if lease.is_stopped]
-    rows = [
-        {
-            "device": lease.device,
-            "name": name_of(lease.device),
-            "by": str(lease.holder.label or lease.holder.id),
-        }
-        for lease in held
-    ]
+    rows = []
+    for lease in held:
+        holder = str(lease.holder.label or lease.holder.id)
+        rows.append({"device": lease.device, "name": name_of(lease.device), "by": holder})
     return {"phones": rows, "all": await runtime.leases.holder(NO_PHONE) is not None}
 
 
@@ -492,7 +488,7 @@ async def name_phone(request: DeskRequest) -> JSON:
     """Give this phone a name for people; an empty name takes it away."""
     name = (await json_object(request)).get("name")
     if not isinstance(name, str):
-        raise InvalidAction("name: should be a text", path="name")
+        raise InvalidAction.at("name", "should be a text")
     phones = request.context.phones
     session = await phones.session(request.path_params["device"])
     phones.names.give(session.serial, name)
@@ -588,11 +584,7 @@ class AddedPhones:
             )  # fmt: skip
             session = await runtime.session(serial)
         except HandrailError as error:
-            pairing.state, pairing.say, pairing.hint = (
-                "failed",
-                error.message,
-                error.hint or "",
-            )
+            pairing.state, pairing.say, pairing.hint = "failed", error.message, error.hint or ""
         else:
             pairing.state, pairing.device = "ready", session.serial
             pairing.say = f"{session.facts.model} is here."
