@@ -328,10 +328,8 @@ class CallList:
         waiting = sum(bool(other.questions.all) and not other.is_told for other in self.calls)
         if waiting >= MOST_WAITING:
             call.task.cancel()
-            raise ActionRejected(
-                f"{waiting} calls wait for a person already",
-                hint="Answer some of them: `handrail approvals` lists what is asked.",
-            )
+            hint = "Answer some of them: `handrail approvals` lists what is asked."
+            raise ActionRejected(f"{waiting} calls wait for a person already", hint=hint)
         self.calls.append(call)
 
     def remove(self, call: WaitingCall) -> None:
