@@ -29,7 +29,7 @@ from handrail.flow.plan import real_path
 from handrail.invocation import is_in_foreground, run
 from handrail.journal import Journal
 from handrail.journal.journal import witness_of
-from handrail.local_socket import open_desk
+from handrail.local_socket import desk_address
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.traits import Pressed, Span
 from handrail.safety.approval_store import AskedApproval, GrantTerms, grant_id
@@ -438,7 +438,7 @@ class FlowQuestions:
         if yes is not None:
             yes.times -= 1  # before anything is awaited: two questions at once can't share the last one
         config = Config.from_env(os.environ)
-        is_desk_open = self.waits is None and bool(open_desk(str(config.home), str(config.desk)))
+        is_desk_open = self.waits is None and bool(desk_address(str(config.home), str(config.desk)))
         waits = self.waits or is_desk_open
         answer = "waits" if waits else "approved" if yes else "rejected"
         record = self._question_document(approval, answer)

@@ -119,7 +119,7 @@ async def _serve(options: McpOptions) -> None:
             stack.push_async_callback(release_locks)
         if not runtime.is_shared:
             await stack.enter_async_context(serve_local(runtime))
-        tool_calls = ToolCalls(runtime.approvals, runtime.clock, desk=runtime.open_desk)
+        tool_calls = ToolCalls(runtime.approvals, runtime.clock, desk=runtime.desk_address)
         stack.push_async_callback(tool_calls.close)
         server = build_mcp_server(state, structured=options.structured, calls=tool_calls)
         if options.http:

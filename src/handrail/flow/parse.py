@@ -146,16 +146,16 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         advice = {"suggestion": self.suggestion} if self.suggestion else {}
         place = {"line": self.mark.line, "column": self.mark.column}
-        return {"path": self.where, "message": self.message, **place, **advice}
+        return {"path": self.short_path, "message": self.message, **place, **advice}
 
     @property
-    def where(self) -> str:
+    def short_path(self) -> str:
         """The path, cut to a length that fits in a message."""
         return self.path if len(self.path) <= _LONG else f"{self.path[:_LONG]}…"
 
     @property
     def sentence(self) -> str:
-        return f"{self.where}: {self.message}" if self.path else self.message
+        return f"{self.short_path}: {self.message}" if self.path else self.message
 
 
 class Unreadable(Exception):
@@ -195,7 +195,7 @@ def invalid_flow(problems: Sequence[Problem], path: Path | None) -> InvalidActio
         "\n".join(lines),
         hint=first.suggestion
         or "`handrail flow check` shows every problem with its line; docs/flows.md the language.",
-        path=first.where,
+        path=first.short_path,
         file=str(path) if path else None,
         line=first.mark.line,
         column=first.mark.column,

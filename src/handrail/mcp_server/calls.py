@@ -164,7 +164,7 @@ class ToolCall:
 
     @property
     def caller_state(self) -> CallerState:
-        return self.state.of(self.caller)
+        return self.state.state_of(self.caller)
 
     async def session(self, wanted: str | None = None) -> Session:
         return await self.state.session(self.caller, wanted)
@@ -453,7 +453,7 @@ class McpState:
         self._callers: dict[str, CallerState] = {}
         self._sessions: dict[str | None, Session] = {}
 
-    def of(self, caller: Caller) -> CallerState:
+    def state_of(self, caller: Caller) -> CallerState:
         caller_state = self._callers.pop(caller.id, None) or CallerState()
         self._callers[caller.id] = caller_state  # the last one is the one heard most recently
         while len(self._callers) > MOST_CALLERS:
@@ -462,7 +462,7 @@ class McpState:
 
     async def session(self, caller: Caller, wanted: str | None = None) -> Session:
         """Of the named device, else the one that the caller connected to, else the door's own."""
-        name = wanted or self.of(caller).device or self.device
+        name = wanted or self.state_of(caller).device or self.device
         if name not in self._sessions:  # looking for devices takes longer than most actions
             self._sessions[name] = await self.runtime.session(name)
         return self._sessions[name]

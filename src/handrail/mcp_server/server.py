@@ -76,9 +76,9 @@ class ResourceOffer:
 
 async def _look_afresh(state: McpState, caller: Caller, action: AnyAction) -> ToolAnswer:
     """Reads the screen for a resource. It does not count as shown to the caller's tools."""
-    before = dict(state.of(caller).revisions)
+    before = dict(state.state_of(caller).revisions)
     answer = await act_on_phone(ToolCall(state, caller, action.type, {}), action)
-    state.of(caller).revisions = before
+    state.state_of(caller).revisions = before
     return answer
 
 
@@ -122,7 +122,7 @@ async def session_flow(state: McpState, caller: Caller, device: str) -> str:
 
 
 async def _read_last_run(state: McpState, caller: Caller, _: str) -> str:
-    ran = state.of(caller).last_run
+    ran = state.state_of(caller).last_run
     if ran is None:
         raise InvalidAction("No flow was run yet", hint="run_flow runs one.", path="uri")
     return _redacted_json(state, {"note": FRAME, **ran})
@@ -313,7 +313,7 @@ def build_mcp_server(
                     state, params.name, params.arguments, caller=caller, progress=progress
                 )
 
-        device = state.of(caller).device or state.device
+        device = state.state_of(caller).device or state.device
         reply = await tool_calls(ctx, params, owner_of_request(ctx), device, work)
         if isinstance(reply, WaitingCall):
             return task_created(reply)
