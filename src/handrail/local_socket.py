@@ -92,7 +92,7 @@ def take_lock(home: str, name: str) -> int | None:
     return handle
 
 
-def open_in_daemon(home: str) -> list[str]:
+def phones_open_in_daemon(home: str) -> list[str]:
     """Serials of the devices that the daemon of a home has open, from its lock file."""
     import json  # noqa: PLC0415  (clients of the daemon do without)
 
