@@ -442,11 +442,12 @@ class ModelBuilder:
         shown = re.sub(r"^(action|condition)\b", head, problem["path"]) if head else problem["path"]
         where = _join_paths(path, shown)
         if isinstance(node, Scalar) and node.start.offset in open_texts:
-            message, hint = (
-                f"the variable {node.unknown[0]} has no value",
-                f"Give it with --env {node.unknown[0]}=….",
+            name = node.unknown[0]
+            give = f"Give it with --env {name}=…."
+            missing = Problem(
+                where, f"the variable {name} has no value", node.start, give, rule="unknown-variable"
             )
-            self.later.append(Problem(where, message, node.start, hint, rule="unknown-variable"))
+            self.later.append(missing)
             return
         node = nearest_node(fields, split_path(problem["path"]), key=bool(_STRAY.match(problem["message"])))
         suggestion = problem.get("suggestion")

@@ -251,8 +251,8 @@ def openapi_document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
                 paths.setdefault(path, {})[method.lower()] = _operation(route, method, path)
     # Each with its own definitions lifted out, so that every reference points into this document.
     schemas: dict[str, Any] = {"Failure": _FAILURE}
-    adapters = {"Action": ACTION, "Envelope": TypeAdapter(Envelope), "Answer": TypeAdapter(AnswerBody)}
-    for name, adapter in adapters.items():
+    described: dict[str, TypeAdapter[Any]] = {"Action": ACTION, "Envelope": TypeAdapter(Envelope)}
+    for name, adapter in (described | {"Answer": TypeAdapter(AnswerBody)}).items():
         schema = schema_of(adapter, name)
         schema.pop("$schema")
         parts = schema.pop("$defs", {}) | {name: schema}

@@ -272,8 +272,9 @@ class ActionFeed:
                     if row.action_id not in self._published:
                         is_open = row.state == UNFINISHED
                         envelope = None if is_open else self._runtime.journal.show(row.action_id).envelope
+                        fields = {"action_id": row.action_id, "device": row.device, "action_type": row.type}
                         state = "accepted" if is_open else row.state
-                        self._publish(row.action_id, state, row.device, row.type, row.actor, envelope)
+                        self._publish({**fields, "lifecycle_state": state, "actor": row.actor}, envelope)
                 await self._runtime.clock.sleep_ms(TICK_MS)
 
     async def _listen(self, session: Session, events: Listener) -> None:
@@ -288,26 +289,22 @@ class ActionFeed:
                 del self._published[next(iter(self._published))]
             if event.terminal or is_phone:
                 envelope = event.envelope.to_dict() if event.envelope else None
-                actor = {"kind": event.actor, "id": event.by} if event.actor else None
-                about = (event.action_id, event.state, event.device, event.action_type, actor, envelope)
-                more = {"said": event.waits_for or None, "bounds": event.bounds or None}
-                self._publish(*about, **more)
+                fields: dict[str, Any] = {
+                    "action_id": event.action_id,
+                    "lifecycle_state": event.state,
+                    "device": event.device,
+                    "action_type": event.action_type,
+                    "actor": {"kind": event.actor, "id": event.by} if event.actor else None,
+                    "said": event.waits_for or None,
+                    "bounds": event.bounds or None,
+                }
+                self._publish(fields, envelope)
             if is_phone:
                 self._context.phones.on_event(session, event)
 
-    def _publish(
-        self,
-        action_id: str,
-        state: str,
-        device: str | None,
-        kind: str | None,
-        actor: dict[str, Any] | None,
-        envelope: dict[str, Any] | None,
-        **more: Any,
-    ) -> None:
-        fields = {"action_id": action_id, "lifecycle_state": state, "device": device, "action_type": kind}
-        fields |= {"actor": actor, "envelope": slim_envelope(envelope) if envelope else None}
-        self._context.desk.publish("ENVELOPE", **fields, **more)
+    def _publish(self, fields: dict[str, Any], envelope: dict[str, Any] | None) -> None:
+        shown = slim_envelope(envelope) if envelope else None
+        self._context.desk.publish("ENVELOPE", **fields, envelope=shown)
 
     def _new_rows(self) -> Iterator[ActionRow]:
         """Newest first. Where nothing happened, only one row is read."""
