@@ -15,7 +15,6 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never, cast
 
 from pydantic_core import to_json
@@ -415,15 +414,6 @@ class AgentInbox:
         await wait_for_event(self._clock, self._arrived, timeout_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class DeskChanges:
-    """One write: what changed since the last one."""
-
-    windows: dict[str, Row | None]
-    rest: str | None
-    """All but the windows; None where it is as it was."""
-
-
 def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[DeskState, int]]:
     """The state as it was written, without what expired meanwhile; and the number of its last frame."""
 
@@ -483,8 +473,8 @@ class DeskWriter:
         has_other_rest = any(getattr(old, name) is not getattr(state, name) for name in _STORED)
         has_other_keys = old.windows is not state.windows and list(old.windows) != list(state.windows)
         with_rest = self._is_far(seq) or has_other_rest or has_other_keys
-        work = changes_between(old, state, seq, with_rest=with_rest)
-        for key, row in work.windows.items():
+        changed, rest = changes_between(old, state, seq, with_rest=with_rest)
+        for key, row in changed.items():
             if row is None:
                 db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (self._session, key))
             elif row[1] is None:
@@ -496,8 +486,8 @@ class DeskWriter:
                 db.execute(
                     "INSERT OR REPLACE INTO desk_windows VALUES (?, ?, ?, ?)", (self._session, key, *row)
                 )
-        if work.rest is not None:
-            db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (self._session, work.rest))
+        if rest is not None:
+            db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (self._session, rest))
 
         def committed() -> None:
             self._written = state
@@ -510,8 +500,10 @@ class DeskWriter:
         return seq - self._seq_written > SEQ_JUMP // 10
 
 
-def changes_between(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
-    """What has to be written to get from one state to the other."""
+def changes_between(
+    old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True
+) -> tuple[dict[str, Row | None], str | None]:
+    """What has to be written to get from one state to the other: windows, and all else where it changed."""
     removed: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
     rows: dict[str, Row | None] = {}
     for key, window in new.windows.items():
@@ -523,9 +515,9 @@ def changes_between(old: DeskState, new: DeskState, seq: int, *, with_rest: bool
         same = before is not None and before.content is window.content
         rows[key] = (_text(body), None if same else _text(content))
     if not with_rest:
-        return DeskChanges(removed | rows, None)
+        return removed | rows, None
     rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _STORED}
-    return DeskChanges(removed | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
+    return removed | rows, _text(rest | {"windows": list(new.windows), "seq": seq})
 
 
 def _text(data: dict[str, Any]) -> str:

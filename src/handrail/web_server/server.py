@@ -34,7 +34,7 @@ from handrail.waiting import Background, beside
 from handrail.web_server import api, approvals, flows, journal, pages, phone, push_notifications, websocket
 from handrail.web_server.api import Conversations
 from handrail.web_server.approvals import AnswerBody, DeskApprovals
-from handrail.web_server.auth import PAGE_HEADER, HostRules, HttpAuth, HttpGuard, Keys, Visitor
+from handrail.web_server.auth import PAGE_HEADER, HostRules, HttpAuth, HttpGuard, Visitor
 from handrail.web_server.flows import DeskFlows
 from handrail.web_server.pages import RenderedTexts, app_ids
 from handrail.web_server.phone import AddedPhones, Phones
@@ -166,7 +166,7 @@ def build_desk_app(
     `allowed_hosts` are the Host headers that are served, such as `127.0.0.1:8420`; None serves any name,
     for an address that others can reach. `pages` are the hosts at which pages live and log in.
     """
-    auth = HttpAuth(runtime.clock, Keys.make(token, key))
+    auth = HttpAuth(runtime.clock, token, key)
     pages = pages or PageHosts()
     auth.tunnel = pages.public if pages.is_tunnel else None
     own = {host for host in (pages.own, pages.public) if host}

@@ -34,7 +34,6 @@ from handrail.flow.report.summary import (
     count_outcomes,
     duration,
     failure_message,
-    is_quiet,
     moment,
     overall_outcome,
     repair_words,
@@ -86,7 +85,7 @@ def step_list(sheet: RowContext, steps: list[StepRecord], prefix: str) -> Html:
 
 
 def _step_row(sheet: RowContext, step: StepRecord, anchor: str) -> Html:
-    quiet = is_quiet([step])
+    quiet = not any(inner.outcome in NOTABLE for inner in all_steps([step]))  # nothing that needs a look
     body = tag("div", _step_body(sheet, step, anchor), class_="body")
     details = tag("details", tag("summary", _step_head(sheet, step)), body, open=not quiet, id=anchor)
     return tag("li", details, class_=f"step {step.outcome}{' quiet' if quiet else ''}")

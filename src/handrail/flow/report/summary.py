@@ -184,11 +184,6 @@ def step_to_blame(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BA
     )
 
 
-def is_quiet(steps: Sequence[StepRecord]) -> bool:
-    """No step in here has an outcome that needs a look."""
-    return not any(step.outcome in NOTABLE for step in all_steps(steps))
-
-
 def duration(ms: float) -> str:
     """ "38 ms", "1.24 s", "2 min 05 s"."""
     if ms < 999.5:
