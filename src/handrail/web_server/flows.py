@@ -162,9 +162,10 @@ class FlowRun(Observer):
 
 
 class FlowRuns:
-    """Runs of one server, and those that earlier ones have left in `runs/`."""
+    """The flows of one server, its runs of them, and those that earlier ones have left in `runs/`."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, folders: Sequence[Path] = ()) -> None:
+        self.folders = FlowFolders(folders)
         self._runtime = runtime
         self._runs: dict[str, FlowRun] = {}
         self._running = Background()
@@ -225,6 +226,33 @@ class FlowRuns:
             run.outcome, run.error = "failed", f"{error.message} {error.hint}"
         except OSError as error:
             run.error = f"The report could not be written: {error}"
+
+    async def run(self, phones: Phones, body: Mapping[str, Any], asker: Caller) -> FlowRun:
+        """`{file, text, device | devices: {name: serial}, env, first, last, pauses}`: a file, or a text that
+        nobody has saved yet; all of it, or the steps from `first` to `last`.
+        """
+        file, env, chosen = body.get("file"), _read_texts(body, "env"), _read_texts(body, "devices")
+        text = body.get("text")
+        if not isinstance(file, str) or not (file or isinstance(text, str)):
+            raise InvalidAction.at("file", "should be a text")
+        if isinstance(text, str):
+            document = await asyncio.to_thread(loads, text, self.folders.place(file))
+        else:
+            document = await asyncio.to_thread(lambda: load(self.folders.path(file)))
+        names = devices_of(plan(document, env))
+        sessions: dict[str, Session] = {}
+        for name in names if len(names) > 1 else ("device",):
+            serial = chosen.get(name) or body.get("device")
+            if not isinstance(serial, str) or not serial:
+                raise InvalidAction(
+                    f"devices.{name}: no phone was chosen", path="devices", hint="Choose one for each name."
+                )
+            sessions[name] = await phones.session(serial)
+        count = len(document.drafts)
+        first, last = _read_step(body, "first", 0, count), _read_step(body, "last", count - 1, count)
+        part = range(first, last + 1) if "first" in body or "last" in body else None
+        pauses = [at for at in body.get("pauses") or () if isinstance(at, int)]
+        return self.start(file, document, sessions, env, asker, part, pauses)
 
     def stop(self, id_: str) -> None:
         """Cancels a run; its record of what was done is still written."""
@@ -367,44 +395,6 @@ def _step_labels(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str,
     return rows[:PREVIEWED]
 
 
-class DeskFlows:
-    """The flows of one server and their runs."""
-
-    def __init__(self, runtime: Runtime, folders: Sequence[Path]) -> None:
-        self.folders = FlowFolders(folders)
-        self.runs = FlowRuns(runtime)
-
-    async def run(self, phones: Phones, body: Mapping[str, Any], asker: Caller) -> FlowRun:
-        """`{file, text, device | devices: {name: serial}, env, first, last, pauses}`: a file, or a text that
-        nobody has saved yet; all of it, or the steps from `first` to `last`.
-        """
-        file, env, chosen = body.get("file"), _read_texts(body, "env"), _read_texts(body, "devices")
-        text = body.get("text")
-        if not isinstance(file, str) or not (file or isinstance(text, str)):
-            raise InvalidAction.at("file", "should be a text")
-        if isinstance(text, str):
-            document = await asyncio.to_thread(loads, text, self.folders.place(file))
-        else:
-            document = await asyncio.to_thread(lambda: load(self.folders.path(file)))
-        names = devices_of(plan(document, env))
-        sessions: dict[str, Session] = {}
-        for name in names if len(names) > 1 else ("device",):
-            serial = chosen.get(name) or body.get("device")
-            if not isinstance(serial, str) or not serial:
-                raise InvalidAction(
-                    f"devices.{name}: no phone was chosen", path="devices", hint="Choose one for each name."
-                )
-            sessions[name] = await phones.session(serial)
-        count = len(document.drafts)
-        first, last = _read_step(body, "first", 0, count), _read_step(body, "last", count - 1, count)
-        part = range(first, last + 1) if "first" in body or "last" in body else None
-        pauses = [at for at in body.get("pauses") or () if isinstance(at, int)]
-        return self.runs.start(file, document, sessions, env, asker, part, pauses)
-
-    async def close(self) -> None:
-        await self.runs.close()
-
-
 def _read_step(body: Mapping[str, Any], name: str, default: int, count: int) -> int:
     at = body.get(name, default)
     if not isinstance(at, int) or not 0 <= at < count:
@@ -440,20 +430,20 @@ async def run(request: DeskRequest) -> JSON:
 @ROUTES("/api/flows/runs")
 async def list_runs(request: DeskRequest) -> JSON:
     """Runs, newest first."""
-    runs = await asyncio.to_thread(request.context.flows.runs.history)
+    runs = await asyncio.to_thread(request.context.flows.history)
     return {"runs": [run.to_dict(steps=False) for run in runs]}
 
 
 @ROUTES("/api/flows/runs/{id}")
 async def show_run(request: DeskRequest) -> JSON:
     """One run with its steps as they are now."""
-    return request.context.flows.runs.get(request.path_params["id"]).to_dict()
+    return request.context.flows.get(request.path_params["id"]).to_dict()
 
 
 @ROUTES("/api/flows/runs/{id}/stop", "POST")
 async def stop(request: DeskRequest) -> JSON:
     """Stop a run."""
-    runs, id_ = request.context.flows.runs, request.path_params["id"]
+    runs, id_ = request.context.flows, request.path_params["id"]
     runs.stop(id_)
     return runs.get(id_).to_dict()
 
@@ -461,7 +451,7 @@ async def stop(request: DeskRequest) -> JSON:
 @ROUTES("/api/flows/runs/{id}/continue", "POST")
 async def go_on(request: DeskRequest) -> JSON:
     """Go on where a run pauses; `{"step": true}` pauses before the next step again."""
-    run, body = request.context.flows.runs.get(request.path_params["id"]), await json_object(request)
+    run, body = request.context.flows.get(request.path_params["id"]), await json_object(request)
     if body.get("step") is True and run.paused_at is not None:
         run.pauses.add(run.paused_at + 1)
     run.go_on.set()
@@ -471,14 +461,14 @@ async def go_on(request: DeskRequest) -> JSON:
 @ROUTES("/api/flows/runs/{id}/failure.jpg")
 async def failure_picture(request: DeskRequest) -> Response:
     """What the phone showed when the run failed."""
-    path = request.context.flows.runs.failure(request.path_params["id"])
+    path = request.context.flows.failure(request.path_params["id"])
     return Response(await asyncio.to_thread(path.read_bytes), media_type="image/jpeg")
 
 
 @ROUTES("/api/flows/runs/{id}/report")
 async def report(request: DeskRequest) -> HTMLResponse:
     """The page of a run that is over."""
-    page = request.context.flows.runs.report(request.path_params["id"])
+    page = request.context.flows.report(request.path_params["id"])
     text = await asyncio.to_thread(page.read_text, "utf-8")
     return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
 

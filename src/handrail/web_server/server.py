@@ -35,7 +35,7 @@ from handrail.web_server import api, approvals, flows, journal, pages, phone, pu
 from handrail.web_server.api import Conversations
 from handrail.web_server.approvals import AnswerBody, DeskApprovals
 from handrail.web_server.auth import PAGE_HEADER, HostRules, HttpAuth, HttpGuard, Visitor
-from handrail.web_server.flows import DeskFlows
+from handrail.web_server.flows import FlowRuns
 from handrail.web_server.pages import RenderedTexts, app_ids
 from handrail.web_server.phone import AddedPhones, Phones
 from handrail.web_server.push_notifications import Notifier, NotifyUrl, Subscriptions
@@ -89,7 +89,7 @@ class DeskContext:
         self.auth = auth
         self.pages = pages
         self.phones = Phones(runtime)
-        self.flows = DeskFlows(runtime, flows)
+        self.flows = FlowRuns(runtime, flows)
         self.approvals = DeskApprovals(runtime, desk, self.phones.name)
         self.subscriptions = Subscriptions(runtime.store, runtime.clock)
         auth.logins.is_permanent = self.subscriptions.has_login
