@@ -15,7 +15,7 @@ from handrail.clock import Clock
 from handrail.dialects import agentest
 from handrail.engine.session import Session
 from handrail.errors import ERRORS, HandrailError, InvalidAction, Timeout
-from handrail.flow.evidence import DeviceWatch, FlowEvidence
+from handrail.flow.evidence import DeviceWatch, ReportEvidence
 from handrail.flow.heal import Repairs
 from handrail.flow.plan import AnyFlow, Ended, FlowPlan, PlannedStep, devices_of, plan, step_name, takes_part
 from handrail.flow.run_record import FlowRecord, Observer, Picture, StepRecord, TimeBook, add_times
@@ -43,7 +43,7 @@ class FlowRunner:
         clock: Clock,
         *,
         observer: Observer | None = None,
-        evidence: FlowEvidence | None = None,
+        evidence: ReportEvidence | None = None,
         heal: bool = False,
         caller: Caller | None = None,
         reason: str | None = None,
@@ -331,7 +331,7 @@ class StepRunner:
     observer: Observer
     repairs: Repairs
     book: TimeBook
-    evidence: FlowEvidence | None = None
+    evidence: ReportEvidence | None = None
     reason: str | None = None
     """Why the whole flow is run; its steps inherit it."""
     gate: Callable[[tuple[int, ...]], Awaitable[None]] | None = None

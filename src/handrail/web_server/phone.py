@@ -25,6 +25,7 @@ from handrail.android.usb import switch_on, usb_phones
 from handrail.android.wireless import Invitation, RememberedPhones, pair_phone, wait_for_invited
 from handrail.clock import iso_time
 from handrail.config import canonical
+from handrail.desk.hub import DeskClient
 from handrail.device_names import DeviceNames
 from handrail.engine.events import Event
 from handrail.engine.session import Session
@@ -47,9 +48,7 @@ from handrail.web_server.phone_stream import (
     ActionPictures,
     PhoneStreams,
     PictureStream,
-    PictureWatcher,
     VideoStream,
-    VideoWatcher,
     shrink_to_jpeg,
 )
 from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
@@ -150,10 +149,6 @@ def is_held_by(person: Caller, held: HeldLease | None) -> bool:
     return held is not None and held.is_of(person)
 
 
-class Watcher(PictureWatcher, VideoWatcher, Protocol):
-    """A browser that watches a phone by pictures or video."""
-
-
 class RemotePhones(Protocol):
     """Phones of other hosts, which a program above this server reaches. They are named SERIAL@HOST."""
 
@@ -248,7 +243,7 @@ class Phones:
             return await remote.picture(device)
         return await (await self.session(device)).screens.reader.screenshot()
 
-    def leave(self, watcher: Watcher) -> None:
+    def leave(self, watcher: DeskClient) -> None:
         """A browser has disconnected."""
         self.pictures.leave(watcher)
         self.videos.leave(watcher)
@@ -272,7 +267,7 @@ class Phones:
         await self._before_after.close()
 
 
-async def handle_phone_input(phones: Phones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
+async def handle_phone_input(phones: Phones, client: DeskClient, frame: PhoneInput, person: Caller) -> None:
     """Does what a person's browser asks for. Raises `HandrailError`."""
     remote = phones.remote_of(frame.device)
     if remote is not None and (frame.control in ("take", "hand_back") or frame.action is not None):
