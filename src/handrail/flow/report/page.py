@@ -258,15 +258,9 @@ _BROKEN = "the picture can't be read"
 _LEFT_OUT = "left out: the report would be too large"
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """How good pictures are."""
-
-    width: int
-    quality: int
-
-
-GRADES = (Grade(540, 80), Grade(540, 60), Grade(400, 60), Grade(300, 50), Grade(200, 40))
+Grade = tuple[int, int]
+"""How good a picture is: its width in pixels, and its quality."""
+GRADES: tuple[Grade, ...] = ((540, 80), (540, 60), (400, 60), (300, 50), (200, 40))
 """Best first."""
 
 
@@ -365,9 +359,10 @@ def _data_uri(png: bytes, grade: Grade) -> str | None:
     image = _decode_png(png)
     if image is None:
         return None
-    image.thumbnail((grade.width, _TALLEST), reducing_gap=2.0)
+    width, quality = grade
+    image.thumbnail((width, _TALLEST), reducing_gap=2.0)
     out = io.BytesIO()
-    image.save(out, "WEBP", quality=grade.quality, method=2)
+    image.save(out, "WEBP", quality=quality, method=2)
     return "data:image/webp;base64," + base64.b64encode(out.getvalue()).decode("ascii")
 
 
@@ -635,14 +630,8 @@ def _traces_of(record: FlowRecord) -> list[FlowTrace]:
 _MISSING = "No picture was taken yet"
 
 
-@dataclass(frozen=True, slots=True)
-class ReelFrame:
-    """What is shown from one moment on."""
-
-    at_ms: float
-    row: int
-    """Of the step among those that are played."""
-    shown: Html
+ReelFrame = tuple[float, int, Html]
+"""What is shown from one moment on: milliseconds, the step's place among those that are played, the screen."""
 
 
 def film_player(
@@ -658,10 +647,10 @@ def film_player(
     frames = list(_reel_frames(record, [step for _, step in played], album))
     several = len({step.device for _, step in played}) > 1
     rows = [_reel_row(anchor, step, at, several=several) for at, (anchor, step) in enumerate(played)]
-    span = max(record.duration_ms, *(leaf.at_ms for leaf in frames))
+    span = max(record.duration_ms, *(at_ms for at_ms, _, _ in frames))
     stage = [
-        tag("div", at.shown, class_="frame", data_at=f"{at.at_ms:.0f}", data_row=at.row, hidden=True)
-        for at in frames
+        tag("div", shown, class_="frame", data_at=f"{at_ms:.0f}", data_row=row, hidden=True)
+        for at_ms, row, shown in frames
     ]
     return tag(
         "section",
@@ -679,10 +668,10 @@ def _reel_frames(record: FlowRecord, steps: Sequence[StepRecord], album: ReportA
     for row, step in enumerate(steps):
         began = max(0.0, float(step.started_ms - record.started_ms))
         shown = last.get(step.device) or tag("p", _MISSING, class_="missing")
-        yield ReelFrame(began, row, _screen_at_step(step, step.before, album, touched=True) or shown)
+        yield began, row, _screen_at_step(step, step.before, album, touched=True) or shown
         shown = _screen_at_step(step, step.before, album, touched=False) or shown
         last[step.device] = _screen_at_step(step, step.after, album, touched=False) or shown
-        yield ReelFrame(began + step.duration_ms, row, last[step.device])
+        yield began + step.duration_ms, row, last[step.device]
 
 
 def _screen_at_step(
