@@ -208,14 +208,12 @@ def _parse_object(text: str, path: str) -> Any:
 
 
 def _target_with_selector(bare: Any, selector: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = {
-        name: _parse_scalar(value)
-        if name == "index"
-        else _parse_object(value, name)
-        if value.startswith("{")
-        else value
-        for name, value in selector.items()
-    }
+    chosen: dict[str, Any] = {}
+    for name, value in selector.items():
+        if name == "index":
+            chosen[name] = _parse_scalar(value)
+        else:
+            chosen[name] = _parse_object(value, name) if value.startswith("{") else value
     if bare is None:
         return chosen
     if "text" in chosen:

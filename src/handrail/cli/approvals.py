@@ -451,10 +451,8 @@ class FlowQuestions:
             return
         by, why = "nobody", "nobody sits at a terminal and no desk is open; --approvals wait waits"
         if self.waits is not None:
-            by, why = (
-                f"--approvals {self.source.name if self.source else 'fail'}",
-                "nobody is asked in this run",
-            )
+            name = self.source.name if self.source else "fail"
+            by, why = f"--approvals {name}", "nobody is asked in this run"
         note = "" if yes else why
         with suppress(HandrailError):  # somebody was quicker; the first answer counts
             await approvals.answer(approval.id, yes is not None, by, note=note)
@@ -524,10 +522,8 @@ def _question_lines(record: Mapping[str, Any], entry: list[str], rule: Sequence[
                 lines += ["      an entry for the file of --approvals that says yes, beside the flow:"]
                 lines += [f"          {line}" for line in entry]
             if rule:
-                lines += [
-                    "      or, for every run, in the policy file:",
-                    *(f"          {line}" for line in rule),
-                ]
+                lines += ["      or, for every run, in the policy file:"]
+                lines += [f"          {line}" for line in rule]
     return lines
 
 

@@ -353,12 +353,11 @@ def _desk_answer(envelopes: list[Envelope], events: list[dict[str, Any]]) -> Too
         details = dict(envelope.details or {})
         if PICTURE in details:
             pictures.append(details.pop(PICTURE))
-        summary = json.dumps(details, ensure_ascii=False) if details else "done"
-        lines.append(
-            f"{envelope.action_type}: {summary}"
-            if envelope.success
-            else f"{envelope.failure_code}: {envelope.message} {envelope.hint}"
-        )
+        if envelope.success:
+            summary = json.dumps(details, ensure_ascii=False) if details else "done"
+            lines.append(f"{envelope.action_type}: {summary}")
+        else:
+            lines.append(f"{envelope.failure_code}: {envelope.message} {envelope.hint}")
     written = [envelope_data(envelope) for envelope in envelopes]
     return ToolAnswer(
         "\n".join(filter(None, [*lines, _events_text(events)])),

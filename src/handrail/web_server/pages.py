@@ -260,13 +260,13 @@ def _folder_entries(folder: Path) -> list[dict[str, Any]]:
     """Folders first, then by name; links and hidden files are left out."""
     paths = [path for path in folder.iterdir() if not path.name.startswith(".") and not path.is_symlink()]
     paths.sort(key=lambda path: (path.is_file(), path.name))
-    return [
-        {"name": path.name, "kind": "folder"}
-        if path.is_dir()
-        else {"name": path.name, "kind": "file", "bytes": path.stat().st_size}
-        for path in paths
-        if path.is_file() or path.is_dir()
-    ]
+    entries: list[dict[str, Any]] = []
+    for path in paths:
+        if path.is_dir():
+            entries.append({"name": path.name, "kind": "folder"})
+        elif path.is_file():
+            entries.append({"name": path.name, "kind": "file", "bytes": path.stat().st_size})
+    return entries
 
 
 class AppManifest(CamelModel):

@@ -631,7 +631,7 @@ _MISSING = "No picture was taken yet"
 
 
 ReelFrame = tuple[float, int, Html]
-"""What is shown from one moment on: milliseconds, the step's place among those that are played, the screen."""
+"""What is shown from one moment on: milliseconds, the step's place among those played, the screen."""
 
 
 def film_player(
