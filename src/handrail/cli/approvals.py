@@ -302,6 +302,7 @@ async def ask_at_this_terminal(approval_id: str) -> None:
 
 MOST_BYTES = 100_000
 MOST_TIMES = 100
+WAIT, FAIL = "wait", "fail"  # what a question does where nobody is asked at the terminal
 _NEEDED = ("flow", "action", "label")
 _KEYS = (*_NEEDED, "question", "times")
 _HIDDEN = "${secret:"
@@ -411,9 +412,9 @@ class FlowQuestions:
         """`option` is the value of --approvals: fail, wait or a file."""
         if option is None:
             return cls(progress, as_json)
-        if option == "wait":
+        if option == WAIT:
             return cls(progress, as_json, waits=True, asks_here=False)
-        if option == "fail":
+        if option == FAIL:
             return cls(progress, as_json, waits=False, asks_here=False)
         path = Path(option)
         return cls(progress, as_json, False, False, allowed=read_allowances(path), source=path)
