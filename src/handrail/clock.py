@@ -51,6 +51,15 @@ NOTICED_MS = 1_000  # a clock that is set back by less is followed: that is how 
 MOST_OUTRUN_MS = 24 * 3_600_000  # a clock that is set back by more was wrong before, and is believed now
 
 
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _steady_ms() -> int:
+    """A clock that also counts while the machine sleeps, if the system has one."""
+    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
+
+
 class WallClock:
     """The time of day, which does not go back while the process lives.
 
@@ -59,10 +68,10 @@ class WallClock:
     """
 
     def __init__(
-        self, wall_ms: Callable[[], int] | None = None, steady_ms: Callable[[], int] | None = None
+        self, wall_ms: Callable[[], int] = _wall_ms, steady_ms: Callable[[], int] = _steady_ms
     ) -> None:
-        self._wall_ms = wall_ms or _wall_ms
-        self._steady_ms = steady_ms or _steady_ms
+        self._wall_ms = wall_ms
+        self._steady_ms = steady_ms
         self._added = 0
         self._last = (self._wall_ms(), self._steady_ms())
 
@@ -75,15 +84,6 @@ class WallClock:
             wall += behind
         self._last = (wall, steady)
         return wall
-
-
-def _wall_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def _steady_ms() -> int:
-    """A clock that also counts while the machine sleeps, if the system has one."""
-    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
 
 
 _wall = WallClock()

@@ -105,6 +105,11 @@ VARIABLES: tuple[Variable, ...] = tuple(
     for row in re.split(r"\n(?! )", _TABLE.strip())
 )
 
+_FLAGS = (
+    *("DISABLE_FRAMEWORK_SYNC", "DISABLE_FIBER_INFERENCE", "DISABLE_WEB", "DISABLE_VISION"),
+    *("NO_DAEMON", "BROWSER_SHOWN"),
+)
+"""Used elsewhere; a wrong value is refused before anything is done."""
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 
@@ -144,15 +149,8 @@ class Config:
         """Raises `InvalidAction`; `path` is the variable's name."""
         read = _Reader(env)
         disabled = read.flag("HANDRAIL_DISABLE_HELPER")
-        for name in (
-            "DISABLE_FRAMEWORK_SYNC",
-            "DISABLE_FIBER_INFERENCE",
-            "DISABLE_WEB",
-            "DISABLE_VISION",
-            "NO_DAEMON",
-        ):
-            read.flag(f"HANDRAIL_{name}")  # used elsewhere, refused before anything is done
-        read.flag("HANDRAIL_BROWSER_SHOWN")
+        for name in _FLAGS:
+            read.flag(f"HANDRAIL_{name}")
         metro(env)
         host, port = read.socket("ADB_SERVER_SOCKET")
         return cls(
@@ -230,10 +228,9 @@ def _parse_witness(text: str) -> str | None:
         return None
     if "://" not in text:
         return str(Path(text).expanduser().absolute())
-    good = _web_host(text, "http") or _web_host(text, "https")
-    return (
-        text if good else _refuse("HANDRAIL_WITNESS", text, "a folder, or an address like https://host:8430")
-    )
+    if _web_host(text, "http") or _web_host(text, "https"):
+        return text
+    return _refuse("HANDRAIL_WITNESS", text, "a folder, or an address like https://host:8430")
 
 
 def _parse_notify_url(text: str) -> str | None:
@@ -332,19 +329,10 @@ EMULATED = range(5555, 5586, 2)
 """ADB ports of emulators on this machine; the console is one below and names the emulator."""
 
 
-BY_NAME = frozenset({"browser", "ios"})
-"""Kinds of devices that their names tell: every other name is one of adb's serials."""
-
-
 def named_kind(name: str) -> str:
-    """`browser` or `ios` where the name says so, else ""."""
+    """`browser` or `ios` where the name tells it; "" for every other, which is one of adb's serials."""
     kind = name.partition(":")[0]
-    return kind if kind in BY_NAME else ""
-
-
-def is_browser(name: str) -> bool:
-    """Whether a device's name means a browser: `browser`, `browser:NAME`, `browser:ADDRESS`."""
-    return name.partition(":")[0] == "browser"
+    return kind if kind in ("browser", "ios") else ""
 
 
 def transport(serial: str) -> Transport:

@@ -59,11 +59,8 @@ class DeviceNames:
                 )
             taken = {said.casefold() for said in others.values()} | {other.casefold() for other in others}
             if wanted.casefold() in taken or host_port(wanted) is not None or named_kind(wanted):
-                raise InvalidAction(
-                    f"{wanted} is what another device is called",
-                    path="name",
-                    hint="Give a name that no other phone has, and no address.",
-                )
+                hint = "Give a name that no other phone has, and no address."
+                raise InvalidAction(f"{wanted} is what another device is called", path="name", hint=hint)
             others[key] = wanted
         self._path.parent.mkdir(parents=True, exist_ok=True)
         handle, fresh = tempfile.mkstemp(dir=self._path.parent, prefix=FILE)

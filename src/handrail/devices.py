@@ -19,7 +19,7 @@ from handrail.waiting import Background
 Devices = tuple[DiscoveredDevice, ...]
 
 
-async def open_phones(config: Config) -> dict[str, dict[str, Any]]:
+async def list_open_phones(config: Config) -> dict[str, dict[str, Any]]:
     """What all running Handrails of this home have open, simulated phones too, by serial."""
     home = str(config.home)
     answers = [await asyncio.to_thread(ask_open_phones, home, name) for name in ("daemon", "desk")]
@@ -29,7 +29,7 @@ async def open_phones(config: Config) -> dict[str, dict[str, Any]]:
 async def discover(config: Config, clock: Clock, env: Mapping[str, str]) -> Listing:
     """Android phones, iPhones, what only a running Handrail knows. Browsers are started by their names."""
     phones, iphones, opened = await asyncio.gather(
-        android.discover(config, clock, env), discover_iphones(clock, env), open_phones(config)
+        android.discover(config, clock, env), discover_iphones(clock, env), list_open_phones(config)
     )
     reachable = [*phones.devices, *iphones.devices]
     others = _beside(reachable, opened)
@@ -80,10 +80,8 @@ async def pick(wanted: str | None, config: Config, clock: Clock, env: Mapping[st
     name = wanted or config.device or ""
     if name == "ios":
         name = (await place_of(name, clock, env)).name
-    if named_kind(name):
+    if named_kind(name) or host_port(name):
         return DiscoveredDevice(name, via="direct")
-    if host_port(name):
-        return DiscoveredDevice(name, via="direct")
-    iphones, opened = await asyncio.gather(discover_iphones(clock, env), open_phones(config))
+    iphones, opened = await asyncio.gather(discover_iphones(clock, env), list_open_phones(config))
     beside = (*iphones.devices, *_beside(iphones.devices, opened))
     return await pick_android(wanted, config, clock, env, beside)

@@ -6,7 +6,7 @@ Codes are API: they never change their meaning. A message carries values; `hint`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 
@@ -65,6 +65,11 @@ class HandrailError(Exception):
         """The failure as data: the same keys at every door, details last."""
         fields = {"code": self.code, "message": self.message, "hint": self.hint, "retryable": self.retryable}
         return {**fields, **self.details}
+
+
+def did_you_mean(names: Sequence[str], otherwise: str) -> str:
+    """The hint that names what is spelt like it, where there is something."""
+    return f"Did you mean {' or '.join(names)}?" if names else otherwise
 
 
 def _detail(name: str) -> Any:

@@ -92,7 +92,7 @@ def take_lock(home: str, name: str) -> int | None:
     return handle
 
 
-def open_in_daemon(home: str) -> list[str]:
+def phones_open_in_daemon(home: str) -> list[str]:
     """Serials of the devices that the daemon of a home has open, from its lock file."""
     import json  # noqa: PLC0415  (clients of the daemon do without)
 
@@ -107,7 +107,7 @@ def open_in_daemon(home: str) -> list[str]:
     return [str(serial) for serial in phones]
 
 
-def open_desk(home: str, file: str) -> str:
+def desk_address(home: str, file: str) -> str:
     """The address of the desk that serves this home, as `file` has it; "" where none is open."""
     import json  # noqa: PLC0415  (clients of the daemon do without)
 

@@ -32,7 +32,7 @@ from handrail.engine.session import Session, SessionServices, stop_devices, writ
 from handrail.errors import Unsupported
 from handrail.journal import Journal
 from handrail.journal.journal import witness_of
-from handrail.local_socket import open_desk
+from handrail.local_socket import desk_address
 from handrail.safety.approvals import Approvals, Notify
 from handrail.safety.caller import Caller
 from handrail.safety.leases import LeaseQueue, Leases, StopRequests
@@ -168,9 +168,9 @@ class Runtime:
         ]
         return replace(listing, devices=(*listing.devices, *opened))
 
-    def open_desk(self) -> str:
+    def desk_address(self) -> str:
         """The address of the desk that is open in this home, in whatever process; "" for none."""
-        return open_desk(str(self.config.home), str(self.config.desk))
+        return desk_address(str(self.config.home), str(self.config.desk))
 
     @property
     def sessions(self) -> dict[str, Session]:
@@ -191,15 +191,13 @@ class Runtime:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
         self._use.check()
         chosen = (await pick(serial, self.config, self.clock, self.env)).serial
-        if kind := named_kind(chosen):
-            async with self._opening[chosen]:
-                if chosen not in self._sessions:
-                    await self.session_with(await self._surface_by_name(kind, chosen))
-                return self._sessions[chosen]
         async with self._opening[chosen]:
             if chosen not in self._sessions:
-                device = await open_device(chosen, self.config, self.clock, self.env)
-                self._sessions[chosen] = await self._open(device, helper)
+                if kind := named_kind(chosen):
+                    await self.session_with(await self._surface_by_name(kind, chosen))
+                else:
+                    device = await open_device(chosen, self.config, self.clock, self.env)
+                    self._sessions[chosen] = await self._open(device, helper)
             return self._sessions[chosen]
 
     async def _surface_by_name(self, kind: str, name: str) -> Surface:

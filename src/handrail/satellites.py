@@ -30,19 +30,13 @@ COMMANDS = {
 }
 """Command → its satellite, and its line in the help."""
 DIALECTS = {
-    "anthropic_computer": "agent",
-    "openai_computer": "agent",
-    "w3c_actions": "agent",
-    "mobile_mcp": "agent",
-    "agent_device": "agent",
-    "appagent": "agent",
-    "cogagent": "agent",
-    "doubao": "agent",
-    "droidrun": "agent",
-    "mai_ui": "agent",
-    "androidworld": "eval",
-    "androidcontrol": "eval",
-    "aitw": "eval",
+    dialect: satellite
+    for satellite, dialects in {
+        "agent": "anthropic_computer openai_computer w3c_actions mobile_mcp agent_device appagent cogagent "
+        "doubao droidrun mai_ui",
+        "eval": "androidworld androidcontrol aitw",
+    }.items()
+    for dialect in dialects.split()
 }
 """Dialect → its satellite."""
 

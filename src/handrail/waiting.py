@@ -73,10 +73,8 @@ async def within(clock: Clock, timeout_ms: float | None, work: Awaitable[T]) -> 
         async with Deadline(clock, timeout_ms):
             return await work
     except Expired:
-        raise Timeout(
-            f"It was not done after {timeout_ms:g} ms",
-            hint="Give it a longer timeout_ms, or find out what it waits for.",
-        ) from None
+        hint = "Give it a longer timeout_ms, or find out what it waits for."
+        raise Timeout(f"It was not done after {timeout_ms:g} ms", hint=hint) from None
 
 
 async def wait_for_event(clock: Clock, event: asyncio.Event, timeout_ms: float) -> bool:

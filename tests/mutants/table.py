@@ -115,7 +115,7 @@ MODULES = (
     ),
     Module(
         "reducer",
-        "desk/reduce.py desk/windows.py desk/content.py desk/desktop.py desk/state.py",
+        "desk/reduce.py desk/windows.py desk/content.py desk/state.py",
         "unit/desk/test_*.py contract/test_os_*.py contract/test_seed_004_behaviour.py",
     ),
 )

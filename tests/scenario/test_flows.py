@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.flow.run import SilentObserver
-from handrail.flow.run_record import StepRecord
+from handrail.flow.run_record import Observer, StepRecord
 from tests.scenario.flow_world import CONTACTS, SETTINGS, TROUBLE, journalled, outcomes, run, trace
 from tests.scenario.world import FastClock, on_both_phones, play, until, world
 
@@ -195,7 +194,7 @@ async def test_a_cancelled_flow_is_a_complete_record(tmp_path: Path) -> None:
         assert again.outcome == "passed"
 
 
-class Impatient(SilentObserver):
+class Impatient(Observer):
     """Cancels the run when its n-th step starts or ends."""
 
     def __init__(self, moment: int, task: asyncio.Task[object]) -> None:

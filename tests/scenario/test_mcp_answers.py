@@ -240,13 +240,13 @@ async def test_a_flow_file_is_one_of_the_folders_and_nothing_else(tmp_path: Path
 
 async def test_a_caller_is_forgotten_only_when_a_thousand_others_came(tmp_path: Path) -> None:
     async with door(tmp_path) as ask:
-        ask.state.of(ADA).device = "S"
+        ask.state.state_of(ADA).device = "S"
         for number in range(999):
-            ask.state.of(replace(BOB, id=f"bob {number}"))
-        assert ask.state.of(ADA).device == "S"
+            ask.state.state_of(replace(BOB, id=f"bob {number}"))
+        assert ask.state.state_of(ADA).device == "S"
         for number in range(1000, 2000):
-            ask.state.of(replace(BOB, id=f"bob {number}"))
-        assert ask.state.of(ADA).device is None
+            ask.state.state_of(replace(BOB, id=f"bob {number}"))
+        assert ask.state.state_of(ADA).device is None
 
 
 async def test_no_answer_tells_a_secret_that_the_screen_shows(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from handrail.engine.session import Session
 from handrail.flow.document import load, loads
-from handrail.flow.recording import Recording, ended_actions, record_session
+from handrail.flow.recording import Recording, ended_actions
 from handrail.flow.run import FlowRunner
 from handrail.protocol.device import PressKey, Tap, TypeText
 from handrail.protocol.flow import Step
-from tests.scenario.world import FastClock, World, on_both_phones, play, play_live, until, world
+from tests.scenario.world import FastClock, World, on_both_phones, play, play_live, world
 from tests.unit.cli.command import Handrail, handrail
 
 ASYNC_RUNNER = play_live
@@ -139,29 +139,6 @@ async def test_what_an_example_does_can_be_recorded_and_done_again(tmp_path: Pat
         stage.phone.restore("before")
         again = await runner.run(loads(text))
         assert again.outcome == "passed", (again.error, text)
-
-
-@on_both_phones
-def test_a_session_can_be_recorded_while_it_happens(tmp_path: Path) -> None:
-    async def story() -> list[str]:
-        async with world(tmp_path, clock=FastClock()) as stage:
-            recording = Recording()
-            steps: list[str] = []
-
-            async def listen() -> None:
-                async for _ in record_session(stage.session, stage.runtime.journal, recording):
-                    steps[:] = [step.action.type for step in recording.steps]
-
-            listening = asyncio.create_task(listen())
-            await asyncio.sleep(0)
-            await stage.session.start_app(CONTACTS)
-            await stage.session.tap("Create new contact")
-            await stage.session.press_key("back")
-            await until(lambda: len(steps) == 3)
-            listening.cancel()
-            return steps
-
-    assert play(story()) == ["start_app", "tap", "press_key"]
 
 
 @on_both_phones

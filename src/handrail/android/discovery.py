@@ -13,7 +13,7 @@ from handrail.adb.shell import Script
 from handrail.clock import Clock
 from handrail.config import EMULATED, LOOPBACK, Config, canonical, host_port
 from handrail.errors import AdbConnectionError, DeviceError, InvalidAction, OutcomeError
-from handrail.local_socket import open_in_daemon
+from handrail.local_socket import phones_open_in_daemon
 from handrail.surface.listing import STATES, USABLE, DiscoveredDevice, Listing
 from handrail.waiting import Background
 
@@ -64,7 +64,7 @@ def from_server(listed: Listed) -> DiscoveredDevice:
 
 async def probe_all(config: Config, clock: Clock) -> list[DiscoveredDevice]:
     """Devices at the configured addresses, and those that the daemon of this home has open."""
-    opened = [serial for serial in open_in_daemon(str(config.home)) if host_port(serial)]
+    opened = [serial for serial in phones_open_in_daemon(str(config.home)) if host_port(serial)]
     places = {canonical(address): address for address in (*opened, *addresses(config))}
     return await asyncio.gather(*(probe(address, clock) for address in places.values()))
 

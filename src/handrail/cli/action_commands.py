@@ -124,16 +124,14 @@ class _CommandOfAction(click.Command):
 
 
 def _option_of_field(field: DescribedField, prefix: str = _FIELD) -> click.Option:
-    flag, kind = field.name.replace("_", "-"), field.kind
+    flag, kind, text = field.name.replace("_", "-"), field.kind, _help_of_field(field)
     if kind == "boolean":
-        return click.Option(
-            [f"--{flag}/--no-{flag}", prefix + field.name], default=None, help=_help_of_field(field)
-        )
+        return click.Option([f"--{flag}/--no-{flag}", prefix + field.name], default=None, help=text)
     # `[up|down]`, `INTEGER`, `TARGET`, `TEXT`; long lists of words stand in the help.
     metavar = "TEXT" if kind == "string" else kind.partition(" ")[0].upper()
     if " | " in kind:
         metavar = f"[{kind.replace(' | ', '|')}]" if len(kind) <= _LONGEST else "WORD"
-    return click.Option([f"--{flag}", prefix + field.name], metavar=metavar, help=_help_of_field(field))
+    return click.Option([f"--{flag}", prefix + field.name], metavar=metavar, help=text)
 
 
 def _help_of_field(field: DescribedField) -> str:
@@ -154,7 +152,7 @@ def fields_from_command_line(
 ) -> dict[str, Any]:
     """`options` and `selector` hold the words of the command line by field name."""
     kinds = {field.name: field for field in (*command.fields, *shared_fields())}
-    texts: dict[str, Any] = {**_fields_of_positional_words(command, words, bool(selector)), **options}
+    texts: dict[str, Any] = {**_positional_fields(command, words, bool(selector)), **options}
     fields = {name: _parse_option(value, kinds[name]) for name, value in texts.items()}
     # A single word is a whole command line; `raw` hands all words to the device's shell.
     if "command" in fields and (fields.get("raw") or len(fields["command"]) == 1):
@@ -165,13 +163,11 @@ def fields_from_command_line(
         if name not in fields:
             more = "; a target is @b1, 540,750, a text, or --id, --role, …"
             hint = f"For example: {command.example}" + (more if kinds[name].kind == "target" else "")
-            raise InvalidAction(f"{name}: is required", path=name, hint=hint)
+            raise InvalidAction.at(name, "is required", hint=hint)
     return fields
 
 
-def _fields_of_positional_words(
-    command: ActionCommand, words: Sequence[str], has_selector: bool
-) -> dict[str, Any]:
+def _positional_fields(command: ActionCommand, words: Sequence[str], has_selector: bool) -> dict[str, Any]:
     """Words in the order of the usage line. A target that options describe is not among them."""
     names = list(command.positional)
     if has_selector and "target" in names and len(words) < len(names):
@@ -180,11 +176,8 @@ def _fields_of_positional_words(
         return {"command": list(words)} if words else {}
     if len(words) > len(names):
         extra = " ".join(words[len(names) :])
-        raise InvalidAction(
-            f"{command.type}: {extra!r} is too much",
-            hint=f"It takes {' '.join(names).upper()}. Quote a text that has spaces.",
-            path="",
-        )
+        hint = f"It takes {' '.join(names).upper()}. Quote a text that has spaces."
+        raise InvalidAction(f"{command.type}: {extra!r} is too much", hint=hint, path="")
     return dict(zip(names, words, strict=False))
 
 
@@ -209,20 +202,18 @@ def _parse_object(text: str, path: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise InvalidAction(
-            f"{path}: not valid JSON: {error}", hint='Quote it: \'{"text": "Save"}\'.', path=path
+        raise InvalidAction.at(
+            path, f"not valid JSON: {error}", hint='Quote it: \'{"text": "Save"}\'.'
         ) from None
 
 
 def _target_with_selector(bare: Any, selector: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = {
-        name: _parse_scalar(value)
-        if name == "index"
-        else _parse_object(value, name)
-        if value.startswith("{")
-        else value
-        for name, value in selector.items()
-    }
+    chosen: dict[str, Any] = {}
+    for name, value in selector.items():
+        if name == "index":
+            chosen[name] = _parse_scalar(value)
+        else:
+            chosen[name] = _parse_object(value, name) if value.startswith("{") else value
     if bare is None:
         return chosen
     if "text" in chosen:

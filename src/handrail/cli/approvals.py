@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from urllib.parse import urlsplit
@@ -30,7 +29,7 @@ from handrail.flow.plan import real_path
 from handrail.invocation import is_in_foreground, run
 from handrail.journal import Journal
 from handrail.journal.journal import witness_of
-from handrail.local_socket import open_desk
+from handrail.local_socket import desk_address
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.traits import Pressed, Span
 from handrail.safety.approval_store import AskedApproval, GrantTerms, grant_id
@@ -71,10 +70,8 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
         rows = []
         for approval in requests:
             left = duration_text(approval.expires_ms - now) if approval.is_open else ""
-            age, device = (
-                duration_text(now - approval.created_ms),
-                clean(phone_name_and_serial(approval.request.device)),
-            )
+            age = duration_text(now - approval.created_ms)
+            device = clean(phone_name_and_serial(approval.request.device))
             why = cut(clean(approval.request.why or approval.request.reason), 120)
             rows.append((approval.id, approval.state, age, left, device, _request_text(approval), why))
         header = ("id", "state", "age", "expires", "device", "what", "why")
@@ -305,17 +302,11 @@ async def ask_at_this_terminal(approval_id: str) -> None:
 
 MOST_BYTES = 100_000
 MOST_TIMES = 100
+WAIT, FAIL = "wait", "fail"  # what a question does where nobody is asked at the terminal
 _NEEDED = ("flow", "action", "label")
 _KEYS = (*_NEEDED, "question", "times")
 _HIDDEN = "${secret:"
 """Stands in a label for what nobody may read: two labels that differ could look the same."""
-
-
-class Unasked(StrEnum):
-    """What a question does where nobody is asked at the terminal."""
-
-    WAIT = "wait"
-    FAIL = "fail"
 
 
 @dataclass(slots=True)
@@ -390,9 +381,8 @@ def _check_allowance(path: Path, where: str, name: str, label: str) -> None:
     if ACTIONS[name].traits.presses is not Pressed.TARGET:
         raise _wrong_file(path, f"{where}: a label does not say what {name} does; a person must be asked")
     if is_answer(label):
-        raise _wrong_file(
-            path, f"{where}: {label!r:.60} says yes to whatever is asked; a person must be asked"
-        )
+        why = f"{label!r:.60} says yes to whatever is asked"
+        raise _wrong_file(path, f"{where}: {why}; a person must be asked")
 
 
 def _wrong_file(path: Path, what: str) -> InvalidAction:
@@ -422,9 +412,9 @@ class FlowQuestions:
         """`option` is the value of --approvals: fail, wait or a file."""
         if option is None:
             return cls(progress, as_json)
-        if option == Unasked.WAIT:
+        if option == WAIT:
             return cls(progress, as_json, waits=True, asks_here=False)
-        if option == Unasked.FAIL:
+        if option == FAIL:
             return cls(progress, as_json, waits=False, asks_here=False)
         path = Path(option)
         return cls(progress, as_json, False, False, allowed=read_allowances(path), source=path)
@@ -448,7 +438,9 @@ class FlowQuestions:
         yes = next((entry for entry in self.allowed if entry.covers(approval, self.flow)), None)
         if yes is not None:
             yes.times -= 1  # before anything is awaited: two questions at once can't share the last one
-        waits = self._desk_is_open() if self.waits is None else self.waits
+        config = Config.from_env(os.environ)
+        is_desk_open = self.waits is None and bool(desk_address(str(config.home), str(config.desk)))
+        waits = self.waits or is_desk_open
         answer = "waits" if waits else "approved" if yes else "rejected"
         record = self._question_document(approval, answer)
         self.answered.append(record)
@@ -458,20 +450,13 @@ class FlowQuestions:
             click.echo(json.dumps(record, ensure_ascii=False) if self.as_json else text, err=self.as_json)
         if waits:
             return
-        nobody = "nobody sits at a terminal and no desk is open; --approvals wait waits"
-        by = (
-            f"--approvals {self.source.name if self.source else 'fail'}"
-            if self.waits is not None
-            else "nobody"
-        )
-        note = "" if yes else "nobody is asked in this run" if self.waits is not None else nobody
+        by, why = "nobody", "nobody sits at a terminal and no desk is open; --approvals wait waits"
+        if self.waits is not None:
+            name = self.source.name if self.source else "fail"
+            by, why = f"--approvals {name}", "nobody is asked in this run"
+        note = "" if yes else why
         with suppress(HandrailError):  # somebody was quicker; the first answer counts
             await approvals.answer(approval.id, yes is not None, by, note=note)
-
-    @staticmethod
-    def _desk_is_open() -> bool:
-        config = Config.from_env(os.environ)
-        return bool(open_desk(str(config.home), str(config.desk)))
 
     def _question_document(self, approval: AskedApproval, answer: str) -> dict[str, Any]:
         request = approval.request
@@ -538,10 +523,8 @@ def _question_lines(record: Mapping[str, Any], entry: list[str], rule: Sequence[
                 lines += ["      an entry for the file of --approvals that says yes, beside the flow:"]
                 lines += [f"          {line}" for line in entry]
             if rule:
-                lines += [
-                    "      or, for every run, in the policy file:",
-                    *(f"          {line}" for line in rule),
-                ]
+                lines += ["      or, for every run, in the policy file:"]
+                lines += [f"          {line}" for line in rule]
     return lines
 
 

@@ -170,7 +170,7 @@ class ConnectionGuide:
             self.print_step("phone", "do", "No phone yet. On the phone:")
         while True:
             phones = await asyncio.to_thread(usb_phones) or []
-            shown = {f"{usb_phone.name} {usb_phone.debugging}" for usb_phone in phones}
+            shown = {f"{phone.name} {phone.debugging}" for phone in phones}
             for phone in phones:
                 if f"{phone.name} {phone.debugging}" not in before and not phone.debugging:
                     say = f"{phone.name} ({phone.vendor.name}) is on a cable, with USB debugging off:"
@@ -207,9 +207,8 @@ class ConnectionGuide:
         invitation = Invitation.new()
         settings = "Settings → Developer options → Wireless debugging"
         self.print_step("pair", "do", f"On the phone: {settings}, switch it on.")
-        self.print_step(
-            "pair", "do", "Then “Pair device with QR code”, and let it read this:", qr=invitation.text
-        )
+        say = "Then “Pair device with QR code”, and let it read this:"
+        self.print_step("pair", "do", say, qr=invitation.text)
         if not self.options.as_json:
             click.echo(draw_qr_code(invitation.text))
         self._print_lines(["Or “Pair device with pairing code”, and look here again."])
@@ -218,9 +217,8 @@ class ConnectionGuide:
         announced = asyncio.run(wait_for_invited(invitation, self.clock, patience_ms, others=True))
         if announced.name == invitation.name:
             return asyncio.run(self._pair(announced.address, invitation.password))
-        self.print_step(
-            "pair", "ok", f"{announced.name} waits at {announced.address}.", address=announced.address
-        )
+        say = f"{announced.name} waits at {announced.address}."
+        self.print_step("pair", "ok", say, address=announced.address)
         return self._pair_by_code(announced.address, self.options.code)
 
     async def _pair(self, place: str, code: str) -> str:
@@ -248,9 +246,8 @@ class ConnectionGuide:
                     model = session.facts.model
                     name = model if model and model not in taken else phone.guid
                     known_phones.keep(replace(phone, name=name))
-                    self.print_step(
-                        "phone", "ok", f"It is remembered as {name!r}: --device {name!r}", name=name
-                    )
+                    say = f"It is remembered as {name!r}: --device {name!r}"
+                    self.print_step("phone", "ok", say, name=name)
             model, android = session.facts.model, session.facts.android
             say = f"{model}, {session.facts.system}, is ready as {serial}."
             self.print_step("phone", "ok", say, serial=serial, model=model, android=android)
@@ -271,9 +268,8 @@ class ConnectionGuide:
             screenshot = await session.screenshot()
             if screenshot.success:
                 picture = base64.b64decode((screenshot.details or {})["screenshotBase64"])
-                place = current.get().write_bytes(
-                    str(self.options.out) if self.options.out else None, picture
-                )
+                out = str(self.options.out) if self.options.out else None
+                place = current.get().write_bytes(out, picture)
                 self.print_step("picture", "ok", f"A picture: {place}", path=place)
             else:  # a screen that forbids pictures is not an error: it was looked at
                 self.print_step("picture", "waiting", f"No picture: {screenshot.message}")

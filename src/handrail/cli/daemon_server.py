@@ -67,17 +67,12 @@ def serve(home: str, line: _socket.socket, token: bytes, lock: int, idle_s: floa
     # Lets every level through to the handler, which knows what each client wants.
     logging.basicConfig(handlers=[ClientLogHandler(own_error)])
     logging.getLogger("handrail.progress").setLevel(logging.INFO)
-    import_common_modules()
+    for name in ("cli.action_commands", "cli.approvals", "cli.perform", "cli.program", "android.surface"):
+        importlib.import_module(f"handrail.{name}")
     gc.freeze()  # what was imported stays: it is not worth looking for garbage in it
     listener = socket(fileno=line.detach())
     listener.setblocking(False)
     asyncio.run(Daemon(Path(home), token, lock, idle_s).serve(listener))
-
-
-def import_common_modules() -> None:
-    for name in ("action_commands", "approvals", "perform", "program"):
-        importlib.import_module(f"handrail.cli.{name}")
-    importlib.import_module("handrail.android.surface")
 
 
 class Daemon:

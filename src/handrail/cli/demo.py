@@ -127,10 +127,6 @@ def window_action(
     }
 
 
-def app_window_action(name: str, title: str, x: int, y: int, w: int, h: int) -> dict[str, Any]:
-    return window_action(name, title, {"renderer": "iframe", "data": f"app:{name}"}, x, y, w, h)
-
-
 async def keep_desk_open(env: Mapping[str, str], home: Path, page: DemoPrinter) -> None:
     """Keeps the desk open for a person at a terminal; elsewhere it does not wait."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -146,7 +142,7 @@ async def keep_desk_open(env: Mapping[str, str], home: Path, page: DemoPrinter) 
     )
 
 
-PHONE = app_window_action("phone", "Phone", 24, 16, 400, 640)
+PHONE = window_action("phone", "Phone", {"renderer": "iframe", "data": "app:phone"}, 24, 16, 400, 640)
 PLAN = {"renderer": "markdown", "data": "# A new contact\n\nI add **Ada Lovelace** to the contacts."}
 RESULT = {"renderer": "table", "data": {"headers": ["field", "value"], "rows": [["name", "Ada Lovelace"]]}}
 SHOW_PLAN = [PHONE, window_action("plan", "The plan", PLAN, 448, 16, 420, 260)]

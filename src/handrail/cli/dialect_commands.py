@@ -6,7 +6,6 @@ Each problem is told with its line in the file.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -23,7 +22,8 @@ from handrail.dialects.registry import carry_out, read_agentest
 from handrail.dialects.registry import dialect as find
 from handrail.dialects.table import ActionOutcome, ReadActions
 from handrail.errors import ERRORS, HandrailError, InvalidAction
-from handrail.flow.parse import Node, Unreadable, child_at
+from handrail.flow.document import JsonPath, nearest_node, split_path
+from handrail.flow.parse import Unreadable
 from handrail.flow.parse import read_json as parse_json
 from handrail.invocation import run
 from handrail.protocol.read import action_from, read_json
@@ -108,9 +108,8 @@ def _split_actions(text: str, dialect: str) -> Iterator[CheckedEntry]:
         value = read_json(text)
     except InvalidAction as error:
         own = find(dialect)
-        is_prose = (dialect == "openpocket" or own.is_text or own.reads_text) and not _has_object_per_line(
-            text
-        )
+        reads_text = dialect == "openpocket" or own.is_text or own.reads_text
+        is_prose = reads_text and not _has_object_per_line(text)
         yield from [CheckedEntry("{}", 1, (), text)] if is_prose else _split_lines(text, error)
         return
     if isinstance(value, list) and value:
@@ -178,29 +177,12 @@ def _write_in_dialect(read: Mapping[str, Any], name: str, talk: Conversation) ->
     return {"written": written[0] if len(written) == 1 else written}
 
 
-_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
-
-JsonPath = tuple[str | int, ...]
-
-
-def split_path(path: str) -> JsonPath:
-    """`expect.all[1]` → ("expect", "all", 1)."""
-    return tuple(int(index) if index else name for index, name in _PART.findall(path))
-
-
 def line_of(text: str, path: JsonPath) -> int:
     """The line where the value at this path stands, or its nearest parent that is there. From 1."""
     try:
-        node: Node | None = parse_json(text, [])
+        return nearest_node(parse_json(text, []), path).start.line
     except Unreadable:  # too deep, or a number that is too long
         return 1
-    line = 1
-    for part in (*path, None):
-        if node is None:
-            break
-        line = node.start.line
-        node = child_at(node, part) if part is not None else None
-    return line
 
 
 @click.command()

@@ -39,7 +39,7 @@ from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock, ago, iso_time
 from handrail.config import VARIABLES, Config, canonical, host_port, named_kind
 from handrail.device_names import DeviceNames
-from handrail.devices import discover, open_phones, watch
+from handrail.devices import discover, list_open_phones, watch
 from handrail.errors import (
     FAMILIES,
     DeviceBusy,
@@ -456,7 +456,7 @@ async def list_devices(
 ) -> tuple[list[DeviceRow], Sequence[str]]:
     """Every device with what it reports about itself, and notes on why there may be more."""
     listing = await discover(config, clock, env)
-    opened = {canonical(serial): phone for serial, phone in (await open_phones(config)).items()}
+    opened = {canonical(serial): phone for serial, phone in (await list_open_phones(config)).items()}
     # A simulated phone at an address answers here too.
     reached = [
         await probe(device.serial, clock)

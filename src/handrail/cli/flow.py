@@ -87,8 +87,8 @@ def schema_command(out: Path | None, vscode: bool, flows: str) -> None:
     try:
         file.write_text(json.dumps(flow_schema(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise InvalidAction(
-            f"out: {file} can't be written: {error.strerror}", path="out", hint="Choose another file."
+        raise InvalidAction.at(
+            "out", f"{file} can't be written: {error.strerror}", hint="Choose another file."
         ) from None
     click.echo(f"wrote {file}", err=True)
     if vscode:

@@ -61,11 +61,8 @@ def home_with_journal() -> Iterator[Config]:
     """Raises where no journal was written: an empty one would prove nothing."""
     config = Config.from_env(os.environ)
     if not config.db.exists():
-        raise InvalidAction(
-            f"no journal in {config.home}",
-            hint="Set HANDRAIL_HOME to the folder of the journal; the first action makes one.",
-            path="HANDRAIL_HOME",
-        )
+        hint = "Set HANDRAIL_HOME to the folder of the journal; the first action makes one."
+        raise InvalidAction(f"no journal in {config.home}", hint=hint, path="HANDRAIL_HOME")
     try:
         yield config
     except sqlite3.DatabaseError as error:
@@ -81,10 +78,8 @@ class _MomentType(click.ParamType[int]):
         if isinstance(value, int) or str(value).isdecimal():
             return int(value)
         with suppress(ValueError):
-            moment_text = datetime.fromisoformat(value)
-            return int(
-                (moment_text if moment_text.tzinfo else moment_text.replace(tzinfo=UTC)).timestamp() * 1000
-            )
+            moment = datetime.fromisoformat(value)
+            return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
         return self.fail(f"{value} is neither 2026-01-31T12:00 nor milliseconds since 1970", param, ctx)
 
 
@@ -194,11 +189,8 @@ def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
     called = DeviceNames(Config.from_env(os.environ).home).all()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for row in rows:
-        texts = {
-            name: text
-            for name, text in _row_texts(row, called).items()
-            if console.width >= _ROOM.get(name, 0)
-        }
+        all_texts = _row_texts(row, called)
+        texts = {name: text for name, text in all_texts.items() if console.width >= _ROOM.get(name, 0)}
         for name in () if table.columns else texts:
             is_narrowed = name in ("what", "reason")  # rich takes what is missing from these alone
             right: Any = "right" if name == "seq" else "left"
@@ -211,11 +203,11 @@ def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
 
 def _row_texts(row: ActionRow, called: Mapping[str, str]) -> dict[str, str]:
     actor, device = row.actor or {}, row.device or ""
+    done = row.state in _DONE and done_sentence(row.action, row.about)
     return {
         "seq": str(row.seq),
         "time": moment_text(row.at_ms),
-        "what": (row.state in _DONE and done_sentence(row.action, row.about))
-        or _failed_action_text(row.type, row.about),
+        "what": done or _failed_action_text(row.type, row.about),
         "outcome": _outcome_text(row.state, row.failure_code),
         "who": clean(str(actor.get("id") or actor.get("kind") or "")),
         "device": called.get(canonical(device), clean(device)),

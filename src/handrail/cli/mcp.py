@@ -36,8 +36,8 @@ from handrail.cli.options import (
 )
 from handrail.cli.output import print_json
 from handrail.cli.program import IMPORTING
-from handrail.config import Config, is_browser
-from handrail.errors import InvalidAction, Unsupported
+from handrail.config import Config, named_kind
+from handrail.errors import InvalidAction, Unsupported, did_you_mean
 from handrail.invocation import run
 from handrail.protocol.read import nearest
 from handrail.safety.caller import Caller
@@ -93,9 +93,8 @@ async def _serve(options: McpOptions) -> None:
 
     config = Config.from_env(os.environ)
     # A browser needs a few tools more: addresses, lists and dates, chords.
-    profile = options.profile or (
-        "web" if is_browser(chosen_by_name(options.target, config) or "") else "core"
-    )
+    is_browser = named_kind(chosen_by_name(options.target, config) or "") == "browser"
+    profile = options.profile or ("web" if is_browser else "core")
     offered = tools_of_profile(profile)  # raises for an unknown profile before anything is opened
     certificate = read_certificate(options.cert, options.key) if options.http else None
     if options.http:
@@ -120,11 +119,7 @@ async def _serve(options: McpOptions) -> None:
             stack.push_async_callback(release_locks)
         if not runtime.is_shared:
             await stack.enter_async_context(serve_local(runtime))
-        tool_calls = ToolCalls(
-            runtime.approvals,
-            runtime.clock,
-            desk=runtime.open_desk,
-        )
+        tool_calls = ToolCalls(runtime.approvals, runtime.clock, desk=runtime.desk_address)
         stack.push_async_callback(tool_calls.close)
         server = build_mcp_server(state, structured=options.structured, calls=tool_calls)
         if options.http:
@@ -283,8 +278,7 @@ def install(
 def find_client(name: str) -> McpClient:
     if name in CLIENTS:
         return CLIENTS[name]
-    close = nearest(name, list(CLIENTS))
-    hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(CLIENTS)}."
+    hint = did_you_mean(nearest(name, list(CLIENTS)), f"There are {', '.join(CLIENTS)}.")
     raise InvalidAction(f"CLIENT: {name[:60]!r} is not known", path="client", hint=hint)
 
 
@@ -317,10 +311,8 @@ def run_client_command(command: list[str], *, quiet: bool) -> None:
     stdout = sys.__stderr__ if quiet else None  # with --json standard output is our own answer's
     done = subprocess.run([program, *command[1:]], stdout=stdout, check=False)  # noqa: S603 - it was shown
     if done.returncode != 0:
-        raise Unsupported(
-            f"{command[0]} failed with exit code {done.returncode}",
-            hint="Its own message is above. Add the entry by hand with --print, or see its documentation.",
-        )
+        hint = "Its own message is above. Add the entry by hand with --print, or see its documentation."
+        raise Unsupported(f"{command[0]} failed with exit code {done.returncode}", hint=hint)
 
 
 def _print_plan(

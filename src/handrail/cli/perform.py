@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: Path | None) -> int:
     try:
         if out is not None and not current.get().is_folder(str(out.parent)):
-            raise InvalidAction(f"out: {out.parent} is not a folder", path="out", hint="Make it first.")
+            raise InvalidAction.at("out", f"{out.parent} is not a folder", hint="Make it first.")
         envelope, text = run(_perform_one(data, target))
     except HandrailError as error:
         if not as_json:
@@ -96,20 +96,13 @@ async def open_own_session(
 ) -> AsyncIterator[Callable[[AnyAction], Coroutine[Any, Any, Answer]]]:
     """A session of this process; in the daemon, the one that the phone has there."""
     async with AsyncExitStack() as ends:
-        is_opened_here = current.get().daemon is None and chosen_by_name(target, config) is None
-        opened = (
-            await ends.enter_async_context(open_device_for_command(target, config))
-            if is_opened_here
-            else None
-        )
+        opened = None
+        if current.get().daemon is None and chosen_by_name(target, config) is None:
+            opened = await ends.enter_async_context(open_device_for_command(target, config))
         # Half of the time of a command of its own goes into these imports. The phone is there by now, or the
         # person has been told that it is not.
         from handrail.cli.approvals import TerminalPrompt  # noqa: PLC0415
-        from handrail.cli.local_server import (  # noqa: PLC0415
-            ask_at_terminal,
-            run_until_stopped,
-            runtime_for,
-        )
+        from handrail.cli.local_server import ask_at_terminal, run_until_stopped, runtime_for  # noqa: PLC0415
         from handrail.engine.envelope_text import envelope_text  # noqa: PLC0415
         from handrail.safety.caller import Caller  # noqa: PLC0415
 
@@ -213,7 +206,7 @@ def _save_picture(details: dict[str, Any], out: Path | None) -> dict[str, Any]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise InvalidAction(
-            f"out: {out} can't be written: {error.strerror or error}", path="out", hint="Choose another file."
+        raise InvalidAction.at(
+            "out", f"{out} can't be written: {error.strerror or error}", hint="Choose another file."
         ) from None
     return {name: value for name, value in details.items() if name != _PICTURE} | {"path": place}

@@ -94,10 +94,10 @@ def permissions(as_json: bool) -> None:
     elif not remembered:
         click.echo("Nothing is remembered.")
     else:
-        rows = [
-            ("allow" if allow else "deny", "agent" if is_agent_dialog_key(key) else "policy", clean(key))
-            for key, allow in sorted(remembered.items())
-        ]
+        rows = []
+        for key, allow in sorted(remembered.items()):
+            reader = "agent" if is_agent_dialog_key(key) else "policy"
+            rows.append(("allow" if allow else "deny", reader, clean(key)))
         print_table(f"{len(rows)} remembered answers", ("answer", "read by", "key"), rows)
 
 
@@ -136,10 +136,8 @@ async def revoke(id_: str) -> None:
 
 def defaults_rows() -> list[tuple[str, str, str, str]]:
     """Action, local verdict, remote verdict, reason. Special cases stand above their action type."""
-    return [
-        (f"{kind} {case}".strip(), ruling.local, ruling.remote, ruling.why)
-        for kind, case, ruling in rulings()
-    ]
+    every = rulings()
+    return [(f"{kind} {case}".strip(), rule.local, rule.remote, rule.why) for kind, case, rule in every]
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:

@@ -188,11 +188,9 @@ def run(*, flows: tuple[str, ...], devices: tuple[str, ...], sim: str | None, op
         flows, sim = (sim, *flows), "0"
     wanted = WantedDevices.parse(devices, None if sim is None else int(sim))
     options = replace(options, paths=tuple(map(Path, flows)), wanted=wanted)
-    if options.watch and options.fleet is None:
-        sys.exit(asyncio.run(_run_on_each_change(options)))
-    sys.exit(
-        asyncio.run(_run_here(options)) if options.fleet is None else _run_on_fleet(options, options.fleet)
-    )
+    if options.fleet is not None:
+        sys.exit(_run_on_fleet(options, options.fleet))
+    sys.exit(asyncio.run(_run_on_each_change(options) if options.watch else _run_here(options)))
 
 
 def _run_on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
@@ -492,9 +490,8 @@ def _attach(records: Sequence[FlowRecord], junit: Path) -> dict[int, list[str]]:
     for record in records:
         if (step := step_to_blame(record.steps)) and (step.before or step.after or step.log):
             folder.mkdir(exist_ok=True)
-            files[id(record)] = [
-                str((folder / file["source"]).absolute()) for file in attachments(step, folder)
-            ]
+            written = attachments(step, folder)
+            files[id(record)] = [str((folder / file["source"]).absolute()) for file in written]
     return files
 
 

@@ -109,25 +109,17 @@ async def _open_desk(options: ServeOptions, config: Config, stack: AsyncExitStac
     """Opens the desk, then the phones: a session uses the desk that exists when it is opened."""
     devices = list(options.device)
     if options.sim:
-        phones = simulated_phones(
-            options.sim, clock=SystemClock(), seed=config.sim_seed, apps=config.sim_apps
-        )
+        clock = SystemClock()
+        phones = simulated_phones(options.sim, clock=clock, seed=config.sim_seed, apps=config.sim_apps)
         devices[:0] = [phone.address for phone in await stack.enter_async_context(phones)]
     runtime = await stack.enter_async_context(
         runtime_for(config, caller=Caller("desk", "agent", "http"), counts=options.metrics)
     )
     if await stack.enter_async_context(serve_local(runtime, "desk")) is None:
-        raise DeviceBusy(
-            f"Another process has the desk of {config.home}",
-            hint="`handrail desk link` logs a browser in there; or stop it, or set HANDRAIL_HOME.",
-        )
-    permissions = runtime.permissions
-    desk = await Desk.open(
-        runtime.store,
-        runtime.clock,
-        remember=agent_answer_writer(permissions),
-        recall=agent_answer_reader(permissions),
-    )
+        hint = "`handrail desk link` logs a browser in there; or stop it, or set HANDRAIL_HOME."
+        raise DeviceBusy(f"Another process has the desk of {config.home}", hint=hint)
+    remember, recall = agent_answer_writer(runtime.permissions), agent_answer_reader(runtime.permissions)
+    desk = await Desk.open(runtime.store, runtime.clock, remember=remember, recall=recall)
     stack.push_async_callback(desk.close)
     runtime.attach_desk(desk)
     stack.push_async_callback(runtime.detach_desk)

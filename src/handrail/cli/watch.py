@@ -149,9 +149,8 @@ async def _record_device(target: DeviceOptions) -> Recording:
     async with AsyncExitStack() as stack:
         stack.enter_context(current.get().on_stop(stop.set, once=False))
         if target.sim:  # it lives here; others reach it by its address
-            serial = (
-                await stack.enter_async_context(open_device_for_command(target, config, clock))
-            ).device.serial
+            opened = await stack.enter_async_context(open_device_for_command(target, config, clock))
+            serial = opened.device.serial
         else:
             browser = chosen_by_name(target, config)
             serial = browser or (await pick(target.device, config, clock, os.environ)).serial

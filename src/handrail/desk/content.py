@@ -190,11 +190,8 @@ def _text(old: Content, target: str, op: str) -> str:
     if target not in TEXTS:
         raise _bad_content("op", f"{op} is not valid for the renderer {target}; use replace or clear")
     if old.renderer not in TEXTS:
-        raise InvalidAction.at(
-            "renderer",
-            f"{op} can't turn {old.renderer} into {target}",
-            hint="Use replace, with the whole data of the new renderer.",
-        )
+        hint = "Use replace, with the whole data of the new renderer."
+        raise InvalidAction.at("renderer", f"{op} can't turn {old.renderer} into {target}", hint=hint)
     return str(old.data)
 
 
@@ -208,18 +205,14 @@ def filter_style(style: Mapping[str, str | int | float] | None) -> tuple[dict[st
     safe: dict[str, str] = {}
     dropped: list[str] = []
     for name, value in (style or {}).items():
-        prop = kebab_case(name)
+        # `borderRadius` → `border-radius`.
+        prop = re.sub(r"[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
         text = style_as_css(prop, value)
         if prop in PROPERTIES and is_safe(prop, text):
             safe[prop] = text
         else:
             dropped.append(name)
     return safe, dropped
-
-
-def kebab_case(name: str) -> str:
-    """`borderRadius` → `border-radius`."""
-    return re.sub(r"[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
 
 
 def style_as_css(prop: str, value: str | float) -> str:

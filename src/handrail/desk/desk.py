@@ -15,14 +15,12 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never, cast
 
 from pydantic_core import to_json
 
 from handrail.clock import Clock
 from handrail.desk import windows
-from handrail.desk.desktop import dismiss, next_expiry, remove_expired, set_badge, withdraw_question
 from handrail.desk.hub import DeskClient, Hub
 from handrail.desk.questions import (
     BrowserQuestions,
@@ -32,7 +30,15 @@ from handrail.desk.questions import (
     Remember,
     with_request_ids,
 )
-from handrail.desk.reduce import reduce, reduce_batch
+from handrail.desk.reduce import (
+    dismiss,
+    next_expiry,
+    reduce,
+    reduce_batch,
+    remove_expired,
+    set_badge,
+    withdraw_question,
+)
 from handrail.desk.state import (
     REST,
     DeskDraft,
@@ -229,7 +235,10 @@ class Desk:
             case ShortcutAction():
                 self._open_shortcut(frame)
             case RenderingFeedback():
-                self._hear_of_page(client, frame)
+                is_awaited = self.pending.awaits(frame.request_id)
+                is_answer = self.pending.answer(client, frame)
+                if frame.kind == "iframe" and is_answer == is_awaited:
+                    self._report_page(frame, is_answer=is_answer)
             case SubscribeMonitor():
                 size = frame.viewport
                 viewport = windows.viewport_of(size.w, size.h) if size else None
@@ -254,10 +263,9 @@ class Desk:
     async def _answer_dialog(self, frame: DialogFeedback) -> None:
         dialog = next((dialog for dialog in self.state.dialogs if dialog.id == frame.dialog_id), None)
         if dialog is None:
+            hint = "It was answered elsewhere, withdrawn, or its time was over."
             raise InvalidAction.at(
-                "dialogId",
-                f"{frame.dialog_id!r:.80} does not wait for an answer",
-                hint="It was answered elsewhere, withdrawn, or its time was over.",
+                "dialogId", f"{frame.dialog_id!r:.80} does not wait for an answer", hint=hint
             )
         self._change(lambda draft: withdraw_question(draft, frame.dialog_id))
         await self.dialogs.answer(dialog, frame.confirmed, bool(frame.remember))
@@ -286,12 +294,6 @@ class Desk:
             fields["form_data"] = dict(frame.form_data)
         self._post_of_window("component_action", frame, **fields)
 
-    def _hear_of_page(self, client: DeskClient, frame: RenderingFeedback) -> None:
-        is_awaited = self.pending.awaits(frame.request_id)
-        is_answer = self.pending.answer(client, frame)
-        if frame.kind == "iframe" and is_answer == is_awaited:
-            self._report_page(frame, is_answer=is_answer)
-
     def _report_page(self, frame: RenderingFeedback, *, is_answer: bool) -> None:
         """Tells the maker of a window what became of its page after the call that made it was answered.
 
@@ -302,9 +304,7 @@ class Desk:
         birth = next((birth for birth in births if (birth.window_id, birth.request_id) == asked), None)
         if birth is None or birth.is_persons:
             return
-        outcome = (
-            {"success": frame.success, "error": frame.error} if frame.error else {"success": frame.success}
-        )
+        outcome = {"success": frame.success} | ({"error": frame.error} if frame.error else {})
         last = self._page_reports.get(birth.key)
         if last is not None and (last.success or (last.success, last.error) == (frame.success, frame.error)):
             return
@@ -414,15 +414,6 @@ class AgentInbox:
         await wait_for_event(self._clock, self._arrived, timeout_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class DeskChanges:
-    """One write: what changed since the last one."""
-
-    windows: dict[str, Row | None]
-    rest: str | None
-    """All but the windows; None where it is as it was."""
-
-
 def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[DeskState, int]]:
     """The state as it was written, without what expired meanwhile; and the number of its last frame."""
 
@@ -482,8 +473,8 @@ class DeskWriter:
         has_other_rest = any(getattr(old, name) is not getattr(state, name) for name in _STORED)
         has_other_keys = old.windows is not state.windows and list(old.windows) != list(state.windows)
         with_rest = self._is_far(seq) or has_other_rest or has_other_keys
-        work = changes_between(old, state, seq, with_rest=with_rest)
-        for key, row in work.windows.items():
+        changed, rest = changes_between(old, state, seq, with_rest=with_rest)
+        for key, row in changed.items():
             if row is None:
                 db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (self._session, key))
             elif row[1] is None:
@@ -495,8 +486,8 @@ class DeskWriter:
                 db.execute(
                     "INSERT OR REPLACE INTO desk_windows VALUES (?, ?, ?, ?)", (self._session, key, *row)
                 )
-        if work.rest is not None:
-            db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (self._session, work.rest))
+        if rest is not None:
+            db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (self._session, rest))
 
         def committed() -> None:
             self._written = state
@@ -509,8 +500,10 @@ class DeskWriter:
         return seq - self._seq_written > SEQ_JUMP // 10
 
 
-def changes_between(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
-    """What has to be written to get from one state to the other."""
+def changes_between(
+    old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True
+) -> tuple[dict[str, Row | None], str | None]:
+    """What has to be written to get from one state to the other: windows, and all else where it changed."""
     removed: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
     rows: dict[str, Row | None] = {}
     for key, window in new.windows.items():
@@ -522,9 +515,9 @@ def changes_between(old: DeskState, new: DeskState, seq: int, *, with_rest: bool
         same = before is not None and before.content is window.content
         rows[key] = (_text(body), None if same else _text(content))
     if not with_rest:
-        return DeskChanges(removed | rows, None)
+        return removed | rows, None
     rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _STORED}
-    return DeskChanges(removed | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
+    return removed | rows, _text(rest | {"windows": list(new.windows), "seq": seq})
 
 
 def _text(data: dict[str, Any]) -> str:

@@ -105,7 +105,8 @@ class Hub:
         sender = next(iter(self._senders)) if len(self._senders) == 1 else None
         if sender is not None:
             head["agentId"] = sender
-        frame = _join_json(head, f'"actions":[{",".join(written)}],"changes":{_text(changes)}')
+        rest = f'"actions":[{",".join(written)}],"changes":{_text(changes)}'
+        frame = f"{_text(head)[:-1]},{rest}}}"
         self._actions, self._touched, self._states, self._senders = [], TouchedParts(), None, set()
         self._flushed_at = asyncio.get_running_loop().time()
         self._append(frame)
@@ -159,10 +160,6 @@ def _text(data: dict[str, Any]) -> str:
         return to_json(data, inf_nan_mode="null").decode()
     except PydanticSerializationError:  # a lone surrogate, which only an escape can say
         return json.dumps(data)
-
-
-def _join_json(head: dict[str, Any], rest: str) -> str:
-    return f"{_text(head)[:-1]},{rest}}}"
 
 
 class DeskClient:

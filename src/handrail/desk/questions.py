@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from handrail.clock import Clock
-from handrail.desk.desktop import withdraw_question
 from handrail.desk.hub import DeskClient
+from handrail.desk.reduce import withdraw_question
 from handrail.desk.state import (
     CaptureAsked,
     DeskDraft,
@@ -28,7 +28,7 @@ from handrail.desk.state import (
     FrameLoading,
     Reduction,
 )
-from handrail.errors import HandrailError, InvalidAction, Timeout, Unsupported
+from handrail.errors import HandrailError, InvalidAction, Timeout, Unsupported, did_you_mean
 from handrail.protocol import desk as act
 from handrail.protocol.act import Act
 from handrail.protocol.content import IframeContent
@@ -76,9 +76,7 @@ class FollowUps:
         for action in actions:
             apps = self._desk.apps() if isinstance(action, act.SetAppBadge) and action.count else None
             if isinstance(action, act.SetAppBadge) and apps is not None and action.app_id not in apps:
-                close = nearest(action.app_id, apps)
-                there = f"There are {', '.join(sorted(apps))}."
-                hint = f"Did you mean {' or '.join(close)}?" if close else there
+                hint = did_you_mean(nearest(action.app_id, apps), f"There are {', '.join(sorted(apps))}.")
                 raise InvalidAction.at("appId", f"there is no app {action.app_id!r:.80}", hint=hint)
             if isinstance(action, act.CaptureWindow | act.CreateWindow) and action.request_id:
                 self._desk.pending.refuse_taken(action.request_id, request_ids)
@@ -155,10 +153,8 @@ class FollowUps:
     def _browser(self, key: str) -> DeskClient:
         client = self._desk.hub.in_use(key.partition("/")[0])
         if client is None:
-            raise Unsupported(
-                f"{key}: no browser shows the desk, so there is no picture of it",
-                hint="Open the desk in a browser, then capture again.",
-            )
+            hint = "Open the desk in a browser, then capture again."
+            raise Unsupported(f"{key}: no browser shows the desk, so there is no picture of it", hint=hint)
         return client
 
     async def _picture(self, request_id: str, question: BrowserQuestion) -> Details:
@@ -169,10 +165,8 @@ class FollowUps:
             is_png = decoded.startswith(_PNG)
         if not feedback.success or not is_png:
             why = (not feedback.success and feedback.error) or "the answer was no PNG picture"
-            raise Unsupported(
-                f"{question.key} could not be captured: {why}",
-                hint="Read the window's content instead, or open the page in a browser device.",
-            )
+            hint = "Read the window's content instead, or open the page in a browser device."
+            raise Unsupported(f"{question.key} could not be captured: {why}", hint=hint)
         source = {"madeFrom": feedback.made_from} if feedback.made_from else {}
         missing = {"missing": list(feedback.missing)} if feedback.missing else {}
         return {"imageData": picture, "requestId": request_id, **source, **missing}
@@ -214,11 +208,8 @@ class BrowserQuestions:
     def refuse_taken(self, request_id: str, others: Collection[str] = ()) -> None:
         """An answer must be able to tell to which question it belongs."""
         if request_id in self._open or request_id in others:
-            raise InvalidAction.at(
-                "requestId",
-                f"{request_id!r:.80} waits for its answer already",
-                hint="Leave requestId out, or use another one.",
-            )
+            problem = f"{request_id!r:.80} waits for its answer already"
+            raise InvalidAction.at("requestId", problem, hint="Leave requestId out, or use another one.")
 
     async def wait(self, request_id: str, question: BrowserQuestion) -> RenderingFeedback:
         """The answer. Raises `Timeout` after 5 s and `Unsupported` when the browser leaves."""
@@ -253,9 +244,8 @@ class BrowserQuestions:
 
     def awaits_capture(self, client: DeskClient) -> bool:
         """True while this browser was asked for a capture: its next frame may be a large one."""
-        return any(
-            question.kind == "capture" and question.client is client for question in self._open.values()
-        )
+        owed = (question for question in self._open.values() if question.client is client)
+        return any(question.kind == "capture" for question in owed)
 
     def left(self, client: DeskClient) -> None:
         """A browser is gone: what it owed is not waited for."""

@@ -38,7 +38,9 @@ def render(renderer: str, data: str) -> str:
     """Safe HTML of a window's text. Raises `InvalidAction` for a renderer that is not text."""
     match renderer:
         case "markdown":
-            return clean_html(_markdown().render(data)) if len(data) <= LONGEST_MARKDOWN else as_text(data)
+            return (
+                clean_html(_markdown().render(data)) if len(data) <= LONGEST_MARKDOWN else preformatted(data)
+            )
         case "html":
             return clean_html(data)
         case _:
@@ -48,10 +50,10 @@ def render(renderer: str, data: str) -> str:
 def clean_html(html: str) -> str:
     """Only what can be read is left. What is nested too deeply to be meant is shown as it was written."""
     level = _limit_depth(html)
-    return as_text(html) if level is None else _cleaner().clean(level)
+    return preformatted(html) if level is None else _cleaner().clean(level)
 
 
-def as_text(text: str) -> str:
+def preformatted(text: str) -> str:
     """The text as it was written, every mark of it harmless."""
     return f"<pre>{nh3.clean_text(_encodable(text))}</pre>"
 

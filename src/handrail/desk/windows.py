@@ -30,7 +30,7 @@ from handrail.desk.state import (
     WindowClosed,
     replace_fields,
 )
-from handrail.errors import ActionRejected, InvalidAction
+from handrail.errors import ActionRejected, InvalidAction, did_you_mean
 from handrail.protocol import desk as act
 from handrail.protocol.act import DeskAct
 from handrail.protocol.read import nearest
@@ -57,11 +57,9 @@ def find_window(draft: DeskDraft, action: act.WindowAct) -> DeskWindow:
     if window is not None:
         return window
     here = [other.birth.window_id for other in draft.windows.values() if other.birth.monitor_id == monitor_id]
-    close = nearest(action.window_id, here)
-    hint = f"Did you mean {' or '.join(close)}?" if close else "Create it first, or name its monitorId."
-    raise InvalidAction.at(
-        "windowId", f"there is no window {action.window_id!r:.80} on {monitor_id:.80}", hint=hint
-    )
+    hint = did_you_mean(nearest(action.window_id, here), "Create it first, or name its monitorId.")
+    problem = f"there is no window {action.window_id!r:.80} on {monitor_id:.80}"
+    raise InvalidAction.at("windowId", problem, hint=hint)
 
 
 def create_window(draft: DeskDraft, action: act.CreateWindow, by: WindowActor) -> dict[str, Any]:
@@ -73,22 +71,17 @@ def create_window(draft: DeskDraft, action: act.CreateWindow, by: WindowActor) -
     taken = draft.windows.get(key)
     if taken is not None:
         refuse_locked_by_other(draft, taken, by.id, "create it anew")
-        raise InvalidAction.at(
-            "windowId",
-            f"{key!r:.80} exists already",
-            hint="Use window.setContent to change it, or close it first.",
-        )
+        hint = "Use window.setContent to change it, or close it first."
+        raise InvalidAction.at("windowId", f"{key!r:.80} exists already", hint=hint)
     if len(draft.windows) >= MOST_WINDOWS:
-        raise InvalidAction.at(
-            "windowId", f"{MOST_WINDOWS} windows are open, and no more fit", hint="Close some."
-        )
+        problem = f"{MOST_WINDOWS} windows are open, and no more fit"
+        raise InvalidAction.at("windowId", problem, hint="Close some.")
     monitor = ensure_monitor(draft, monitor_id_of(draft, action))
     style, dropped = filter_style(action.window_style)
     birth = _new_birth(draft, action, by, monitor, style)
     content = content_of(action.content, "content", draft.own_hosts)
-    wanted = DeskBounds(
-        *(round(side) for side in (action.bounds.x, action.bounds.y, action.bounds.w, action.bounds.h))
-    )
+    sides = action.bounds
+    wanted = DeskBounds(round(sides.x), round(sides.y), round(sides.w), round(sides.h))
     bounds = bounds_in_viewport(birth, wanted, monitor.viewport)
     minimized = bool(action.minimized) and birth.variant == "standard"
     # Revisions begin at the moment of birth: a page's cache never takes one window for its namesake.
@@ -178,9 +171,8 @@ def move_window(draft: DeskDraft, window: DeskWindow, x: float, y: float) -> Non
 
 
 def resize_window(draft: DeskDraft, window: DeskWindow, w: float, h: float) -> None:
-    _set_bounds(
-        draft, window, DeskBounds(window.bounds.x, window.bounds.y, *clamp_window_size(window.birth, w, h))
-    )
+    size = clamp_window_size(window.birth, w, h)
+    _set_bounds(draft, window, DeskBounds(window.bounds.x, window.bounds.y, *size))
 
 
 def _set_bounds(draft: DeskDraft, window: DeskWindow, wanted: DeskBounds) -> None:
@@ -210,9 +202,8 @@ def update_content(
     """One operation on the content; a lock protects it."""
     refuse_locked_by_other(draft, window, by.id, "change its content")
     renderer = action.renderer or window.content.renderer
-    _show_content(
-        draft, window, updated_content(window.content, action.operation, action.renderer, draft.own_hosts)
-    )
+    updated = updated_content(window.content, action.operation, action.renderer, draft.own_hosts)
+    _show_content(draft, window, updated)
     replacement = replacement_content(action.operation, renderer)
     if replacement is not None:
         return parts_not_shown(replacement, "operation")
@@ -261,11 +252,8 @@ def ensure_monitor(draft: DeskDraft, monitor_id: str) -> Monitor:
     free = next(number for number in count(1) if f"monitor-{number}" not in draft.monitors)
     there = ", ".join(draft.monitors)
     if len(draft.monitors) >= MOST_MONITORS:
-        raise InvalidAction.at(
-            "monitorId",
-            f"{monitor_id!r:.80} would be one of more than {MOST_MONITORS} monitors",
-            hint=f"Use one of {there}.",
-        )
+        problem = f"{monitor_id!r:.80} would be one of more than {MOST_MONITORS} monitors"
+        raise InvalidAction.at("monitorId", problem, hint=f"Use one of {there}.")
     if monitor_id != f"monitor-{free}":
         hint = f"There is {there}. A new one would be monitor-{free}."
         raise InvalidAction.at("monitorId", f"there is no monitor {monitor_id!r:.80}", hint=hint)
@@ -453,8 +441,5 @@ def release_locks_of(state: DeskState, agent_id: str, now_ms: int) -> Reduction:
 def refuse_other_name(by: str, agent_id: str) -> None:
     """An agent speaks for itself alone: the id in the body must be the one of its session."""
     if by != agent_id:
-        raise InvalidAction.at(
-            "agentId",
-            f"{agent_id!r:.80} is not the caller, {by!r:.80}",
-            hint=f"Send your own id, {by!r:.80}.",
-        )
+        problem = f"{agent_id!r:.80} is not the caller, {by!r:.80}"
+        raise InvalidAction.at("agentId", problem, hint=f"Send your own id, {by!r:.80}.")

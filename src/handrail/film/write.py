@@ -96,8 +96,6 @@ _WHITE = (255, 255, 255, 255)
 _MARGIN = 20
 _MAX_DECODED = 8  # pictures that stay decoded: one is shown by several frames
 
-Colour = tuple[int, int, int]
-
 
 class FilmPainter:
     """All frames of one film, in one size."""

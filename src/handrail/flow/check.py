@@ -14,15 +14,13 @@ from typing import Any
 from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, load, loads
 from handrail.flow.parse import Fields, Items, Mark, Node, Problem, Scalar, scalars_below
-from handrail.flow.plan import real_path
+from handrail.flow.plan import SUFFIXES, real_path
 from handrail.flow.shorthand import StepDraft
 from handrail.flow.variables import VariableReference, references
 from handrail.flow.write import is_point, is_ref
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.observe import Finish, Wait
 from handrail.protocol.read import nearest
-
-SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,12 @@ class CheckedFile:
     def broken(self) -> bool:
         return any(problem.level == "error" for problem in self.problems)
 
+    def problem_rows(self) -> list[dict[str, Any]]:
+        return [{"level": each.level, "rule": each.rule, **each.to_dict()} for each in self.problems]
+
     def to_dict(self) -> dict[str, Any]:
-        listed = [
-            {"level": problem.level, "rule": problem.rule, **problem.to_dict()} for problem in self.problems
-        ]
         level = {} if self.level is None else {"level": self.level}
-        return {"file": str(self.path), "ok": not self.broken, **level, "problems": listed}
+        return {"file": str(self.path), "ok": not self.broken, **level, "problems": self.problem_rows()}
 
 
 def find_flow_files(paths: Iterable[Path]) -> list[Path]:
@@ -60,8 +58,9 @@ def find_flow_files(paths: Iterable[Path]) -> list[Path]:
 
 def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[CheckedFile]:
     """Every file with its problems; `outside` are the variables that a run will give."""
-    files, outer_names = FlowFiles(), frozenset(outside)
-    read = {path: _read_document(path, files) for path in paths}
+    outer_names = frozenset(outside)
+    read = {path: _load_or_error(path) for path in paths}
+    files = FlowFiles({real_path(path): document for path, document in read.items()})
     called = {
         real_path(call.file)
         for document in read.values()
@@ -91,14 +90,11 @@ def _is_flow(path: Path, folder: Path) -> bool:
     return path.suffix.lower() != ".json" or b'"steps"' in path.read_bytes() or path.read_bytes()[:1] == b"["
 
 
-def _read_document(path: Path, files: FlowFiles) -> FlowDocument | InvalidAction:
+def _load_or_error(path: Path) -> FlowDocument | InvalidAction:
     try:
-        document = load(path)
+        return load(path)
     except InvalidAction as error:
-        files.put(path, None)
         return error
-    files.put(path, document)
-    return document
 
 
 def _check_document(
@@ -142,26 +138,23 @@ class FlowCall:
     caller: Path
     file: Path
     draft: StepDraft
+    name: str
+    """As the step spells it."""
     variables: frozenset[str]
 
 
 @dataclass(slots=True)
 class FlowFiles:
-    """Every file that was read, each of them once; None where it could not be."""
+    """Every file that was read, each of them once, or the error where it could not be."""
 
-    documents: dict[Path, FlowDocument | None] = field(default_factory=dict)
+    documents: dict[Path, FlowDocument | InvalidAction] = field(default_factory=dict)
 
     def read(self, path: Path) -> FlowDocument | None:
         path = real_path(path)
         if path not in self.documents:
-            try:
-                self.documents[path] = load(path)
-            except InvalidAction:
-                self.documents[path] = None
-        return self.documents[path]
-
-    def put(self, path: Path, document: FlowDocument | None) -> None:
-        self.documents[real_path(path)] = document
+            self.documents[path] = _load_or_error(path)
+        document = self.documents[path]
+        return document if isinstance(document, FlowDocument) else None
 
 
 def called_files(document: FlowDocument) -> Iterator[FlowCall]:
@@ -173,7 +166,8 @@ def called_files(document: FlowDocument) -> Iterator[FlowCall]:
         if isinstance(file, Scalar) and isinstance(file.value, str) and not file.unknown:
             env = draft.fields.get("env")
             variables = frozenset(env.entries) if isinstance(env, Fields) else frozenset[str]()
-            yield FlowCall(document.path, document.path.parent / file.value, draft, variables)
+            path = document.path.parent / file.value
+            yield FlowCall(document.path, path, draft, str(file.value)[:200], variables)
 
 
 def call_problems(document: FlowDocument, files: FlowFiles, outside: frozenset[str]) -> Iterator[Problem]:
@@ -182,26 +176,21 @@ def call_problems(document: FlowDocument, files: FlowFiles, outside: frozenset[s
         where = call.draft.fields.get("file") or call.draft.source
         path = f"{call.draft.path}.run_flow"
         if not call.file.is_file():
-            there = (
-                [sibling.name for sibling in call.file.parent.glob("*")] if call.file.parent.is_dir() else []
+            folder = call.file.parent
+            close = nearest(
+                call.file.name, [file.name for file in folder.glob("*")] if folder.is_dir() else []
             )
-            close = nearest(call.file.name, there)
             hint = f"Did you mean {close[0]}?" if close else "The name is relative to this file's folder."
-            yield Problem(
-                path, f"there is no file {_name_of_called_file(call)}", where.start, hint, rule="missing-file"
-            )
+            yield Problem(path, f"there is no file {call.name}", where.start, hint, rule="missing-file")
             continue
-        circle = _chain_back_to_caller(call, files)
-        if circle:
-            names = " → ".join(circle_file.name for circle_file in circle)
+        if circle := _chain_back_to_caller(call, files):
+            names = " → ".join(file.name for file in circle)
             yield Problem(path, f"runs itself: {names}", where.start, "Break the circle.", rule="circle")
             continue
         called = files.read(call.file)
         if called is None:
-            hint = f"`handrail flow check {_name_of_called_file(call)}` shows them."
-            yield Problem(
-                path, f"{_name_of_called_file(call)} has problems", where.start, hint, rule="broken-file"
-            )
+            hint = f"`handrail flow check {call.name}` shows them."
+            yield Problem(path, f"{call.name} has problems", where.start, hint, rule="broken-file")
         elif call.draft.fields.get("env") is not None or variables_without_value(called):
             yield from _problems_of_call(call, called, outside)
 
@@ -209,14 +198,8 @@ def call_problems(document: FlowDocument, files: FlowFiles, outside: frozenset[s
 def variables_without_value(document: FlowDocument) -> list[str]:
     """Variables that the file uses without a value of its own."""
     own = set(names_of_own_variables(document))
-    wanted = [use.reference for use in variable_uses(document)]
-    return list(
-        dict.fromkeys(
-            wanted_reference.name
-            for wanted_reference in wanted
-            if wanted_reference.default is None and wanted_reference.name not in own
-        )
-    )
+    needed = (use.reference.name for use in variable_uses(document) if use.reference.default is None)
+    return list(dict.fromkeys(name for name in needed if name not in own))
 
 
 def _problems_of_call(call: FlowCall, called: FlowDocument, outside: frozenset[str]) -> Iterator[Problem]:
@@ -224,25 +207,13 @@ def _problems_of_call(call: FlowCall, called: FlowDocument, outside: frozenset[s
     for name in variables_without_value(called):
         if name not in call.variables | outside:
             hint = f"Give it: `run_flow: {{file: …, env: {{{name}: …}}}}`."
-            yield Problem(
-                path,
-                f"{_name_of_called_file(call)} needs the variable {name}",
-                mark,
-                hint,
-                rule="unknown-variable",
-            )
+            message = f"{call.name} needs the variable {name}"
+            yield Problem(path, message, mark, hint, rule="unknown-variable")
     used = {use.reference.name for use in variable_uses(called)} | set(names_of_own_variables(called))
     for name in sorted(call.variables - used):
         close = nearest(name, used)
         hint = f"Did you mean {close[0]}?" if close else "Remove it."
-        yield Problem(
-            path,
-            f"{_name_of_called_file(call)} does not use {name}",
-            mark,
-            hint,
-            "warning",
-            "unused-variable",
-        )
+        yield Problem(path, f"{call.name} does not use {name}", mark, hint, "warning", "unused-variable")
 
 
 def _chain_back_to_caller(call: FlowCall, files: FlowFiles) -> list[Path]:
@@ -261,11 +232,6 @@ def _chain_back_to_caller(call: FlowCall, files: FlowFiles) -> list[Path]:
                 visited.add(file)
                 ways.append([*way, file])
     return []
-
-
-def _name_of_called_file(call: FlowCall) -> str:
-    file = call.draft.fields.get("file")
-    return str(file.value)[:200] if isinstance(file, Scalar) else call.file.name
 
 
 _HANDLES = ("ref", "element_id", "elementId")
@@ -306,8 +272,8 @@ def names_of_own_variables(document: FlowDocument) -> list[str]:
 
 
 def lint(document: FlowDocument) -> list[Problem]:
-    all_problems = [problem for rule in RULES for problem in rule(document)]
-    return sorted(all_problems, key=lambda lint_problem: lint_problem.mark.offset)
+    problems = (problem for rule in RULES for problem in rule(document))
+    return sorted(problems, key=lambda problem: problem.mark.offset)
 
 
 def _unused_variables(document: FlowDocument) -> Iterator[Problem]:
@@ -385,11 +351,8 @@ def _undeclared_devices(document: FlowDocument) -> Iterator[Problem]:
             if name in declared:
                 continue
             close = nearest(name, declared)
-            hint = (
-                f"Did you mean {close[0]}?"
-                if close
-                else f"Add it: `devices: [{', '.join([*declared, name])}]`."
-            )
+            add = f"Add it: `devices: [{', '.join([*declared, name])}]`."
+            hint = f"Did you mean {close[0]}?" if close else add
             path = f"{draft.path}.{draft.head}"
             yield _warning(path, f"the device {name!r:.60} is not declared", key, hint, "undeclared-device")
 
@@ -397,11 +360,8 @@ def _undeclared_devices(document: FlowDocument) -> Iterator[Problem]:
 def _device_names(draft: StepDraft) -> Iterator[tuple[str, Node]]:
     if draft.head == "parallel" and isinstance(draft.source, Fields):
         devices = draft.source.get("parallel")
-        yield from (
-            ((name, entry.key) for name, entry in devices.entries.items())
-            if isinstance(devices, Fields)
-            else ()
-        )
+        for name, entry in devices.entries.items() if isinstance(devices, Fields) else ():
+            yield name, entry.key
     device = _action_field(draft, "device")
     if isinstance(device, Scalar):
         yield device.text, device

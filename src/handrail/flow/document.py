@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from handrail.dialects import agentest
-from handrail.errors import InvalidAction, NoSuchFile
+from handrail.errors import InvalidAction, NoSuchFile, did_you_mean
 from handrail.flow.parse import (
     MANY,
     MAX_BYTES,
@@ -149,8 +149,7 @@ def _build_flow(
 ) -> Flow | None:
     for key, entry in root.entries.items():
         if key not in KEYS:
-            close = nearest(key, KEYS)
-            hint = f"Did you mean {' or '.join(close)}?" if close else f"A flow has: {', '.join(KEYS)}."
+            hint = did_you_mean(nearest(key, KEYS), f"A flow has: {', '.join(KEYS)}.")
             builder.problems.append(Problem(key[:60], "is not a key of a flow", entry.key.start, hint))
     own = {key: entry for key, entry in root.entries.items() if key in KEYS and key != "steps"}
     for key, entry in own.items():
@@ -221,9 +220,8 @@ def load(path: Path) -> FlowDocument:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problem = Problem(
-            "", f"not UTF-8: byte {error.start}", Mark(line, 1, error.start), "Save it as UTF-8."
-        )
+        mark = Mark(line, 1, error.start)
+        problem = Problem("", f"not UTF-8: byte {error.start}", mark, "Save it as UTF-8.")
         raise invalid_flow([problem], path) from None
     return loads(text, path)
 
@@ -362,6 +360,7 @@ class Places:
 
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+JsonPath = tuple[str | int, ...]
 _STRAY = re.compile(r"is not a (known )?field|is given twice")
 _NO_TEXT = re.compile(r"valid (dictionary|tuple|list)")
 """Where no text can stand, whatever a variable's value is."""
@@ -407,7 +406,7 @@ class ModelBuilder:
         except InvalidAction as error:
             path = str(error.details.get("path", ""))
             message = error.message.removeprefix(f"{path}: ")
-            node = _nearest_node(draft.source, path, key=bool(_STRAY.match(message)))
+            node = nearest_node(draft.source, split_path(path), key=bool(_STRAY.match(message)))
             self.problems.append(Problem(_join_paths(draft.path, path), message, node.start, error.hint))
             return None
 
@@ -421,41 +420,39 @@ class ModelBuilder:
             wrong = invalid_action(error, plain_data(fields)).details["problems"]
         read = fields
         for problem in wrong:
-            read = _read_variable_otherwise(read, _split_path(problem["path"]))
+            read = _read_variable_otherwise(read, split_path(problem["path"]))
         if read is not fields:
             return self.model(model, read, inside, path, head)
         # A value that a variable could mend; a wrong key is not one, nor a place where no text can stand.
-        open_texts = {
-            node.start.offset: node
-            for node in (
-                _nearest_node(fields, wrong_field["path"])
-                for wrong_field in wrong
-                if not (_STRAY.match(wrong_field["message"]) or _NO_TEXT.search(wrong_field["message"]))
-            )
-            if isinstance(node, Scalar) and node.unknown
-        }
+        mendable = [
+            problem
+            for problem in wrong
+            if not (_STRAY.match(problem["message"]) or _NO_TEXT.search(problem["message"]))
+        ]
+        nodes = (nearest_node(fields, split_path(problem["path"])) for problem in mendable)
+        open_texts = {node.start.offset for node in nodes if isinstance(node, Scalar) and node.unknown}
         for problem in wrong:
             self._add_problem(problem, fields, open_texts, path, head)
         return None
 
     def _add_problem(
-        self, problem: dict[str, Any], fields: Fields, open_texts: dict[int, Scalar], path: str, head: str
+        self, problem: dict[str, Any], fields: Fields, open_texts: set[int], path: str, head: str
     ) -> None:
-        node = _nearest_node(fields, problem["path"])
+        node = nearest_node(fields, split_path(problem["path"]))
         shown = re.sub(r"^(action|condition)\b", head, problem["path"]) if head else problem["path"]
+        where = _join_paths(path, shown)
         if isinstance(node, Scalar) and node.start.offset in open_texts:
-            message, give = (
-                f"the variable {node.unknown[0]} has no value",
-                f"Give it with --env {node.unknown[0]}=….",
+            name = node.unknown[0]
+            give = f"Give it with --env {name}=…."
+            missing = Problem(
+                where, f"the variable {name} has no value", node.start, give, rule="unknown-variable"
             )
-            self.later.append(
-                Problem(_join_paths(path, shown), message, node.start, give, rule="unknown-variable")
-            )
+            self.later.append(missing)
             return
-        node = _nearest_node(fields, problem["path"], key=bool(_STRAY.match(problem["message"])))
+        node = nearest_node(fields, split_path(problem["path"]), key=bool(_STRAY.match(problem["message"])))
         suggestion = problem.get("suggestion")
         hint = f"Did you mean {suggestion}?" if suggestion else _hint_for_field(node, problem)
-        self.problems.append(Problem(_join_paths(path, shown), problem["message"], node.start, hint))
+        self.problems.append(Problem(where, problem["message"], node.start, hint))
 
 
 def _hint_for_field(node: Node, problem: dict[str, Any]) -> str | None:
@@ -469,7 +466,7 @@ def _hint_for_field(node: Node, problem: dict[str, Any]) -> str | None:
     return None
 
 
-def _read_variable_otherwise(node: Any, parts: list[str | int]) -> Any:
+def _read_variable_otherwise(node: Any, parts: JsonPath) -> Any:
     """The same tree with the value at this path read the other way, once, if a variable stands for it."""
     if isinstance(node, Scalar):
         if not node.is_variable:
@@ -483,29 +480,27 @@ def _read_variable_otherwise(node: Any, parts: list[str | int]) -> Any:
     if read is below:
         return node
     if isinstance(node, Items):
-        items = tuple(
-            read if index == parts[0] else node_inside for index, node_inside in enumerate(node.items)
-        )
+        items = tuple(read if index == parts[0] else child for index, child in enumerate(node.items))
         return replace(node, items=items)
     key = str(parts[0])
     return replace(node, entries={**node.entries, key: FieldEntry(node.entries[key].key, read)})
 
 
-def _nearest_node(node: Node, path: str, *, key: bool = False) -> Node:
+def nearest_node(node: Node, path: JsonPath, *, key: bool = False) -> Node:
     """What lies at the path (or its key), or the nearest thing around it that is there."""
-    parts = _split_path(path)
-    for index, part in enumerate(parts):
+    for index, part in enumerate(path):
         below = child_at(node, part)
         if below is None:
             return node
-        if key and index == len(parts) - 1 and isinstance(node, Fields):
+        if key and index == len(path) - 1 and isinstance(node, Fields):
             return node.entries[str(part)].key
         node = below
     return node
 
 
-def _split_path(path: str) -> list[str | int]:
-    return [int(index) if index else name for index, name in _PART.findall(path)]
+def split_path(path: str) -> JsonPath:
+    """`expect.all[1]` → ("expect", "all", 1)."""
+    return tuple(int(index) if index else name for index, name in _PART.findall(path))
 
 
 def _join_paths(path: str, below: str) -> str:

@@ -8,7 +8,6 @@ import asyncio
 import base64
 import io
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from handrail.engine.session import Session
 from handrail.engine.snapshot import UiSnapshot
@@ -28,18 +27,6 @@ QUALITY = 82
 LOG_LINES = 80
 
 
-class FlowEvidence(Protocol):
-    """What a run keeps besides its records."""
-
-    async def picture(self, session: Session, caller: Caller) -> Picture:
-        """The screen as it is now; the picture may be filled in a moment later."""
-
-    async def log(self, session: Session, caller: Caller) -> list[str]: ...
-
-    async def finish(self) -> None:
-        """Waits until every picture is there."""
-
-
 class ReportEvidence:
     """Everything an HTML report shows. Pictures are small; their width and height are the screen's.
 
@@ -50,7 +37,7 @@ class ReportEvidence:
         self._filling = Background()
 
     async def picture(self, session: Session, caller: Caller) -> Picture:
-        """The screen now, or the reason why it can't be shown."""
+        """The screen now, or the reason why it can't be shown. It may be filled in a moment later."""
         picture = Picture(None, why_not="It was not taken")
         if task := session.picture_beside(caller):
             self._filling.start(self._fill(picture, task), "a picture for the report")
@@ -75,6 +62,7 @@ class ReportEvidence:
             picture.why_not = error.message
 
     async def finish(self) -> None:
+        """Waits until every picture is there."""
         await self._filling.wait()
 
     async def log(self, session: Session, caller: Caller) -> list[str]:

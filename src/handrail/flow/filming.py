@@ -70,7 +70,7 @@ def _flow_scene(record: FlowRecord, step: StepRecord, *, several: bool) -> FilmS
     reason = _BY_ITSELF.sub("", envelope.reason or "") if envelope is not None else ""
     where = f"{step.device}: " if several else ""
     return FilmScene(
-        number=".".join(str(index + 1) for index in step.path),
+        number=step.number,
         title=where + title_of(step.label),
         reason=reason or record.name,
         verdict=verdict,

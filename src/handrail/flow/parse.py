@@ -146,16 +146,16 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         advice = {"suggestion": self.suggestion} if self.suggestion else {}
         place = {"line": self.mark.line, "column": self.mark.column}
-        return {"path": self.where, "message": self.message, **place, **advice}
+        return {"path": self.short_path, "message": self.message, **place, **advice}
 
     @property
-    def where(self) -> str:
+    def short_path(self) -> str:
         """The path, cut to a length that fits in a message."""
         return self.path if len(self.path) <= _LONG else f"{self.path[:_LONG]}…"
 
     @property
     def sentence(self) -> str:
-        return f"{self.where}: {self.message}" if self.path else self.message
+        return f"{self.short_path}: {self.message}" if self.path else self.message
 
 
 class Unreadable(Exception):
@@ -166,11 +166,23 @@ class Unreadable(Exception):
         self.problem = Problem("", message, mark, suggestion, rule="syntax")
 
 
-def duplicate_key_problem(key: Scalar, first: FieldEntry, *, last_counts: bool = False) -> Problem:
-    """The same key again in one mapping; a warning in a language where the last one counts."""
+def put_entry(
+    entries: dict[str, FieldEntry],
+    key: Scalar,
+    value: Node,
+    problems: list[Problem],
+    *,
+    last_counts: bool = False,
+) -> None:
+    """The same key again in one mapping is a problem; a warning in a language where the last one counts."""
+    first = entries.setdefault(key.text, FieldEntry(key, value))
+    if first.key is key:
+        return
     message = f"{key.text[:60]!r} is given twice, first in line {first.key.start.line}"
     level: Level = "warning" if last_counts else "error"
-    return Problem("", message, key.start, "Keep one of the two.", level, "duplicate-key")
+    problems.append(Problem("", message, key.start, "Keep one of the two.", level, "duplicate-key"))
+    if last_counts:
+        entries[key.text] = FieldEntry(key, value)
 
 
 def invalid_flow(problems: Sequence[Problem], path: Path | None) -> InvalidAction:
@@ -183,7 +195,7 @@ def invalid_flow(problems: Sequence[Problem], path: Path | None) -> InvalidActio
         "\n".join(lines),
         hint=first.suggestion
         or "`handrail flow check` shows every problem with its line; docs/flows.md the language.",
-        path=first.where,
+        path=first.short_path,
         file=str(path) if path else None,
         line=first.mark.line,
         column=first.mark.column,
@@ -245,16 +257,12 @@ class _AnchoredNode:
 
 def read_yaml(text: str, problems: list[Problem]) -> Node | None:
     """The one document's root; keys given twice go to `problems`, anything worse is `Unreadable`."""
-    roots = _compose_documents(text, problems, many=False)
+    roots = read_documents(text, problems, many=False)
     return roots[0] if roots else None
 
 
-def read_documents(text: str, problems: list[Problem]) -> list[Node]:
-    """The roots of all documents. Of a key that is given twice the last one counts, with a warning."""
-    return _compose_documents(text, problems, many=True)
-
-
-def _compose_documents(text: str, problems: list[Problem], *, many: bool) -> list[Node]:
+def read_documents(text: str, problems: list[Problem], *, many: bool = True) -> list[Node]:
+    """All roots. Where there may be `many`, the last of two same keys counts, with a warning."""
     try:
         return _YamlComposer(text, problems, many=many).compose()
     except yaml.MarkedYAMLError as error:
@@ -288,11 +296,8 @@ class _YamlComposer:
                 case yaml.DocumentStartEvent():
                     self._documents += 1
                     if self._documents > 1 and not self._many:
-                        raise Unreadable(
-                            "a second document starts here",
-                            _mark_of_yaml(event.start_mark),
-                            "One flow per file.",
-                        )
+                        mark = _mark_of_yaml(event.start_mark)
+                        raise Unreadable("a second document starts here", mark, "One flow per file.")
                 case yaml.ScalarEvent():
                     self._scalar(event)
                 case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
@@ -323,11 +328,9 @@ class _YamlComposer:
     def _end(self, event: yaml.SequenceEndEvent | yaml.MappingEndEvent) -> None:
         done = self._open.pop()
         end = _mark_of_yaml(event.end_mark).offset if done.flow_style else max(done.end, done.start.offset)
-        node: Node
+        node: Node = Fields(done.entries, done.start, end)
         if done.is_list:
             node = Items(tuple(done.items), done.start, end)
-        else:
-            node = Fields(done.entries, done.start, end)
         if done.anchor:
             self._anchors[done.anchor] = _AnchoredNode(node, self._count - done.count_before + 1, done.height)
         self._place(node, done.height, end)
@@ -372,15 +375,8 @@ class _YamlComposer:
                 raise Unreadable("merge keys (<<) are not allowed", node.start, "Write the keys out.")
             holder.key = node
         else:
-            self._put(holder, holder.key, node)
+            put_entry(holder.entries, holder.key, node, self._problems, last_counts=self._many)
             holder.key = None
-
-    def _put(self, holder: _OpenCollection, key: Scalar, node: Node) -> None:
-        first = holder.entries.setdefault(key.text, FieldEntry(key, node))
-        if first.key is not key:
-            self._problems.append(duplicate_key_problem(key, first, last_counts=self._many))
-            if self._many:
-                holder.entries[key.text] = FieldEntry(key, node)
 
 
 def _mark_of_yaml(mark: Any) -> Mark:
@@ -462,8 +458,7 @@ class _JsonReader:
                 raise self._wrong('a key in "quotes" should be here')
             key = self._string()
             self._take(":")
-            value = self._value(depth + 1)
-            self._put(entries, key, value)
+            put_entry(entries, key, self._value(depth + 1), self._problems)
             if self._peek() != "}":
                 self._take(",", also="}")
                 if self._peek() == "}":
@@ -489,11 +484,6 @@ class _JsonReader:
         start = self._mark()
         self._at = match.end()
         return Scalar(value, match[0], start, self._at)
-
-    def _put(self, entries: dict[str, FieldEntry], key: Scalar, value: Node) -> None:
-        first = entries.setdefault(key.text, FieldEntry(key, value))
-        if first.key is not key:
-            self._problems.append(duplicate_key_problem(key, first))
 
     def _take(self, char: str, also: str = "") -> None:
         if self._peek() != char:

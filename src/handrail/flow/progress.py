@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from handrail.flow.run_record import FlowRecord, Observer, Outcome, StepRecord
 from handrail.screen.text import clean, cut
@@ -25,16 +25,12 @@ _SIGNS: dict[Outcome, tuple[str, str]] = {
 }
 
 
-class FlowProgress(Observer, Protocol):
+class FlowProgress(Observer):
     """An observer that gives way while somebody else uses the terminal."""
 
     @contextmanager
-    def paused(self) -> Iterator[None]: ...
-
-
-def step_number(record: StepRecord) -> str:
-    """As people count: 3.1 is the first step inside the third."""
-    return ".".join(str(index + 1) for index in record.path)
+    def paused(self) -> Iterator[None]:
+        yield
 
 
 def seconds(ms: float) -> str:
@@ -62,7 +58,7 @@ def _title_of_flow(record: FlowRecord) -> str:
     return cut(clean(f"{record.name} on {record.device}{again}"), LABEL * 2)
 
 
-class PlainFlowProgress:
+class PlainFlowProgress(FlowProgress):
     """One line per finished step."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
@@ -73,13 +69,11 @@ class PlainFlowProgress:
         self._several = ", " in record.device
         self._write(f"{_title_of_flow(record)}: {total} steps")
 
-    def step_started(self, record: StepRecord) -> None:
-        pass
-
     def step_ended(self, record: StepRecord) -> None:
         took = seconds(record.duration_ms)
-        number = step_number(record)
-        self._write(f"  {record.outcome:<8}{number:<6} {_label_of_step(record, self._several)}  {took}")
+        self._write(
+            f"  {record.outcome:<8}{record.number:<6} {_label_of_step(record, self._several)}  {took}"
+        )
         if record.code is not None and not record.children:
             self._write(f"{'':17}{_problem_of_step(record)}")
             if record.hint:
@@ -90,12 +84,8 @@ class PlainFlowProgress:
         if record.error is not None and not record.steps:
             self._write(f"  {cut(clean(record.error), MESSAGE)}")
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        yield
 
-
-class LiveFlowProgress:
+class LiveFlowProgress(FlowProgress):
     """Finished steps above, what runs now below with a spinner."""
 
     def __init__(self, console: Console) -> None:
@@ -119,7 +109,7 @@ class LiveFlowProgress:
         from rich.spinner import Spinner  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        words = f"{step_number(record):<6}{_label_of_step(record, self._several)}"
+        words = f"{record.number:<6}{_label_of_step(record, self._several)}"
         self._running[record.path] = Spinner("dots", Text(words))
         self._refresh()
 
@@ -128,9 +118,7 @@ class LiveFlowProgress:
         self._refresh()
         sign, colour = _SIGNS[record.outcome]
         took = seconds(record.duration_ms)
-        self._print(
-            f"  {sign} {step_number(record):<6}{_label_of_step(record, self._several)}  {took}", colour
-        )
+        self._print(f"  {sign} {record.number:<6}{_label_of_step(record, self._several)}  {took}", colour)
         if record.code is not None and not record.children:
             self._print(f"    {_problem_of_step(record)}", colour)
             if record.hint:

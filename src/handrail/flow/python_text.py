@@ -99,9 +99,8 @@ def _literal(value: Any, names: Sequence[str] | None = None) -> str:
             return "f" + _quoted(re.sub(r"\$\{\{([A-Za-z_]\w*)\}\}", r"{\1}", escaped))
         return _quoted(value)
     if isinstance(value, Mapping):
-        return (
-            "{" + ", ".join(f"{_quoted(key)}: {_literal(part, names)}" for key, part in value.items()) + "}"
-        )
+        pairs = (f"{_quoted(key)}: {_literal(part, names)}" for key, part in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_literal(part, names) for part in value) + "]"
     return repr(value)

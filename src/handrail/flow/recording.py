@@ -7,12 +7,11 @@ needs it to find its element.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from handrail.engine.session import Session
 from handrail.errors import InvalidAction
 from handrail.flow.document import StepPath
 from handrail.flow.write import write_flow
@@ -49,15 +48,16 @@ class Recording:
         """Add one action, if it belongs into a flow; the step that it has become or become part of."""
         recorded = recorded_step(shown)
         if recorded is None:
-            self._failed += [asked_fields(shown)] if _may_be_retried(shown) else []
+            envelope = shown.envelope or {}
+            if envelope.get("retryable") and envelope.get("delivery") == "not_delivered":
+                self._failed.append(asked_fields(shown))
             return None
         tries = self._failed.count(asked_fields(shown))
         self._failed.clear()
         recorded = replace(recorded, retry=min(20, tries + MORE_TRIES)) if tries else recorded
         joined = joined_step(self.steps[-1], recorded) if self.steps else None
-        self.steps = (
-            [*self.steps[:-1], joined] if joined else [*with_scroll_or_wait(self.steps, recorded), recorded]
-        )
+        before = self.steps[:-1] if joined else with_scroll_or_wait(self.steps, recorded)
+        self.steps = [*before, joined or recorded]
         return self.steps[-1]
 
     def flow(self, name: str) -> tuple[Flow, dict[StepPath, dict[str, object]]]:
@@ -68,10 +68,12 @@ class Recording:
                 hint="Only what goes through Handrail on this device is recorded.",
             )
         first = self.steps[0]
-        named = first.action.package if isinstance(first.action, StartApp) else None
-        package = named or first.package
+        package = (first.action.package if isinstance(first.action, StartApp) else None) or first.package
         at_home = is_home(package)
-        chosen = self.steps[1:] if _is_start(self.steps[0]) and len(self.steps) > 1 else self.steps
+        # A step that only starts the app is what the flow's `app` does too.
+        start = first.action if isinstance(first.action, StartApp) else None
+        is_start = start is not None and start.activity is None and start.name is None
+        chosen = self.steps[1:] if is_start and len(self.steps) > 1 else self.steps
         steps = [(recorded.step, recorded.element) for recorded in chosen]
         if at_home:
             steps.insert(0, (Step(action=PressKey(key="home"), optional=True), None))
@@ -87,31 +89,6 @@ class Recording:
 def is_home(package: str) -> bool:
     """Whether a package is there without being started."""
     return _HOME.search(package) is not None
-
-
-def _is_start(recorded: RecordedStep) -> bool:
-    """The step only starts the app, which the flow's `app` does too."""
-    return (
-        isinstance(recorded.action, StartApp)
-        and recorded.action.activity is None
-        and recorded.action.name is None
-    )
-
-
-async def record_session(
-    session: Session, journal: Journal, recording: Recording
-) -> AsyncIterator[RecordedStep]:
-    """Record what a session does until it closes; gives every step as it is taken."""
-    async for event in session.events():
-        if event.terminal:
-            step = recording.add_action(journal.show(event.action_id))
-            if step is not None:
-                yield step
-
-
-def _may_be_retried(shown: ShownAction) -> bool:
-    envelope = shown.envelope or {}
-    return bool(envelope.get("retryable")) and envelope.get("delivery") == "not_delivered"
 
 
 def ended_actions(
@@ -252,9 +229,8 @@ class RecordedStep:
     @property
     def package(self) -> str:
         """The app whose element was touched; '' where none was."""
-        return next(
-            (str(element["package"]) for element in self.elements.values() if element.get("package")), ""
-        )
+        packages = (element.get("package") for element in self.elements.values())
+        return next((str(package) for package in packages if package), "")
 
     @property
     def element(self) -> dict[str, Any] | None:
@@ -271,9 +247,8 @@ def _in_file_order(element: Mapping[str, Any]) -> dict[str, Any]:
 
 def asked_fields(shown: ShownAction) -> dict[str, Any]:
     """What was asked for, without what belongs to the moment; {} where that is not known."""
-    return {
-        name: value for name, value in (_first_object(shown, "action") or {}).items() if name not in _ONCE
-    }
+    action = _first_object(shown, "action") or {}
+    return {name: value for name, value in action.items() if name not in _ONCE}
 
 
 def recorded_step(shown: ShownAction) -> RecordedStep | None:
@@ -289,9 +264,8 @@ def recorded_step(shown: ShownAction) -> RecordedStep | None:
         fields[name] = _lasting_target(name, fields.get(name), drawn, envelope)
     if not succeeded or not _holds_no_ref(fields.get("expect")):
         fields.pop("expect", None)
-    fields = {
-        name: value for name, value in (fields | _typed_text(fields, drawn)).items() if value is not None
-    }
+    fields |= _typed_text(fields, drawn)
+    fields = {name: value for name, value in fields.items() if value is not None}
     try:
         action = action_from(fields)
         if expected := _proof_at_replay(action, _first_object(shown, "landmark")):

@@ -15,7 +15,7 @@ from handrail.clock import Clock
 from handrail.dialects import agentest
 from handrail.engine.session import Session
 from handrail.errors import ERRORS, HandrailError, InvalidAction, Timeout
-from handrail.flow.evidence import DeviceWatch, FlowEvidence
+from handrail.flow.evidence import DeviceWatch, ReportEvidence
 from handrail.flow.heal import Repairs
 from handrail.flow.plan import AnyFlow, Ended, FlowPlan, PlannedStep, devices_of, plan, step_name, takes_part
 from handrail.flow.run_record import FlowRecord, Observer, Picture, StepRecord, TimeBook, add_times
@@ -34,18 +34,6 @@ from handrail.screen.node import Bounds
 from handrail.waiting import Background, within
 
 
-class SilentObserver:
-    """An observer for those who only want the record."""
-
-    def flow_started(self, record: FlowRecord, total: int) -> None: ...
-
-    def step_started(self, record: StepRecord) -> None: ...
-
-    def step_ended(self, record: StepRecord) -> None: ...
-
-    def flow_ended(self, record: FlowRecord) -> None: ...
-
-
 class FlowRunner:
     """Flows on named sessions; the first one runs the steps that name no device."""
 
@@ -55,7 +43,7 @@ class FlowRunner:
         clock: Clock,
         *,
         observer: Observer | None = None,
-        evidence: FlowEvidence | None = None,
+        evidence: ReportEvidence | None = None,
         heal: bool = False,
         caller: Caller | None = None,
         reason: str | None = None,
@@ -68,7 +56,7 @@ class FlowRunner:
         """
         self._sessions = sessions
         self._clock = clock
-        self._observer: Observer = observer or SilentObserver()
+        self._observer: Observer = observer or Observer()
         self._evidence = evidence
         self._heal = heal
         self._caller = caller
@@ -241,7 +229,10 @@ class FlowRunner:
         if len(devices) > 1:
             for name, device in devices.items():
                 total = sum(takes_part(step, name, main) for step in ready.steps)
-                record.traces[name] = device_trace(record, total, device)
+                # One device's share: the steps it takes part in, and of parallel ones only its own inside.
+                own = _parts_of_device(record.steps, name)
+                error = record.error if not own or own[-1].outcome in _BAD else None
+                record.traces[name] = _trace(own, total, device, error)
 
 
 _WORDS = ("label", "source", "error", "hint", "diff", "log", "loading")
@@ -274,13 +265,6 @@ def trace_of(
     return trace.model_copy(update={"steps_completed": trace.steps_completed + failed})
 
 
-def device_trace(record: FlowRecord, total: int, device: DeviceWatch) -> FlowTrace:
-    """One device's share: the `total` steps it takes part in, and of parallel ones only its own inside."""
-    own_steps = _parts_of_device(record.steps, device.name)
-    error = record.error if not own_steps or own_steps[-1].outcome in _BAD else None
-    return _trace(own_steps, total, device, error)
-
-
 def result_of(record: StepRecord) -> StepResult:
     is_good = record.outcome in ("passed", "skipped")
     return StepResult(
@@ -297,12 +281,11 @@ def result_of(record: StepRecord) -> StepResult:
 
 def failure_text(record: StepRecord) -> str:
     """Why a flow ended with this step: "Step 3 (tap Save) failed: …", numbers as people count."""
-    number = ".".join(str(index + 1) for index in record.path)
     if record.outcome == "stopped":
-        return f"Stopped at step {number} ({record.label})"
+        return f"Stopped at step {record.number} ({record.label})"
     if record.outcome != "failed":
-        return f"Stopped after step {number} ({record.label})"
-    return f"Step {number} ({record.label}) failed: {record.error}"
+        return f"Stopped after step {record.number} ({record.label})"
+    return f"Step {record.number} ({record.label}) failed: {record.error}"
 
 
 def _trace(steps: Sequence[StepRecord], total: int, device: DeviceWatch, error: str | None) -> FlowTrace:
@@ -348,7 +331,7 @@ class StepRunner:
     observer: Observer
     repairs: Repairs
     book: TimeBook
-    evidence: FlowEvidence | None = None
+    evidence: ReportEvidence | None = None
     reason: str | None = None
     """Why the whole flow is run; its steps inherit it."""
     gate: Callable[[tuple[int, ...]], Awaitable[None]] | None = None
@@ -540,8 +523,7 @@ class StepRunner:
         return await run_with_retries(once, step.retry, self.clock)
 
     def _reason(self, record: StepRecord) -> str:
-        number = ".".join(str(index + 1) for index in record.path)
-        where = f"flow {self.flow}, step {number}: {record.label}"
+        where = f"flow {self.flow}, step {record.number}: {record.label}"
         return (f"{self.reason} ({where})" if self.reason else where)[:1_000]
 
     def _fill_record(self, record: StepRecord, envelope: Envelope, on: DeviceWatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from handrail.errors import ERRORS
 from handrail.film.scene import Picture
@@ -57,6 +57,11 @@ class StepRecord:
     rest: TimePart = "engine"
     """What the time is that nothing of this accounts for."""
     children: list[StepRecord] = field(default_factory=list)
+
+    @property
+    def number(self) -> str:
+        """As people count: 3.1 is the first step inside the third."""
+        return ".".join(str(index + 1) for index in self.path)
 
     @property
     def typed(self) -> str | None:
@@ -119,8 +124,8 @@ def _deepest(steps: Sequence[StepRecord]) -> Iterator[StepRecord]:
         yield step
 
 
-class Observer(Protocol):
-    """Is told of each step of a run: a terminal, a report, the desk."""
+class Observer:
+    """Is told of each step of a run: a terminal, the desk. This one does nothing about it."""
 
     def flow_started(self, record: FlowRecord, total: int) -> None: ...
 

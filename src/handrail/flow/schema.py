@@ -36,57 +36,40 @@ def _vocabulary() -> Schema:
 def flow_schema() -> Schema:
     """The JSON Schema of a flow's file, without references to other documents."""
     source = _vocabulary()
-    models = source["$defs"]
     actions = {cls.__name__ for cls in ACTIONS.values()}
     controls = {"Step", "Repeat", "Branch", "RunFlow", "Parallel"}
     defs = {
-        name: adapt_definition(name, models[name], ("type",) if name in actions else ())
-        for name in models
+        name: adapt_definition(name, model, ("type",) if name in actions else ())
+        for name, model in source["$defs"].items()
         if name not in controls
     }
     defs |= {f"do.{kind}": _value_schema(kind) for kind in ACTIONS}
+    bare = [kind for kind in ACTIONS if _is_bare(kind)]
+    kinds = ("actionStep", "bareStep", "repeatStep", "whenStep", "runFlowStep", "parallelStep")
     defs |= {
         "options": _options_schema(),
         "actionStep": _action_step(),
-        "bareStep": {
-            "enum": [kind for kind in ACTIONS if _is_bare(kind)],
-            "description": "An action without fields.",
-        },
-    }
-    defs |= {"repeatStep": _repeat_schema(), "whenStep": _when_schema(), "runFlowStep": _run_flow_schema()}
-    defs |= {
+        "bareStep": {"enum": bare, "description": "An action without fields."},
+        "repeatStep": _repeat_schema(),
+        "whenStep": _when_schema(),
+        "runFlowStep": _run_flow_schema(),
         "parallelStep": _parallel_schema(),
-        "step": _step_schema(),
+        "step": {"anyOf": [schema_ref(kind) for kind in kinds]},
         "steps": _steps_list(schema_ref("step")),
-    }
-    defs |= {
         "agentestSelector": _agentest_selector(),
         "agentestStep": {"oneOf": [_agentest_kind(name) for name in agentest.STEPS]},
+        "agentestSteps": _steps_list(schema_ref("agentestStep")),
     }
-    defs |= {"agentestSteps": _steps_list(schema_ref("agentestStep"))}
     any_steps = [schema_ref("steps"), schema_ref("agentestSteps")]
+    own = {name: part for name, part in source["properties"].items() if name not in ("steps", "env")}
+    own |= {"env": _env_schema("Variables and their values."), "steps": {"anyOf": any_steps}}
+    document = {"type": "object", "additionalProperties": False, "properties": own, "required": ["steps"]}
     return {
         "$schema": source["$schema"],
         "title": source["title"],
         "description": source["description"],
-        "anyOf": [_whole_schema(source, any_steps), *any_steps],
+        "anyOf": [document, *any_steps],
         "$defs": defs,
-    }
-
-
-def _whole_schema(source: Schema, any_steps: list[Schema]) -> Schema:
-    properties = {
-        name: schema for name, schema in source["properties"].items() if name not in ("steps", "env")
-    }
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            **properties,
-            "env": _env_schema("Variables and their values."),
-            "steps": {"anyOf": any_steps},
-        },
-        "required": ["steps"],
     }
 
 
@@ -101,11 +84,6 @@ def _env_schema(meaning: str) -> Schema:
 
 def _steps_list(item: Schema) -> Schema:
     return {"type": "array", "items": item, "minItems": 1, "maxItems": MAX_STEPS}
-
-
-def _step_schema() -> Schema:
-    kinds = ("actionStep", "bareStep", "repeatStep", "whenStep", "runFlowStep", "parallelStep")
-    return {"anyOf": [schema_ref(kind) for kind in kinds]}
 
 
 def _is_bare(kind: str) -> bool:
@@ -233,24 +211,20 @@ def _agentest_kind(name: str) -> Schema:
     model = _vocabulary()["$defs"][ACTIONS[rule.native].__name__]
     properties: Schema = {"action": {"const": name}}
     for foreign, path in rule.fields.items():
-        properties[foreign] = _agentest_field(model, native_path_of(path), required=foreign in rule.required)
+        first, _, last = native_path_of(path).partition(".")
+        if last:  # a coordinate
+            field = dict(_vocabulary()["$defs"]["Point"]["properties"][last])
+        elif first in ("target", "within"):
+            field = schema_ref("agentestSelector")
+        else:
+            field = {key: part for key, part in model["properties"][first].items() if key != "default"}
+        field = _schema_with_fractions(field)
+        properties[foreign] = field if foreign in rule.required else {"anyOf": [field, {"type": "null"}]}
     required = ["action", *rule.required]
     return both_spellings(
         {"type": "object", "additionalProperties": False, "properties": properties, "required": required},
         variables=False,
     )
-
-
-def _agentest_field(model: Schema, path: str, *, required: bool) -> Schema:
-    first, _, last = path.partition(".")
-    if last:  # a coordinate
-        field = dict(_vocabulary()["$defs"]["Point"]["properties"][last])
-    elif first in ("target", "within"):
-        field = schema_ref("agentestSelector")
-    else:
-        field = {key: part for key, part in model["properties"][first].items() if key != "default"}
-    field = _schema_with_fractions(field)
-    return field if required else {"anyOf": [field, {"type": "null"}]}
 
 
 def _schema_with_fractions(schema: Schema) -> Schema:
@@ -337,11 +311,7 @@ def with_variables(schema: Mapping[str, Any]) -> Schema:
     """The schema, which also takes `${VARIABLE}` unless it takes any text already."""
     notes = {key: part for key, part in schema.items() if key in ("description", "default")}
     bare = {key: part for key, part in schema.items() if key not in notes}
-    members = (
-        [_array_member_with_variables(part) for part in bare["anyOf"]]
-        if "anyOf" in bare
-        else [_array_member_with_variables(bare)]
-    )
+    members = [_array_member_with_variables(part) for part in bare.get("anyOf", [bare])]
     extra = _variable_schema(members)
     if extra is None:
         return {**notes, **({"anyOf": members} if len(members) > 1 else members[0])}
@@ -356,9 +326,8 @@ def _array_member_with_variables(schema: Mapping[str, Any]) -> Schema:
 
 def _variable_schema(members: list[Schema]) -> Schema | None:
     """Which texts to allow besides: none where any text is right, or where no scalar is."""
-    scalars = [
-        member for member in members if member.get("type") in ("string", "integer", "number", "boolean")
-    ]
+    kinds = ("string", "integer", "number", "boolean")
+    scalars = [member for member in members if member.get("type") in kinds]
     texts = [scalar for scalar in scalars if scalar["type"] == "string"]
     if not scalars or any("pattern" not in text and "enum" not in text for text in texts):
         return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from handrail.errors import did_you_mean
 from handrail.flow.parse import MANY, MAX_STEPS, FieldEntry, Fields, Items, Node, Problem, Scalar
 from handrail.flow.variables import as_texts, name_problems
 from handrail.protocol.act import SHARED_FIELDS, Act
@@ -87,10 +88,10 @@ class StepExpander:
             self._report(path, message, node, "Split it with run_flow, or use repeat.")
             return []
         drafts: list[StepDraft | None] = []
-        for index, item_node in enumerate(node.items):
+        for index, child in enumerate(node.items):
             if len(self._problems) >= MANY:
                 break
-            drafts.append(self.step(item_node, f"{path}[{index}]"))
+            drafts.append(self.step(child, f"{path}[{index}]"))
         return drafts
 
     def step(self, node: Node, path: str) -> StepDraft | None:
@@ -108,13 +109,8 @@ class StepExpander:
             if not isinstance(node.value, str) or node.value not in ACTIONS:
                 raise self._unknown_head(node, path)
             action = Fields({"type": _field_entry("type", node)}, node.start, node.end)
-            return StepDraft(
-                Step,
-                path,
-                node.value,
-                node,
-                Fields({"action": _field_entry("action", action)}, node.start, node.end),
-            )
+            fields = Fields({"action": _field_entry("action", action)}, node.start, node.end)
+            return StepDraft(Step, path, node.value, node, fields)
         if isinstance(node, Items):
             raise _Unclear(path, "should be a step, not a list", node, "Remove one of the dashes.")
         if "then" in node.entries or "else" in node.entries:
@@ -148,7 +144,7 @@ class StepExpander:
 
     def _unknown_head(self, word: Scalar, path: str) -> _Unclear:
         close = nearest_kind(word.text, [kind for kind in HEADS if kind != "when"])
-        guess = f"Did you mean {' or '.join(close)}?" if close else "`handrail actions` lists them."
+        guess = did_you_mean(close, "`handrail actions` lists them.")
         return _Unclear(path, f"{word.text[:60]!r} is not an action", word, guess)
 
     def _action(self, node: Fields, kind: str, path: str) -> StepDraft:
@@ -164,12 +160,9 @@ class StepExpander:
                 )
             elif entry:
                 own[name] = entry
-        if (
-            "timeout_ms" in cls.model_fields
-            and "timeout_ms" in options
-            and not _has_either_spelling(own, "timeout_ms")
-        ):
-            own["timeout_ms"] = options.pop("timeout_ms")  # beside a wait it is the wait's own
+        beside_wait = "timeout_ms" in cls.model_fields and "timeout_ms" in options
+        if beside_wait and not _has_either_spelling(own, "timeout_ms"):  # it is the wait's own
+            own["timeout_ms"] = options.pop("timeout_ms")
         element = options.pop("element", None)
         if element and not isinstance(element.value, Fields):
             self._report(f"{path}.element", "should be a mapping", element.value, None)
@@ -299,8 +292,7 @@ class StepExpander:
             hint = f"It belongs inside: `{kind}: {{…, {key}: …}}`."
             self._report(f"{path}.{key}", f"is a field of {kind}, not of the step", entry.key, hint)
             return
-        close = nearest(key, allowed)
-        guess = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(allowed)}."
+        guess = did_you_mean(nearest(key, allowed), f"Known here: {', '.join(allowed)}.")
         self._report(f"{path}.{key}", "is not known here", entry.key, guess)
 
     def _report(self, path: str, message: str, node: Node, hint: str | None) -> None:

@@ -37,19 +37,17 @@ Unknown = Callable[[Scalar, InvalidAction], None]
 
 def references(text: str) -> list[VariableReference]:
     """The variables of a text, secrets not among them; `InvalidAction` where one is malformed."""
-    inside = [match[1] for match in _REFERENCE.finditer(text) if match[0] != _LITERAL]
-    return [_parse_reference(text_inside) for text_inside in inside if not text_inside.startswith(_SECRET)]
+    names = [match[1] for match in _REFERENCE.finditer(text) if match[0] != _LITERAL]
+    return [_parse_reference(name) for name in names if not name.startswith(_SECRET)]
 
 
-def fill(value: Any, env: Mapping[str, str]) -> Any:
-    """The same data with every variable replaced in its texts; keys stay as they are."""
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """The same data with every text in it changed; keys stay as they are."""
     if isinstance(value, str):
-        return fill_text(value, env)
+        return change(value)
     if isinstance(value, Mapping):
-        return {key: fill(part, env) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [fill(part, env) for part in value]
-    return value
+        return {key: map_texts(part, change) for key, part in value.items()}
+    return [map_texts(part, change) for part in value] if isinstance(value, list | tuple) else value
 
 
 def fill_text(text: str, env: Mapping[str, str]) -> str:
@@ -100,15 +98,7 @@ def late_names(node: Node | None) -> set[str]:
 
 def fill_late(value: Any, values: Mapping[str, str], wanted: Collection[str]) -> Any:
     """The same data with the values that were read so far. Raises `InvalidAction` for one that was not."""
-    if isinstance(value, Mapping):
-        return {key: fill_late(part, values, wanted) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [fill_late(part, values, wanted) for part in value]
-    return (
-        _LATE.sub(lambda match: _late_value(match, values, wanted), value)
-        if isinstance(value, str)
-        else value
-    )
+    return map_texts(value, lambda text: _LATE.sub(lambda match: _late_value(match, values, wanted), text))
 
 
 def _late_value(match: re.Match[str], values: Mapping[str, str], wanted: Collection[str]) -> str:
@@ -117,12 +107,8 @@ def _late_value(match: re.Match[str], values: Mapping[str, str], wanted: Collect
         return match[0]
     value = values.get(name)
     if value is None:
-        raise InvalidAction(
-            f"the variable {name} has no value yet",
-            path="",
-            hint="Read it by an earlier step.",
-            variable=name,
-        )
+        hint = "Read it by an earlier step."
+        raise InvalidAction(f"the variable {name} has no value yet", path="", hint=hint, variable=name)
     if f"${{{_SECRET}" in value:
         raise InvalidAction(
             f"what was read into {name} names a secret", path="", hint="Write ${secret:…} in the file itself."
@@ -134,10 +120,8 @@ def as_texts(node: Node) -> Node:
     """A variable's value is a text, also where it was written as a number: `PORT: 8080`."""
     if not isinstance(node, Fields):
         return node
-    return replace(
-        node,
-        entries={key: FieldEntry(entry.key, as_text(entry.value)) for key, entry in node.entries.items()},
-    )
+    entries = {key: FieldEntry(entry.key, as_text(entry.value)) for key, entry in node.entries.items()}
+    return replace(node, entries=entries)
 
 
 def name_problems(env: Node, path: str) -> list[Problem]:
@@ -168,26 +152,19 @@ def _value_of_reference(match: re.Match[str], env: Mapping[str, str]) -> str:
     if match[1].startswith(_SECRET):
         return match[0]
     reference = _parse_reference(match[1])
-    value = env.get(reference.name, reference.default)
+    name = reference.name
+    value = env.get(name, reference.default)
     if value is None:
-        close = nearest(reference.name, env)
+        close = nearest(name, env)
         guess = f"Did you mean ${{{close[0]}}}? " if close else ""
-        name = reference.name
-        raise InvalidAction(
-            f"the variable {name} has no value",
-            path="",
-            hint=f"{guess}Give it in the file's env, with --env {name}=…, or write ${{{name}:-default}}.",
-            variable=reference.name,
-        )
+        hint = f"{guess}Give it in the file's env, with --env {name}=…, or write ${{{name}:-default}}."
+        raise InvalidAction(f"the variable {name} has no value", path="", hint=hint, variable=name)
     return value
 
 
 def _parse_reference(inside: str) -> VariableReference:
     name, separator, default = inside.partition(":-")
     if not NAME.fullmatch(name):
-        raise InvalidAction(
-            f"${{{inside[:60]}}} is not a variable",
-            path="",
-            hint="Write ${NAME} or ${NAME:-default}; $${ is a literal ${.",
-        )
+        hint = "Write ${NAME} or ${NAME:-default}; $${ is a literal ${."
+        raise InvalidAction(f"${{{inside[:60]}}} is not a variable", path="", hint=hint)
     return VariableReference(name, default if separator else None)

@@ -25,6 +25,7 @@ from handrail.flow.parse import (
     read_plain,
     read_yaml,
 )
+from handrail.flow.variables import map_texts
 from handrail.protocol.actions import DESK_ACTIONS
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step
 from handrail.protocol.model import Model
@@ -67,10 +68,7 @@ def _write_step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
         case Step():
             return _write_action(step, elements.get(path))
         case Repeat():
-            own = shorten(_chosen_fields(step, "times", "while_", "until", "max_times"))
-            inner = [
-                line for key, value in own.items() for line in entry_lines(key, _escape_variables(value))
-            ]
+            inner = _field_lines(shorten(_chosen_fields(step, "times", "while_", "until", "max_times")))
             inner += ["steps:", *indented(_write_each_step(step.steps, path, elements))]
             return ["repeat:", *indented(inner), *_write_options(step)]
         case Branch():
@@ -78,19 +76,15 @@ def _write_step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
                 raise InvalidAction(
                     "a branch can't have a `when` of its own in a file", path="when", hint="Nest two."
                 )
-            lines = entry_lines(
-                "when", _escape_variables(shorten(_chosen_fields(step, "condition"))["condition"])
-            )
+            lines = _field_lines({"when": shorten(_chosen_fields(step, "condition"))["condition"]})
             lines += ["then:", *indented(_write_each_step(step.then, (*path, "then"), elements))]
             if step.otherwise is not None:
                 lines += ["else:", *indented(_write_each_step(step.otherwise, (*path, "else"), elements))]
             return [*lines, *_write_options(step)]
         case RunFlow():
             env = {"env": dict(step.env)} if step.env else {}
-            return [
-                *entry_lines("run_flow", _escape_variables({"file": step.file, **env} if env else step.file)),
-                *_write_options(step),
-            ]
+            file = {"file": step.file, **env} if env else step.file
+            return [*_field_lines({"run_flow": file}), *_write_options(step)]
         case Parallel():
             lines = ["parallel:"]
             for name, steps in step.devices.items():
@@ -113,20 +107,26 @@ def _write_action(step: Step, element: Mapping[str, Any] | None) -> list[str]:
             beside["timeout_ms"] = own.pop("timeout_ms")
     short = action.traits.shorthand
     shown = own[short] if short and own.keys() == {short} else own
-    head = entry_lines(action.type, _escape_variables(shown)) if own else [action.type]
-    options = [line for key, value in beside.items() for line in entry_lines(key, _escape_variables(value))]
-    element_lines = entry_lines("element", _escape_variables(element)) if element else []
-    if head == [action.type] and (options or element_lines or _write_options(step)):
+    head = _field_lines({action.type: shown}) if own else [action.type]
+    rest = [
+        *_write_options(step),
+        *_field_lines(beside),
+        *_field_lines({"element": element} if element else {}),
+    ]
+    if head == [action.type] and rest:
         head = [f"{action.type}:"]
-    return [*head, *_write_options(step), *options, *element_lines]
+    return [*head, *rest]
 
 
 def _write_options(step: AnyStep) -> list[str]:
     """What every step may say besides, and what only actions may."""
     when = () if isinstance(step, Branch) else ("when",)
     acting = ("retry", "settle") if isinstance(step, Step) else ()
-    data = shorten(_chosen_fields(step, "label", *when, "timeout_ms", *acting, "optional"))
-    return [line for key, value in data.items() for line in entry_lines(key, _escape_variables(value))]
+    return _field_lines(shorten(_chosen_fields(step, "label", *when, "timeout_ms", *acting, "optional")))
+
+
+def _field_lines(fields: Mapping[str, Any]) -> list[str]:
+    return [line for key, value in fields.items() for line in entry_lines(key, _escape_variables(value))]
 
 
 def _chosen_fields(step: Model, *names: str) -> dict[str, Any]:
@@ -137,11 +137,7 @@ def _chosen_fields(step: Model, *names: str) -> dict[str, Any]:
 
 def _escape_variables(value: Any) -> Any:
     """Texts with a literal `${` written as `$${`; placeholders of secrets stay."""
-    if isinstance(value, str):
-        return _VARIABLE.sub("$${", value)
-    if isinstance(value, Mapping):
-        return {key: _escape_variables(part) for key, part in value.items()}
-    return [_escape_variables(part) for part in value] if isinstance(value, list | tuple) else value
+    return map_texts(value, lambda text: _VARIABLE.sub("$${", text))
 
 
 def replace_target(text: str, place: Place, new: Model | Mapping[str, Any] | str) -> str:
@@ -155,11 +151,8 @@ def replace_value(text: str, place: Place, new: Any) -> str:
     here = (place.line, place.column)
     node = next((node for node in _every_node(root) if (node.start.line, node.start.column) == here), None)
     if node is None:
-        raise InvalidAction(
-            f"{place}: no value starts here",
-            path="",
-            hint="Take the place from the document of this very text.",
-        )
+        hint = "Take the place from the document of this very text."
+        raise InvalidAction(f"{place}: no value starts here", path="", hint=hint)
     for start, end, written in reversed(_find_edits(text, node, new, is_json)):
         text = text[:start] + written + text[end:]
     return text
@@ -231,11 +224,8 @@ def scalar_yaml(value: Any) -> str:
 def flat_yaml(value: Any) -> str:
     """A value as YAML in one line."""
     if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(f"{scalar_yaml(str(key))}: {flat_yaml(part)}" for key, part in value.items())
-            + "}"
-        )
+        pairs = (f"{scalar_yaml(str(key))}: {flat_yaml(part)}" for key, part in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(flat_yaml(part) for part in value) + "]"
     return scalar_yaml(value)

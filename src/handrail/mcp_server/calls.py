@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from handrail.config import is_browser
+from handrail.config import named_kind
 from handrail.dialects.arguments import (
     action_of_tool,
     check_names,
@@ -27,7 +27,7 @@ from handrail.dialects.arguments import (
 )
 from handrail.dialects.interaction import NO_CHANGE
 from handrail.engine.envelope_text import NOTHING, envelope_text
-from handrail.errors import HandrailError, InvalidAction
+from handrail.errors import HandrailError, InvalidAction, did_you_mean
 from handrail.mcp_server.tools import PROFILES, Tool, seed_profile_of, tools_of_profile
 from handrail.protocol.actions import DESK_ACTIONS
 from handrail.protocol.observe import GetUiTree, WhatChanged
@@ -146,12 +146,10 @@ def _find_tool(profile: str, name: str) -> Tool:
     if name in by_name:
         return by_name[name]
     elsewhere = next((other for other, names in PROFILES.items() if name in names), None)
-    close = nearest_kind(str(name), by_name)
+    hint = did_you_mean(nearest_kind(str(name), by_name), f"Tools: {', '.join(by_name)}.")
     if elsewhere:
         hint = f"`handrail mcp --tools {elsewhere}` has it; this server runs with {profile}."
-    else:
-        hint = f"Did you mean {' or '.join(close)}?" if close else f"Tools: {', '.join(by_name)}."
-    raise InvalidAction(f"name: there is no tool {str(name)[:60]!r}", path="name", hint=hint)
+    raise InvalidAction.at("name", f"there is no tool {str(name)[:60]!r}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,7 @@ class ToolCall:
 
     @property
     def caller_state(self) -> CallerState:
-        return self.state.of(self.caller)
+        return self.state.state_of(self.caller)
 
     async def session(self, wanted: str | None = None) -> Session:
         return await self.state.session(self.caller, wanted)
@@ -270,7 +268,7 @@ async def call_native_tool(call: ToolCall) -> ToolAnswer:
                 check_names("desk", arguments, ("actions",))
                 listed, reason = arguments["actions"], arguments.get("reason")
                 if not isinstance(listed, list) or not listed:
-                    raise InvalidAction("actions: should be a list of OS actions", path="actions")
+                    raise InvalidAction.at("actions", "should be a list of OS actions")
                 actions = [_desk_action_at(index, action, reason) for index, action in enumerate(listed)]
             else:
                 actions = [_desk_action(arguments)]
@@ -296,7 +294,7 @@ async def listed_devices(call: ToolCall) -> ToolAnswer:
     listing = await state.runtime.devices()
     opened = {session.serial: session.facts.model for session in state.sessions}
     named = state.device or state.runtime.config.device or ""
-    if is_browser(named):
+    if named_kind(named) == "browser":
         opened.setdefault(named, "a browser")
     listed = {device.serial for device in listing.devices}
     ours = [
@@ -321,9 +319,7 @@ def _desk_patience(arguments: dict[str, Any]) -> float:
     check_names("desk", arguments, ("type", "fields"))
     wanted = fields.get("timeoutMs", fields.get("timeout_ms", 0)) if isinstance(fields, dict) else None
     if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not 0 <= wanted <= LONGEST_WAIT_MS:
-        raise InvalidAction(
-            f"fields.timeoutMs: should be a number from 0 to {LONGEST_WAIT_MS}", path="fields.timeoutMs"
-        )
+        raise InvalidAction.at("fields.timeoutMs", f"should be a number from 0 to {LONGEST_WAIT_MS}")
     return float(wanted)
 
 
@@ -344,10 +340,10 @@ def _desk_action(arguments: dict[str, Any]) -> AnyAction:
     """Reads one desk action: `type`, and its fields in `fields` or beside it."""
     fields = arguments.pop("fields", None) or {}
     if not isinstance(fields, dict):
-        raise InvalidAction("fields: should be an object", path="fields")
+        raise InvalidAction.at("fields", "should be an object")
     action = action_from({**arguments, **fields})
     if action.type not in DESK_ACTIONS:
-        raise InvalidAction(f"type: {action.type!r} is not an action of the desk", path="type")
+        raise InvalidAction.at("type", f"{action.type!r} is not an action of the desk")
     return require_reason(action)
 
 
@@ -357,12 +353,11 @@ def _desk_answer(envelopes: list[Envelope], events: list[dict[str, Any]]) -> Too
         details = dict(envelope.details or {})
         if PICTURE in details:
             pictures.append(details.pop(PICTURE))
-        summary = json.dumps(details, ensure_ascii=False) if details else "done"
-        lines.append(
-            f"{envelope.action_type}: {summary}"
-            if envelope.success
-            else f"{envelope.failure_code}: {envelope.message} {envelope.hint}"
-        )
+        if envelope.success:
+            summary = json.dumps(details, ensure_ascii=False) if details else "done"
+            lines.append(f"{envelope.action_type}: {summary}")
+        else:
+            lines.append(f"{envelope.failure_code}: {envelope.message} {envelope.hint}")
     written = [envelope_data(envelope) for envelope in envelopes]
     return ToolAnswer(
         "\n".join(filter(None, [*lines, _events_text(events)])),
@@ -457,7 +452,7 @@ class McpState:
         self._callers: dict[str, CallerState] = {}
         self._sessions: dict[str | None, Session] = {}
 
-    def of(self, caller: Caller) -> CallerState:
+    def state_of(self, caller: Caller) -> CallerState:
         caller_state = self._callers.pop(caller.id, None) or CallerState()
         self._callers[caller.id] = caller_state  # the last one is the one heard most recently
         while len(self._callers) > MOST_CALLERS:
@@ -466,7 +461,7 @@ class McpState:
 
     async def session(self, caller: Caller, wanted: str | None = None) -> Session:
         """Of the named device, else the one that the caller connected to, else the door's own."""
-        name = wanted or self.of(caller).device or self.device
+        name = wanted or self.state_of(caller).device or self.device
         if name not in self._sessions:  # looking for devices takes longer than most actions
             self._sessions[name] = await self.runtime.session(name)
         return self._sessions[name]

@@ -9,10 +9,11 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects.arguments import check_names, check_reason, device_named_in
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, did_you_mean
 from handrail.flow.document import FlowDocument, load, loads
 from handrail.flow.plan import SUFFIXES, devices_of, find_flows, plan
 from handrail.flow.run import FlowRunner
+from handrail.flow.run_record import Observer
 from handrail.mcp_server.calls import FRAME, Ticker, ToolAnswer, ToolCall
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
 from handrail.protocol.read import nearest
@@ -37,7 +38,7 @@ async def run_flow(call: ToolCall) -> ToolAnswer:
     last_revision = call.caller_state.revisions.get(session.serial)
     env = arguments.get("env") or {}
     if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
-        raise InvalidAction("env: should be an object of texts", path="env")
+        raise InvalidAction.at("env", "should be an object of texts")
     record = await run_document(call, document, env, reason)
     # What the caller has just been shown need not be shown again, although it failed.
     is_news = session.screens.revision_name != last_revision
@@ -85,7 +86,7 @@ def flow_files(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in find_flows([folder])]
 
 
-class _StepProgress:
+class _StepProgress(Observer):
     """Passes the runner's steps on as progress."""
 
     def __init__(self, progress: Ticker | None) -> None:
@@ -99,10 +100,6 @@ class _StepProgress:
         if self._progress is not None:
             self._progress.step(record.path[0], self._total, record.label)
 
-    def step_ended(self, record: StepRecord) -> None: ...
-
-    def flow_ended(self, record: FlowRecord) -> None: ...
-
 
 def _read_document(folder: Path, arguments: Mapping[str, Any]) -> FlowDocument:
     steps, file = arguments.get("steps"), arguments.get("file")
@@ -115,13 +112,11 @@ def _read_document(folder: Path, arguments: Mapping[str, Any]) -> FlowDocument:
     elif isinstance(steps, list) and steps:
         written = json.dumps({"name": "steps", "steps": steps}, ensure_ascii=False)
     else:
-        raise InvalidAction("steps: needs a list of at least one step", path="steps")
+        raise InvalidAction.at("steps", "needs a list of at least one step")
     document = loads(written)
     if _names_files(document.flow.steps):
-        raise InvalidAction(
-            "steps: may not run files",
-            path="steps",
-            hint="Call run_flow with `file` for a flow of the folder.",
+        raise InvalidAction.at(
+            "steps", "may not run files", hint="Call run_flow with `file` for a flow of the folder."
         )
     return document
 
@@ -148,14 +143,13 @@ def _names_files(steps: Iterable[AnyStep]) -> bool:
 def _find_file(folder: Path, name: Any) -> Path:
     """The file with this name in the flows folder. Raises `InvalidAction` for any other."""
     if not isinstance(name, str) or not name.strip():
-        raise InvalidAction("file: should be the name of a flow", path="file")
+        raise InvalidAction.at("file", "should be the name of a flow")
     files = flow_files(folder)
     for wanted in (name, *(f"{name}{suffix}" for suffix in sorted(SUFFIXES))):
         if wanted in files:
             return folder / wanted
-    close = nearest(name, files)
-    hint = f"Did you mean {' or '.join(close)}?" if close else "`handrail mcp --flows DIR` names the folder."
-    raise InvalidAction(f"file: {name[:100]!r} is not in the flows folder", path="file", hint=hint)
+    hint = did_you_mean(nearest(name, files), "`handrail mcp --flows DIR` names the folder.")
+    raise InvalidAction.at("file", f"{name[:100]!r} is not in the flows folder", hint=hint)
 
 
 def _headline(record: FlowRecord, trace: Mapping[str, Any]) -> str:

@@ -119,11 +119,7 @@ async def mcp_routes(
     opened = list(runtime.sessions.values())
     if opened:
         state.use_session(opened[0])
-    tool_calls = ToolCalls(
-        runtime.approvals,
-        runtime.clock,
-        desk=runtime.open_desk,
-    )
+    tool_calls = ToolCalls(runtime.approvals, runtime.clock, desk=runtime.desk_address)
     stack.push_async_callback(tool_calls.close)
     application = _unguarded_app(build_mcp_server(state, calls=tool_calls))
     await stack.enter_async_context(application.router.lifespan_context(application))

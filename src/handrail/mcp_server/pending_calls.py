@@ -233,7 +233,7 @@ class WaitingCall:
     """Whether the client knows how it ended. After that the same call is a new one."""
 
     @property
-    def is_joined(self) -> bool:
+    def takes_repeats(self) -> bool:
         """Whether the same call joins this one: only if it has asked a person or is a running task."""
         is_at_work = self.task_id is not None and not self.task.done()
         return not self.is_told and (bool(self.questions.all) or is_at_work)
@@ -306,7 +306,7 @@ class CallList:
     def by_key(self, key: str) -> WaitingCall | None:
         """The same call by the same caller, if it is waiting for a person or has not told its end."""
         self._forget_old()
-        return next((call for call in self.calls if call.key == key and call.is_joined), None)
+        return next((call for call in self.calls if call.key == key and call.takes_repeats), None)
 
     def find_by_state(self, state: str) -> WaitingCall | None:
         self._forget_old()
@@ -328,10 +328,8 @@ class CallList:
         waiting = sum(bool(other.questions.all) and not other.is_told for other in self.calls)
         if waiting >= MOST_WAITING:
             call.task.cancel()
-            raise ActionRejected(
-                f"{waiting} calls wait for a person already",
-                hint="Answer some of them: `handrail approvals` lists what is asked.",
-            )
+            hint = "Answer some of them: `handrail approvals` lists what is asked."
+            raise ActionRejected(f"{waiting} calls wait for a person already", hint=hint)
         self.calls.append(call)
 
     def remove(self, call: WaitingCall) -> None:

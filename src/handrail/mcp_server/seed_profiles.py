@@ -149,7 +149,14 @@ class MobileDebugProfile(SeedProfile):
         """One block of JSON, and the picture beside it."""
         action = mobile_debug.read_tool(call.name, call.arguments)
         session = await call.session(action.device)
-        envelope = await self._perform(call, action, session)
+        # Once; `wait_for_ui` as often as its `retry` says, until what it waits for is there.
+        retry = call.arguments.get("retry") if call.name == "wait_for_ui" else None
+        tries, gap_ms = mobile_debug.wait_tries(retry)
+        envelope = await call.perform(action, session)
+        while tries > 1 and envelope.failure_code == "TIMEOUT":
+            tries -= 1
+            await call.state.runtime.clock.sleep_ms(gap_ms)
+            envelope = await call.perform(action, session)
         if action.effect == "read":
             written = _look_result(call, action, envelope, session)
         else:
@@ -158,17 +165,6 @@ class MobileDebugProfile(SeedProfile):
         if not envelope.success:  # also of what was delivered, and changed nothing: that is worth knowing
             written |= {"message": envelope.message, "hint": envelope.hint}
         return replace(ToolAnswer.of(envelope, _json(written)), is_error=not written["success"])
-
-    async def _perform(self, call: ToolCall, action: AnyAction, session: Session) -> Envelope:
-        """Once; `wait_for_ui` as often as its `retry` says, until what it waits for is there."""
-        retry = call.arguments.get("retry") if call.name == "wait_for_ui" else None
-        tries, gap_ms = mobile_debug.wait_tries(retry)
-        envelope = await call.perform(action, session)
-        while tries > 1 and envelope.failure_code == "TIMEOUT":
-            tries -= 1
-            await call.state.runtime.clock.sleep_ms(gap_ms)
-            envelope = await call.perform(action, session)
-        return envelope
 
 
 def _types_secret(call: ToolCall) -> bool:
@@ -284,12 +280,11 @@ async def _agentest_texts(
         case StartApp():
             table = session.surface.channels()
             used = table.values()
-            backend = next((name for name in CHANNELS if name in used), "adb")
             written = {
                 "deviceId": session.serial,
                 "packageName": call.caller_state.package,
-                "backend": backend,
-                "helperInstalled": "helper" in table.values(),
+                "backend": next((name for name in CHANNELS if name in used), "adb"),
+                "helperInstalled": "helper" in used,
                 "screenFingerprint": envelope.ui_fingerprint_after,
             }
             _, verbose = agentest.connect_options(call.arguments)

@@ -69,12 +69,16 @@ class ResourceOffer:
     def uri(self) -> str:
         return f"{ROOT}{self.name}" + (f"/{{{self.word}}}" if self.word else "")
 
+    @property
+    def about(self) -> dict[str, str]:
+        return {"description": self.description, "mime_type": self.kind}
+
 
 async def _look_afresh(state: McpState, caller: Caller, action: AnyAction) -> ToolAnswer:
     """Reads the screen for a resource. It does not count as shown to the caller's tools."""
-    before = dict(state.of(caller).revisions)
+    before = dict(state.state_of(caller).revisions)
     answer = await act_on_phone(ToolCall(state, caller, action.type, {}), action)
-    state.of(caller).revisions = before
+    state.state_of(caller).revisions = before
     return answer
 
 
@@ -118,7 +122,7 @@ async def session_flow(state: McpState, caller: Caller, device: str) -> str:
 
 
 async def _read_last_run(state: McpState, caller: Caller, _: str) -> str:
-    ran = state.of(caller).last_run
+    ran = state.state_of(caller).last_run
     if ran is None:
         raise InvalidAction("No flow was run yet", hint="run_flow runs one.", path="uri")
     return _redacted_json(state, {"note": FRAME, **ran})
@@ -163,20 +167,18 @@ def find_offer(uri: str) -> tuple[ResourceOffer, str]:
         if uri.startswith(ROOT) and candidate.name == name:
             return candidate, unquote(word)
     uris = ", ".join(offer.uri for offer in (*OFFERS, *TEMPLATES))
-    raise InvalidAction(f"uri: there is no {uri[:100]!r}", path="uri", hint=f"There are {uris}.")
+    raise InvalidAction.at("uri", f"there is no {uri[:100]!r}", hint=f"There are {uris}.")
 
 
 def add_resources(server: Server[Any], state: McpState) -> None:
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
-        about = [(offer, {"description": offer.description, "mime_type": offer.kind}) for offer in OFFERS]
-        resources = [types.Resource(uri=offer.uri, name=offer.name, **more) for offer, more in about]
+        resources = [types.Resource(uri=offer.uri, name=offer.name, **offer.about) for offer in OFFERS]
         return types.ListResourcesResult(resources=resources)
 
     async def list_templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
-        about = [(offer, {"description": offer.description, "mime_type": offer.kind}) for offer in TEMPLATES]
         templates = [
-            types.ResourceTemplate(uri_template=offer.uri, name=f"one {offer.name}", **more)
-            for offer, more in about
+            types.ResourceTemplate(uri_template=offer.uri, name=f"one {offer.name}", **offer.about)
+            for offer in TEMPLATES
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
@@ -311,7 +313,7 @@ def build_mcp_server(
                     state, params.name, params.arguments, caller=caller, progress=progress
                 )
 
-        device = state.of(caller).device or state.device
+        device = state.state_of(caller).device or state.device
         reply = await tool_calls(ctx, params, owner_of_request(ctx), device, work)
         if isinstance(reply, WaitingCall):
             return task_created(reply)

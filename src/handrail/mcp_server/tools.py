@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 SEEDS = ("interaction", "mobile_debug", "agentest", "openpocket", "mobile_mcp", "agent_device")
 """Profiles that are another server's tools."""
 TEXT = {"type": "string"}
-FLAG = {"type": "boolean"}
-TIMEOUT = {"type": "integer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +121,10 @@ _OWN: dict[str, Tool] = {
             "expect",
             "Check what is visible or absent, an element's text or property, or the app in front.",
             {
-                "visible": TEXT,
-                "absent": TEXT,
-                "app": TEXT,
-                "target": TEXT,
-                "equals": TEXT,
-                "contains": TEXT,
+                **dict.fromkeys(("visible", "absent", "app", "target", "equals", "contains"), TEXT),
                 "property": {"type": "string", "description": "checked, enabled, focused, value…"},
                 "value": TEXT,
-                "timeout_ms": TIMEOUT,
+                "timeout_ms": {"type": "integer"},
             },
             "read",
         ),

@@ -178,22 +178,18 @@ def marker_options(item: pytest.Item) -> MarkerOptions:
         if marker.args:
             _fail_marker(f"takes words, not {marker.args!r:.80}", f"Write app={marker.args[0]!r:.80}.")
         for name, value in marker.kwargs.items():
-            _check_option(name, value)
+            if name not in NAMES:
+                close = get_close_matches(name, NAMES, n=1)
+                guess = f"Did you mean {close[0]}? " if close else ""
+                _fail_marker(f"has no {name!r}", f"{guess}It takes {', '.join(NAMES)}.")
+            kinds = _KINDS.get(name)
+            if kinds and value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+                _fail_marker(f"{name}={value!r:.80}: should be {kinds[0].__name__}", "")
             options.setdefault(name, value)
     for name in ("faults", "hosts"):
         if name in options:
             options[name] = tuple(_as_list(name, options[name]))
     return MarkerOptions(**options)
-
-
-def _check_option(name: str, value: Any) -> None:
-    if name not in NAMES:
-        close = get_close_matches(name, NAMES, n=1)
-        guess = f"Did you mean {close[0]}? " if close else ""
-        _fail_marker(f"has no {name!r}", f"{guess}It takes {', '.join(NAMES)}.")
-    kinds = _KINDS.get(name)
-    if kinds and value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
-        _fail_marker(f"{name}={value!r:.80}: should be {kinds[0].__name__}", "")
 
 
 def _as_list(name: str, value: Any) -> list[Any]:

@@ -71,10 +71,8 @@ def phone(  # noqa: PLR0913 - by name, each with its default
     two fingers need one. A failure raises; without `raise_on_failure` it is in the envelope.
     """
     if sim and serial is not None:
-        raise Misused(
-            "phone() got a serial and sim=True, which are two phones",
-            hint="Give one of them: phone(sim=True).",
-        )
+        hint = "Give one of them: phone(sim=True)."
+        raise Misused("phone() got a serial and sim=True, which are two phones", hint=hint)
     home = Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure)
     phones = simulated_phones(clock=SystemClock(), seed=seed, apps=apps, faults=faults) if sim else None
     return blocking_phone(open_phone(home, serial, phones, helper or ("none" if sim else None)))
@@ -194,10 +192,8 @@ class _Closable:
 
     async def __aenter__(self) -> NoReturn:
         self.close()
-        raise Misused(
-            "What handrail.sync opens is not awaited",
-            hint="Write `with` and no `await`, or use `async with Runtime.open() as runtime:`.",
-        )
+        hint = "Write `with` and no `await`, or use `async with Runtime.open() as runtime:`."
+        raise Misused("What handrail.sync opens is not awaited", hint=hint)
 
     async def __aexit__(self, *_: object) -> None:
         """Never reached; without it `async with` would not ask for `__aenter__`."""
@@ -295,7 +291,6 @@ class BlockingRuntime(_Closable):
     def __init__(self, block: OpenBlock[Runtime]) -> None:
         super().__init__(block)
         self._runtime = block.value
-        """The same phone with methods that are awaited, on the loop of `handrail.sync`."""
 
     def devices(self) -> Listing:
         """Every device there is, usable or not."""

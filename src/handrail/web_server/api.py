@@ -126,7 +126,7 @@ async def _perform_in_dialect(
     for parameter in query:
         if parameter not in DIALECT_PARAMETERS:
             hint = f"Parameters: {', '.join(DIALECT_PARAMETERS)}."
-            raise InvalidAction(f"{parameter}: is not known here", path=parameter, hint=hint)
+            raise InvalidAction.at(parameter, "is not known here", hint=hint)
     session = await _session_for(context, query.get("device")) if name != DESK else None
     conversation = context.conversations.of(caller.id, session.serial if session else "", query)
     text = body.decode("utf-8-sig", "replace")

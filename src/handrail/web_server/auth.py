@@ -165,23 +165,14 @@ def _keep_newest(entries: dict[str, Any], most: int) -> None:
         del entries[next(iter(entries))]
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """`token` lets a program act; `key` is its owner's and allows what a person may do."""
-
-    token: str
-    key: str
-
-    @classmethod
-    def make(cls, token: str | None = None, key: str | None = None) -> Keys:
-        return cls(token or secrets.token_urlsafe(32), key or secrets.token_urlsafe(32))
-
-
 class HttpAuth:
-    """Checks the secrets that requests bring."""
+    """Checks the secrets that requests bring. Random ones are made where they are left out."""
 
-    def __init__(self, clock: Clock, keys: Keys) -> None:
-        self.keys = keys
+    def __init__(self, clock: Clock, token: str | None = None, key: str | None = None) -> None:
+        self.token = token or secrets.token_urlsafe(32)
+        """Lets a program act."""
+        self.key = key or secrets.token_urlsafe(32)
+        """The owner's: allows what a person may do."""
         self.logins = Logins()
         self.tickets = Tickets(clock)
         self.seal_key = secrets.token_bytes(32)
@@ -237,10 +228,8 @@ class HttpAuth:
 
     def _visitor_by_bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         scheme, _, token = authorization.partition(" ")
-        is_owner, is_program = (
-            _is_same_secret(token.strip(), self.keys.key),
-            _is_same_secret(token.strip(), self.keys.token),
-        )
+        is_owner = _is_same_secret(token.strip(), self.key)
+        is_program = _is_same_secret(token.strip(), self.token)
         if scheme.lower() != "bearer" or not (is_owner or is_program):
             return self._wrong(address, _WRONG_TOKEN)
         name, is_remote = clean_agent_name(headers.get(AGENT_HEADER)), self._is_remote(headers, address)

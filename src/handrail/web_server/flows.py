@@ -1,4 +1,8 @@
-"""Flows over HTTP: the files, running one on chosen phones, its steps as they happen, its report."""
+"""Flows over HTTP: the files, running one on chosen phones, its steps as they happen, its report.
+
+And the Studio: what stands on a screen and how to name it, a recording as it grows, and the text of flows.
+Its rules are those of `handrail record`, `flow check` and the engine.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +15,44 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
 from starlette.responses import HTMLResponse, Response
 
 from handrail.clock import iso_time
 from handrail.engine.session import Session
-from handrail.errors import HandrailError, InvalidAction
-from handrail.flow.check import check, variable_uses
+from handrail.errors import HandrailError, InvalidAction, did_you_mean
+from handrail.flow.check import check, check_text, variable_uses
 from handrail.flow.document import FlowDocument, load, loads
 from handrail.flow.evidence import ReportEvidence
-from handrail.flow.parse import Fields, Items, Problem, plain_data
-from handrail.flow.plan import FlowPlan, PlannedStep, devices_of, find_flows, plan
+from handrail.flow.foreign import maestro
+from handrail.flow.parse import Fields, Items, plain_data
+from handrail.flow.plan import FlowPlan, PlannedStep, devices_of, find_flows, plan, step_name
+from handrail.flow.python_text import python_call, python_text
+from handrail.flow.recording import Recording, ended_actions, is_home
 from handrail.flow.report import write
 from handrail.flow.report.summary import step_to_blame
 from handrail.flow.run import FlowRunner
-from handrail.flow.run_record import FlowRecord, StepRecord
+from handrail.flow.run_record import FlowRecord, Observer, StepRecord
+from handrail.flow.write import Elements, flat_yaml, shorten, write_steps
 from handrail.journal.head import read_head
 from handrail.journal.writer import head_path
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.device import Tap
+from handrail.protocol.flow import Step
+from handrail.protocol.model import CamelModel
+from handrail.protocol.observe import ExpectText, ExpectVisible
 from handrail.protocol.read import nearest
+from handrail.protocol.system import RestartApp
+from handrail.protocol.target import Selector
 from handrail.runtime import Runtime
 from handrail.safety.caller import LONGEST_PATIENCE_MS, Caller
+from handrail.screen.node import Node
+from handrail.screen.reach import visible_part
+from handrail.screen.robust_selector import selector_choices
+from handrail.screen.select import find_all
 from handrail.waiting import Background
-from handrail.web_server.phone import Phones
-from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
+from handrail.web_server.phone import Phones, look, phone_route
+from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_body, json_object, read_number
 
 ROUTES = RouteTable()
 POLICY = (
@@ -52,7 +72,7 @@ _UNFINISHED = ("waiting", "running")
 
 
 @dataclass(slots=True)
-class FlowRun:
+class FlowRun(Observer):
     """One run, live or over. It is the runner's observer."""
 
     id: str
@@ -102,8 +122,6 @@ class FlowRun:
         }
         return run | ({"steps": self.steps} if steps else {})
 
-    def flow_started(self, record: FlowRecord, total: int) -> None: ...
-
     def step_started(self, record: StepRecord) -> None:
         step = self._step_row(record)
         step |= {"label": record.label, "device": record.device, "outcome": "running"}
@@ -144,9 +162,10 @@ class FlowRun:
 
 
 class FlowRuns:
-    """Runs of one server, and those that earlier ones have left in `runs/`."""
+    """The flows of one server, its runs of them, and those that earlier ones have left in `runs/`."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, folders: Sequence[Path] = ()) -> None:
+        self.folders = FlowFolders(folders)
         self._runtime = runtime
         self._runs: dict[str, FlowRun] = {}
         self._running = Background()
@@ -207,6 +226,33 @@ class FlowRuns:
             run.outcome, run.error = "failed", f"{error.message} {error.hint}"
         except OSError as error:
             run.error = f"The report could not be written: {error}"
+
+    async def run(self, phones: Phones, body: Mapping[str, Any], asker: Caller) -> FlowRun:
+        """`{file, text, device | devices: {name: serial}, env, first, last, pauses}`: a file, or a text that
+        nobody has saved yet; all of it, or the steps from `first` to `last`.
+        """
+        file, env, chosen = body.get("file"), _read_texts(body, "env"), _read_texts(body, "devices")
+        text = body.get("text")
+        if not isinstance(file, str) or not (file or isinstance(text, str)):
+            raise InvalidAction.at("file", "should be a text")
+        if isinstance(text, str):
+            document = await asyncio.to_thread(loads, text, self.folders.place(file))
+        else:
+            document = await asyncio.to_thread(lambda: load(self.folders.path(file)))
+        names = devices_of(plan(document, env))
+        sessions: dict[str, Session] = {}
+        for name in names if len(names) > 1 else ("device",):
+            serial = chosen.get(name) or body.get("device")
+            if not isinstance(serial, str) or not serial:
+                raise InvalidAction(
+                    f"devices.{name}: no phone was chosen", path="devices", hint="Choose one for each name."
+                )
+            sessions[name] = await phones.session(serial)
+        count = len(document.drafts)
+        first, last = _read_step(body, "first", 0, count), _read_step(body, "last", count - 1, count)
+        part = range(first, last + 1) if "first" in body or "last" in body else None
+        pauses = [at for at in body.get("pauses") or () if isinstance(at, int)]
+        return self.start(file, document, sessions, env, asker, part, pauses)
 
     def stop(self, id_: str) -> None:
         """Cancels a run; its record of what was done is still written."""
@@ -286,9 +332,8 @@ class FlowFolders:
         files = self.files()
         if name in files:
             return files[name]
-        close = nearest(name, files)
-        hint = f"Did you mean {' or '.join(close)}?" if close else "Look at the list of flows."
-        raise InvalidAction(f"file: {name[:100]!r} is not among the flows here", path="file", hint=hint)
+        hint = did_you_mean(nearest(name, files), "Look at the list of flows.")
+        raise InvalidAction.at("file", f"{name[:100]!r} is not among the flows here", hint=hint)
 
     def place(self, name: str) -> Path:
         """Where a listed file stands, else where a new one of this name would."""
@@ -298,14 +343,11 @@ class FlowFolders:
     def rows(self) -> list[dict[str, Any]]:
         """One row for each flow, broken ones included."""
         files = self.files()
-        problems = {checked.path: checked.problems for checked in check(list(files.values()))}
+        problems = {checked.path: checked.problem_rows() for checked in check(list(files.values()))}
         return [_flow_row(name, path, problems[path]) for name, path in files.items()]
 
 
-def _flow_row(name: str, path: Path, found_problems: Iterable[Problem]) -> dict[str, Any]:
-    problems = [
-        {"level": problem.level, "rule": problem.rule, **problem.to_dict()} for problem in found_problems
-    ]
+def _flow_row(name: str, path: Path, problems: list[dict[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {"file": name, "name": path.stem, "problems": problems}
     try:
         document = load(path)
@@ -353,55 +395,17 @@ def _step_labels(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str,
     return rows[:PREVIEWED]
 
 
-class DeskFlows:
-    """The flows of one server and their runs."""
-
-    def __init__(self, runtime: Runtime, folders: Sequence[Path]) -> None:
-        self.folders = FlowFolders(folders)
-        self.runs = FlowRuns(runtime)
-
-    async def run(self, phones: Phones, body: Mapping[str, Any], asker: Caller) -> FlowRun:
-        """`{file, text, device | devices: {name: serial}, env, first, last, pauses}`: a file, or a text that
-        nobody has saved yet; all of it, or the steps from `first` to `last`.
-        """
-        file, env, chosen = body.get("file"), _read_texts(body, "env"), _read_texts(body, "devices")
-        text = body.get("text")
-        if not isinstance(file, str) or not (file or isinstance(text, str)):
-            raise InvalidAction("file: should be a text", path="file")
-        if isinstance(text, str):
-            document = await asyncio.to_thread(loads, text, self.folders.place(file))
-        else:
-            document = await asyncio.to_thread(lambda: load(self.folders.path(file)))
-        names = devices_of(plan(document, env))
-        sessions: dict[str, Session] = {}
-        for name in names if len(names) > 1 else ("device",):
-            serial = chosen.get(name) or body.get("device")
-            if not isinstance(serial, str) or not serial:
-                raise InvalidAction(
-                    f"devices.{name}: no phone was chosen", path="devices", hint="Choose one for each name."
-                )
-            sessions[name] = await phones.session(serial)
-        count = len(document.drafts)
-        first, last = _read_step(body, "first", 0, count), _read_step(body, "last", count - 1, count)
-        part = range(first, last + 1) if "first" in body or "last" in body else None
-        pauses = [at for at in body.get("pauses") or () if isinstance(at, int)]
-        return self.runs.start(file, document, sessions, env, asker, part, pauses)
-
-    async def close(self) -> None:
-        await self.runs.close()
-
-
 def _read_step(body: Mapping[str, Any], name: str, default: int, count: int) -> int:
     at = body.get(name, default)
     if not isinstance(at, int) or not 0 <= at < count:
-        raise InvalidAction(f"{name}: should be a step from 0 to {count - 1}", path=name)
+        raise InvalidAction.at(name, f"should be a step from 0 to {count - 1}")
     return at
 
 
 def _read_texts(body: Mapping[str, Any], name: str) -> dict[str, str]:
     texts = body.get(name) or {}
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
-        raise InvalidAction(f"{name}: should be an object of texts", path=name)
+        raise InvalidAction.at(name, "should be an object of texts")
     return texts
 
 
@@ -426,20 +430,20 @@ async def run(request: DeskRequest) -> JSON:
 @ROUTES("/api/flows/runs")
 async def list_runs(request: DeskRequest) -> JSON:
     """Runs, newest first."""
-    runs = await asyncio.to_thread(request.context.flows.runs.history)
+    runs = await asyncio.to_thread(request.context.flows.history)
     return {"runs": [run.to_dict(steps=False) for run in runs]}
 
 
 @ROUTES("/api/flows/runs/{id}")
 async def show_run(request: DeskRequest) -> JSON:
     """One run with its steps as they are now."""
-    return request.context.flows.runs.get(request.path_params["id"]).to_dict()
+    return request.context.flows.get(request.path_params["id"]).to_dict()
 
 
 @ROUTES("/api/flows/runs/{id}/stop", "POST")
 async def stop(request: DeskRequest) -> JSON:
     """Stop a run."""
-    runs, id_ = request.context.flows.runs, request.path_params["id"]
+    runs, id_ = request.context.flows, request.path_params["id"]
     runs.stop(id_)
     return runs.get(id_).to_dict()
 
@@ -447,7 +451,7 @@ async def stop(request: DeskRequest) -> JSON:
 @ROUTES("/api/flows/runs/{id}/continue", "POST")
 async def go_on(request: DeskRequest) -> JSON:
     """Go on where a run pauses; `{"step": true}` pauses before the next step again."""
-    run, body = request.context.flows.runs.get(request.path_params["id"]), await json_object(request)
+    run, body = request.context.flows.get(request.path_params["id"]), await json_object(request)
     if body.get("step") is True and run.paused_at is not None:
         run.pauses.add(run.paused_at + 1)
     run.go_on.set()
@@ -457,13 +461,211 @@ async def go_on(request: DeskRequest) -> JSON:
 @ROUTES("/api/flows/runs/{id}/failure.jpg")
 async def failure_picture(request: DeskRequest) -> Response:
     """What the phone showed when the run failed."""
-    path = request.context.flows.runs.failure(request.path_params["id"])
+    path = request.context.flows.failure(request.path_params["id"])
     return Response(await asyncio.to_thread(path.read_bytes), media_type="image/jpeg")
 
 
 @ROUTES("/api/flows/runs/{id}/report")
 async def report(request: DeskRequest) -> HTMLResponse:
     """The page of a run that is over."""
-    page = request.context.flows.runs.report(request.path_params["id"])
+    page = request.context.flows.report(request.path_params["id"])
     text = await asyncio.to_thread(page.read_text, "utf-8")
     return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
+
+
+MOST_TEXT = 2_000_000
+"""Characters of a flow, as `load` reads them."""
+_FLAGS = ("enabled", "focused", "checked", "selected", "clickable", "scrollable", "password")
+_WORDS = ("text", "description", "hint_text", "state_description", "pane_title", "tooltip_text")
+
+
+@phone_route("nodes")
+async def show_nodes(request: DeskRequest, phones: Phones, device: str) -> JSON:
+    """Every element of the screen, in its order, each with the order of the one around it; looks again."""
+    session = await phones.session(device)
+    await look(session, request.visitor.caller())
+    last, registry = session.screens.last, session.screens.registry
+    if last is None:
+        return {"revision": None, "width": 0, "height": 0, "nodes": []}
+    screen, redact = last.screen, phones.runtime.secrets.redact
+    refs = {id(node): ref for ref, node in registry.refs.items()}
+    rows = [
+        _node_row(node, refs.get(id(node)), list(visible_part(screen, node)), redact) for node in screen.nodes
+    ]
+    size = {"width": screen.width, "height": screen.height, "package": screen.package}
+    return {"revision": session.screens.revision_name, **size, "nodes": rows}
+
+
+def _node_row(node: Node, ref: str | None, visible: list[int], redact: Any) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "at": node.order,
+        "in": node.parent.order if node.parent else None,
+        "ref": ref,
+        "role": node.role,
+        "class": node.class_name,
+        "id": node.resource_id,
+        "bounds": list(node.bounds),
+        "visible": visible,
+        "flags": [name for name in _FLAGS if getattr(node, name, False)],
+    }
+    row |= {name: redact(words) for name in _WORDS if (words := getattr(node, name))}
+    return {name: part for name, part in row.items() if part not in (None, "", [])}
+
+
+@phone_route("selectors")
+async def show_selectors(request: DeskRequest, phones: Phones, device: str) -> JSON:
+    """How the element `node` of the last look can be named, the lasting way first, and steps with it."""
+    session = await phones.session(device)
+    last, registry = session.screens.last, session.screens.registry
+    at = read_number(request, "node", 0, 1_000_000)
+    if last is None or at >= len(last.screen.nodes):
+        raise InvalidAction.at("node", "this element is not on the screen any more", hint="Look again.")
+    if request.query_params.get("revision") != session.screens.revision_name:
+        raise InvalidAction.at("revision", "the screen has changed since", hint="Look again.")
+    node, redact = last.screen.nodes[at], phones.runtime.secrets.redact
+    choices = selector_choices(last.screen, node, registry)
+    best = choices[0][0]
+    words = redact(node.text or registry.label_of(node))
+    touch = Tap(target=best)
+    steps: dict[str, AnyAction] = {touch.type: touch, "visible": ExpectVisible(target=best)}
+    if words and not node.password:
+        steps["text"] = ExpectText(target=best, equals=words)
+    return {
+        "selectors": [{"text": redact(_in_short(choice)), "matches": count} for choice, count in choices],
+        "steps": {name: redact(write_steps([Step(action=step)])) for name, step in steps.items()},
+        "actions": {name: step.to_dict() for name, step in steps.items()},
+        "python": redact(python_call(touch)),
+    }
+
+
+def _in_short(selector: Selector) -> str:
+    short = shorten({"target": selector.model_dump(mode="json", exclude_none=True, exclude_defaults=True)})
+    return flat_yaml(short["target"])
+
+
+class FlowText(CamelModel):
+    """A flow as an editor holds it."""
+
+    text: str = Field(max_length=MOST_TEXT)
+    file: str = Field(default="", max_length=300)
+    form: str = ""
+    before: str | None = None
+    """What the editor began with; another text in the file is not overwritten."""
+
+
+@phone_route("matches", "POST")
+async def count_matches_of(request: DeskRequest, phones: Phones, device: str) -> JSON:
+    """What a target, written as in a flow, means on the last screen: the boxes of every match."""
+    body = await json_body(request, FlowText)
+    [step] = loads(f"steps:\n  - tap: {body.text}\n").flow.steps
+    target = step.action.target if isinstance(step, Step) and isinstance(step.action, Tap) else None
+    session = await phones.session(device)
+    last = session.screens.last
+    if last is None or target is None:
+        return {"matches": []}
+    nodes = find_all(last.screen, target, session.screens.registry)
+    return {"matches": [{"at": node.order, "bounds": list(node.bounds)} for node in nodes]}
+
+
+@phone_route("recording")
+async def show_recording(request: DeskRequest, phones: Phones, device: str) -> JSON:
+    """What was done since the journal's entry `after`, as steps; without `after` the newest entry."""
+    serial, journal = (await phones.session(device)).serial, phones.runtime.journal
+    newest = journal.actions(1)
+    if "after" not in request.query_params:
+        return {"after": newest[0].seq if newest else 0}
+    recording = Recording()
+
+    def read() -> None:
+        after = read_number(request, "after", 0, 10**15)
+        for _, shown in ended_actions(journal, device=serial, after=after):
+            recording.add_action(shown)
+
+    await asyncio.to_thread(read)
+    if not recording.steps:
+        return {"app": None, "steps": []}
+    flow, elements = recording.flow("recorded")
+    steps = list(enumerate(flow.steps))
+    if app := _app_begun_at_home(recording):
+        # The icon only starts it where it was left; a flow has to begin where the next run begins, too.
+        steps[:2] = [(-1, Step(action=RestartApp(package=app)))]
+    rows = []
+    for at, step in steps:
+        portraits: Elements = {(0,): elements[at,]} if (at,) in elements else {}
+        rows.append({"label": step_name(step), "text": write_steps([step], portraits)})
+    return {"app": flow.app, "steps": rows}
+
+
+def _app_begun_at_home(recording: Recording) -> str:
+    """The app whose icon was tapped first, on the home screen; '' where it began elsewhere."""
+    first, second = [*recording.steps[:2], None, None][:2]
+    if first is None or second is None or not isinstance(first.action, Tap):
+        return ""
+    is_icon = is_home(first.package) and second.package and not is_home(second.package)
+    return second.package if is_icon else ""
+
+
+@ROUTES("/api/flows/check", "POST", person="Checking a flow")
+async def check_flow(request: DeskRequest) -> JSON:
+    """What is wrong with a text, and on which lines each step stands."""
+    body = await json_body(request, FlowText)
+    path = request.context.flows.folders.place(body.file)
+    checked = await asyncio.to_thread(check_text, body.text, path)
+    steps: list[dict[str, Any]] = []
+    if not checked.broken:
+        document = loads(body.text, path)
+        starts = [document.places.of((at,)).line for at in range(len(document.drafts))]
+        ends = [*(line - 1 for line in starts[1:]), body.text.rstrip().count("\n") + 1]
+        valid = document.valid_flow.steps if document.valid_flow else ()
+        labels = [step.label or step_name(step) for step in valid]
+        steps = [
+            {"line": first, "end": last, "label": labels[at] if at < len(labels) else ""}
+            for at, (first, last) in enumerate(zip(starts, ends, strict=True))
+        ]
+    return checked.to_dict() | {"file": body.file, "steps": steps, "name": checked.name}
+
+
+@ROUTES("/api/flows/file", person="Reading a flow")
+async def read_flow(request: DeskRequest) -> JSON:
+    """The text of a listed flow."""
+    path = request.context.flows.folders.path(request.query_params.get("file", ""))
+    return {"text": await asyncio.to_thread(path.read_text, "utf-8")}
+
+
+@ROUTES("/api/flows/file", "POST", person="Saving a flow")
+async def save_flow(request: DeskRequest) -> JSON:
+    """Write a flow, Maestro's file or Python into the folder of flows; never over a text nobody has read."""
+    body = await json_body(request, FlowText)
+    folders = request.context.flows.folders
+    if not folders.folders:
+        raise InvalidAction("There is no folder of flows here", hint="Start the desk with --flows DIR.")
+    name = Path(body.file).name
+    if not name or name != body.file.replace("\\", "/").rpartition("/")[2] or name.startswith("."):
+        raise InvalidAction.at("file", "should be a file's name", hint="For example buy-a-mug.yaml.")
+    path = folders.files().get(body.file) or folders.folders[-1] / name
+    if (path.read_text("utf-8") if path.is_file() else None) != body.before:
+        raise InvalidAction(
+            f"{path.name} is there already, with another text", path="file", hint="Give another name."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(path.write_text, body.text, "utf-8")
+    return {"file": body.file if body.file in folders.files() else path.name, "path": str(path)}
+
+
+@ROUTES("/api/flows/convert", "POST", person="Converting a flow")
+async def convert_flow(request: DeskRequest) -> JSON:
+    """The text in another form: `maestro`, `pytest` or `script`; with what can't be carried over."""
+    body = await json_body(request, FlowText)
+    document = loads(body.text, request.context.flows.folders.place(body.file))
+    text, left_out = await asyncio.to_thread(_converted, document, body.form)
+    return {"text": text, "leftOut": left_out}
+
+
+def _converted(document: FlowDocument, form: str) -> tuple[str, list[str]]:
+    match form:
+        case "pytest" | "script":
+            return python_text(document, form)
+        case "maestro":
+            converted = maestro("Saving as Maestro's").to_maestro(document)
+            return converted.text, converted.left_out
+    raise InvalidAction.at("form", f"{form!r:.40} is not maestro, pytest or script")

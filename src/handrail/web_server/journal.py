@@ -9,9 +9,9 @@ import asyncio
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -227,52 +227,49 @@ def _read_number(parameters: Mapping[str, str], name: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or len(text) > DIGITS:
-        raise InvalidAction(f"{name}: {text[:40]!r} is not a number", path=name, hint="Give digits only.")
+        raise InvalidAction.at(name, f"{text[:40]!r} is not a number", hint="Give digits only.")
     return int(text)
 
 
-@dataclass(slots=True)
-class JournalRun:
-    """Actions of one session and one caller, without a long pause; newest first, as they are read."""
-
-    rows: list[ActionRow] = field(default_factory=list)
-
-    def to_dict(self, pictures: Mapping[str, str]) -> dict[str, Any]:
-        """Its steps oldest first."""
-        first, last = self.rows[-1], self.rows[0]
-        names = ("action_id", "type", "about", "state", "failure_code", "at_ms", "reason")
-        steps = []
-        for row in reversed(self.rows):
-            step = {name: getattr(row, name) for name in names} | {"picture": pictures.get(row.action_id)}
-            steps.append({name: part for name, part in step.items() if part is not None})
-        run = {
-            "id": last.action_id,
-            "session": last.session,
-            "device": last.device,
-            "actor": last.actor,
-            "door": last.door,
-            "began_ms": first.at_ms,
-            "ended_ms": last.at_ms,
-            "failed": sum(row.state == "failed" for row in self.rows),
-            "steps": steps,
-        }
-        return {key: part for key, part in run.items() if part is not None}
+def run_document(rows: Sequence[ActionRow], pictures: Mapping[str, str]) -> dict[str, Any]:
+    """A run, which is read newest first; its steps are written oldest first."""
+    names = ("action_id", "type", "about", "state", "failure_code", "at_ms", "reason")
+    steps = []
+    for row in reversed(rows):
+        step = {name: getattr(row, name) for name in names} | {"picture": pictures.get(row.action_id)}
+        steps.append({name: part for name, part in step.items() if part is not None})
+    first, last = rows[-1], rows[0]
+    run = {
+        "id": last.action_id,
+        "session": last.session,
+        "device": last.device,
+        "actor": last.actor,
+        "door": last.door,
+        "began_ms": first.at_ms,
+        "ended_ms": last.at_ms,
+        "failed": sum(row.state == "failed" for row in rows),
+        "steps": steps,
+    }
+    return {key: part for key, part in run.items() if part is not None}
 
 
-def group_into_runs(rows: Iterable[ActionRow]) -> list[JournalRun]:
-    """Newest first, also where several callers worked at the same time. Desk actions are left out."""
-    runs: list[JournalRun] = []
-    latest: dict[tuple[str | None, str, str], JournalRun] = {}
+def group_into_runs(rows: Iterable[ActionRow]) -> list[list[ActionRow]]:
+    """Actions of one session and one caller, without a long pause; the newest run first, and its newest row.
+
+    Also where several callers worked at the same time. Desk actions are left out.
+    """
+    runs: list[list[ActionRow]] = []
+    latest: dict[tuple[str | None, str, str], list[ActionRow]] = {}
     for row in rows:
         if row.type in DESK_ACTIONS:
             continue
         actor = row.actor or {}
         key = (row.session, str(actor.get("kind")), str(actor.get("id")))
         run = latest.get(key)
-        if run is None or run.rows[-1].at_ms - row.at_ms > PAUSE_MS:
-            run = latest[key] = JournalRun()
+        if run is None or run[-1].at_ms - row.at_ms > PAUSE_MS:
+            run = latest[key] = []
             runs.append(run)
-        run.rows.append(row)
+        run.append(row)
     return runs
 
 
@@ -282,7 +279,7 @@ async def list_runs(request: DeskRequest) -> JSON:
     wanted = JournalSearch.parse({"limit": str(RUN_ROWS), "touches": "1", **request.query_params})
 
     page, pictures = await read_journal(request.runtime, lambda db: _search_with_pictures(db, wanted))
-    runs = [run.to_dict(pictures) for run in group_into_runs(page.rows)]
+    runs = [run_document(run, pictures) for run in group_into_runs(page.rows)]
     return {"runs": _with_phone_names(request, runs), "next": page.next}
 
 
@@ -328,7 +325,7 @@ async def save_flow(request: DeskRequest) -> JSON:
         raise InvalidAction("There is no folder of flows here", hint="Start the desk with --flows DIR.")
     session, device = body.get("session"), body.get("device")
     if not isinstance(session, str) or not session:
-        raise InvalidAction("session: should be a text", path="session")
+        raise InvalidAction.at("session", "should be a text")
     device = device if isinstance(device, str) and device else None
     name = f"recorded {datetime.fromtimestamp(runtime.clock.now_ms() / 1000):%Y-%m-%d %H.%M}"
     text = await asyncio.to_thread(flow_text, runtime.journal, device=device, session=session, name=name)

@@ -260,13 +260,13 @@ def _folder_entries(folder: Path) -> list[dict[str, Any]]:
     """Folders first, then by name; links and hidden files are left out."""
     paths = [path for path in folder.iterdir() if not path.name.startswith(".") and not path.is_symlink()]
     paths.sort(key=lambda path: (path.is_file(), path.name))
-    return [
-        {"name": path.name, "kind": "folder"}
-        if path.is_dir()
-        else {"name": path.name, "kind": "file", "bytes": path.stat().st_size}
-        for path in paths
-        if path.is_file() or path.is_dir()
-    ]
+    entries: list[dict[str, Any]] = []
+    for path in paths:
+        if path.is_dir():
+            entries.append({"name": path.name, "kind": "folder"})
+        elif path.is_file():
+            entries.append({"name": path.name, "kind": "file", "bytes": path.stat().st_size})
+    return entries
 
 
 class AppManifest(CamelModel):
@@ -334,7 +334,7 @@ def read_manifest(folder: Path) -> AppManifest:
     try:
         fields = read_json((folder / MANIFEST).read_bytes())
     except OSError as error:
-        raise InvalidAction(f"{MANIFEST}: {error.strerror or error}", path=MANIFEST) from None
+        raise InvalidAction.at(MANIFEST, f"{error.strerror or error}") from None
     return validate_model(AppManifest, fields)
 
 

@@ -25,6 +25,7 @@ from handrail.android.usb import switch_on, usb_phones
 from handrail.android.wireless import Invitation, RememberedPhones, pair_phone, wait_for_invited
 from handrail.clock import iso_time
 from handrail.config import canonical
+from handrail.desk.hub import DeskClient
 from handrail.device_names import DeviceNames
 from handrail.engine.events import Event
 from handrail.engine.session import Session
@@ -47,9 +48,7 @@ from handrail.web_server.phone_stream import (
     ActionPictures,
     PhoneStreams,
     PictureStream,
-    PictureWatcher,
     VideoStream,
-    VideoWatcher,
     shrink_to_jpeg,
 )
 from handrail.web_server.responses import JSON, DeskRequest, RouteTable, json_object
@@ -150,10 +149,6 @@ def is_held_by(person: Caller, held: HeldLease | None) -> bool:
     return held is not None and held.is_of(person)
 
 
-class Watcher(PictureWatcher, VideoWatcher, Protocol):
-    """A browser that watches a phone by pictures or video."""
-
-
 class RemotePhones(Protocol):
     """Phones of other hosts, which a program above this server reaches. They are named SERIAL@HOST."""
 
@@ -248,7 +243,7 @@ class Phones:
             return await remote.picture(device)
         return await (await self.session(device)).screens.reader.screenshot()
 
-    def leave(self, watcher: Watcher) -> None:
+    def leave(self, watcher: DeskClient) -> None:
         """A browser has disconnected."""
         self.pictures.leave(watcher)
         self.videos.leave(watcher)
@@ -272,7 +267,7 @@ class Phones:
         await self._before_after.close()
 
 
-async def handle_phone_input(phones: Phones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
+async def handle_phone_input(phones: Phones, client: DeskClient, frame: PhoneInput, person: Caller) -> None:
     """Does what a person's browser asks for. Raises `HandrailError`."""
     remote = phones.remote_of(frame.device)
     if remote is not None and (frame.control in ("take", "hand_back") or frame.action is not None):
@@ -377,14 +372,10 @@ async def list_stops(request: DeskRequest) -> JSON:
     """Phones that somebody stopped and nobody has handed back; `all` where every phone is stopped."""
     runtime, name_of = request.runtime, request.context.phones.name
     held = [lease for lease in await runtime.leases.all(runtime.sessions) if lease.is_stopped]
-    rows = [
-        {
-            "device": lease.device,
-            "name": name_of(lease.device),
-            "by": str(lease.holder.label or lease.holder.id),
-        }
-        for lease in held
-    ]
+    rows = []
+    for lease in held:
+        holder = str(lease.holder.label or lease.holder.id)
+        rows.append({"device": lease.device, "name": name_of(lease.device), "by": holder})
     return {"phones": rows, "all": await runtime.leases.holder(NO_PHONE) is not None}
 
 
@@ -492,7 +483,7 @@ async def name_phone(request: DeskRequest) -> JSON:
     """Give this phone a name for people; an empty name takes it away."""
     name = (await json_object(request)).get("name")
     if not isinstance(name, str):
-        raise InvalidAction("name: should be a text", path="name")
+        raise InvalidAction.at("name", "should be a text")
     phones = request.context.phones
     session = await phones.session(request.path_params["device"])
     phones.names.give(session.serial, name)
@@ -588,11 +579,7 @@ class AddedPhones:
             )  # fmt: skip
             session = await runtime.session(serial)
         except HandrailError as error:
-            pairing.state, pairing.say, pairing.hint = (
-                "failed",
-                error.message,
-                error.hint or "",
-            )
+            pairing.state, pairing.say, pairing.hint = "failed", error.message, error.hint or ""
         else:
             pairing.state, pairing.device = "ready", session.serial
             pairing.say = f"{session.facts.model} is here."

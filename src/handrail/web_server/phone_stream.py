@@ -14,10 +14,11 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from handrail.clock import Clock, iso_time
 from handrail.config import canonical
+from handrail.desk.hub import DeskClient
 from handrail.engine.events import Event
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, Unsupported
@@ -52,33 +53,13 @@ PICTURED = "pictured"  # the kind of the journal's entry that names the blobs
 _TOUCHES = frozenset({"input", "system", "sensitive"})
 
 
-class PictureWatcher(Protocol):
-    """A browser that wants pictures."""
-
-    def offer_binary(self, picture: bytes, key: str = "") -> None:
-        """Replaces a picture of the same `key` that was not fetched yet."""
-        ...
-
-
-class VideoWatcher(Protocol):
-    """A browser that wants video."""
-
-    def offer_video(self, data: bytes, key: str, *, is_key: bool) -> bool:
-        """False: it was too slow, and waits for a key picture."""
-
-    def drop_video(self, key: str) -> None: ...
-
-
-W = TypeVar("W", PictureWatcher, VideoWatcher)
-
-
-class _WatchedStream(Generic[W]):
+class _WatchedStream:
     """One task that runs while there are watchers."""
 
     def __init__(self, device: str, clock: Clock) -> None:
         self.device = device
         self._clock = clock
-        self._watchers: list[W] = []
+        self._watchers: list[DeskClient] = []
         self._number = 0
         self._tasks = Background()
         self._task: asyncio.Task[None] | None = None
@@ -87,7 +68,7 @@ class _WatchedStream(Generic[W]):
     def watchers(self) -> int:
         return len(self._watchers)
 
-    def watch(self, watcher: W) -> None:
+    def watch(self, watcher: DeskClient) -> None:
         """Adds a watcher, who gets the current picture at once."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
@@ -95,7 +76,7 @@ class _WatchedStream(Generic[W]):
             self._reset()
             self._task = self._tasks.start(self._run(), f"{type(self).__name__} of {self.device}")
 
-    def unwatch(self, watcher: W) -> None:
+    def unwatch(self, watcher: DeskClient) -> None:
         """Removes a watcher; the last one stops the stream."""
         if watcher in self._watchers:
             self._watchers.remove(watcher)
@@ -126,7 +107,7 @@ def _problem_fields(error: HandrailError) -> dict[str, Any]:
     return {"code": error.code, "message": error.message, "hint": error.hint}
 
 
-class PictureStream(_WatchedStream[PictureWatcher]):
+class PictureStream(_WatchedStream):
     """Pictures of one phone, each sent only when it differs from the one before."""
 
     def __init__(self, device: str, screenshot: Callable[[], Awaitable[bytes]], clock: Clock) -> None:
@@ -141,7 +122,7 @@ class PictureStream(_WatchedStream[PictureWatcher]):
         self._wake = asyncio.Event()
         self._slot = asyncio.Lock()  # one picture at a time is made small: they leave in their order
 
-    def watch(self, watcher: PictureWatcher) -> None:
+    def watch(self, watcher: DeskClient) -> None:
         super().watch(watcher)
         if self._message is not None:
             watcher.offer_binary(self._message, self.device)
@@ -240,7 +221,7 @@ def pack_frame(header: dict[str, Any], body: bytes = b"") -> bytes:
     return len(words).to_bytes(HEADER_BYTES, "big") + words + body
 
 
-class VideoStream(_WatchedStream[VideoWatcher]):
+class VideoStream(_WatchedStream):
     """The video of one phone. Whatever pictures would not show ends the recording."""
 
     def __init__(self, device: str, open_session: Callable[[], Awaitable[Session]], clock: Clock) -> None:
@@ -253,7 +234,7 @@ class VideoStream(_WatchedStream[VideoWatcher]):
         self._renew = asyncio.Event()
         self._moved = asyncio.Event()
 
-    def watch(self, watcher: VideoWatcher) -> None:
+    def watch(self, watcher: DeskClient) -> None:
         """Adds a watcher and replays the video since the last key picture. Also resets a watcher that asks
         again."""
         watcher.drop_video(self.device)
@@ -263,7 +244,7 @@ class VideoStream(_WatchedStream[VideoWatcher]):
         if not self._replay:
             self._renew.set()
 
-    def unwatch(self, watcher: VideoWatcher) -> None:
+    def unwatch(self, watcher: DeskClient) -> None:
         if watcher in self._watchers:
             watcher.drop_video(self.device)
         super().unwatch(watcher)
@@ -363,15 +344,15 @@ class PhoneStreams(Generic[S]):
         """None for a phone that nobody has watched."""
         return self._streams.get(canonical(device))
 
-    def watch(self, device: str, watcher: Any) -> None:
+    def watch(self, device: str, watcher: DeskClient) -> None:
         stream = self._streams[canonical(device)] = self.get(device) or self._make(device)
         stream.watch(watcher)
 
-    def unwatch(self, device: str, watcher: Any) -> None:
+    def unwatch(self, device: str, watcher: DeskClient) -> None:
         if stream := self.get(device):
             stream.unwatch(watcher)
 
-    def leave(self, watcher: Any) -> None:
+    def leave(self, watcher: DeskClient) -> None:
         for stream in self._streams.values():
             stream.unwatch(watcher)
 

@@ -117,7 +117,7 @@ async def public_addresses(url: str, network: Network = INTERNET) -> tuple[str, 
 
     def refused(why: str) -> InvalidAction:
         hint = "Only https addresses on the open internet are told anything."
-        return InvalidAction(f"endpoint: {_address_without_path(url):.100} {why}", path="endpoint", hint=hint)
+        return InvalidAction.at("endpoint", f"{_address_without_path(url):.100} {why}", hint=hint)
 
     read = read_address(url) if len(url) <= LONGEST_URL and url.isascii() else None
     if read is None or urlsplit(url).scheme != "https":
@@ -221,11 +221,8 @@ class BrowserKeys(CamelModel):
         except ValueError:  # also of `binascii`
             is_valid = False
         if not is_valid:
-            raise InvalidAction(
-                "keys: these are not the keys of a push subscription",
-                path="keys",
-                hint="Send p256dh and auth as PushSubscription.toJSON() gives them.",
-            )
+            hint = "Send p256dh and auth as PushSubscription.toJSON() gives them."
+            raise InvalidAction.at("keys", "these are not the keys of a push subscription", hint=hint)
 
 
 def encode_base64url(content: bytes) -> str:
@@ -386,7 +383,7 @@ class Subscriptions:
         try:
             await public_addresses(body.endpoint, self.network)
         except NotDelivered as error:
-            raise InvalidAction(f"endpoint: {error}", path="endpoint", hint="Try again.") from None
+            raise InvalidAction.at("endpoint", f"{error}", hint="Try again.") from None
         id_, now, endpoint = f"ps_{secrets.token_hex(5)}", self._clock.now_ms(), body.endpoint
         p256dh, auth = body.keys.p256dh.rstrip("="), body.keys.auth.rstrip("=")
         subscription = Subscription(id_, name, host, endpoint, p256dh, auth, login, now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -62,10 +62,10 @@ class HttpRefusal:
     hint: str
 
 
-def refusal_response(refusal: HttpRefusal) -> JSONResponse:
+def refusal_response(refusal: HttpRefusal, headers: Mapping[str, str] | None = None) -> JSONResponse:
     body = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint, "retryable": False}
-    headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}.get(refusal.status)
-    return JSONResponse(body, refusal.status, headers)
+    usual = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}.get(refusal.status)
+    return JSONResponse(body, refusal.status, headers or usual)
 
 
 def http_status_of(failure_code: str | None) -> int:
@@ -83,13 +83,9 @@ async def on_failure(_: Request, error: Exception) -> JSONResponse:
 async def on_http(_: Request, error: Exception) -> JSONResponse:
     """Answers the router's own failures: not found, wrong method."""
     failure = cast("HTTPException", error)
-    body = {
-        "code": f"HTTP_{failure.status_code}",
-        "message": failure.detail,
-        "hint": "/api/openapi.json lists what there is.",
-        "retryable": False,
-    }
-    return JSONResponse(body, failure.status_code, failure.headers)
+    code, hint = f"HTTP_{failure.status_code}", "/api/openapi.json lists what there is."
+    refusal = HttpRefusal(failure.status_code, code, failure.detail, hint)
+    return refusal_response(refusal, failure.headers)
 
 
 async def on_unknown(request: Request, error: Exception) -> JSONResponse:
@@ -170,7 +166,7 @@ def read_number(request: Request, name: str, default: int, most: int) -> int:
     if text is None:
         return default
     if not text.isascii() or not text.isdecimal() or len(text) > 18 or int(text) > most:
-        raise InvalidAction(f"{name}: {text!r:.40} is not a whole number from 0 to {most}", path=name)
+        raise InvalidAction.at(name, f"{text!r:.40} is not a whole number from 0 to {most}")
     return int(text)
 
 

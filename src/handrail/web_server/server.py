@@ -31,40 +31,18 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.schema import schema_of
 from handrail.runtime import Runtime
 from handrail.waiting import Background, beside
-from handrail.web_server import (
-    api,
-    approvals,
-    flows,
-    journal,
-    pages,
-    phone,
-    push_notifications,
-    settings,
-    studio,
-    websocket,
-)
+from handrail.web_server import api, approvals, flows, journal, pages, phone, push_notifications, websocket
 from handrail.web_server.api import Conversations
 from handrail.web_server.approvals import AnswerBody, DeskApprovals
-from handrail.web_server.auth import PAGE_HEADER, HostRules, HttpAuth, HttpGuard, Keys, Visitor
-from handrail.web_server.flows import DeskFlows
+from handrail.web_server.auth import PAGE_HEADER, HostRules, HttpAuth, HttpGuard, Visitor
+from handrail.web_server.flows import FlowRuns
 from handrail.web_server.pages import RenderedTexts, app_ids
 from handrail.web_server.phone import AddedPhones, Phones
 from handrail.web_server.push_notifications import Notifier, NotifyUrl, Subscriptions
 from handrail.web_server.responses import on_failure, on_http, on_unknown
 from handrail.web_server.websocket import ActionFeed, ConsoleMessages
 
-_ROUTE_MODULES = (
-    api,
-    approvals,
-    flows,
-    journal,
-    pages,
-    phone,
-    push_notifications,
-    settings,
-    studio,
-    websocket,
-)
+_ROUTE_MODULES = (api, approvals, flows, journal, pages, phone, push_notifications, websocket)
 GRACE_S = 2  # seconds that requests in flight get when the server stops
 PING_S = 20.0
 MOST_FRAME = 21_000_000  # bytes: a captured window, and nothing else, is that large
@@ -104,19 +82,14 @@ class DeskContext:
     """What the routes of one server share; each finds it in `request.app.state.context`."""
 
     def __init__(
-        self,
-        runtime: Runtime,
-        desk: Desk,
-        auth: HttpAuth,
-        flows: Sequence[Path] = (),
-        pages: PageHosts | None = None,
+        self, runtime: Runtime, desk: Desk, auth: HttpAuth, flows: Sequence[Path], pages: PageHosts
     ) -> None:
         self.runtime = runtime
         self.desk = desk
         self.auth = auth
-        self.pages = pages or PageHosts()
+        self.pages = pages
         self.phones = Phones(runtime)
-        self.flows = DeskFlows(runtime, flows)
+        self.flows = FlowRuns(runtime, flows)
         self.approvals = DeskApprovals(runtime, desk, self.phones.name)
         self.subscriptions = Subscriptions(runtime.store, runtime.clock)
         auth.logins.is_permanent = self.subscriptions.has_login
@@ -162,9 +135,8 @@ class DeskContext:
     async def seal(self, kind: str, visitor: Visitor, **fields: Any) -> None:
         """Writes what a person decided at the desk into the journal."""
         actor = {"kind": "person", "id": visitor.name}
-        await self.runtime.journal.seal(
-            {"kind": kind, "device": None, "actor": actor, "door": "desk"} | fields
-        )
+        event = {"kind": kind, "device": None, "actor": actor, "door": "desk"}
+        await self.runtime.journal.seal(event | fields)
 
     async def leave(self) -> None:
         """Answers every request that waits, before the server closes."""
@@ -194,7 +166,7 @@ def build_desk_app(
     `allowed_hosts` are the Host headers that are served, such as `127.0.0.1:8420`; None serves any name,
     for an address that others can reach. `pages` are the hosts at which pages live and log in.
     """
-    auth = HttpAuth(runtime.clock, Keys.make(token, key))
+    auth = HttpAuth(runtime.clock, token, key)
     pages = pages or PageHosts()
     auth.tunnel = pages.public if pages.is_tunnel else None
     own = {host for host in (pages.own, pages.public) if host}
@@ -279,17 +251,12 @@ def openapi_document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
                 paths.setdefault(path, {})[method.lower()] = _operation(route, method, path)
     # Each with its own definitions lifted out, so that every reference points into this document.
     schemas: dict[str, Any] = {"Failure": _FAILURE}
-    for name, adapter in (
-        ("Action", ACTION),
-        ("Envelope", TypeAdapter(Envelope)),
-        ("Answer", TypeAdapter(AnswerBody)),
-    ):
+    described: dict[str, TypeAdapter[Any]] = {"Action": ACTION, "Envelope": TypeAdapter(Envelope)}
+    for name, adapter in (described | {"Answer": TypeAdapter(AnswerBody)}).items():
         schema = schema_of(adapter, name)
         schema.pop("$schema")
-        definitions = schema.pop("$defs", {})
-        schemas |= {key: _lift_references(part) for key, part in definitions.items()} | {
-            name: _lift_references(schema)
-        }
+        parts = schema.pop("$defs", {}) | {name: schema}
+        schemas |= {key: _lift_references(part) for key, part in parts.items()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Handrail", "version": __version__},

@@ -272,11 +272,9 @@ class ActionFeed:
                     if row.action_id not in self._published:
                         is_open = row.state == UNFINISHED
                         envelope = None if is_open else self._runtime.journal.show(row.action_id).envelope
+                        fields = {"action_id": row.action_id, "device": row.device, "action_type": row.type}
                         state = "accepted" if is_open else row.state
-                        frame = _envelope_frame(
-                            row.action_id, state, row.device, row.type, row.actor, envelope
-                        )
-                        self._context.desk.publish("ENVELOPE", **frame)
+                        self._publish({**fields, "lifecycle_state": state, "actor": row.actor}, envelope)
                 await self._runtime.clock.sleep_ms(TICK_MS)
 
     async def _listen(self, session: Session, events: Listener) -> None:
@@ -291,15 +289,22 @@ class ActionFeed:
                 del self._published[next(iter(self._published))]
             if event.terminal or is_phone:
                 envelope = event.envelope.to_dict() if event.envelope else None
-                actor = {"kind": event.actor, "id": event.by} if event.actor else None
-                frame = _envelope_frame(
-                    event.action_id, event.state, event.device, event.action_type, actor, envelope
-                )
-                more = {"said": event.waits_for, "bounds": event.bounds}
-                frame |= {name: field for name, field in more.items() if field}
-                self._context.desk.publish("ENVELOPE", **frame)
+                fields: dict[str, Any] = {
+                    "action_id": event.action_id,
+                    "lifecycle_state": event.state,
+                    "device": event.device,
+                    "action_type": event.action_type,
+                    "actor": {"kind": event.actor, "id": event.by} if event.actor else None,
+                    "said": event.waits_for or None,
+                    "bounds": event.bounds or None,
+                }
+                self._publish(fields, envelope)
             if is_phone:
                 self._context.phones.on_event(session, event)
+
+    def _publish(self, fields: dict[str, Any], envelope: dict[str, Any] | None) -> None:
+        shown = slim_envelope(envelope) if envelope else None
+        self._context.desk.publish("ENVELOPE", **fields, envelope=shown)
 
     def _new_rows(self) -> Iterator[ActionRow]:
         """Newest first. Where nothing happened, only one row is read."""
@@ -311,25 +316,6 @@ class ActionFeed:
             if len(new) < page:
                 return
             page, before = PAGE, rows[-1].seq
-
-
-def _envelope_frame(
-    action_id: str,
-    state: str,
-    device: str | None,
-    kind: str | None,
-    actor: dict[str, Any] | None,
-    envelope: dict[str, Any] | None,
-) -> dict[str, Any]:
-    fields = {
-        "actionId": action_id,
-        "lifecycleState": state,
-        "device": device,
-        "actionType": kind,
-        "actor": actor,
-        "envelope": slim_envelope(envelope) if envelope else None,
-    }
-    return {name: field for name, field in fields.items() if field is not None}
 
 
 def slim_envelope(envelope: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.desktop import next_expiry, remove_expired
+from handrail.desk.reduce import next_expiry, remove_expired
 from handrail.desk.state import DialogExpired
 from tests.cases import each
 from tests.unit.desk.scene import NOW, Scene, action

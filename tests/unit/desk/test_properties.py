@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.desk.desktop import remove_expired
-from handrail.desk.reduce import reduce
+from handrail.desk.reduce import reduce, remove_expired
 from handrail.desk.state import (
     DeskState,
     DeskWindow,

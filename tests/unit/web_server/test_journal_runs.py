@@ -33,7 +33,7 @@ def test_a_run_is_what_one_asker_did_without_a_long_pause() -> None:
         row(6, PAUSE_MS * 2 - 1),
         row(5, PAUSE_MS * 2 - 2, session="s2"),
     ]
-    assert [[one.seq for one in run.rows] for run in group_into_runs(rows)] == [[9, 7], [8], [6], [5]]
+    assert [[one.seq for one in run] for run in group_into_runs(rows)] == [[9, 7], [8], [6], [5]]
 
 
 async def test_runs_tell_their_steps_in_order_with_pictures_and_ends(tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ def test_whoever_comes_by_a_tunnel_comes_from_another_machine(tmp_path: Path) ->
         pages = PageHosts(public="desk.ferry-lane.net", is_tunnel=True)
         async with told(tmp_path, pages=pages) as (served, _):
             auth = served.context.auth
-            bearer = {"authorization": f"Bearer {auth.keys.token}"}
+            bearer = {"authorization": f"Bearer {auth.token}"}
 
             def is_remote(**more: str) -> bool:
                 found = auth.visitor(Headers({**bearer, **more}), "127.0.0.1")

@@ -18,7 +18,7 @@ from handrail.flow.document import FlowDocument, load
 from handrail.flow.evidence import ReportEvidence
 from handrail.flow.plan import AnyFlow, FlowPlan, PlannedStep, devices_of, plan, real_path
 from handrail.flow.run import FlowRunner
-from handrail.flow.run_record import FlowRecord, Picture, StepRecord
+from handrail.flow.run_record import FlowRecord, Observer, Picture, StepRecord
 from handrail_fleet.ledger import UnitSpec
 from handrail_fleet.unit_kind import UnitResult, UnitStage
 
@@ -126,7 +126,7 @@ class FlowKind:
         )
 
 
-class _FlowTold:
+class _FlowTold(Observer):
     """How far a flow is, in the words of the table."""
 
     def __init__(self, stage: UnitStage) -> None:
@@ -138,8 +138,6 @@ class _FlowTold:
 
     def step_started(self, record: StepRecord) -> None:
         self._stage.said = f"step {record.path[0] + 1} of {self._total}: {record.label}"
-
-    def step_ended(self, record: StepRecord) -> None: ...
 
     def flow_ended(self, record: FlowRecord) -> None:
         self._stage.said = record.outcome

@@ -34,11 +34,9 @@ from handrail.flow.report.summary import (
     count_outcomes,
     duration,
     failure_message,
-    is_quiet,
     moment,
     overall_outcome,
     repair_words,
-    step_number,
     step_to_blame,
     tag,
     verdict,
@@ -87,7 +85,7 @@ def step_list(sheet: RowContext, steps: list[StepRecord], prefix: str) -> Html:
 
 
 def _step_row(sheet: RowContext, step: StepRecord, anchor: str) -> Html:
-    quiet = is_quiet([step])
+    quiet = not any(inner.outcome in NOTABLE for inner in all_steps([step]))  # nothing that needs a look
     body = tag("div", _step_body(sheet, step, anchor), class_="body")
     details = tag("details", tag("summary", _step_head(sheet, step)), body, open=not quiet, id=anchor)
     return tag("li", details, class_=f"step {step.outcome}{' quiet' if quiet else ''}")
@@ -103,7 +101,7 @@ def _step_head(sheet: RowContext, step: StepRecord) -> list[Content]:
     notes += [tag("span", words, class_="note") for words in plain if words]
     return [
         outcome_sign(step.outcome),
-        tag("span", step_number(step), class_="number"),
+        tag("span", step.number, class_="number"),
         tag("bdi", step.words, class_="label"),
         tag("span", notes, class_="notes"),
         step_track(sheet.record, step),
@@ -114,7 +112,8 @@ def _step_head(sheet: RowContext, step: StepRecord) -> list[Content]:
 def _step_body(sheet: RowContext, step: StepRecord, anchor: str) -> Iterator[Content]:
     if (step.error or step.code) and step_to_blame([step], NOTABLE) is step:
         yield failure_box(failure_message(step), step.hint, step.outcome)
-    blocks = [fact_list(step)]
+    facts = [*_facts_of_step(step), *(_facts_of_envelope(step.envelope) if step.envelope else ())]
+    blocks = [tag("dl", [(tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts")]
     if step.source.keys() != {"device"}:  # a device's share of a parallel step stands nowhere by itself
         plain = json.loads(json.dumps(_source_outline(step.source), ensure_ascii=False, default=str))
         blocks.append(
@@ -144,11 +143,6 @@ _RESTED = {
     "loading": "the app was still loading",
 }
 Fact = tuple[str, Content]
-
-
-def fact_list(step: StepRecord) -> Html:
-    rows = [*_facts_of_step(step), *(_facts_of_envelope(step.envelope) if step.envelope else ())]
-    return tag("dl", [(tag("dt", name), tag("dd", value)) for name, value in rows], class_="facts")
 
 
 def _facts_of_step(step: StepRecord) -> Iterator[Fact]:
@@ -264,15 +258,9 @@ _BROKEN = "the picture can't be read"
 _LEFT_OUT = "left out: the report would be too large"
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """How good pictures are."""
-
-    width: int
-    quality: int
-
-
-GRADES = (Grade(540, 80), Grade(540, 60), Grade(400, 60), Grade(300, 50), Grade(200, 40))
+Grade = tuple[int, int]
+"""How good a picture is: its width in pixels, and its quality."""
+GRADES: tuple[Grade, ...] = ((540, 80), (540, 60), (400, 60), (300, 50), (200, 40))
 """Best first."""
 
 
@@ -371,9 +359,10 @@ def _data_uri(png: bytes, grade: Grade) -> str | None:
     image = _decode_png(png)
     if image is None:
         return None
-    image.thumbnail((grade.width, _TALLEST), reducing_gap=2.0)
+    width, quality = grade
+    image.thumbnail((width, _TALLEST), reducing_gap=2.0)
     out = io.BytesIO()
-    image.save(out, "WEBP", quality=grade.quality, method=2)
+    image.save(out, "WEBP", quality=quality, method=2)
     return "data:image/webp;base64," + base64.b64encode(out.getvalue()).decode("ascii")
 
 
@@ -592,11 +581,9 @@ def _progress_words(record: FlowRecord) -> str:
     if record.outcome == "skipped":
         return "skipped"
     total = record.trace.total_steps if record.trace else len(record.steps)
-    done = (
-        record.trace.steps_completed
-        if record.trace
-        else sum(step.outcome not in BAD for step in record.steps)
-    )
+    done = sum(step.outcome not in BAD for step in record.steps)
+    if record.trace:
+        done = record.trace.steps_completed
     return f"{done} of {total} steps · {duration(record.duration_ms)}"
 
 
@@ -631,7 +618,7 @@ def what_failed(record: FlowRecord, step: StepRecord, album: ReportAlbum) -> Htm
     tree = next((trace.final_ui_tree for trace in _traces_of(record) if trace.final_ui_tree), "")
     screen = titled_block("The screen then, as agents read it", tree) if tree else None
     sides = [side for side in (pictures_of_step(step, album), screen) if side is not None]
-    title = tag("h3", f"Step {'.'.join(str(at + 1) for at in step.path)}: ", tag("bdi", step.words))
+    title = tag("h3", f"Step {step.number}: ", tag("bdi", step.words))
     error = failure_box(failure_message(step), step.hint, step.outcome)
     return tag("section", title, error, tag("div", sides, class_="beside"), class_="what-failed")
 
@@ -643,14 +630,8 @@ def _traces_of(record: FlowRecord) -> list[FlowTrace]:
 _MISSING = "No picture was taken yet"
 
 
-@dataclass(frozen=True, slots=True)
-class ReelFrame:
-    """What is shown from one moment on."""
-
-    at_ms: float
-    row: int
-    """Of the step among those that are played."""
-    shown: Html
+ReelFrame = tuple[float, int, Html]
+"""What is shown from one moment on: milliseconds, the step's place among those played, the screen."""
 
 
 def film_player(
@@ -666,10 +647,10 @@ def film_player(
     frames = list(_reel_frames(record, [step for _, step in played], album))
     several = len({step.device for _, step in played}) > 1
     rows = [_reel_row(anchor, step, at, several=several) for at, (anchor, step) in enumerate(played)]
-    span = max(record.duration_ms, *(leaf.at_ms for leaf in frames))
+    span = max(record.duration_ms, *(at_ms for at_ms, _, _ in frames))
     stage = [
-        tag("div", at.shown, class_="frame", data_at=f"{at.at_ms:.0f}", data_row=at.row, hidden=True)
-        for at in frames
+        tag("div", shown, class_="frame", data_at=f"{at_ms:.0f}", data_row=row, hidden=True)
+        for at_ms, row, shown in frames
     ]
     return tag(
         "section",
@@ -687,10 +668,10 @@ def _reel_frames(record: FlowRecord, steps: Sequence[StepRecord], album: ReportA
     for row, step in enumerate(steps):
         began = max(0.0, float(step.started_ms - record.started_ms))
         shown = last.get(step.device) or tag("p", _MISSING, class_="missing")
-        yield ReelFrame(began, row, _screen_at_step(step, step.before, album, touched=True) or shown)
+        yield began, row, _screen_at_step(step, step.before, album, touched=True) or shown
         shown = _screen_at_step(step, step.before, album, touched=False) or shown
         last[step.device] = _screen_at_step(step, step.after, album, touched=False) or shown
-        yield ReelFrame(began + step.duration_ms, row, last[step.device])
+        yield began + step.duration_ms, row, last[step.device]
 
 
 def _screen_at_step(
@@ -702,13 +683,13 @@ def _screen_at_step(
     if not isinstance(placed, PlacedPicture):
         return tag("p", f"No picture: {placed}.", class_="missing")
     marks = list(touch_marks(step, placed)) if touched else []
-    return picture_svg(placed, marks, f"Screen {'before' if touched else 'after'} step {step_number(step)}")
+    return picture_svg(placed, marks, f"Screen {'before' if touched else 'after'} step {step.number}")
 
 
 def _reel_row(anchor: str, step: StepRecord, at: int, *, several: bool) -> Html:
     label: list[Content] = [
         outcome_sign(step.outcome),
-        tag("span", step_number(step), class_="number"),
+        tag("span", step.number, class_="number"),
         tag("bdi", f"{step.device}: {step.label}" if several else step.label, class_="label"),
         tag("span", _outcome_words(step), class_="note"),
         tag("span", duration(step.duration_ms), class_="took"),

@@ -42,7 +42,7 @@ def _lines_of_flow(run: Sequence[FlowRecord]) -> Iterator[str]:
     if last.error and step_to_blame(last.steps) is None:
         yield f"        {clean(last.error)}"
     for step in troubled:
-        yield f"  step {step_number(step)}  {short_label(step.label)}  ({file_and_line(last, step)})"
+        yield f"  step {step.number}  {short_label(step.label)}  ({file_and_line(last, step)})"
         yield f"        {clean(failure_message(step))}"
         if step.hint:
             yield f"        Hint: {clean(step.hint)}"
@@ -74,22 +74,17 @@ def step_table(steps: Sequence[StepRecord]) -> str:
 
 def file_and_line(record: FlowRecord, step: StepRecord) -> str:
     """ "checkout.yaml:14", as editors and terminals can open it."""
-    file = _file_of(record, step)
-    return file if step.line is None else f"{file}:{step.line}"
-
-
-def _file_of(record: FlowRecord, step: StepRecord) -> str:
-    """Steps that `run_flow` brought in stand in another file, named relative to the one that names it."""
+    # Steps that `run_flow` brought in stand in another file, named relative to the one that names it.
     file, steps = record.file, record.steps
     for depth in range(1, len(step.path)):
-        holder = next((step_above for step_above in steps if step_above.path == step.path[:depth]), None)
+        holder = next((above for above in steps if above.path == step.path[:depth]), None)
         if holder is None:
             break
         named = holder.source.get("run_flow")
         inner = named.get("file") if isinstance(named, Mapping) else named
         file = str(PurePath(file).parent / inner) if isinstance(inner, str) else file
         steps = holder.children
-    return file
+    return file if step.line is None else f"{file}:{step.line}"
 
 
 def failure_message(step: StepRecord) -> str:
@@ -109,17 +104,10 @@ def short_label(label: str) -> str:
 
 def _step_lines(steps: Sequence[StepRecord], depth: int) -> Iterator[str]:
     for step in steps:
-        head = f"{WORDS[step.outcome]:<8}{'  ' * depth}{step_number(step):<4} {short_label(step.words)}"
-        notes = [duration(step.duration_ms), *_step_notes(step)]
-        yield f"{head}  ({', '.join(notes)})"
+        head = f"{WORDS[step.outcome]:<8}{'  ' * depth}{step.number:<4} {short_label(step.words)}"
+        notes = [duration(step.duration_ms), f"{step.tries} tries" if step.tries > 1 else "", step.code or ""]
+        yield f"{head}  ({', '.join(filter(None, notes))})"
         yield from _step_lines(step.children, depth + 1)
-
-
-def _step_notes(step: StepRecord) -> Iterator[str]:
-    if step.tries > 1:
-        yield f"{step.tries} tries"
-    if step.code:
-        yield step.code
 
 
 BAD: frozenset[Outcome] = frozenset({"failed", "stopped"})
@@ -194,16 +182,6 @@ def step_to_blame(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BA
     return min(
         innermost_failures(steps, outcomes), key=lambda step: WORST_FIRST.index(step.outcome), default=None
     )
-
-
-def is_quiet(steps: Sequence[StepRecord]) -> bool:
-    """No step in here has an outcome that needs a look."""
-    return not any(step.outcome in NOTABLE for step in all_steps(steps))
-
-
-def step_number(step: StepRecord) -> str:
-    """As people count: "3" or "3.1"."""
-    return ".".join(str(index + 1) for index in step.path)
 
 
 def duration(ms: float) -> str:

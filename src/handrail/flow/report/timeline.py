@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from handrail.flow.report.summary import Html, duration, step_number, tag
+from handrail.flow.report.summary import Html, duration, tag
 from handrail.flow.run_record import (
     PARTS,
     FlowRecord,
@@ -52,28 +52,20 @@ def timeline(record: FlowRecord, leaves: Named) -> Html | None:
 
 
 def step_track(record: FlowRecord, step: StepRecord) -> Html:
-    return _svg_drawing([_step_bar(record, step, _THIN_IN_ROW)], "track")
+    return _svg_drawing([_bar(record, step, step.outcome, _THIN_IN_ROW)], "track")
 
 
 def _device_lane(record: FlowRecord, name: str, steps: Named, beside: list[TimeStretch]) -> Html:
-    bars = [_stretch_bar(record, stretch) for stretch in beside]
-    bars += [_linked_bar(record, anchor, step) for anchor, step in steps]
+    bars = []
+    for stretch in beside:
+        words = f"{stretch.words}: {duration(stretch.duration_ms)}"
+        bars.append(tag("g", tag("title", words), _bar(record, stretch, f"part {stretch.part}", _THINNEST)))
+    for anchor, step in steps:
+        words = f"{step.number}  {step.label}: {step.outcome}, {duration(step.duration_ms)}"
+        drawn = [tag("title", words), _bar(record, step, step.outcome, _THIN)]
+        bars.append(tag("a", drawn, href=f"#{anchor}", tabindex=-1))
     who = tag("span", name, class_="who") if name else None
     return tag("div", who, tag("div", _svg_drawing(bars, "lane"), class_="strip"), class_="row")
-
-
-def _linked_bar(record: FlowRecord, anchor: str, step: StepRecord) -> Html:
-    words = f"{step_number(step)}  {step.label}: {step.outcome}, {duration(step.duration_ms)}"
-    return tag("a", tag("title", words), _step_bar(record, step, _THIN), href=f"#{anchor}", tabindex=-1)
-
-
-def _stretch_bar(record: FlowRecord, stretch: TimeStretch) -> Html:
-    words = f"{stretch.words}: {duration(stretch.duration_ms)}"
-    left, width = _left_and_width(record, stretch, _THINNEST)
-    shape = tag(
-        "rect", class_=f"bar part {stretch.part}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT
-    )
-    return tag("g", tag("title", words), shape)
 
 
 def _svg_drawing(bars: list[Html], name: str) -> Html:
@@ -81,18 +73,12 @@ def _svg_drawing(bars: list[Html], name: str) -> Html:
     return tag("svg", bars, class_=name, viewBox=box, preserveAspectRatio="none", aria_hidden="true")
 
 
-def _step_bar(record: FlowRecord, step: StepRecord, thin: float) -> Html:
-    left, width = _left_and_width(record, step, thin)
-    return tag(
-        "rect", class_=f"bar {step.outcome}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT
-    )
-
-
-def _left_and_width(record: FlowRecord, step: Timed, thin: float) -> tuple[float, float]:
-    """Left and width, always inside the drawing: the two clocks of a record may disagree a little."""
+def _bar(record: FlowRecord, timed: Timed, kind: str, thin: float) -> Html:
+    """Always inside the drawing: the two clocks of a record may disagree a little."""
     span = _length_of_run(record)
-    left = min(max(0.0, (step.started_ms - record.started_ms) / span * SCALE), SCALE - thin)
-    return left, min(max(thin, step.duration_ms / span * SCALE), SCALE - left)
+    left = min(max(0.0, (timed.started_ms - record.started_ms) / span * SCALE), SCALE - thin)
+    width = min(max(thin, timed.duration_ms / span * SCALE), SCALE - left)
+    return tag("rect", class_=f"bar {kind}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT)
 
 
 def _length_of_run(record: FlowRecord) -> float:
@@ -186,8 +172,7 @@ def _parts_bar(shown: Sequence[tuple[str, str, float]], total: float) -> Html:
         kinds, x = f"bar part {kind}", f"{left:.2f}"
         bars.append(tag("rect", words, class_=kinds, x=x, y=0, width=f"{width:.2f}", height=_HEIGHT))
         left += width
-    box = f"0 0 {SCALE} {_HEIGHT}"
-    return tag("svg", bars, class_="lane parts", viewBox=box, preserveAspectRatio="none", aria_hidden="true")
+    return _svg_drawing(bars, "lane parts")
 
 
 def _legend_entry(name: str, kind: str, ms: float, total: float) -> Html:
