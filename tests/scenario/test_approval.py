@@ -10,7 +10,7 @@ import pytest
 
 from handrail.safety.approval_store import AskedApproval
 from tests.scenario.people import BANK, PAY_RULE, answered, asked, at_checkout, command, found_in
-from tests.scenario.world import FastClock, World, play, play_live, until, world
+from tests.scenario.world import FastClock, World, live, play, until, world
 
 ASYNC_RUNNER = play
 
@@ -171,49 +171,45 @@ async def test_the_same_action_twice_at_once_is_asked_about_twice(tmp_path: Path
         assert presses(w) == 1
 
 
-def test_a_yes_from_another_process_counts(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path, policy=PAY_RULE) as w:
-            await at_checkout(w)
-            task = asyncio.create_task(w.session.tap({"id": "pay"}))
-            [one] = await asked(w)
-            code, said = await command(tmp_path, "approve", one.id, "--by", "lena")
-            assert code == 0, said
-            done = await task
-            assert done.success, done.to_json()
-            assert presses(w) == 1
-
-    play_live(story())
+@live
+async def test_a_yes_from_another_process_counts(tmp_path: Path) -> None:
+    async with world(tmp_path, policy=PAY_RULE) as w:
+        await at_checkout(w)
+        task = asyncio.create_task(w.session.tap({"id": "pay"}))
+        [one] = await asked(w)
+        code, said = await command(tmp_path, "approve", one.id, "--by", "lena")
+        assert code == 0, said
+        done = await task
+        assert done.success, done.to_json()
+        assert presses(w) == 1
 
 
 # request_human_auth
 
 
-def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await w.open(BANK)
-            asking = asyncio.create_task(
-                w.session.request_human_auth("Enter the code.", capability="2fa", reason="I sign in")
-            )
-            [one] = await asked(w)
-            assert one.request.reason == "I sign in"
-            code, said = await command(tmp_path, "approve", one.id, "--data", "774411")
-            assert code == 0, said
-            done = await asking
-            assert done.success, done.to_json()
-            assert done.details
-            placeholder = done.details["data"]
-            assert re.fullmatch(r"\$\{secret:\w+\}", placeholder)
-            typed = await w.session.type_text(placeholder, target={"id": "customer"})
-            assert typed.success, typed.to_json()
-            assert "774411" in w.phone.dump()
-            assert "774411" not in typed.to_json() + done.to_json()
-            seen = await w.session.get_ui_tree()
-            assert "774411" not in seen.to_json()
-        assert found_in(tmp_path, "774411") == []
-
-    play_live(story())
+@live
+async def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.open(BANK)
+        asking = asyncio.create_task(
+            w.session.request_human_auth("Enter the code.", capability="2fa", reason="I sign in")
+        )
+        [one] = await asked(w)
+        assert one.request.reason == "I sign in"
+        code, said = await command(tmp_path, "approve", one.id, "--data", "774411")
+        assert code == 0, said
+        done = await asking
+        assert done.success, done.to_json()
+        assert done.details
+        placeholder = done.details["data"]
+        assert re.fullmatch(r"\$\{secret:\w+\}", placeholder)
+        typed = await w.session.type_text(placeholder, target={"id": "customer"})
+        assert typed.success, typed.to_json()
+        assert "774411" in w.phone.dump()
+        assert "774411" not in typed.to_json() + done.to_json()
+        seen = await w.session.get_ui_tree()
+        assert "774411" not in seen.to_json()
+    assert found_in(tmp_path, "774411") == []
 
 
 async def test_a_yes_without_data_is_enough(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from handrail.cli.dialect_commands import act
 from handrail.mcp_server.tools import tools_of_profile
 from tests.scenario.test_mcp_answers import door as mcp_door
-from tests.scenario.world import FastClock, World, play, play_live, world
+from tests.scenario.world import FastClock, World, live, play, play_live, world
 from tests.unit.web_server.door import TOKEN
 from tests.unit.web_server.door import door as http_door
 
@@ -66,48 +66,44 @@ def _body(words: Any) -> bytes:
     return words.encode() if isinstance(words, str) else json.dumps(words).encode()
 
 
+@live
 @pytest.mark.slow
-def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with (
-            world(tmp_path, clock=FastClock(10)) as w,
-            http_door(tmp_path, runtime=w.runtime) as served,
-        ):
-            for number, (name, words) in enumerate(BACK.items(), 1):
-                headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-                answer = await served.ask("POST", f"/api/actions?dialect={name}", headers, _body(words))
-                assert answer.status in (200, 409), (name, answer.json)  # back at home changes nothing
-                [envelope] = answer.json["envelopes"]
-                assert (envelope["action_type"], envelope["delivery"]) == ("press_key", "delivered"), name
-                assert _keys(w) == [4] * number
-
-    play_live(story())
+async def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
+    async with (
+        world(tmp_path, clock=FastClock(10)) as w,
+        http_door(tmp_path, runtime=w.runtime) as served,
+    ):
+        for number, (name, words) in enumerate(BACK.items(), 1):
+            headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+            answer = await served.ask("POST", f"/api/actions?dialect={name}", headers, _body(words))
+            assert answer.status in (200, 409), (name, answer.json)  # back at home changes nothing
+            [envelope] = answer.json["envelopes"]
+            assert (envelope["action_type"], envelope["delivery"]) == ("press_key", "delivered"), name
+            assert _keys(w) == [4] * number
 
 
-def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with (
-            world(tmp_path, clock=FastClock(10)) as w,
-            http_door(tmp_path, runtime=w.runtime) as served,
-        ):
-            path = "/api/actions?dialect=anthropic_computer"
-            await w.open(CONTACTS)
-            click = {"action": "left_click", "coordinate": [353, 784]}
-            blind = await served.send("POST", path, click)
-            assert (blind.status, blind.json["code"]) == (422, "INVALID_ACTION")
-            assert "picture" in blind.json["message"]
-            seen = await served.send("POST", path, {"action": "screenshot"})
-            assert seen.json["answer"]["content"][1]["type"] == "image"
-            tapped = await served.send("POST", path, click)
-            assert tapped.status == 200, tapped.json
-            touched = [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
-            assert touched[-1] == (540, 1200)
-            given = await served.send("POST", f"{path}&picture={quote('1080x2400')}", click)
-            assert given.status == 200
-            touched = [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
-            assert touched[-1] == (353, 784)
-
-    play_live(story())
+@live
+async def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: Path) -> None:
+    async with (
+        world(tmp_path, clock=FastClock(10)) as w,
+        http_door(tmp_path, runtime=w.runtime) as served,
+    ):
+        path = "/api/actions?dialect=anthropic_computer"
+        await w.open(CONTACTS)
+        click = {"action": "left_click", "coordinate": [353, 784]}
+        blind = await served.send("POST", path, click)
+        assert (blind.status, blind.json["code"]) == (422, "INVALID_ACTION")
+        assert "picture" in blind.json["message"]
+        seen = await served.send("POST", path, {"action": "screenshot"})
+        assert seen.json["answer"]["content"][1]["type"] == "image"
+        tapped = await served.send("POST", path, click)
+        assert tapped.status == 200, tapped.json
+        touched = [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
+        assert touched[-1] == (540, 1200)
+        given = await served.send("POST", f"{path}&picture={quote('1080x2400')}", click)
+        assert given.status == 200
+        touched = [(one["x"], one["y"]) for one in w.inputs() if one["action"] == "down"]
+        assert touched[-1] == (353, 784)
 
 
 def test_by_http_each_seed_answers_in_its_own_form(tmp_path: Path) -> None:
@@ -153,21 +149,19 @@ UNREADABLE = (
 )
 
 
-def test_what_can_not_be_read_touches_nothing(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with (
-            world(tmp_path, clock=FastClock(10)) as w,
-            http_door(tmp_path, runtime=w.runtime) as served,
-        ):
-            headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-            for query, body, told in UNREADABLE:
-                answer = await served.ask("POST", f"/api/actions?{query}", headers, body)
-                assert answer.status in (422, 501), answer.json
-                assert told in answer.json["message"]
-                assert answer.json["hint"]
-            assert w.inputs() == []
-
-    play_live(story())
+@live
+async def test_what_can_not_be_read_touches_nothing(tmp_path: Path) -> None:
+    async with (
+        world(tmp_path, clock=FastClock(10)) as w,
+        http_door(tmp_path, runtime=w.runtime) as served,
+    ):
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        for query, body, told in UNREADABLE:
+            answer = await served.ask("POST", f"/api/actions?{query}", headers, body)
+            assert answer.status in (422, 501), answer.json
+            assert told in answer.json["message"]
+            assert answer.json["hint"]
+        assert w.inputs() == []
 
 
 async def test_openpocket_is_a_profile_of_ten_tools_and_its_snapshot(tmp_path: Path) -> None:

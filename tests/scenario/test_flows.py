@@ -57,10 +57,9 @@ async def test_typing_does_not_change_the_screen(tmp_path: Path) -> None:
         assert (told.success, told.screen_changed) == (True, False)
 
 
-def test_a_step_whose_condition_does_not_hold_is_skipped(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            text = f"""
+async def test_a_step_whose_condition_does_not_hold_is_skipped(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        text = f"""
 app: {SETTINGS}
 steps:
   - tap: Display
@@ -69,12 +68,10 @@ steps:
     then: [tap: Display]
     else: [tap: Nowhere]
 """
-            record = await run(w, text)
-            assert outcomes(record) == ["skipped", "passed"]
-            assert [child.label for child in record.steps[1].children] == ["tap Display"]
-            assert trace(record).results[0].success
-
-    play(story())
+        record = await run(w, text)
+        assert outcomes(record) == ["skipped", "passed"]
+        assert [child.label for child in record.steps[1].children] == ["tap Display"]
+        assert trace(record).results[0].success
 
 
 async def test_rounds_are_children_and_are_numbered_on(tmp_path: Path) -> None:
@@ -108,21 +105,18 @@ async def test_finish_ends_the_flow_in_which_it_stands(tmp_path: Path) -> None:
         assert [len(result.children or ()) for result in told.results] == [1, 0, 0]
 
 
-def test_another_file_has_variables_of_its_own(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            (tmp_path / "inner.yaml").write_text("env: {WHAT: Nowhere}\nsteps: [tap: '${WHAT}']")
-            text = f"""
+async def test_another_file_has_variables_of_its_own(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        (tmp_path / "inner.yaml").write_text("env: {WHAT: Nowhere}\nsteps: [tap: '${WHAT}']")
+        text = f"""
 app: {SETTINGS}
 env: {{PLACE: Display}}
 steps:
   - run_flow: {{file: inner.yaml, env: {{WHAT: "${{PLACE}}"}}}}
 """
-            record = await run(w, text, path=tmp_path / "outer.yaml")
-            assert record.outcome == "passed"
-            assert record.steps[0].children[0].source == {"tap": "Display"}
-
-    play(story())
+        record = await run(w, text, path=tmp_path / "outer.yaml")
+        assert record.outcome == "passed"
+        assert record.steps[0].children[0].source == {"tap": "Display"}
 
 
 @pytest.mark.parametrize(
@@ -145,10 +139,9 @@ async def test_what_is_wrong_with_the_file_is_said_before_the_phone_is_touched(
         assert w.inputs() == []
 
 
-def test_a_deadline_holds_for_the_whole_step(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            text = f"""
+async def test_a_deadline_holds_for_the_whole_step(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        text = f"""
 app: {SETTINGS}
 steps:
   - wait_for: {{condition: Never, timeout_ms: 60000}}
@@ -157,13 +150,11 @@ steps:
   - repeat: {{times: 1000, steps: [wait: 20]}}
     timeout_ms: 200
 """
-            record = await run(w, text)
-            assert [step.code for step in record.steps] == ["TIMEOUT", "TIMEOUT"]
-            assert record.steps[1].children[-1].outcome == "stopped"
-            ended = [e for e in w.events() if e.get("terminal") and e.get("envelope")]
-            assert "CANCELLED" in [e["envelope"].get("failure_code") for e in ended]
-
-    play(story())
+        record = await run(w, text)
+        assert [step.code for step in record.steps] == ["TIMEOUT", "TIMEOUT"]
+        assert record.steps[1].children[-1].outcome == "stopped"
+        ended = [e for e in w.events() if e.get("terminal") and e.get("envelope")]
+        assert "CANCELLED" in [e["envelope"].get("failure_code") for e in ended]
 
 
 async def test_a_cancelled_flow_is_a_complete_record(tmp_path: Path) -> None:
@@ -200,29 +191,26 @@ class Impatient(SilentObserver):
 
 
 @pytest.mark.parametrize("moment", range(1, 11))
-def test_an_interruption_at_any_moment_leaves_a_record_that_is_complete_up_to_there(
+async def test_an_interruption_at_any_moment_leaves_a_record_that_is_complete_up_to_there(
     tmp_path: Path, moment: int
 ) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            me = asyncio.current_task()
-            assert me
-            text = f"""
+    async with world(tmp_path) as w:
+        me = asyncio.current_task()
+        assert me
+        text = f"""
 app: {SETTINGS}
 steps:
   - tap: Display
   - repeat: {{times: 1, steps: [press_key: back, tap: Display]}}
   - press_key: back
 """
-            record = await run(w, text, observer=Impatient(moment, me))
-            assert record.outcome == "stopped"
-            assert not me.cancelling()
-            told = trace(record)
-            assert told.steps_completed == outcomes(record).count("passed")
-            assert (told.error or "").startswith("Stopped")
-            assert len(told.results) <= 3
-
-    play(story())
+        record = await run(w, text, observer=Impatient(moment, me))
+        assert record.outcome == "stopped"
+        assert not me.cancelling()
+        told = trace(record)
+        assert told.steps_completed == outcomes(record).count("passed")
+        assert (told.error or "").startswith("Stopped")
+        assert len(told.results) <= 3
 
 
 async def test_an_app_that_cannot_be_started_is_an_error_and_no_step(tmp_path: Path) -> None:
@@ -233,10 +221,9 @@ async def test_an_app_that_cannot_be_started_is_an_error_and_no_step(tmp_path: P
         assert "com.example.nothing could not be started" in (record.error or "")
 
 
-def test_steps_say_why_unless_they_have_a_reason_of_their_own(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            text = f"""
+async def test_steps_say_why_unless_they_have_a_reason_of_their_own(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        text = f"""
 name: lamp
 app: {SETTINGS}
 steps:
@@ -245,14 +232,12 @@ steps:
   - press_key: back
     reason: I have seen enough
 """
-            await run(w, text)
-            told = {e["action"]["type"]: e for e in journalled(w)}
-            assert told["tap"]["reason"] == "flow lamp, step 1: into the display"
-            assert told["press_key"]["reason"] == "I have seen enough"
-            assert told["tap"]["actor"] == {"kind": "flow", "id": "lamp"}
-            assert told["tap"]["door"] == "flow"
-
-    play(story())
+        await run(w, text)
+        told = {e["action"]["type"]: e for e in journalled(w)}
+        assert told["tap"]["reason"] == "flow lamp, step 1: into the display"
+        assert told["press_key"]["reason"] == "I have seen enough"
+        assert told["tap"]["actor"] == {"kind": "flow", "id": "lamp"}
+        assert told["tap"]["door"] == "flow"
 
 
 async def test_one_reason_for_the_flow_is_inherited_by_its_steps(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from handrail.flow.run import FlowRunner
 from handrail.safety.caller import Caller
 from handrail.safety.leases import Holder
 from handrail.surface.listing import DiscoveredDevice
-from tests.scenario.world import World, play, play_live, until, world
+from tests.scenario.world import World, live, play, until, world
 from tests.unit.web_server.door import KEY, door
 
 ASYNC_RUNNER = play
@@ -119,26 +119,23 @@ async def test_a_waiter_whose_process_died_holds_nobody_up(tmp_path: Path) -> No
         await asyncio.wait({waiting})
 
 
-def test_the_holder_is_the_agent_that_acts_and_not_the_server(tmp_path: Path) -> None:
+@live
+async def test_the_holder_is_the_agent_that_acts_and_not_the_server(tmp_path: Path) -> None:
     """`handrail serve` opens the phone under its own name; the agent is `shopper`."""
-
-    async def story() -> None:
-        async with (
-            world(tmp_path, caller=Caller("desk", "agent", "http")) as w,
-            door(tmp_path, runtime=w.runtime) as served,
-        ):
-            for caller in (SHOPPER, MAILER):
-                done = await w.session.run({"type": "start_app", "package": SETTINGS}, caller=caller)
-                assert done.success, done.to_json()
-                held = await w.runtime.leases.holder(w.serial)
-                assert held
-                assert str(held.holder) == f"agent {caller.id}"
-            state = (await served.get(f"/api/phone/{w.serial}/state", token=KEY)).json
-            assert state["holder"]["holder"]["label"] == "mailer"
-            row = DeviceRow(DiscoveredDevice(w.serial), held=held)
-            assert row.cells(held.since_ms + 180_000)[-1] == "agent mailer, 3 minutes ago"
-
-    play_live(story())
+    async with (
+        world(tmp_path, caller=Caller("desk", "agent", "http")) as w,
+        door(tmp_path, runtime=w.runtime) as served,
+    ):
+        for caller in (SHOPPER, MAILER):
+            done = await w.session.run({"type": "start_app", "package": SETTINGS}, caller=caller)
+            assert done.success, done.to_json()
+            held = await w.runtime.leases.holder(w.serial)
+            assert held
+            assert str(held.holder) == f"agent {caller.id}"
+        state = (await served.get(f"/api/phone/{w.serial}/state", token=KEY)).json
+        assert state["holder"]["holder"]["label"] == "mailer"
+        row = DeviceRow(DiscoveredDevice(w.serial), held=held)
+        assert row.cells(held.since_ms + 180_000)[-1] == "agent mailer, 3 minutes ago"
 
 
 async def test_a_busy_phone_is_told_by_name_and_minutes(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, answered, at_checkout, lives
-from tests.scenario.world import FastClock, World, play, play_live, until, world
+from tests.scenario.world import FastClock, World, live, play, until, world
 
 ASYNC_RUNNER = play
 
@@ -170,33 +170,32 @@ PHASES: dict[str, tuple[str, Callable[[World], Any]]] = {
 }
 
 
+@live
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_phone_that_is_unplugged_in_any_phase_ends_the_action_once(tmp_path: Path, phase: str) -> None:
+async def test_a_phone_that_is_unplugged_in_any_phase_ends_the_action_once(
+    tmp_path: Path, phase: str
+) -> None:
     state, action = PHASES[phase]
-
-    async def story() -> None:
-        async with world(tmp_path, clock=FastClock(10), policy=ALLOW) as w:
-            await w.open(SETTINGS)
-            w.phone.faults.add("latency", command="uiautomator", ms=300)
-            listener = w.session.events()
-            task = asyncio.create_task(action(w))
-            async for event in listener:
-                if event.state == state:
-                    break
-            if phase == "dispatch":  # what is announced is not sent yet: the phone itself says when it runs
-                await until(lambda: ("sleep", "20") in processes_of(w.phone).log)
-            w.phone.faults.add("offline")
-            done = await task
-            assert done.failure_code in DEVICE_CODES, done.to_json()
-            assert not done.success
-            assert_legal(lives(w.events())[done.action_id])
-            came_to = {"dispatch": "unknown", "settle": "delivered"}
-            assert done.delivery == came_to.get(phase, "not_delivered")
-            w.phone.faults.clear()
-            again = await until(lambda: _works(w))
-            assert again
-
-    play_live(story())
+    async with world(tmp_path, clock=FastClock(10), policy=ALLOW) as w:
+        await w.open(SETTINGS)
+        w.phone.faults.add("latency", command="uiautomator", ms=300)
+        listener = w.session.events()
+        task = asyncio.create_task(action(w))
+        async for event in listener:
+            if event.state == state:
+                break
+        if phase == "dispatch":  # what is announced is not sent yet: the phone itself says when it runs
+            await until(lambda: ("sleep", "20") in processes_of(w.phone).log)
+        w.phone.faults.add("offline")
+        done = await task
+        assert done.failure_code in DEVICE_CODES, done.to_json()
+        assert not done.success
+        assert_legal(lives(w.events())[done.action_id])
+        came_to = {"dispatch": "unknown", "settle": "delivered"}
+        assert done.delivery == came_to.get(phase, "not_delivered")
+        w.phone.faults.clear()
+        again = await until(lambda: _works(w))
+        assert again
 
 
 async def test_a_cable_that_is_pulled_ends_what_goes_on_and_the_next_action_says_so_too(

@@ -49,28 +49,24 @@ def texts(w: World) -> list[str]:
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
-def test_a_screen_that_never_stops_moving_settles_as_volatile(tmp_path: Path, helper: Helper) -> None:
+async def test_a_screen_that_never_stops_moving_settles_as_volatile(tmp_path: Path, helper: Helper) -> None:
     """Learned the first time, left out the second time; the button beside the ball works all the same."""
-
-    async def story() -> None:
-        # A dump of 150 ms counts as quiet in itself, and takes that long on a busy machine: slow the time.
-        clock = FastClock(0.2) if helper == "none" else usual_clock()
-        async with world(tmp_path, helper=helper, clock=clock) as w:
-            assert_served(w, helper)
-            await w.open(TROUBLE)
-            first = await w.session.tap("Never still")
-            assert settled(first) == "volatile", first.to_json()
-            again = await w.session.long_press("Never still")
-            assert settled(again) == "volatile", again.to_json()
-            assert again.settle
-            assert first.settle
-            assert again.settle.ms < first.settle.ms
-            assert not again.changes
-            found = await w.session.tap("I found it")
-            assert found.success
-            assert w.app_state(TROUBLE)["done"] == ["found"]
-
-    play(story())
+    # A dump of 150 ms counts as quiet in itself, and takes that long on a busy machine: slow the time.
+    clock = FastClock(0.2) if helper == "none" else usual_clock()
+    async with world(tmp_path, helper=helper, clock=clock) as w:
+        assert_served(w, helper)
+        await w.open(TROUBLE)
+        first = await w.session.tap("Never still")
+        assert settled(first) == "volatile", first.to_json()
+        again = await w.session.long_press("Never still")
+        assert settled(again) == "volatile", again.to_json()
+        assert again.settle
+        assert first.settle
+        assert again.settle.ms < first.settle.ms
+        assert not again.changes
+        found = await w.session.tap("I found it")
+        assert found.success
+        assert w.app_state(TROUBLE)["done"] == ["found"]
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)

@@ -12,7 +12,7 @@ import pytest
 from handrail.protocol.envelope import Envelope
 from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, allow_scripts, asked, at_checkout, command, lives
-from tests.scenario.world import World, play, play_live, until, world
+from tests.scenario.world import World, live, play, until, world
 
 ASYNC_RUNNER = play
 
@@ -116,45 +116,41 @@ async def test_stop_interrupts_it_and_says_how_far_it_came(tmp_path: Path, what:
         assert again.success, again.to_json()
 
 
+@live
 @pytest.mark.parametrize("what", ["wait", "shell", "approval"])
-def test_stop_from_another_process_ends_it(tmp_path: Path, what: str) -> None:
-    async def story() -> None:
-        async with world(tmp_path, policy=POLICY) as w:
-            await at_checkout(w)
-            task = await _start(w, what)
-            code, said = await command(tmp_path, "stop", "--device", w.serial)
-            assert code == 0
-            assert said.startswith(f"Stopped 1 action on {w.serial}. ")
-            assert said.endswith("is held until `handrail hand-back`.\n")
-            done = await task
-            assert done.failure_code == "CANCELLED"
-            assert done.delivery == DELIVERY[what]
-            _ended_once(w, done)
-            await until(lambda: SLEEP not in _processes(w))
-            [stop] = [event for event in w.events() if event["kind"] == "stop"]
-            assert stop["actor"]["kind"] == "person"
-
-    play_live(story())
+async def test_stop_from_another_process_ends_it(tmp_path: Path, what: str) -> None:
+    async with world(tmp_path, policy=POLICY) as w:
+        await at_checkout(w)
+        task = await _start(w, what)
+        code, said = await command(tmp_path, "stop", "--device", w.serial)
+        assert code == 0
+        assert said.startswith(f"Stopped 1 action on {w.serial}. ")
+        assert said.endswith("is held until `handrail hand-back`.\n")
+        done = await task
+        assert done.failure_code == "CANCELLED"
+        assert done.delivery == DELIVERY[what]
+        _ended_once(w, done)
+        await until(lambda: SLEEP not in _processes(w))
+        [stop] = [event for event in w.events() if event["kind"] == "stop"]
+        assert stop["actor"]["kind"] == "person"
 
 
-def test_a_stop_means_what_goes_on_now_and_this_device_only(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            _, said = await command(tmp_path, "stop")
-            assert said == "Nothing was being done. All phones are held until `handrail hand-back`.\n"
-            assert (await w.session.tap("Display")).failure_code == "DEVICE_BUSY"
-            _, said = await command(tmp_path, "hand-back")
-            assert said.startswith("Every phone that was stopped is handed back.\n")
-            task = asyncio.create_task(w.session.wait(60_000))
-            await _until_running(w, "wait")
-            _, said = await command(tmp_path, "stop", "--device", "127.0.0.1:1")
-            assert said.startswith("Nothing was being done")
-            assert not task.done()
-            _, said = await command(tmp_path, "stop")
-            assert said.startswith("Stopped 1 action. ")
-            assert (await task).failure_code == "CANCELLED"
-
-    play_live(story())
+@live
+async def test_a_stop_means_what_goes_on_now_and_this_device_only(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        _, said = await command(tmp_path, "stop")
+        assert said == "Nothing was being done. All phones are held until `handrail hand-back`.\n"
+        assert (await w.session.tap("Display")).failure_code == "DEVICE_BUSY"
+        _, said = await command(tmp_path, "hand-back")
+        assert said.startswith("Every phone that was stopped is handed back.\n")
+        task = asyncio.create_task(w.session.wait(60_000))
+        await _until_running(w, "wait")
+        _, said = await command(tmp_path, "stop", "--device", "127.0.0.1:1")
+        assert said.startswith("Nothing was being done")
+        assert not task.done()
+        _, said = await command(tmp_path, "stop")
+        assert said.startswith("Stopped 1 action. ")
+        assert (await task).failure_code == "CANCELLED"
 
 
 async def _until_running(w: World, kind: str) -> None:

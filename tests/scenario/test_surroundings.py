@@ -60,22 +60,18 @@ async def test_apps_are_told_another_place(tmp_path: Path) -> None:
         assert "48.208200,16.373800" in w.phone.service_state("location")["gps"]
 
 
-def test_a_picture_of_this_machine_comes_into_the_gallery_after_a_yes(tmp_path: Path) -> None:
+async def test_a_picture_of_this_machine_comes_into_the_gallery_after_a_yes(tmp_path: Path) -> None:
     picture = tmp_path / "cat picture;.png"
     Image.new("RGB", (8, 8), "red").save(picture)
-
-    async def story() -> None:
-        async with world(tmp_path, policy=POLICY) as w:
-            told = await do(w, type="add_media", path=str(picture))
-            assert told.success, told.message
-            assert told.details
-            assert told.details["file"] == "/sdcard/Pictures/cat picture_.png"
-            assert w.phone.files.read("/storage/emulated/0/Pictures/cat picture_.png") == picture.read_bytes()
-            text = tmp_path / "notes.txt"
-            text.write_text("no picture")
-            assert (await do(w, type="add_media", path=str(text))).failure_code == "INVALID_ACTION"
-
-    play(story())
+    async with world(tmp_path, policy=POLICY) as w:
+        told = await do(w, type="add_media", path=str(picture))
+        assert told.success, told.message
+        assert told.details
+        assert told.details["file"] == "/sdcard/Pictures/cat picture_.png"
+        assert w.phone.files.read("/storage/emulated/0/Pictures/cat picture_.png") == picture.read_bytes()
+        text = tmp_path / "notes.txt"
+        text.write_text("no picture")
+        assert (await do(w, type="add_media", path=str(text))).failure_code == "INVALID_ACTION"
 
 
 @pytest.mark.parametrize(

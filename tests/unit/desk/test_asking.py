@@ -109,18 +109,15 @@ async def test_nothing_is_remembered_that_the_dialog_did_not_offer(tmp_path: Pat
         assert kept == {}
 
 
-def test_an_answer_counts_also_where_it_cannot_be_remembered(tmp_path: Path) -> None:
+async def test_an_answer_counts_also_where_it_cannot_be_remembered(tmp_path: Path) -> None:
     def refuse(_key: str, _allow: bool) -> None:
         raise HandrailError("the file is damaged")
 
-    async def story() -> None:
-        async with office(tmp_path, remember=refuse) as here:
-            [page] = await pages(here, "one")
-            asking = await asked(here, permissionOptions=OPTIONS)
-            await page.send("DIALOG_FEEDBACK", dialogId="d1", confirmed=True, remember=True)
-            assert (await asking)["not_remembered"] == "the file is damaged"
-
-    asyncio.run(story())
+    async with office(tmp_path, remember=refuse) as here:
+        [page] = await pages(here, "one")
+        asking = await asked(here, permissionOptions=OPTIONS)
+        await page.send("DIALOG_FEEDBACK", dialogId="d1", confirmed=True, remember=True)
+        assert (await asking)["not_remembered"] == "the file is damaged"
 
 
 @each(

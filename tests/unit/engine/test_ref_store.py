@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +32,10 @@ def same(value: Any) -> Any:
     return value
 
 
-def with_memory(home: Path, work: Callable[[RefStore], Awaitable[None]]) -> None:
-    async def run() -> None:
-        store = Store(home / "handrail.db")
-        try:
-            await work(RefStore(store))
-        finally:
-            store.close()
-
-    asyncio.run(run())
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[RefStore]:
+    with closing(Store(tmp_path / "handrail.db")) as store:
+        yield RefStore(store)
 
 
 def shown(known: RefState, *labels: str) -> set[str]:
@@ -49,123 +43,98 @@ def shown(known: RefState, *labels: str) -> set[str]:
     return set(known.refs.refs)
 
 
-def test_the_next_process_goes_on_with_refs_and_numbers(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        first = await memory.load(DEVICE, BOOT)
-        assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
-        first.revision, first.signature = 4, "sig"
-        await memory.save(DEVICE, BOOT, first, same, last=True)
-        second = await memory.load(DEVICE, BOOT)
-        assert (second.revision, second.signature) == (4, "sig")
-        assert shown(second, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
-
-    with_memory(tmp_path, work)
+async def test_the_next_process_goes_on_with_refs_and_numbers(memory: RefStore) -> None:
+    first = await memory.load(DEVICE, BOOT)
+    assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
+    first.revision, first.signature = 4, "sig"
+    await memory.save(DEVICE, BOOT, first, same, last=True)
+    second = await memory.load(DEVICE, BOOT)
+    assert (second.revision, second.signature) == (4, "sig")
+    assert shown(second, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
 
 
-def test_after_a_boot_the_elements_are_gone_and_the_numbers_go_on(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        first = await memory.load(DEVICE, BOOT)
-        shown(first, "Save")
-        await memory.save(DEVICE, BOOT, first, same, last=True)
-        second = await memory.load(DEVICE, "boot-2")
-        assert shown(second, "Save") == {"@b2"}
-
-    with_memory(tmp_path, work)
+async def test_after_a_boot_the_elements_are_gone_and_the_numbers_go_on(memory: RefStore) -> None:
+    first = await memory.load(DEVICE, BOOT)
+    shown(first, "Save")
+    await memory.save(DEVICE, BOOT, first, same, last=True)
+    second = await memory.load(DEVICE, "boot-2")
+    assert shown(second, "Save") == {"@b2"}
 
 
-def test_a_process_that_died_takes_its_whole_block_with_it(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        dead = await memory.load(DEVICE, BOOT)
-        lost = shown(dead, "Save", "Cancel")
-        second = await memory.load(DEVICE, BOOT)
-        assert second.revision == BLOCK
-        assert shown(second, "Other").isdisjoint(lost)
-        assert "gone" in str(second.refs.stale("@b2"))
-
-    with_memory(tmp_path, work)
+async def test_a_process_that_died_takes_its_whole_block_with_it(memory: RefStore) -> None:
+    dead = await memory.load(DEVICE, BOOT)
+    lost = shown(dead, "Save", "Cancel")
+    second = await memory.load(DEVICE, BOOT)
+    assert second.revision == BLOCK
+    assert shown(second, "Other").isdisjoint(lost)
+    assert "gone" in str(second.refs.stale("@b2"))
 
 
-def test_of_two_at_once_the_one_that_closes_last_does_not_make_numbers_come_back(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        one = await memory.load(DEVICE, BOOT)
-        two = await memory.load(DEVICE, BOOT)
-        given = shown(one, "A", "B") | shown(two, "C", "D", "E")
-        assert len(given) == 5
-        await memory.save(DEVICE, BOOT, two, same, last=True)
-        await memory.save(DEVICE, BOOT, one, same, last=True)
-        third = await memory.load(DEVICE, BOOT)
-        assert shown(third, "X", "Y", "Z").isdisjoint(given)
-
-    with_memory(tmp_path, work)
-
-
-def test_a_block_that_runs_short_is_extended_or_jumped_over(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        one = await memory.load(DEVICE, BOOT)
-        assert not one.is_short(BLOCK // 2)
-        assert one.is_short(BLOCK // 2 + 1)
-        assert await memory.extend(DEVICE, one, 700) == 700
-        assert one.ceiling == 2 * BLOCK
-        two = await memory.load(DEVICE, BOOT)
-        assert (two.refs.floor, two.ceiling) == (2 * BLOCK, 3 * BLOCK)
-        assert await memory.extend(DEVICE, one, 1_700) == 3 * BLOCK
-        assert shown(one, "A") == {f"@b{3 * BLOCK + 1}"}
-        await memory.save(DEVICE, BOOT, two, same, last=True)
-        await memory.save(DEVICE, BOOT, one, same, last=True)
-        assert await memory.extend(DEVICE, two, 5) > 3 * BLOCK  # after everybody has given theirs back
-
-    with_memory(tmp_path, work)
+async def test_of_two_at_once_the_one_that_closes_last_does_not_make_numbers_come_back(
+    memory: RefStore,
+) -> None:
+    one = await memory.load(DEVICE, BOOT)
+    two = await memory.load(DEVICE, BOOT)
+    given = shown(one, "A", "B") | shown(two, "C", "D", "E")
+    assert len(given) == 5
+    await memory.save(DEVICE, BOOT, two, same, last=True)
+    await memory.save(DEVICE, BOOT, one, same, last=True)
+    third = await memory.load(DEVICE, BOOT)
+    assert shown(third, "X", "Y", "Z").isdisjoint(given)
 
 
-def test_what_is_saved_is_redacted(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        known = await memory.load(DEVICE, BOOT)
-        shown(known, "hunter2")
-        secrets = Secrets({"HANDRAIL_SECRET_PW": "hunter2"})
-        await memory.save(DEVICE, BOOT, known, secrets.redact_data, last=True)
+async def test_a_block_that_runs_short_is_extended_or_jumped_over(memory: RefStore) -> None:
+    one = await memory.load(DEVICE, BOOT)
+    assert not one.is_short(BLOCK // 2)
+    assert one.is_short(BLOCK // 2 + 1)
+    assert await memory.extend(DEVICE, one, 700) == 700
+    assert one.ceiling == 2 * BLOCK
+    two = await memory.load(DEVICE, BOOT)
+    assert (two.refs.floor, two.ceiling) == (2 * BLOCK, 3 * BLOCK)
+    assert await memory.extend(DEVICE, one, 1_700) == 3 * BLOCK
+    assert shown(one, "A") == {f"@b{3 * BLOCK + 1}"}
+    await memory.save(DEVICE, BOOT, two, same, last=True)
+    await memory.save(DEVICE, BOOT, one, same, last=True)
+    assert await memory.extend(DEVICE, two, 5) > 3 * BLOCK  # after everybody has given theirs back
 
-    with_memory(tmp_path, work)
+
+async def test_what_is_saved_is_redacted(tmp_path: Path, memory: RefStore) -> None:
+    known = await memory.load(DEVICE, BOOT)
+    shown(known, "hunter2")
+    secrets = Secrets({"HANDRAIL_SECRET_PW": "hunter2"})
+    await memory.save(DEVICE, BOOT, known, secrets.redact_data, last=True)
     assert not any(b"hunter2" in file.read_bytes() for file in tmp_path.iterdir())
 
 
-def test_refs_of_another_version_are_dropped_and_their_numbers_kept(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        known = await memory.load(DEVICE, BOOT)
-        given = shown(known, "Save", "Cancel")
-        await memory.save(DEVICE, BOOT, known, lambda _: {"format": 99}, last=True)
-        after = await memory.load(DEVICE, BOOT)
-        assert shown(after, "Save", "Cancel").isdisjoint(given)
-
-    with_memory(tmp_path, work)
+async def test_refs_of_another_version_are_dropped_and_their_numbers_kept(memory: RefStore) -> None:
+    known = await memory.load(DEVICE, BOOT)
+    given = shown(known, "Save", "Cancel")
+    await memory.save(DEVICE, BOOT, known, lambda _: {"format": 99}, last=True)
+    after = await memory.load(DEVICE, BOOT)
+    assert shown(after, "Save", "Cancel").isdisjoint(given)
 
 
-def test_a_device_that_does_not_open_costs_no_numbers(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
-        first = await memory.load(DEVICE, BOOT)
-        assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
-        await memory.save(DEVICE, BOOT, first, same, last=True)
-        for _ in range(3):
-            with suppress(ConnectionError):
-                async with memory.taking(DEVICE):
-                    raise ConnectionError
-        again = await memory.load(DEVICE, BOOT)
-        assert (again.revision, again.ceiling) == (first.revision, first.ceiling + 2)
-        assert shown(again, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
-
-    with_memory(tmp_path, work)
-
-
-def test_numbers_that_others_took_meanwhile_stay_theirs(tmp_path: Path) -> None:
-    async def work(memory: RefStore) -> None:
+async def test_a_device_that_does_not_open_costs_no_numbers(memory: RefStore) -> None:
+    first = await memory.load(DEVICE, BOOT)
+    assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
+    await memory.save(DEVICE, BOOT, first, same, last=True)
+    for _ in range(3):
         with suppress(ConnectionError):
-            async with memory.taking(DEVICE) as taken:
-                await taken
-                other = await memory.load(DEVICE, BOOT)
+            async with memory.taking(DEVICE):
                 raise ConnectionError
-        third = await memory.load(DEVICE, BOOT)
-        assert third.refs.floor >= other.ceiling
+    again = await memory.load(DEVICE, BOOT)
+    assert (again.revision, again.ceiling) == (first.revision, first.ceiling + 2)
+    assert shown(again, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
 
-    with_memory(tmp_path, work)
+
+async def test_numbers_that_others_took_meanwhile_stay_theirs(memory: RefStore) -> None:
+    with suppress(ConnectionError):
+        async with memory.taking(DEVICE) as taken:
+            await taken
+            other = await memory.load(DEVICE, BOOT)
+            raise ConnectionError
+    third = await memory.load(DEVICE, BOOT)
+    assert third.refs.floor >= other.ceiling
 
 
 async def test_what_need_not_outlive_a_power_cut_is_seen_by_others_at_once(tmp_path: Path) -> None:

@@ -243,17 +243,14 @@ def test_many_commands_one_after_the_other_are_no_crowd(tmp_path: Path) -> None:
     assert run(tmp_path, "true;" * 40, limits=ScriptLimits(processes=3)).ok
 
 
-def test_a_cancelled_run_is_ended_and_recorded(tmp_path: Path) -> None:
-    async def story() -> None:
-        executor = ScriptExecutor(tmp_path / "runs")
-        running = asyncio.create_task(executor.run("echo begun > f; sleep 1000"))
-        while not list((tmp_path / "runs").glob("*/files/f")):
-            await asyncio.sleep(0.001)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-
-    asyncio.run(story())
+async def test_a_cancelled_run_is_ended_and_recorded(tmp_path: Path) -> None:
+    executor = ScriptExecutor(tmp_path / "runs")
+    running = asyncio.create_task(executor.run("echo begun > f; sleep 1000"))
+    while not list((tmp_path / "runs").glob("*/files/f")):
+        await asyncio.sleep(0.001)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     [record] = (tmp_path / "runs").glob("*/result.json")
     result = json.loads(record.read_text())
     assert (result["ok"], result["cancelled"], result["exit_code"]) == (False, True, None)
