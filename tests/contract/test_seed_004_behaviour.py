@@ -165,7 +165,6 @@ def test_maximise_fills_the_viewport_and_saves_the_bounds() -> None:
     window = scene.window("a")
     assert scene.bounds("a") == (0, 0, 1280, 720)
     assert window.maximized
-    assert window.previous_bounds is not None
     assert window.previous_bounds.x == 80
 
 

@@ -279,7 +279,6 @@ class Commands:
 
     async def leave(self, doing: asyncio.Task[Told]) -> None:
         """As Ctrl-C does it: the command still tells how it ended."""
-        assert self._running is not None
         self._running.send_signal(signal.SIGINT)
         assert (await doing).failed
 

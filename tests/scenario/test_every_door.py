@@ -188,7 +188,6 @@ STORIES: tuple[Story, ...] = (
 
 
 def ref_of(told: Told, label: str) -> str:
-    assert told.envelope
     found = re.search(rf"(@\w+) .*{re.escape(label)}", told.envelope["details"]["text"])
     assert found, told.envelope["details"]["text"]
     return found[1]

@@ -167,8 +167,6 @@ def test_the_journal_becomes_a_film_with_the_pictures_that_were_taken(tmp_path: 
     first, tapped, swiped = play(story())
     assert (first.title, first.verdict) == ("Start app com.android.settings", "verified")
     assert (tapped.title, tapped.reason) == ("Tap Display", "I look at the display")
-    assert first.after is not None
-    assert tapped.before is not None
     assert first.after.png == tapped.before.png is not None
     assert tapped.after is not None
     assert tapped.after.png == swiped.before.png is not None if swiped.before else False
@@ -193,7 +191,6 @@ async def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(tmp_path: Pat
     async with world(tmp_path, clock=FastClock()) as w:
         await w.open("com.google.android.contacts")
         done = await w.session.swipe(direction="up")
-        assert done.details
         [stroke] = done.details["strokes"]
         felt = [(one["x"], one["y"]) for one in w.inputs() if one["action"] in ("down", "up")]
         assert [tuple(point) for point in stroke] == felt[-2:]

@@ -36,7 +36,6 @@ async def test_keys_that_are_down_together_reach_the_phone_together(tmp_path: Pa
         assert [(one["code"], bool(one["meta"])) for one in got] == [(29, True)], got
         assert (await w.session.press_key("delete")).success
         seen = await w.session.get_ui_tree()
-        assert seen.details
         assert "Ada" not in seen.details["text"]
 
 

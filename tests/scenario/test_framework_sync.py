@@ -38,7 +38,6 @@ async def attached(w: World, package: str) -> None:
 
 async def text_of(w: World) -> str:
     envelope = await w.session.get_ui_tree()
-    assert envelope.details
     return str(envelope.details["text"])
 
 

@@ -127,7 +127,6 @@ async def test_what_is_in_sight_needs_no_swipe(tmp_path: Path) -> None:
         touched = len(w.inputs())
         done = await w.session.scroll_to("Display")
         assert done.success, done.to_json()
-        assert done.details
         assert done.details["scrolls"] == 0
         assert len(w.inputs()) == touched
         assert done.target
@@ -151,7 +150,6 @@ async def test_the_end_of_the_content_is_known_and_the_nearest_words_are_told(tm
         await w.open(SETTINGS)
         done = await w.session.scroll_to("Abuot phnoe")
         assert (done.failure_code, done.delivery) == ("ELEMENT_NOT_FOUND", "delivered")
-        assert done.details
         assert done.details["reached_end"] is True
         assert done.details["scrolls"] < 10
         assert "About phone" in done.details["passed"]
@@ -166,7 +164,6 @@ async def test_max_scrolls_ends_the_search_and_says_that_there_may_be_more(tmp_p
         await w.open(SHELVES)
         done = await w.session.scroll_to("Left 60", max_scrolls=2)
         assert done.failure_code == "ELEMENT_NOT_FOUND"
-        assert done.details
         assert (done.details["scrolls"], done.details["reached_end"]) == (2, False)
         assert "max_scrolls" in (done.hint or "")
         assert _tapped(w) == []
@@ -255,7 +252,6 @@ async def test_a_swipe_that_jumped_over_rows_is_taken_back(tmp_path: Path) -> No
         w.phone.start_activity(f"{SHELVES}/.SlipperyActivity")
         done = await w.session.scroll_to("Slip 20", max_scrolls=20)
         assert done.success, done.to_json()
-        assert done.details
         assert done.details["taken_back"] >= 1
         back = await w.session.scroll_to("Slip 3", direction="up", max_scrolls=20)
         assert back.success, back.to_json()

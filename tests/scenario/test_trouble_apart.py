@@ -100,7 +100,6 @@ async def test_a_dialog_that_was_shown_and_then_stopped_is_not_told_as_undeliver
         dialog = {"type": "dialog.confirm", "id": "d", "title": "Go?", "message": "Shall I?"}
         asking = asyncio.create_task(w.runtime.desk_session().run(dialog, caller=ADA))
         await until(lambda: asyncio.sleep(0, desk.snapshot()["dialogs"]))
-        assert w.runtime.session_on_desk is not None
         assert await w.runtime.session_on_desk.end_actions() == 1
         told = await asking
         assert (told.failure_code, told.delivery) == ("CANCELLED", "unknown")
@@ -122,7 +121,6 @@ async def test_a_phones_action_sent_to_the_desk_is_refused_before_anything_is_as
 ) -> None:
     async with with_desk(tmp_path) as (w, _):
         desk = w.runtime.session_on_desk
-        assert desk is not None
         told = await desk.run({"type": "tap", "target": {"x": 1, "y": 1}}, caller=ADA)
         assert (told.failure_code, told.delivery) == (Unsupported.code, "not_delivered")
         assert "no touch" in (told.message or "")

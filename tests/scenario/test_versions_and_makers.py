@@ -34,7 +34,6 @@ async def test_a_contact_is_begun_and_left_on_every_phone(tmp_path: Path, profil
         typed = await w.session.type_text("Ada", target=FIRST)
         assert typed.success, typed.to_json()
         activity = w.phone.tasks.top
-        assert activity is not None
         assert activity.field("first") == "Ada"
         stopped = await w.session.stop_app(CONTACTS)
         assert stopped.success, stopped.to_json()

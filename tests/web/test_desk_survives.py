@@ -77,7 +77,6 @@ def test_a_killed_server_comes_back_with_the_same_desk(browser: Browser, env: di
             show(env, name, x)
         expect(page.locator(".window")).to_have_count(3)
         title = page.locator(".window", has_text="I am first").locator(".window-title").bounding_box()
-        assert title is not None
         page.mouse.move(title["x"] + 10, title["y"] + 8)
         page.mouse.down()
         page.mouse.move(title["x"] + 60, title["y"] + 108, steps=4)

@@ -149,7 +149,6 @@ def test_a_watch_tells_of_changes_until_it_is_interrupted(env: dict[str, str], f
         flags = ["--json"] if form == "json" else []
         watching = start("devices", "--watch", *flags, env={**env, "HANDRAIL_DEVICES": phone.address})
         with watching:
-            assert watching.stdout is not None
             line = watching.stdout.readline()
             watching.send_signal(signal.SIGINT)
             rest, errors = watching.communicate(timeout=30)
@@ -163,7 +162,6 @@ def test_a_watch_tells_of_changes_until_it_is_interrupted(env: dict[str, str], f
 
 def test_a_watch_without_devices_says_that_it_waits(env: dict[str, str]) -> None:
     with start("devices", "--watch", env=env) as watching:
-        assert watching.stdout is not None
         assert watching.stdout.readline() == "No devices yet; watching.\n"
         watching.send_signal(signal.SIGINT)
         watching.communicate(timeout=30)

@@ -132,7 +132,6 @@ def test_without_the_helper_plain_adb_works_and_doctor_says_why(
     assert (line["state"], bool(line["fix"])) == ("warning", True)
     assert handrail("tap", "Notes").code == 0
     top = phone.phone.tasks.top
-    assert top is not None
     assert top.app.package == "com.handrail.notes"
     assert not has_helper(phone)
 

@@ -178,7 +178,6 @@ def test_what_a_framework_waited_for_is_added_up_and_names_come_once() -> None:
     settled, settling = waited(stand)
     assert app.given == pytest.approx([3_000, 2_999.96, 2_299.93])
     told = settled.report.sync
-    assert told is not None
     assert (told.framework, told.channels, told.idle) == ("react_native", ("hermes",), True)
     assert (told.ms, told.waited_for) == (705.1, ("fetch", "timer"))
     assert app.labelled == [settled.snapshot.screen]
