@@ -15,8 +15,10 @@ from websockets.frames import Frame, Opcode
 from handrail.asgi_server import BODY_S, HEAD_S, MOST_CONNECTIONS
 from handrail.bind import listen
 from handrail.web_server.server import serving
-from tests.scenario.world import until
+from tests.scenario.world import play_live, until
 from tests.unit.web_server.door import TOKEN, WINDOW, Door, door, frame_of
+
+ASYNC_RUNNER = play_live  # deadlines of 0.3 s: what a busy machine takes away is no part of them
 
 HEADS = {
     "nothing": b"",

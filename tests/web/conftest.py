@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.web.desk_person import Person
+from tests.web.desk_person import PATIENCE_S, Person
 from tests.web.desk_server import DeskServer
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+expect.set_options(timeout=PATIENCE_S * 1000)  # five seconds of a busy machine are no proof
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 

@@ -8,9 +8,8 @@ import os
 import pty
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from handrail.config import Config
 from handrail.runtime import Runtime
 from handrail.safety.leases import Holder, Leases
 from handrail.store import Store
+from handrail.sync.openers import OpenBlock
 from handrail_sim.adbd.server import Served
 from handrail_sim.channels.attach import OWN_MAIN
 from tests.unit.android.private_adb import private_env
@@ -222,25 +222,16 @@ def test_a_name_in_handrail_device_that_fits_nothing_is_told(
 @contextmanager
 def running_handrail(home: Path, serial: str) -> Iterator[None]:
     """A server of this home with the phone open, in a loop of its own."""
-    loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
 
-    async def live() -> None:
-        config = Config(home=home)
-        async with Runtime.open(config, env={}) as runtime:
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with Runtime.open(Config(home=home), env={}) as runtime:
             await runtime.session(serial)
             async with serve_local(runtime):
-                ready.set()
-                await stop.wait()
+                yield
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(live(),))
-    thread.start()
-    try:
-        assert ready.wait(30)
+    with closing(OpenBlock(running())):
         yield
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
-        loop.close()
 
 
 def test_what_a_running_handrail_has_open_is_listed_and_doctor_does_not_disturb_it(
