@@ -55,7 +55,7 @@ async def test_a_wait_and_a_question_to_a_person_end_in_their_time(tmp_path: Pat
 
 async def test_a_hold_and_a_lock_that_were_there_before_end_in_their_time(tmp_path: Path, hand: Hand) -> None:
     async with world(tmp_path, clock=SystemClock()) as w:
-        leases, gone = w.runtime.leases, Holder("other", "agent", label="a machine that is gone")
+        leases = w.runtime.leases
         await leases.acquire("phone-1", Holder("other", "agent", label="a machine that is gone"), MINUTE_MS)
         with pytest.raises(DeviceBusy):
             await leases.acquire("phone-1", Holder("me", "agent"))
