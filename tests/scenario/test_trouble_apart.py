@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sqlite3
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -24,27 +22,22 @@ from tests.scenario.world import play, until, usual_clock, world
 ASYNC_RUNNER = play
 
 
-@contextmanager
-def black_hole() -> Iterator[str]:
-    """A port that takes connections and never says a word."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
-
-
 async def test_a_phone_that_never_answers_makes_no_other_session_wait(tmp_path: Path) -> None:
     env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    with black_hole() as dead:
-        async with (
-            serve([Phone(clock=usual_clock())], port=0) as [served],
-            Runtime.open(Config.from_env(env), env=env) as runtime,
-        ):
-            hanging = asyncio.create_task(runtime.session(dead, helper="none"))
-            await asyncio.sleep(0)
-            session = await runtime.session(served.address, helper="none")
-            assert (await session.start_app("com.android.settings")).success
-            assert not hanging.done()  # the dead one is still being tried
-            hanging.cancel()
-            await asyncio.wait({hanging})
+    silent = asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", 0)
+    async with (
+        await silent as dead,
+        serve([Phone(clock=usual_clock())], port=0) as [served],
+        Runtime.open(Config.from_env(env), env=env) as runtime,
+    ):
+        host, port = dead.sockets[0].getsockname()
+        hanging = asyncio.create_task(runtime.session(f"{host}:{port}", helper="none"))
+        await asyncio.sleep(0)
+        session = await runtime.session(served.address, helper="none")
+        assert (await session.start_app("com.android.settings")).success
+        assert not hanging.done()  # the dead one is still being tried
+        hanging.cancel()
+        await asyncio.wait({hanging})
 
 
 async def test_two_who_ask_for_one_phone_at_once_get_one_session(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +19,10 @@ from handrail.engine.verify import (
     checked_state_changed,
     expected_proof,
     field_contains,
+    keyboard_hidden,
     screen_moved,
     switch_of,
+    touch_changed_screen,
 )
 from handrail.errors import HandrailError
 from handrail.protocol.target import Condition, Selector
@@ -294,6 +297,38 @@ def test_who_draws_a_prompt_is_not_the_app_below_it() -> None:
     drawer = "com.android.permissioncontroller"
     proof = app_in_front(drawer, 0)
     assert proof.check(front(of(SHOP), PERMISSION)).observed != f"a permission prompt of {drawer}"
+
+
+async def test_a_screen_that_belongs_to_an_app_by_the_systems_word_proves_that_it_is_in_front() -> None:
+    async def foreground() -> Any:
+        return SimpleNamespace(package=APP)
+
+    for ask, is_met in ((None, False), (foreground, True)):
+        proof = app_in_front(APP, 0, ask)
+        await proof.ask(front(of(SHOP)))
+        assert proof.met(front(of(SHOP))) is is_met
+
+
+def test_a_keyboard_is_hidden_when_no_window_of_one_is_there() -> None:
+    proof = keyboard_hidden()
+    assert (proof.mode, proof.patience_ms) == ("built_in", TOGGLE_MS)
+    assert proof.check(front(of(APP))) == ConditionResult(True, "no keyboard", "no keyboard")
+    keyboard = front(of(APP), of("com.android.inputmethod.latin")).screen
+    assert failed(proof, keyboard) == ("The keyboard is still shown", "no keyboard", "a keyboard")
+
+
+async def test_a_touch_on_something_drawn_is_proved_by_any_change_and_decides_nothing() -> None:
+    drawn, other = page(title="Play"), page(title="Pause")
+    stand = Stand(still(drawn))
+    before = await stand.look()
+    title = next(shown for shown in drawn.nodes if shown.text == "Play")
+    title.drawn = SimpleNamespace(look="")
+    proof = touch_changed_screen(before, stand.screens, aim(stand.screens, Selector(text="Play")))
+    assert (proof.mode, proof.decides) == ("built_in", False)
+    assert proof.check(look(other)) == ConditionResult(True, "the picture changes", "the picture changed")
+    verdict = proof.check(look(drawn))
+    assert verdict == ConditionResult(False, "the picture changes", "the picture did not change")
+    assert "was touched and nothing that is drawn changed" in proof.failure(verdict).message
 
 
 # typed text
