@@ -212,16 +212,11 @@ def test_an_element_id_beside_a_selector_decides_alone(name: str) -> None:
 
 def test_the_envelope_of_a_tap_is_the_seeds_json() -> None:
     assert write_envelope(native_envelope(), "tap", {"x": 100, "y": 200}) == {
-        "action_id": "tap_1710000000000_1",
-        "timestamp": "2026-04-23T08:00:00.000Z",
-        "action_type": "tap",
-        "lifecycle_state": "pending_verification",
-        "source_module": "server",
-        "target": {"selector": {"x": 100, "y": 200}, "resolved": None},
-        "success": True,
-        "ui_fingerprint_before": "fp_before",
-        "ui_fingerprint_after": "fp_after",
-    }
+        "action_id": "tap_1710000000000_1", "timestamp": "2026-04-23T08:00:00.000Z", "action_type": "tap",
+        "lifecycle_state": "pending_verification", "source_module": "server",
+        "target": {"selector": {"x": 100, "y": 200}, "resolved": None}, "success": True,
+        "ui_fingerprint_before": "fp_before", "ui_fingerprint_after": "fp_after",
+    }  # fmt: skip
 
 
 READY = {

@@ -9,26 +9,12 @@ from urllib.parse import quote
 from tests.unit.web_server.door import Door, door
 
 OUT = [
-    "../config/secrets",
-    "..%2fconfig%2fsecrets",
-    "%2e%2e/config/secrets",
-    "..\\config\\secrets",
-    "%2e%2e%5cconfig%5csecrets",
-    "notes/../../config/secrets",
-    "/etc/passwd",
-    "%2fetc%2fpasswd",
-    "//etc/passwd",
-    "....//config/secrets",
-    "link/secrets",
-    "notes/link/secrets",
-    "linked.txt",
-    "notes/linked.txt",
-    ".hidden",
-    "notes/.hidden",
-    "notes/index.html%00.png",
-    "notes/" + "a" * 5000,
+    "../config/secrets", "..%2fconfig%2fsecrets", "%2e%2e/config/secrets", "..\\config\\secrets",
+    "%2e%2e%5cconfig%5csecrets", "notes/../../config/secrets", "/etc/passwd", "%2fetc%2fpasswd",
+    "//etc/passwd", "....//config/secrets", "link/secrets", "notes/link/secrets", "linked.txt",
+    "notes/linked.txt", ".hidden", "notes/.hidden", "notes/index.html%00.png", "notes/" + "a" * 5000,
     "notes/index.html/x",
-]
+]  # fmt: skip
 
 
 def _home(home: Path) -> None:

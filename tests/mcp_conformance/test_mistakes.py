@@ -121,23 +121,11 @@ ACTIONS_ELSEWHERE = {"open_url": {"open_url"}}
 """Another profile has it, and the answer says which."""
 
 COMMANDS = [
-    "tap Dispaly",
-    "tap",
-    "tap --text Zebra --index -1",
-    "start-app Notes",
-    "start-app",
-    "swipe",
-    "swipe sideways",
-    "expect-visible Zebra",
-    "request-human-auth",
-    "scroll-to Zebra",
-    "press-key bakc",
-    "wait-for",
-    "set-network",
-    "expect-text Bank",
-    "open-url example.com",
+    "tap Dispaly", "tap", "tap --text Zebra --index -1", "start-app Notes", "start-app", "swipe",
+    "swipe sideways", "expect-visible Zebra", "request-human-auth", "scroll-to Zebra", "press-key bakc",
+    "wait-for", "set-network", "expect-text Bank", "open-url example.com",
     "long-press Bank --duration-ms soon",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", COMMANDS)

@@ -174,17 +174,10 @@ async def is_left_by_its_caller(s: Scene) -> None:
 
 
 STORIES: tuple[Story, ...] = (
-    reads,
-    taps_by_text_ref_and_point,
-    types_and_reads_back,
-    scrolls,
-    finds_nothing_and_too_much,
-    is_refused_by_policy,
-    is_approved_by_another_process,
-    expects_in_vain,
-    is_no_action_at_all,
+    reads, taps_by_text_ref_and_point, types_and_reads_back, scrolls, finds_nothing_and_too_much,
+    is_refused_by_policy, is_approved_by_another_process, expects_in_vain, is_no_action_at_all,
     is_left_by_its_caller,
-)
+)  # fmt: skip
 
 
 def ref_of(told: Told, label: str) -> str:

@@ -76,14 +76,9 @@ def _cmdline(file: Path) -> bytes:
 
 
 DELIVERY = {
-    "wait": "not_delivered",
-    "wait_for": "not_delivered",
-    "shell": "unknown",
-    "script": "unknown",
-    "settle": "delivered",
-    "resolve": "not_delivered",
-    "approval": "not_delivered",
-}
+    "wait": "not_delivered", "wait_for": "not_delivered", "shell": "unknown", "script": "unknown",
+    "settle": "delivered", "resolve": "not_delivered", "approval": "not_delivered",
+}  # fmt: skip
 
 
 def _ended_once(w: World, done: Envelope) -> None:

@@ -21,15 +21,9 @@ def test_a_dump_is_rendered_as_an_agent_reads_it() -> None:
     lines = run("tree", EMPTY).stdout.splitlines()
     assert lines[0].startswith("screen 1080x2400 com.google.android.contacts #")
     assert lines[1:] == [
-        "@b1 Close",
-        '"Create contact"',
-        '@b2 "Save" disabled',
-        "@s1 ↕",
-        ' @f1 "First name" empty',
-        ' @f2 "Phone" empty',
-        " @b3 Mobile",
-        ' @c1 "Favourite" off',
-    ]
+        "@b1 Close", '"Create contact"', '@b2 "Save" disabled', "@s1 ↕", ' @f1 "First name" empty',
+        ' @f2 "Phone" empty', " @b3 Mobile", ' @c1 "Favourite" off',
+    ]  # fmt: skip
 
 
 def test_a_dump_may_come_from_standard_input() -> None:

@@ -337,18 +337,12 @@ def test_a_secret_comes_to_a_real_shell_as_a_value_and_not_as_code(tmp_path: Pat
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("", "the script is empty"),
-        (" \n\t", "the script is empty"),
-        ("echo x" + " " * MOST_CHARACTERS, "12,006 characters"),
-        ("echo a\x00b", "U+0000"),
-        ("echo a\r\n", "U+000D"),
-        ("echo \x1b]0;hidden\x07", "U+001B"),
-        ("echo \u202etxt", "U+202E"),
-        ("echo a\u200bb", "U+200B"),
-        ("echo a\u00a0b", "U+00A0"),
-        ("echo \ud800", "U+D800"),
+        ("", "the script is empty"), (" \n\t", "the script is empty"),
+        ("echo x" + " " * MOST_CHARACTERS, "12,006 characters"), ("echo a\x00b", "U+0000"),
+        ("echo a\r\n", "U+000D"), ("echo \x1b]0;hidden\x07", "U+001B"), ("echo \u202etxt", "U+202E"),
+        ("echo a\u200bb", "U+200B"), ("echo a\u00a0b", "U+00A0"), ("echo \ud800", "U+D800"),
     ],
-)
+)  # fmt: skip
 def test_a_script_that_does_not_look_like_what_it_is_does_not_run(
     tmp_path: Path, script: str, why: str
 ) -> None:

@@ -152,16 +152,10 @@ class TestMeaning:
     @pytest.mark.parametrize(
         ("old", "new"),
         [
-            ("Save", "Delete"),
-            ("Allow", "Don't allow"),
-            ("Sign in", "Sign out"),
-            ("Enable", "Disable"),
-            ("Tea", "Delete tea"),
-            ("Save", "Save and send"),
-            ("Draft", "Send"),
-            ("Turn on", "Turn off"),
+            ("Save", "Delete"), ("Allow", "Don't allow"), ("Sign in", "Sign out"), ("Enable", "Disable"),
+            ("Tea", "Delete tea"), ("Save", "Save and send"), ("Draft", "Send"), ("Turn on", "Turn off"),
         ],
-    )
+    )  # fmt: skip
     def test_must_not_follow(self, old: str, new: str) -> None:
         assert not may_replace_label(old, new)
 

@@ -19,15 +19,10 @@ from tests.unit.flow.records_made import (
 )
 
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "</script><img src=x onerror=alert(1)>",
-    "\"><svg onload='alert(1)'>",
-    "' onmouseover='alert(1)",
-    "</pre></style><iframe src=javascript:alert(1)>",
-    "&lt;b&gt; &amp; &#60;",
-    "<!-- ",
-    "]]> {{7*7}} ${7*7}",
-]
+    "<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", "\"><svg onload='alert(1)'>",
+    "' onmouseover='alert(1)", "</pre></style><iframe src=javascript:alert(1)>", "&lt;b&gt; &amp; &#60;",
+    "<!-- ", "]]> {{7*7}} ${7*7}",
+]  # fmt: skip
 
 
 class Outline(HTMLParser):

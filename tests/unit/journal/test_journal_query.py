@@ -16,15 +16,9 @@ from tests.cases import each
 from tests.unit.journal.journalist import act, with_journal
 
 ACCEPTED: dict[str, Any] = {
-    "kind": "accepted",
-    "action_id": "tap_1_1",
-    "session": "s1",
-    "device": "emulator-5554",
-    "actor": {"kind": "agent", "id": "ada"},
-    "door": "mcp",
-    "reason": "why not",
-    "action": {"type": "tap"},
-}
+    "kind": "accepted", "action_id": "tap_1_1", "session": "s1", "device": "emulator-5554",
+    "actor": {"kind": "agent", "id": "ada"}, "door": "mcp", "reason": "why not", "action": {"type": "tap"},
+}  # fmt: skip
 
 
 def listed(home: Path, *events: dict[str, Any]) -> list[dict[str, Any]]:
@@ -43,18 +37,10 @@ def test_a_row_says_what_was_asked_and_what_came_of_it(tmp_path: Path) -> None:
     end = {"kind": "failed", "action_id": "tap_1_1", "terminal": True, "at_ms": 7, "envelope": envelope}
     [row] = listed(tmp_path, ACCEPTED, end)
     assert row == {
-        "seq": 2,
-        "at_ms": 7,
-        "action_id": "tap_1_1",
-        "type": "tap",
-        "state": "failed",
-        "failure_code": "TIMEOUT",
-        "device": "emulator-5554",
-        "session": "s1",
-        "actor": {"kind": "agent", "id": "ada"},
-        "door": "mcp",
-        "reason": "why not",
-    }
+        "seq": 2, "at_ms": 7, "action_id": "tap_1_1", "type": "tap", "state": "failed",
+        "failure_code": "TIMEOUT", "device": "emulator-5554", "session": "s1",
+        "actor": {"kind": "agent", "id": "ada"}, "door": "mcp", "reason": "why not",
+    }  # fmt: skip
 
 
 def test_where_the_beginning_is_missing_the_envelope_says_what_it_was(tmp_path: Path) -> None:

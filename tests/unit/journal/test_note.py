@@ -100,18 +100,12 @@ def test_what_is_no_checkpoint_is_refused(text: str) -> None:
 @each(
     "data",
     [
-        b"",
-        b"text\n",
-        b"text\n\n\xe2\x80\x94 name",
-        b"text\n\n\xe2\x80\x94 name AAAA\n",
-        b"text\n\n- name AAAAAAAA\n",
-        b"te\rxt\n\n\xe2\x80\x94 name AAAAAAAA\n",
-        b"\xff\n\n\xe2\x80\x94 name AAAAAAAA\n",
-        b"text\n\n\xe2\x80\x94 na+me AAAAAAAA\n",
-        b"text\n\n" + b"\xe2\x80\x94 name AAAAAAAA\n" * 101,
-        b"x" * 2_000_000,
+        b"", b"text\n", b"text\n\n\xe2\x80\x94 name", b"text\n\n\xe2\x80\x94 name AAAA\n",
+        b"text\n\n- name AAAAAAAA\n", b"te\rxt\n\n\xe2\x80\x94 name AAAAAAAA\n",
+        b"\xff\n\n\xe2\x80\x94 name AAAAAAAA\n", b"text\n\n\xe2\x80\x94 na+me AAAAAAAA\n",
+        b"text\n\n" + b"\xe2\x80\x94 name AAAAAAAA\n" * 101, b"x" * 2_000_000,
     ],
-)
+)  # fmt: skip
 def test_what_is_no_note_is_refused(data: bytes) -> None:
     with pytest.raises(BadNote):
         Note.parse(data)

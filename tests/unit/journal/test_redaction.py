@@ -154,16 +154,11 @@ def _runs(**values: str) -> SecretRuns:
 @each(
     ("text", "left"),
     [
-        ("opensesame", "${secret:A}"),
-        ("opensesam", "${secret:A}"),
-        ("a nses b", "a ${secret:A} b"),
-        ("open same", "${secret:A} ${secret:A}"),
-        ("ope nse sam", "ope nse sam"),
-        ("xopenopenx", "x${secret:A}${secret:A}x"),
-        ("OPENSESAME", "OPENSESAME"),
-        ("", ""),
+        ("opensesame", "${secret:A}"), ("opensesam", "${secret:A}"), ("a nses b", "a ${secret:A} b"),
+        ("open same", "${secret:A} ${secret:A}"), ("ope nse sam", "ope nse sam"),
+        ("xopenopenx", "x${secret:A}${secret:A}x"), ("OPENSESAME", "OPENSESAME"), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_four_characters_in_a_row_are_hidden_with_all_that_follow(text: str, left: str) -> None:
     assert _runs(A="opensesame")(text) == left
 
