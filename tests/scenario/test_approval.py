@@ -211,23 +211,21 @@ async def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(t
     assert found_in(tmp_path, "774411") == []
 
 
-async def test_a_yes_without_data_is_enough(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        done = await answered(w, w.session.request_human_auth("Please answer.", capability="biometric"))
-        assert done.success, done.to_json()
-        assert done.details == {"approved": True, "data": None}
-        assert done.lifecycle_state == "verified"
-        assert done.approval
-        assert done.approval.by == "lena"
+async def test_a_yes_without_data_is_enough(w: World) -> None:
+    done = await answered(w, w.session.request_human_auth("Please answer.", capability="biometric"))
+    assert done.success, done.to_json()
+    assert done.details == {"approved": True, "data": None}
+    assert done.lifecycle_state == "verified"
+    assert done.approval
+    assert done.approval.by == "lena"
 
 
-async def test_plain_data_comes_as_it_is(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        place = {"lat": 53.54, "lon": 9.98}
-        done = await answered(
-            w, w.session.request_human_auth("Please answer.", capability="location"), data=place
-        )
-        assert done.details["data"] == place
+async def test_plain_data_comes_as_it_is(w: World) -> None:
+    place = {"lat": 53.54, "lon": 9.98}
+    done = await answered(
+        w, w.session.request_human_auth("Please answer.", capability="location"), data=place
+    )
+    assert done.details["data"] == place
 
 
 @pytest.mark.parametrize("how", ["denied", "expired", "stopped"])

@@ -187,13 +187,12 @@ async def test_the_film_of_a_journal_shows_no_picture_of_a_process_that_knew_a_s
             journal_scenes(w.runtime.journal)
 
 
-async def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock()) as w:
-        await w.open("com.google.android.contacts")
-        done = await w.session.swipe(direction="up")
-        [stroke] = done.details["strokes"]
-        felt = [(one["x"], one["y"]) for one in w.inputs() if one["action"] in ("down", "up")]
-        assert [tuple(point) for point in stroke] == felt[-2:]
+async def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(w: World) -> None:
+    await w.open("com.google.android.contacts")
+    done = await w.session.swipe(direction="up")
+    [stroke] = done.details["strokes"]
+    felt = [(one["x"], one["y"]) for one in w.inputs() if one["action"] in ("down", "up")]
+    assert [tuple(point) for point in stroke] == felt[-2:]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

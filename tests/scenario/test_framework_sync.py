@@ -72,54 +72,50 @@ async def test_without_sync_a_tap_returns_before_its_request_is_answered(tmp_pat
         assert "sync" not in settle_of(done)
 
 
-async def test_with_sync_a_tap_waits_for_the_end_of_its_request(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, REACT)
-        done = await w.session.tap("RefreshButton")
-        assert done.success, done.to_json()
-        assert w.app_state(REACT)["pending_requests"] == 0
-        assert [change for change in done.changes or () if "13" in str(change)], done.to_json()
-        told = settle_of(done)["sync"]
-        assert (told["framework"], told["idle"]) == ("react_native", True)
-        assert "fetch GET https://harbour.example/feed" in told["waited_for"]
-        assert told["ms"] > 900
-        assert any("fetch GET" in line for line in done.diagnostics or ())
+async def test_with_sync_a_tap_waits_for_the_end_of_its_request(w: World) -> None:
+    await attached(w, REACT)
+    done = await w.session.tap("RefreshButton")
+    assert done.success, done.to_json()
+    assert w.app_state(REACT)["pending_requests"] == 0
+    assert [change for change in done.changes or () if "13" in str(change)], done.to_json()
+    told = settle_of(done)["sync"]
+    assert (told["framework"], told["idle"]) == ("react_native", True)
+    assert "fetch GET https://harbour.example/feed" in told["waited_for"]
+    assert told["ms"] > 900
+    assert any("fetch GET" in line for line in done.diagnostics or ())
 
 
-async def test_icon_buttons_have_the_names_of_their_components(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, REACT)
-        text = await text_of(w)
-        for name in ("SortButton", "RefreshButton", "SendButton", "HeartButton", "HomeTab", "ProfileTab"):
-            assert name in text, text
-        done = await w.session.tap("ProfileTab")
-        assert done.success, done.to_json()
-        assert w.phone.state()["front"]["state"]["tab"] == 1
-        assert done.target
-        assert done.target.resolved
-        assert done.target.resolved.label == "ProfileTab"
-        assert done.target.resolved.label_source == "framework"
-        journalled = [one for one in w.events() if "label_source" in str(one)]
-        assert journalled
+async def test_icon_buttons_have_the_names_of_their_components(w: World) -> None:
+    await attached(w, REACT)
+    text = await text_of(w)
+    for name in ("SortButton", "RefreshButton", "SendButton", "HeartButton", "HomeTab", "ProfileTab"):
+        assert name in text, text
+    done = await w.session.tap("ProfileTab")
+    assert done.success, done.to_json()
+    assert w.phone.state()["front"]["state"]["tab"] == 1
+    assert done.target
+    assert done.target.resolved
+    assert done.target.resolved.label == "ProfileTab"
+    assert done.target.resolved.label_source == "framework"
+    journalled = [one for one in w.events() if "label_source" in str(one)]
+    assert journalled
 
 
-async def test_a_name_of_a_component_can_be_waited_for_and_expected(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, REACT)
-        waited = await w.session.wait_for({"visible": {"text": "SortButton"}}, timeout_ms=5000)
-        assert waited.success, waited.to_json()
-        expected = await w.session.expect_visible("RefreshButton")
-        assert expected.success, expected.to_json()
+async def test_a_name_of_a_component_can_be_waited_for_and_expected(w: World) -> None:
+    await attached(w, REACT)
+    waited = await w.session.wait_for({"visible": {"text": "SortButton"}}, timeout_ms=5000)
+    assert waited.success, waited.to_json()
+    expected = await w.session.expect_visible("RefreshButton")
+    assert expected.success, expected.to_json()
 
 
-async def test_words_on_the_screen_win_over_names_of_components(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, REACT)
-        done = await w.session.tap("What is new?")
-        assert done.success, done.to_json()
-        assert done.target
-        assert done.target.resolved
-        assert done.target.resolved.label_source is None
+async def test_words_on_the_screen_win_over_names_of_components(w: World) -> None:
+    await attached(w, REACT)
+    done = await w.session.tap("What is new?")
+    assert done.success, done.to_json()
+    assert done.target
+    assert done.target.resolved
+    assert done.target.resolved.label_source is None
 
 
 async def test_fiber_inference_can_be_switched_off_alone(tmp_path: Path) -> None:
@@ -140,12 +136,11 @@ async def test_metro_on_the_host_serves_as_well(tmp_path: Path) -> None:
         await until(partial(says, w, "RefreshButton"))
 
 
-async def test_an_empty_canvas_is_asked_for_its_semantics(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        w.phone.start_activity(package=FLUTTER)
-        assert "Oil the hinge" not in w.phone.dump()
-        await until(partial(says, w, "Oil the hinge"))
-        assert not w.phone.accessibility_requested
+async def test_an_empty_canvas_is_asked_for_its_semantics(w: World) -> None:
+    w.phone.start_activity(package=FLUTTER)
+    assert "Oil the hinge" not in w.phone.dump()
+    await until(partial(says, w, "Oil the hinge"))
+    assert not w.phone.accessibility_requested
 
 
 async def test_an_empty_canvas_stays_empty_without_sync(tmp_path: Path) -> None:
@@ -154,27 +149,25 @@ async def test_an_empty_canvas_stays_empty_without_sync(tmp_path: Path) -> None:
         assert "Oil the hinge" not in await text_of(w)
 
 
-async def test_frames_on_a_canvas_are_waited_for(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, FLUTTER)
-        typed = await w.session.type_text("Wind the clock", target="New task")
-        assert typed.success, typed.to_json()
-        done = await w.session.tap("Add")
-        assert done.success, done.to_json()
-        state = w.app_state(FLUTTER)
-        assert state["tasks"] == ["Oil the hinge", "Return the book", "Buy stamps", "Wind the clock"]
-        assert state["saving"] == 0
-        assert "frames" in settle_of(done)["sync"]["waited_for"]
+async def test_frames_on_a_canvas_are_waited_for(w: World) -> None:
+    await attached(w, FLUTTER)
+    typed = await w.session.type_text("Wind the clock", target="New task")
+    assert typed.success, typed.to_json()
+    done = await w.session.tap("Add")
+    assert done.success, done.to_json()
+    state = w.app_state(FLUTTER)
+    assert state["tasks"] == ["Oil the hinge", "Return the book", "Buy stamps", "Wind the clock"]
+    assert state["saving"] == 0
+    assert "frames" in settle_of(done)["sync"]["waited_for"]
 
 
-async def test_idling_resources_are_waited_for_and_named(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, COMPOSE)
-        done = await w.session.tap("Save")
-        assert done.success, done.to_json()
-        assert w.app_state(COMPOSE)["uploads"] == 0
-        told = settle_of(done)["sync"]
-        assert (told["framework"], told["waited_for"]) == ("compose", ["draft upload"])
+async def test_idling_resources_are_waited_for_and_named(w: World) -> None:
+    await attached(w, COMPOSE)
+    done = await w.session.tap("Save")
+    assert done.success, done.to_json()
+    assert w.app_state(COMPOSE)["uploads"] == 0
+    told = settle_of(done)["sync"]
+    assert (told["framework"], told["waited_for"]) == ("compose", ["draft upload"])
 
 
 def test_a_restarted_app_is_attached_again(tmp_path: Path) -> None:
@@ -195,21 +188,20 @@ def test_a_restarted_app_is_attached_again(tmp_path: Path) -> None:
     play(story())
 
 
-async def test_a_hung_up_channel_never_fails_an_action(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, REACT)
+async def test_a_hung_up_channel_never_fails_an_action(w: World) -> None:
+    await attached(w, REACT)
 
-        async def deaf(stream: Any) -> None:
-            await stream.read()
+    async def deaf(stream: Any) -> None:
+        await stream.read()
 
-        lab: Any = w.phone.app(REACT)
-        for stream in list(lab._debuggers):
-            stream.close()
-        w.phone.ports["tcp:8081"] = deaf
-        done = await w.session.tap("Harbour feed")
-        assert done.failure_code in (None, "ELEMENT_NOT_INTERACTABLE"), done.to_json()
-        tree = await w.session.get_ui_tree()
-        assert tree.success, tree.to_json()
+    lab: Any = w.phone.app(REACT)
+    for stream in list(lab._debuggers):
+        stream.close()
+    w.phone.ports["tcp:8081"] = deaf
+    done = await w.session.tap("Harbour feed")
+    assert done.failure_code in (None, "ELEMENT_NOT_INTERACTABLE"), done.to_json()
+    tree = await w.session.get_ui_tree()
+    assert tree.success, tree.to_json()
 
 
 def test_a_native_app_costs_no_command_and_no_stream(tmp_path: Path) -> None:
@@ -246,11 +238,10 @@ def left_in(js: Any) -> list[str]:
     return names
 
 
-async def test_the_session_leaves_the_app_as_it_was_found(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await attached(w, REACT)
-        lab: Any = w.phone.app(REACT)
-        assert left_in(lab.js)
-        await w.session.close()
-        await until(lambda: not lab._debuggers)
-        assert not left_in(lab.js)
+async def test_the_session_leaves_the_app_as_it_was_found(w: World) -> None:
+    await attached(w, REACT)
+    lab: Any = w.phone.app(REACT)
+    assert left_in(lab.js)
+    await w.session.close()
+    await until(lambda: not lab._debuggers)
+    assert not left_in(lab.js)

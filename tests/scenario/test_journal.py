@@ -67,41 +67,38 @@ async def test_an_entry_says_who_where_why_and_under_which_approval(tmp_path: Pa
         assert w.runtime.journal.verify().ok
 
 
-async def test_the_end_is_durable_before_anybody_hears_of_it(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        listener = w.session.events()
-        task = asyncio.create_task(w.session.start_app(SETTINGS))
-        async for event in listener:
-            if event.terminal:
-                assert w.events()[-1]["action_id"] == event.action_id
-                assert w.events()[-1]["terminal"]
-                break
-        await task
+async def test_the_end_is_durable_before_anybody_hears_of_it(w: World) -> None:
+    listener = w.session.events()
+    task = asyncio.create_task(w.session.start_app(SETTINGS))
+    async for event in listener:
+        if event.terminal:
+            assert w.events()[-1]["action_id"] == event.action_id
+            assert w.events()[-1]["terminal"]
+            break
+    await task
 
 
-async def test_listeners_hear_every_step_of_typing_too(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await w.open("com.handrail.bank")
-        listener = w.session.events()
-        done = await w.session.type_text("12345", target={"id": "customer"})
-        assert done.success, done.to_json()
-        steps = []
-        async for event in listener:
-            steps.append(event.state)
-            if event.terminal:
-                break
-        assert steps == ["accepted", "resolved", "dispatched", "pending_verification", "verified"]
+async def test_listeners_hear_every_step_of_typing_too(w: World) -> None:
+    await w.open("com.handrail.bank")
+    listener = w.session.events()
+    done = await w.session.type_text("12345", target={"id": "customer"})
+    assert done.success, done.to_json()
+    steps = []
+    async for event in listener:
+        steps.append(event.state)
+        if event.terminal:
+            break
+    assert steps == ["accepted", "resolved", "dispatched", "pending_verification", "verified"]
 
 
-async def test_a_screenshot_is_a_blob_and_not_a_part_of_the_chain(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        done = await w.session.screenshot()
-        assert done.details
-        [last] = [e for e in w.events() if e["terminal"]]
-        assert "screenshotBase64" not in last["envelope"]["details"]
-        picture = w.runtime.journal.blob(last["blobs"]["screenshot"])
-        assert picture
-        assert picture.startswith(b"\x89PNG")
+async def test_a_screenshot_is_a_blob_and_not_a_part_of_the_chain(w: World) -> None:
+    done = await w.session.screenshot()
+    assert done.details
+    [last] = [e for e in w.events() if e["terminal"]]
+    assert "screenshotBase64" not in last["envelope"]["details"]
+    picture = w.runtime.journal.blob(last["blobs"]["screenshot"])
+    assert picture
+    assert picture.startswith(b"\x89PNG")
 
 
 # envelopes

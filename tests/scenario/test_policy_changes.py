@@ -69,10 +69,9 @@ async def test_a_policy_tightened_while_a_person_thinks_counts(tmp_path: Path) -
         assert (await w.runtime.approvals.get(one.id)).state == "void"
 
 
-async def test_the_journal_says_that_the_defaults_decided(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        done = await w.open(SETTINGS)
-        assert decided(w, done.action_id) == ["defaults"]
+async def test_the_journal_says_that_the_defaults_decided(w: World) -> None:
+    done = await w.open(SETTINGS)
+    assert decided(w, done.action_id) == ["defaults"]
 
 
 def ruin(path: Path, how: str) -> None:

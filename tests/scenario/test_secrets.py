@@ -157,16 +157,15 @@ async def test_what_was_to_be_typed_into_a_field_that_is_not_there_is_not_writte
     assert found_in(tmp_path, BARE) == []
 
 
-async def test_the_question_about_a_bare_password_does_not_show_it(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await w.open(BANK)
-        task = asyncio.create_task(w.session.type_text(BARE, target={"id": "password"}))
-        [one] = await asked(w)
-        assert BARE not in str(one.to_dict())
-        assert one.request.action["text"] == "••••"
-        assert found_in(tmp_path, BARE) == []
-        await w.session.end_actions()
-        await task
+async def test_the_question_about_a_bare_password_does_not_show_it(w: World, tmp_path: Path) -> None:
+    await w.open(BANK)
+    task = asyncio.create_task(w.session.type_text(BARE, target={"id": "password"}))
+    [one] = await asked(w)
+    assert BARE not in str(one.to_dict())
+    assert one.request.action["text"] == "••••"
+    assert found_in(tmp_path, BARE) == []
+    await w.session.end_actions()
+    await task
 
 
 async def test_a_remembered_answer_about_a_secret_ends_with_the_session(tmp_path: Path) -> None:

@@ -81,16 +81,15 @@ async def test_a_spinner_that_ends_is_waited_for(tmp_path: Path, helper: Helper)
         assert "Continue" in texts(w)
 
 
-async def test_a_spinner_that_never_ends_is_reported_after_its_budget(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(TROUBLE)
-        done = await w.session.tap("Spinner that never ends")
-        assert settled(done) == "loading"
-        assert done.settle
-        assert "spinner" in (done.settle.loading or "")
-        waited = await w.session.wait_for_stable(timeout_ms=1_000)
-        assert waited.failure_code == "IDLE_TIMEOUT"
-        assert "spinner" in (waited.message or "")
+async def test_a_spinner_that_never_ends_is_reported_after_its_budget(w: World) -> None:
+    await w.open(TROUBLE)
+    done = await w.session.tap("Spinner that never ends")
+    assert settled(done) == "loading"
+    assert done.settle
+    assert "spinner" in (done.settle.loading or "")
+    waited = await w.session.wait_for_stable(timeout_ms=1_000)
+    assert waited.failure_code == "IDLE_TIMEOUT"
+    assert "spinner" in (waited.message or "")
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
@@ -287,25 +286,21 @@ async def test_an_app_that_asks_for_a_permission_first_has_come_to_the_front(
         assert done.verification.observed == f"a permission prompt of {GALLERY}"
 
 
-async def test_back_on_the_home_screen_changes_nothing_and_says_so_after_a_full_settle(
-    tmp_path: Path,
-) -> None:
-    async with world(tmp_path) as w:
-        await w.session.press_key("home")
-        done = await w.session.press_key("back")
-        assert done.failure_code == "NAVIGATION_NO_CHANGE"
-        assert settled(done) == "quiet"
-        assert done.retryable
+async def test_back_on_the_home_screen_changes_nothing_and_says_so_after_a_full_settle(w: World) -> None:
+    await w.session.press_key("home")
+    done = await w.session.press_key("back")
+    assert done.failure_code == "NAVIGATION_NO_CHANGE"
+    assert settled(done) == "quiet"
+    assert done.retryable
 
 
-async def test_a_swipe_at_the_end_of_a_list_changes_nothing(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await w.open(SETTINGS)
-        for _ in range(10):
-            done = await w.session.swipe("up")
-            if not done.success:
-                break
-        assert done.failure_code == "NAVIGATION_NO_CHANGE", done.to_json()
+async def test_a_swipe_at_the_end_of_a_list_changes_nothing(w: World) -> None:
+    await w.open(SETTINGS)
+    for _ in range(10):
+        done = await w.session.swipe("up")
+        if not done.success:
+            break
+    assert done.failure_code == "NAVIGATION_NO_CHANGE", done.to_json()
 
 
 @pytest.mark.parametrize("profile", ["", "hardware"])

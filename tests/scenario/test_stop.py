@@ -131,43 +131,41 @@ async def test_stop_from_another_process_ends_it(tmp_path: Path, what: str) -> N
 
 
 @live
-async def test_a_stop_means_what_goes_on_now_and_this_device_only(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        _, said = await command(tmp_path, "stop")
-        assert said == "Nothing was being done. All phones are held until `handrail hand-back`.\n"
-        assert (await w.session.tap("Display")).failure_code == "DEVICE_BUSY"
-        _, said = await command(tmp_path, "hand-back")
-        assert said.startswith("Every phone that was stopped is handed back.\n")
-        task = asyncio.create_task(w.session.wait(60_000))
-        await _until_running(w, "wait")
-        _, said = await command(tmp_path, "stop", "--device", "127.0.0.1:1")
-        assert said.startswith("Nothing was being done")
-        assert not task.done()
-        _, said = await command(tmp_path, "stop")
-        assert said.startswith("Stopped 1 action. ")
-        assert (await task).failure_code == "CANCELLED"
+async def test_a_stop_means_what_goes_on_now_and_this_device_only(w: World, tmp_path: Path) -> None:
+    _, said = await command(tmp_path, "stop")
+    assert said == "Nothing was being done. All phones are held until `handrail hand-back`.\n"
+    assert (await w.session.tap("Display")).failure_code == "DEVICE_BUSY"
+    _, said = await command(tmp_path, "hand-back")
+    assert said.startswith("Every phone that was stopped is handed back.\n")
+    task = asyncio.create_task(w.session.wait(60_000))
+    await _until_running(w, "wait")
+    _, said = await command(tmp_path, "stop", "--device", "127.0.0.1:1")
+    assert said.startswith("Nothing was being done")
+    assert not task.done()
+    _, said = await command(tmp_path, "stop")
+    assert said.startswith("Stopped 1 action. ")
+    assert (await task).failure_code == "CANCELLED"
 
 
 async def _until_running(w: World, kind: str) -> None:
     await until(lambda: any(e["kind"] == "resolved" and kind in e["action_id"] for e in w.events()))
 
 
-async def test_stop_ends_what_waits_in_the_queue_and_what_has_not_even_begun(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await w.open("com.android.settings")
-        first = await _start(w, "wait")
-        queued = asyncio.create_task(w.session.tap("Display"))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        fresh = asyncio.create_task(w.session.tap("Display"))
-        await asyncio.sleep(0)
-        touched = len(w.inputs())
-        assert await w.session.stop() == 3
-        for task in (first, queued, fresh):
-            done = await task
-            assert done.failure_code in ("CANCELLED", "DEVICE_BUSY")  # the hold comes first
-            assert done.delivery == "not_delivered"
-        assert len(w.inputs()) == touched
+async def test_stop_ends_what_waits_in_the_queue_and_what_has_not_even_begun(w: World) -> None:
+    await w.open("com.android.settings")
+    first = await _start(w, "wait")
+    queued = asyncio.create_task(w.session.tap("Display"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    fresh = asyncio.create_task(w.session.tap("Display"))
+    await asyncio.sleep(0)
+    touched = len(w.inputs())
+    assert await w.session.stop() == 3
+    for task in (first, queued, fresh):
+        done = await task
+        assert done.failure_code in ("CANCELLED", "DEVICE_BUSY")  # the hold comes first
+        assert done.delivery == "not_delivered"
+    assert len(w.inputs()) == touched
 
 
 @pytest.mark.parametrize("what", ["wait", "shell", "settle", "approval"])
@@ -199,22 +197,21 @@ async def _now(listener: Any) -> Any:
             return
 
 
-async def test_stopping_twice_ends_once(tmp_path: Path) -> None:
+async def test_stopping_twice_ends_once(w: World) -> None:
     """The second stop comes while the screen after a failure is read."""
-    async with world(tmp_path) as w:
-        await w.open("com.android.settings")
-        w.phone.faults.add("stream_reset", command="input", bytes=0, times=1)
-        w.phone.faults.add("latency", command="uiautomator", ms=20_000, after=1)
-        task = asyncio.create_task(w.session.tap("Display"))
-        await until(lambda: w.phone.faults.active("stream_reset") is None)
-        await until(lambda: "uiautomator" in _processes(w))
-        stops = [asyncio.create_task(w.session.stop()) for _ in range(3)]
-        await asyncio.wait(stops)
-        done = await task
-        assert done.failure_code in ("ADB_CONNECTION_ERROR", "ADB_COMMAND_ERROR"), done.to_json()
-        assert done.delivery == "unknown"
-        terminal = [e for e in lives(w.events())[done.action_id] if e["terminal"]]
-        assert len(terminal) == 1
+    await w.open("com.android.settings")
+    w.phone.faults.add("stream_reset", command="input", bytes=0, times=1)
+    w.phone.faults.add("latency", command="uiautomator", ms=20_000, after=1)
+    task = asyncio.create_task(w.session.tap("Display"))
+    await until(lambda: w.phone.faults.active("stream_reset") is None)
+    await until(lambda: "uiautomator" in _processes(w))
+    stops = [asyncio.create_task(w.session.stop()) for _ in range(3)]
+    await asyncio.wait(stops)
+    done = await task
+    assert done.failure_code in ("ADB_CONNECTION_ERROR", "ADB_COMMAND_ERROR"), done.to_json()
+    assert done.delivery == "unknown"
+    terminal = [e for e in lives(w.events())[done.action_id] if e["terminal"]]
+    assert len(terminal) == 1
 
 
 async def test_a_closed_session_has_ended_everything(tmp_path: Path) -> None:

@@ -68,16 +68,15 @@ async def test_a_person_without_a_hold_waits_for_the_agent_like_anybody(tmp_path
         assert "mail-agent" in said
 
 
-async def test_taking_over_twice_is_one_hold_and_handing_back_twice_is_none(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await command(tmp_path, "take-over", "--device", w.serial)
-        _, again = await command(tmp_path, "take-over", "--device", w.serial)
-        assert again == f"{w.serial} is yours already.\n"
-        code, other = await command(tmp_path, "take-over", "--device", w.serial, alone=True)
-        assert code == 4, other
-        await command(tmp_path, "hand-back", "--device", w.serial)
-        _, nobody = await command(tmp_path, "hand-back", "--device", w.serial)
-        assert nobody == f"Nobody has taken {w.serial} over.\n"
+async def test_taking_over_twice_is_one_hold_and_handing_back_twice_is_none(w: World, tmp_path: Path) -> None:
+    await command(tmp_path, "take-over", "--device", w.serial)
+    _, again = await command(tmp_path, "take-over", "--device", w.serial)
+    assert again == f"{w.serial} is yours already.\n"
+    code, other = await command(tmp_path, "take-over", "--device", w.serial, alone=True)
+    assert code == 4, other
+    await command(tmp_path, "hand-back", "--device", w.serial)
+    _, nobody = await command(tmp_path, "hand-back", "--device", w.serial)
+    assert nobody == f"Nobody has taken {w.serial} over.\n"
 
 
 def test_a_person_in_the_same_process_acts_under_the_own_hold(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.test_desk_actions import ADA, window, with_desk
-from tests.scenario.world import play, until, usual_clock, world
+from tests.scenario.world import World, play, until, usual_clock, world
 
 ASYNC_RUNNER = play
 
@@ -120,13 +120,12 @@ async def test_a_phones_action_sent_to_the_desk_is_refused_before_anything_is_as
         assert w.inputs() == []
 
 
-async def test_a_desk_that_was_attached_serves_the_phones_sessions_too(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        desk = await Desk.open(w.runtime.store, usual_clock())
-        w.runtime.attach_desk(desk)
-        async with serve([Phone(clock=usual_clock())], port=0) as [served]:
-            session = await w.runtime.session(served.address, helper="none")
-            told = await session.run(window("beside"))
-        assert told.success, told.to_json()
-        assert "monitor-0/beside" in desk.snapshot()["windows"]
-        await desk.close()
+async def test_a_desk_that_was_attached_serves_the_phones_sessions_too(w: World) -> None:
+    desk = await Desk.open(w.runtime.store, usual_clock())
+    w.runtime.attach_desk(desk)
+    async with serve([Phone(clock=usual_clock())], port=0) as [served]:
+        session = await w.runtime.session(served.address, helper="none")
+        told = await session.run(window("beside"))
+    assert told.success, told.to_json()
+    assert "monitor-0/beside" in desk.snapshot()["windows"]
+    await desk.close()

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.web.apps_stage import Stage
 from tests.web.desk_person import PATIENCE_S, Person
 from tests.web.desk_server import DeskServer
 
@@ -60,6 +61,13 @@ def person(_lasting: Person) -> Iterator[Person]:
     _lasting.clear()
     yield _lasting
     assert _lasting.take_complaints() == []
+
+
+@pytest.fixture
+def page(desk: Stage, browser: Browser) -> Iterator[Page]:
+    """The owner's page on the `desk` of a module that has one."""
+    with desk.visited(browser) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -32,12 +32,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def page(desk: Stage, browser: Browser) -> Iterator[Page]:
-    opened = desk.log_in(browser)
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    opened.context.close()
-    assert complaints == []
+    with desk.visited(browser) as opened:
+        yield opened
 
 
 @pytest.fixture

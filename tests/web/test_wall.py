@@ -32,14 +32,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture
 def page(desk: Stage, browser: Browser) -> Iterator[Page]:
-    opened = desk.log_in(browser, viewport={"width": 1440, "height": 900})
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    for key in list(desk.door.desk.state.windows):
-        desk.close(key.partition("/")[2])
-    opened.context.close()
-    assert complaints == []
+    with desk.visited(browser, viewport={"width": 1440, "height": 900}) as opened:
+        yield opened
 
 
 def test_every_phone_is_live_with_its_agent_and_its_last_action(desk: Stage, page: Page) -> None:
