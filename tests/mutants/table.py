@@ -60,7 +60,7 @@ MODULES = (
     Module(
         "permit",
         "safety/authorize.py engine/action_guard.py engine/gestures.py",
-        "unit/safety/test_authorize*.py unit/engine/test_gestures.py unit/safety/test_question.py "
+        "unit/safety/test_authorize*.py unit/engine/test_gestures*.py unit/safety/test_question.py "
         "unit/safety/test_grants.py scenario/test_approval.py scenario/test_policy.py "
         "scenario/test_own_hand.py scenario/test_takeover.py scenario/test_fingers_and_keys.py "
         "attacks/test_attacks.py",

@@ -93,6 +93,9 @@ def test_a_slider_on_the_way_is_felt() -> None:
     assert texts(at((50, 100), (50, 2000)), shown) == []
     assert texts(at((0, 0), (1000, 2100)), shown) == ["Slide to pay"]
     assert texts(at((0, 850), (1000, 860)), shown) == []
+    for x, is_felt in ((99, False), (100, True), (899, True), (900, False)):
+        assert bool(texts(at((x, 100), (x, 2000)), shown)) is is_felt, x
+    assert texts(at((0, 1000), (1000, 0)), shown) == ["Slide to pay"], "a corner is part of it"
     assert texts(pressed_by_strokes(rotate(500, 500, 480, 0, 180, 300).strokes), shown) == ["Slide to pay"]
     assert texts(pressed_by_strokes(rotate(500, 500, 300, 0, 3_600, 300).strokes), shown) == []
 
@@ -161,6 +164,10 @@ def test_enter_in_a_field_may_press_any_button_of_its_window() -> None:
     own = f'<node text="Pay" {BUTTON} bounds="[0,100][900,190]"/>'
     assert texts(pressed_by_key("enter"), form(own)) == ["Pay", "Buy"]
     assert texts(pressed_by_key("enter"), form("")) == ["Buy"]
+    row = '<node text="Row" class="a.Row" clickable="true" enabled="true" bounds="[0,100][900,190]">{}</node>'
+    other = '<node text="Note" class="android.widget.EditText" clickable="true" bounds="[0,200][900,290]"/>'
+    assert texts(pressed_by_key("enter"), form(row.format(""))) == ["Row", "Buy"]
+    assert texts(pressed_by_key("enter"), form(row.format(other))) == ["Buy"]
     assert texts(pressed_by_key("KEYCODE_A"), form(own)) == []
     assert texts(pressed_by_key("delete"), form(own)) == []
     assert texts(pressed_by_key("tab"), form(own)) == []
