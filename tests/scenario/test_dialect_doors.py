@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from handrail.cli.dialect_commands import act
 from handrail.mcp_server.tools import tools_of_profile
 from tests.scenario.test_mcp_answers import door as mcp_door
-from tests.scenario.world import FastClock, World, live, play, play_live, world
+from tests.scenario.world import FastClock, World, live, play, world
 from tests.unit.web_server.door import TOKEN
 from tests.unit.web_server.door import door as http_door
 
@@ -106,37 +106,35 @@ async def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: 
         assert touched[-1] == (353, 784)
 
 
-def test_by_http_each_seed_answers_in_its_own_form(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with (
-            world(tmp_path, clock=FastClock(10)) as w,
-            http_door(tmp_path, runtime=w.runtime) as served,
-        ):
+@live
+async def test_by_http_each_seed_answers_in_its_own_form(tmp_path: Path) -> None:
+    async with (
+        world(tmp_path, clock=FastClock(10)) as w,
+        http_door(tmp_path, runtime=w.runtime) as served,
+    ):
 
-            async def answer(dialect: str, written: Any) -> Any:
-                return (await served.send("POST", f"/api/actions?dialect={dialect}", written)).json["answer"]
+        async def answer(dialect: str, written: Any) -> Any:
+            return (await served.send("POST", f"/api/actions?dialect={dialect}", written)).json["answer"]
 
-            await w.open(CONTACTS)
-            visible = {"action": "assert_visible", "target": {"text": "Create new contact"}}
-            steps = [visible, {"action": "tap", "target": {"text": "Create new contact"}}, visible, visible]
-            trace = await answer("agentest", steps)
-            assert (trace["success"], trace["stepsCompleted"], trace["totalSteps"]) == (False, 3, 4)
-            assert [result["success"] for result in trace["results"]] == [True, True, False]
-            assert trace["results"][1]["action"] == steps[1]
-            assert trace["screenChanged"] is True
-            assert trace["error"] == trace["results"][2]["error"]
-            assert trace["finalUiTree"]
-            single = await answer("agentest", {"action": "press_key", "keycode": "KEYCODE_BACK"})
-            assert single["results"][0]["action"]["action"] == "press_key"
-            back = await answer("mobile_debug", {"name": "press_back", "arguments": {"platform": "android"}})
-            assert back["action_type"] == "press_back"
-            assert back["lifecycle_state"] in ("pending_verification", "failed")
-            assert back["target"]["selector"] == {"key": "back"}
-            await w.open(CONTACTS)
-            tap = {"name": "tap", "arguments": {"x": 940, "y": 2000, "reason": "I add a contact"}}
-            assert "\n" in (await answer("interaction", tap))["text"], "what changed"
-
-    play_live(story())
+        await w.open(CONTACTS)
+        visible = {"action": "assert_visible", "target": {"text": "Create new contact"}}
+        steps = [visible, {"action": "tap", "target": {"text": "Create new contact"}}, visible, visible]
+        trace = await answer("agentest", steps)
+        assert (trace["success"], trace["stepsCompleted"], trace["totalSteps"]) == (False, 3, 4)
+        assert [result["success"] for result in trace["results"]] == [True, True, False]
+        assert trace["results"][1]["action"] == steps[1]
+        assert trace["screenChanged"] is True
+        assert trace["error"] == trace["results"][2]["error"]
+        assert trace["finalUiTree"]
+        single = await answer("agentest", {"action": "press_key", "keycode": "KEYCODE_BACK"})
+        assert single["results"][0]["action"]["action"] == "press_key"
+        back = await answer("mobile_debug", {"name": "press_back", "arguments": {"platform": "android"}})
+        assert back["action_type"] == "press_back"
+        assert back["lifecycle_state"] in ("pending_verification", "failed")
+        assert back["target"]["selector"] == {"key": "back"}
+        await w.open(CONTACTS)
+        tap = {"name": "tap", "arguments": {"x": 940, "y": 2000, "reason": "I add a contact"}}
+        assert "\n" in (await answer("interaction", tap))["text"], "what changed"
 
 
 UNREADABLE = (

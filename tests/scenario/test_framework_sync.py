@@ -170,22 +170,19 @@ async def test_idling_resources_are_waited_for_and_named(w: World) -> None:
     assert (told["framework"], told["waited_for"]) == ("compose", ["draft upload"])
 
 
-def test_a_restarted_app_is_attached_again(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            await attached(w, REACT)
-            again = await w.session.restart_app(REACT)
-            assert again.success, again.to_json()
+async def test_a_restarted_app_is_attached_again(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await attached(w, REACT)
+        again = await w.session.restart_app(REACT)
+        assert again.success, again.to_json()
 
-            async def is_named() -> bool:
-                return "RefreshButton" in await text_of(w)
+        async def is_named() -> bool:
+            return "RefreshButton" in await text_of(w)
 
-            await until(is_named)
-            done = await w.session.tap("RefreshButton")
-            assert done.success, done.to_json()
-            assert w.app_state(REACT)["pending_requests"] == 0
-
-    play(story())
+        await until(is_named)
+        done = await w.session.tap("RefreshButton")
+        assert done.success, done.to_json()
+        assert w.app_state(REACT)["pending_requests"] == 0
 
 
 async def test_a_hung_up_channel_never_fails_an_action(w: World) -> None:
@@ -204,7 +201,7 @@ async def test_a_hung_up_channel_never_fails_an_action(w: World) -> None:
     assert tree.success, tree.to_json()
 
 
-def test_a_native_app_costs_no_command_and_no_stream(tmp_path: Path) -> None:
+async def test_a_native_app_costs_no_command_and_no_stream(tmp_path: Path) -> None:
     async def used(env: dict[str, str], home: Path) -> tuple[list[str], list[str]]:
         async with world(home, env=env, clock=FastClock(4)) as w:
             ran: list[str] = []
@@ -222,13 +219,10 @@ def test_a_native_app_costs_no_command_and_no_stream(tmp_path: Path) -> None:
             await w.session.get_ui_tree()
             return [one for one in ran if one not in ("uiautomator",)], ports
 
-    async def story() -> None:
-        with_sync = await used({}, tmp_path / "with")
-        without = await used(OFF, tmp_path / "without")
-        assert sorted(set(with_sync[0])) == sorted(set(without[0]))
-        assert with_sync[1] == without[1] == []
-
-    play(story())
+    with_sync = await used({}, tmp_path / "with")
+    without = await used(OFF, tmp_path / "without")
+    assert sorted(set(with_sync[0])) == sorted(set(without[0]))
+    assert with_sync[1] == without[1] == []
 
 
 def left_in(js: Any) -> list[str]:

@@ -185,23 +185,20 @@ async def test_the_end_of_the_owner_is_no_failure(caplog: pytest.LogCaptureFixtu
 # to the end
 
 
-def test_uninterrupted_work_goes_to_its_end_however_often_its_caller_is_cancelled() -> None:
-    async def story() -> None:
-        clock = ManualClock()
+async def test_uninterrupted_work_goes_to_its_end_however_often_its_caller_is_cancelled() -> None:
+    clock = ManualClock()
 
-        async def work() -> str:
-            await clock.sleep_ms(100)
-            return "written"
+    async def work() -> str:
+        await clock.sleep_ms(100)
+        return "written"
 
-        writing = await begun(uninterrupted(work()))
-        for _ in range(3):
-            writing.cancel()
-            await clock.advance(10)
-        assert not writing.done()
-        await clock.advance(70)
-        assert await writing == "written"
-
-    run(story())
+    writing = await begun(uninterrupted(work()))
+    for _ in range(3):
+        writing.cancel()
+        await clock.advance(10)
+    assert not writing.done()
+    await clock.advance(70)
+    assert await writing == "written"
 
 
 async def test_a_failure_of_uninterrupted_work_is_raised() -> None:

@@ -215,21 +215,18 @@ def test_navigation_is_proved_by_any_change_which_decides_nothing_yet() -> None:
 
 
 @pytest.mark.parametrize("is_home", [True, False])
-def test_home_that_changed_nothing_has_arrived_only_where_the_device_says_that_this_is_home(
+async def test_home_that_changed_nothing_has_arrived_only_where_the_device_says_that_this_is_home(
     is_home: bool,
 ) -> None:
     async def says(_: Screen) -> bool:
         return is_home
 
-    async def story() -> bool:
-        stand, seen = Stand(still(page())), look(page())
-        proof = screen_moved(seen, stand.screens, says)
-        assert not proof.met(seen)  # before anybody was asked
-        assert proof.ask is not None
-        await proof.ask(seen)
-        return proof.met(seen)
-
-    assert asyncio.run(story()) is is_home
+    stand, seen = Stand(still(page())), look(page())
+    proof = screen_moved(seen, stand.screens, says)
+    assert not proof.met(seen)  # before anybody was asked
+    assert proof.ask is not None
+    await proof.ask(seen)
+    assert proof.met(seen) is is_home
 
 
 # an app that is started

@@ -239,25 +239,20 @@ def test_a_sweep_lets_other_writers_in_between_and_tells_each_part(
     )
 
 
-def test_a_sweep_comes_with_the_first_blob_and_again_when_enough_has_come(
+async def test_a_sweep_comes_with_the_first_blob_and_again_when_enough_has_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "SWEEP_AFTER_BYTES", 100)
-
-    async def story() -> list[int]:
-        clock, counts = ManualClock(), []
-        opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=None, age_ms=None))
-        for number, size in enumerate((10, 99, 1, 40, 60, 1)):
-            await opened.put_blob(f"{number:0{size}d}".encode(), "tree")
-            await opened.seal({"kind": "note"})
-            events = [json.loads(line) for line in opened.export()]
-            counts.append(sum(len(event["names"]) for event in events if event["kind"] == "swept"))
-            await clock.advance(DAY_MS)
-        await opened.close()
-        return counts
-
-    # With the third blob there are 100 bytes since the first, with the fifth another 100.
-    assert asyncio.run(story()) == [0, 0, 2, 2, 4, 4]
+    clock, counts = ManualClock(), []
+    opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=None, age_ms=None))
+    for number, size in enumerate((10, 99, 1, 40, 60, 1)):
+        await opened.put_blob(f"{number:0{size}d}".encode(), "tree")
+        await opened.seal({"kind": "note"})
+        events = [json.loads(line) for line in opened.export()]
+        counts.append(sum(len(event["names"]) for event in events if event["kind"] == "swept"))
+        await clock.advance(DAY_MS)
+    await opened.close()
+    assert counts == [0, 0, 2, 2, 4, 4]
 
 
 def test_two_gib_a_hundred_thousand_or_thirty_days_are_kept() -> None:
