@@ -116,11 +116,10 @@ async def test_no_secret_leaves_by_a_resource_or_a_prompt(tmp_path: Path) -> Non
         assert SECRET not in texts(await client.get_prompt("write_flow", {}))
 
 
-async def test_what_is_announced_early_is_what_is_served(tmp_path: Path) -> None:
-    async with door(tmp_path) as d:
-        can = d.server.get_capabilities().model_dump(by_alias=True, exclude_none=True)
-        assert {name: one for name, one in can.items() if one} == {
-            "prompts": {"listChanged": False},
-            "resources": {"subscribe": False, "listChanged": False},
-            "tools": {"listChanged": False},
-        }
+async def test_what_is_announced_early_is_what_is_served(d: Door) -> None:
+    can = d.server.get_capabilities().model_dump(by_alias=True, exclude_none=True)
+    assert {name: one for name, one in can.items() if one} == {
+        "prompts": {"listChanged": False},
+        "resources": {"subscribe": False, "listChanged": False},
+        "tools": {"listChanged": False},
+    }
