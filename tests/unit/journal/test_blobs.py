@@ -17,7 +17,7 @@ from handrail.journal import Journal, journal
 from handrail.journal.journal import DAY_MS, Limits
 from handrail.safety.secrets import Secrets
 from handrail_sim.clock import ManualClock
-from tests.unit.journal.journalist import with_journal
+from tests.unit.journal.journalist import opened, with_journal
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
@@ -89,12 +89,14 @@ async def test_a_picture_is_kept_only_when_it_is_said_to_hold_no_secret(journal:
 
 
 @pytest.mark.parametrize("name", ["../../config/secrets", "a" * 63, "a" * 65, "A" * 64, "ab/" + "a" * 61])
-async def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str, journal: Journal) -> None:
-    there = tmp_path / "blobs" / name[:2] / name
-    there.parent.mkdir(parents=True)
-    there.write_text("nobody's business")
-    assert journal.blob(name) is None
-    assert journal.blob_state(name) is None
+async def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str) -> None:
+    home = tmp_path / "a" / "home"
+    async with opened(home) as journal:
+        there = home / "blobs" / name[:2] / name
+        there.parent.mkdir(parents=True)
+        there.write_text("nobody's business")
+        assert journal.blob(name) is None
+        assert journal.blob_state(name) is None
 
 
 async def test_an_unknown_name_has_no_blob(journal: Journal) -> None:
