@@ -14,7 +14,7 @@ from handrail.errors import Unsupported
 from handrail.protocol.read import action_from
 from handrail.screen.node import UNCLEAR, Screen, ScreenPoint
 from handrail.surface.capabilities import Activation, ControlValues, Mouse
-from handrail.surface.gesture import Gesture, tap
+from handrail.surface.gesture import Gesture, drag, long_press, tap
 from handrail.surface.values import Activated, ActivatedElement
 from tests.cases import each
 from tests.unit.engine.test_gestures import BUTTON, form, screen, texts
@@ -67,6 +67,10 @@ class PageSurface:
     async def type_text(self, text: str, *, how: Any = None) -> None:
         self.sent.append(text)
 
+    async def bring_into_view(self, native_id: str) -> bool:
+        self.sent.append(f"{native_id} into view")
+        return True
+
     async def set_value(self, native_id: str, value: Any) -> None:
         self.sent.append(f"{native_id}={value}")
 
@@ -76,6 +80,7 @@ class Guard:
 
     def __init__(self, surface: PageSurface, shown: Screen) -> None:
         self.asked: list[list[str]] = []
+        self.words: list[str] = []
         run = SimpleNamespace(sent=[], touched_on=None, details={}, dispatching=self._dispatching)
         self.stage: Any = SimpleNamespace(
             surface=surface, run=run, guard=self, screens=SimpleNamespace(last=SimpleNamespace(screen=shown)),
@@ -92,7 +97,11 @@ class Guard:
 
     @asynccontextmanager
     async def _dispatching(self, what: str) -> AsyncIterator[None]:
+        self.words.append(what)
         yield
+
+    def may_scroll(self, stage: Any) -> bool:
+        return True
 
 
 def judged(activated: Activated, shown: Screen | None = None) -> list[str]:
@@ -212,6 +221,7 @@ async def test_what_comes_up_under_a_pointer_is_read_again_and_judged_before_it_
     other = Guard(PageSurface(still, menu, menu), page())
     await other.input.perform(at)
     assert other.asked == [["Pay"], ["refreshed"], ["Pay", "Erase"]]
+    assert "strokes" not in other.stage.run.details
     finger = Guard(PageSurface(still, lacks=[Mouse]), page())
     await finger.input.perform(at)
     assert (finger.asked, finger.stage.surface.sent) == ([["Pay"]], ["tap"])
@@ -230,3 +240,31 @@ def test_a_key_that_a_surface_has_not_is_sent_as_a_touch(
     action = action_from(kind)
     sent: Any = as_sent(action, PageSurface(lacks=lacks))  # type: ignore[arg-type]
     assert (sent is not action) is as_touch
+
+
+async def test_a_way_with_two_ends_has_no_pointer_before_it_and_stands_in_the_details() -> None:
+    way = [ScreenPoint(500, 1700), ScreenPoint(500, 1000)]
+    guard = Guard(PageSurface(), page())
+    await guard.input.perform(drag(*way, 300))
+    assert (guard.asked, guard.stage.surface.sent, guard.words) == ([["Pay"]], ["drag"], ["drag"])
+    assert guard.stage.run.details["strokes"] == [[list(point) for point in way]]
+    held = Guard(PageSurface(lacks=[Mouse]), page())
+    await held.input.perform(long_press(way[0], 800))
+    assert held.words == ["long press"]
+
+
+async def test_only_what_is_out_of_sight_is_scrolled_into_view() -> None:
+    for shown, expected in (("n-Pay", None), ("n-Far", True), ("", None)):
+        surface, target = PageSurface(), SimpleNamespace(handle="@b1")
+        guard = Guard(surface, page())
+        found = SimpleNamespace(touched=SimpleNamespace(native_id=shown))
+        guard.stage.find = lambda _, found=found: found
+        guard.stage.run.diagnostics = []
+        guard.stage.run.session = SimpleNamespace(before_dispatch=_nothing)
+        looked = await guard.input.bring_into_view(target)  # type: ignore[arg-type]
+        assert (looked is not None) is bool(expected), shown
+        assert surface.sent == (["n-Far into view"] if expected else [])
+
+
+async def _nothing(_: object) -> None:
+    """Nobody stopped it."""
