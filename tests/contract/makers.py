@@ -12,20 +12,14 @@ UI_TARS: Rows = [
     ("Thought：点击\nAction：click(start_box='<|box_start|>(266,602)<|box_end|>')", [tap(540, 1200)]),
     ("Action: click(start_box='[256, 592, 276, 612]')", [tap(540, 1200)]),
     ("Action: left_single(point='<point>266 602</point>')", [tap(540, 1200)]),
-    (
-        "Action: long_press(point='<point>266 602</point>')",
-        [{"type": "long_press", "target": at(540, 1200)}],
-    ),
+    ("Action: long_press(point='<point>266 602</point>')", [{"type": "long_press", "target": at(540, 1200)}]),
     ("Action: type(content='Ada')", [{"type": "type_text", "text": "Ada", "submit": False}]),
     ("Action: type(content='Ada\\n')", [{"type": "type_text", "text": "Ada", "submit": True}]),
     (
         "Action: type(content='it's \"Ada\", she said')",
         [{"type": "type_text", "text": 'it\'s "Ada", she said'}],
     ),
-    (
-        "Action: scroll(point='<point>266 602</point>', direction='down')",
-        [swipe(540, 1800, 540, 600, 500)],
-    ),
+    ("Action: scroll(point='<point>266 602</point>', direction='down')", [swipe(540, 1800, 540, 600, 500)]),
     ("Action: open_app(app_name='Contacts')", [{"type": "start_app", "name": "Contacts"}]),
     (
         "Action: drag(start_point='<point>28 28</point>', end_point='<point>266 602</point>')",

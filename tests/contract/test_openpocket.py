@@ -212,12 +212,7 @@ def test_what_was_invented_empty_or_out_of_range_is_not_executable(given: Any, w
         ({"type": "keyevent", "keycode": "BACK"}, {"type": "press_key", "key": "back"}),
         (
             {"type": "request_human_auth"},
-            {
-                "type": "request_human_auth",
-                "capability": "unknown",
-                "instruction": AUTH,
-                "timeout_sec": 300,
-            },
+            {"type": "request_human_auth", "capability": "unknown", "instruction": AUTH, "timeout_sec": 300},
         ),
     ],
 )

@@ -293,10 +293,7 @@ def test_update_content_may_change_the_renderer() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "fields"),
-    [
-        ("window.setContent", {"content": TABLE}),
-        ("window.updateContent", {"operation": {"op": "clear"}}),
-    ],
+    [("window.setContent", {"content": TABLE}), ("window.updateContent", {"operation": {"op": "clear"}})],
 )
 def test_only_the_holder_of_the_lock_updates_a_locked_window(kind: str, fields: dict[str, Any]) -> None:
     scene = Scene("a")

@@ -51,13 +51,7 @@ async def test_a_simple_post_is_not_read_whoever_sends_it(served: Door) -> None:
     """What a form of another site could send without asking first."""
     person = await served.page()
     program = {"Authorization": f"Bearer {TOKEN}"}
-    kinds = (
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data",
-        "",
-        "text/json",
-    )
+    kinds = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "text/json")
     for who in (person, program):
         for kind in kinds:
             assert (await _post(served, who | {"Content-Type": kind})).status == 415
@@ -83,11 +77,7 @@ async def test_a_picture_or_a_frame_of_another_site_gets_nothing(served: Door) -
             for path in ("/api/desk", "/login", "/"):
                 told = await served.get(path, **asked)
                 assert (told.status, told.json["code"]) == (403, "ORIGIN_NOT_ALLOWED")
-    followed = {
-        "Sec-Fetch-Site": "cross-site",
-        "Sec-Fetch-Mode": "navigate",
-        "Sec-Fetch-Dest": "document",
-    }
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     assert (await served.ask("GET", "/login", followed)).status == 200
 
 

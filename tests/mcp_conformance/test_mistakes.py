@@ -130,10 +130,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_the_same_mistakes_on_the_command_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    handrail: Handrail,
-    line: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handrail: Handrail, line: str
 ) -> None:
     monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path))
     done = handrail(*line.split(), "--sim")

@@ -75,11 +75,7 @@ async def test_a_call_that_is_cancelled_while_a_person_thinks_takes_its_question
     tmp_path: Path, mode: str
 ) -> None:
     async with door(tmp_path) as d, d.client(mode) as client:
-        asking = {
-            "instruction": "Put your finger on it.",
-            "capability": "biometric",
-            "reason": "I sign in",
-        }
+        asking = {"instruction": "Put your finger on it.", "capability": "biometric", "reason": "I sign in"}
         calling = asyncio.create_task(client.call_tool("request_human_auth", asking))
         approvals = d.world.runtime.approvals
         await until(approvals.pending)

@@ -45,11 +45,7 @@ def _found(folder: Path, patterns: str) -> list[Path]:
 
 
 MODULES = (
-    Module(
-        "settle",
-        "engine/settle.py",
-        "unit/engine/test_settle*.py unit/engine/test_volatile.py",
-    ),
+    Module("settle", "engine/settle.py", "unit/engine/test_settle*.py unit/engine/test_volatile.py"),
     Module(
         "verify",
         "engine/verify.py",
@@ -108,11 +104,7 @@ MODULES = (
         "unit/screen/test_reach*.py unit/screen/test_select.py unit/screen/test_robust_selector.py "
         "unit/screen/test_layering.py unit/screen/test_depth.py",
     ),
-    Module(
-        "adb streams",
-        "adb/direct.py adb/wire.py",
-        "unit/adb/test_*.py",
-    ),
+    Module("adb streams", "adb/direct.py adb/wire.py", "unit/adb/test_*.py"),
     Module(
         "reducer",
         "desk/reduce.py desk/windows.py desk/content.py desk/desktop.py desk/state.py",

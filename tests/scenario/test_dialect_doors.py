@@ -69,10 +69,7 @@ def _body(words: Any) -> bytes:
 @live
 @pytest.mark.slow
 async def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) -> None:
-    async with (
-        world(tmp_path, clock=FastClock(10)) as w,
-        http_door(tmp_path, runtime=w.runtime) as served,
-    ):
+    async with world(tmp_path, clock=FastClock(10)) as w, http_door(tmp_path, runtime=w.runtime) as served:
         for number, (name, words) in enumerate(BACK.items(), 1):
             headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
             answer = await served.ask("POST", f"/api/actions?dialect={name}", headers, _body(words))
@@ -84,10 +81,7 @@ async def test_every_dialect_and_every_seed_goes_through_http(tmp_path: Path) ->
 
 @live
 async def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: Path) -> None:
-    async with (
-        world(tmp_path, clock=FastClock(10)) as w,
-        http_door(tmp_path, runtime=w.runtime) as served,
-    ):
+    async with world(tmp_path, clock=FastClock(10)) as w, http_door(tmp_path, runtime=w.runtime) as served:
         path = "/api/actions?dialect=anthropic_computer"
         await w.open(CONTACTS)
         click = {"action": "left_click", "coordinate": [353, 784]}
@@ -108,10 +102,7 @@ async def test_a_conversation_by_http_knows_the_picture_that_was_sent(tmp_path: 
 
 @live
 async def test_by_http_each_seed_answers_in_its_own_form(tmp_path: Path) -> None:
-    async with (
-        world(tmp_path, clock=FastClock(10)) as w,
-        http_door(tmp_path, runtime=w.runtime) as served,
-    ):
+    async with world(tmp_path, clock=FastClock(10)) as w, http_door(tmp_path, runtime=w.runtime) as served:
 
         async def answer(dialect: str, written: Any) -> Any:
             return (await served.send("POST", f"/api/actions?dialect={dialect}", written)).json["answer"]
@@ -149,10 +140,7 @@ UNREADABLE = (
 
 @live
 async def test_what_can_not_be_read_touches_nothing(tmp_path: Path) -> None:
-    async with (
-        world(tmp_path, clock=FastClock(10)) as w,
-        http_door(tmp_path, runtime=w.runtime) as served,
-    ):
+    async with world(tmp_path, clock=FastClock(10)) as w, http_door(tmp_path, runtime=w.runtime) as served:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         for query, body, told in UNREADABLE:
             answer = await served.ask("POST", f"/api/actions?{query}", headers, body)

@@ -215,10 +215,7 @@ async def test_an_adb_server_killed_during_an_action_never_repeats_it(
     config.home.chmod(0o700)
     config.policy.write_text(POLICY)
     server = server_of(config, clock, adb_env)
-    async with (
-        serve([phone], port=0) as [served],
-        Runtime.open(config, clock=clock, env=adb_env) as runtime,
-    ):
+    async with serve([phone], port=0) as [served], Runtime.open(config, clock=clock, env=adb_env) as runtime:
 
         async def connected() -> bool:
             try:

@@ -128,10 +128,7 @@ async def test_bad_arguments_are_an_answer_with_every_problem_and_what_was_meant
     assert answer.envelope is None
     assert "target: is required" in answer.text
     assert "taget: is not a field of tap; did you mean target?" in answer.text
-    assert answer.text.splitlines()[-2:] == [
-        "tap takes: target, expect, reason.",
-        "Nothing was delivered.",
-    ]
+    assert answer.text.splitlines()[-2:] == ["tap takes: target, expect, reason.", "Nothing was delivered."]
     assert answer.structured["code"] == "INVALID_ACTION"
     assert ask.world.inputs() == []
     silent = await ask("tap", target="Save")

@@ -154,9 +154,6 @@ async def test_a_secure_screen_gives_text_and_no_black_picture(w: World) -> None
 async def test_a_snapshot_is_the_picture_with_what_stands_beside_it(w: World) -> None:
     await w.open("com.google.android.contacts")
     snapshot = await w.session.snapshot()
-    assert (snapshot.device_id, snapshot.current_app) == (
-        w.session.serial,
-        "com.google.android.contacts",
-    )
+    assert (snapshot.device_id, snapshot.current_app) == (w.session.serial, "com.google.android.contacts")
     assert (snapshot.width, snapshot.height) == (1080, 2400)
     assert base64.b64decode(snapshot.screenshot_base64).startswith(b"\x89PNG")

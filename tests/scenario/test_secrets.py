@@ -209,10 +209,7 @@ class BrokenDesk:
 async def test_the_traceback_of_an_unforeseen_failure_is_logged_without_secrets(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with (
-        world(tmp_path, env=SECRETS) as w,
-        Runtime.open(w.runtime.config, env=w.runtime.env) as other,
-    ):
+    async with world(tmp_path, env=SECRETS) as w, Runtime.open(w.runtime.config, env=w.runtime.env) as other:
         other.attach_desk(BrokenDesk())  # type: ignore[arg-type]
         session = await other.session(w.serial, helper="none")
         done = await session.run({"type": "window.close", "windowId": "a"})

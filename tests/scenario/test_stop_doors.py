@@ -97,10 +97,7 @@ async def test_no_program_reaches_a_stopped_phone_also_after_the_daemon_was_kill
         await asyncio.gather(command(), program())
 
     phone = Phone(clock=SystemClock())
-    async with (
-        serve([phone], port=0) as [served],
-        lodging(tmp_path, HANDRAIL_DEVICE=served.address) as place,
-    ):
+    async with serve([phone], port=0) as [served], lodging(tmp_path, HANDRAIL_DEVICE=served.address) as place:
         over = asyncio.Event()
         async with serving(place) as desk:
             acting = asyncio.create_task(agents(place, desk, over))
@@ -111,10 +108,7 @@ async def test_no_program_reaches_a_stopped_phone_also_after_the_daemon_was_kill
             over.set()
             await acting
             refused = await desk.post("/api/actions", SWIPE)
-            assert (refused["failure_code"], "was stopped by" in refused["message"]) == (
-                "DEVICE_BUSY",
-                True,
-            )
+            assert (refused["failure_code"], "was stopped by" in refused["message"]) == ("DEVICE_BUSY", True)
             os.kill(place.resident() or 0, signal.SIGKILL)
             await until(lambda: place.resident() is None)
         done = await place.command("swipe", "up")

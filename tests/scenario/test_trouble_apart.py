@@ -41,10 +41,7 @@ async def test_a_phone_that_never_answers_makes_no_other_session_wait(tmp_path: 
 
 
 async def test_two_who_ask_for_one_phone_at_once_get_one_session(tmp_path: Path) -> None:
-    async with (
-        world(tmp_path) as w,
-        Runtime.open(w.runtime.config, env=w.runtime.env) as other,
-    ):
+    async with world(tmp_path) as w, Runtime.open(w.runtime.config, env=w.runtime.env) as other:
         one, same = await asyncio.gather(*(other.session(w.serial, helper="none") for _ in range(2)))
         assert one is same
 

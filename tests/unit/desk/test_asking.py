@@ -118,8 +118,7 @@ async def test_an_answer_counts_also_where_it_cannot_be_remembered(tmp_path: Pat
 
 
 @each(
-    ("agent", "tool", "context"),
-    [("ada", "delete", None), ("a:b", "c%d:e", "f:g"), ("agent:x", "shell", "")],
+    ("agent", "tool", "context"), [("ada", "delete", None), ("a:b", "c%d:e", "f:g"), ("agent:x", "shell", "")]
 )
 def test_keys_are_those_of_the_permissions_file(agent: str, tool: str, context: str | None) -> None:
     options = {"toolName": tool, "context": context}

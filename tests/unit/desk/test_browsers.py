@@ -27,13 +27,7 @@ async def test_the_browser_in_use_takes_the_picture(here: Office) -> None:
     request = frame["actions"][0]["requestId"]
     assert here.desk.pending.awaits_capture(one.client)
     assert not here.desk.pending.awaits_capture(other.client)
-    answer = {
-        "requestId": request,
-        "windowId": "a",
-        "kind": "capture",
-        "success": True,
-        "imageData": PNG,
-    }
+    answer = {"requestId": request, "windowId": "a", "kind": "capture", "success": True, "imageData": PNG}
     with pytest.raises(InvalidAction):
         await other.send("RENDERING_FEEDBACK", **answer)
     await one.send("RENDERING_FEEDBACK", **answer)
@@ -200,23 +194,12 @@ async def test_a_window_that_is_closed_while_its_page_waits_for_a_yes_is_an_outc
 
 async def test_a_shortcut_to_an_action_reaches_the_agent_that_made_it(here: Office) -> None:
     (one,) = await pages(here, "one")
-    shortcut = {
-        "id": "s",
-        "label": "Sort",
-        "icon": "x",
-        "type": "action",
-        "target": "sort",
-        "createdAt": 1,
-    }
+    shortcut = {"id": "s", "label": "Sort", "icon": "x", "type": "action", "target": "sort", "createdAt": 1}
     await here.do("desktop.createShortcut", shortcut=shortcut)
     await here.do("desktop.createShortcut", shortcut={**shortcut, "id": "mine"}, by="person", person=True)
     await one.send("SHORTCUT_ACTION", shortcutId="s")
     [message] = here.desk.inbox("ada").take()
-    assert (message["type"], message["shortcut_id"], message["action"]) == (
-        "shortcut_action",
-        "s",
-        "sort",
-    )
+    assert (message["type"], message["shortcut_id"], message["action"]) == ("shortcut_action", "s", "sort")
     await one.send("SHORTCUT_ACTION", shortcutId="mine")
     assert [each["shortcut_id"] for each in here.desk.inbox("console").take()] == ["mine"]
     with pytest.raises(InvalidAction):

@@ -7,13 +7,7 @@ from xml.etree import ElementTree as ET
 
 from handrail.flow.report.summary import junit_xml
 from handrail.flow.run_record import FlowRecord
-from tests.unit.flow.records_made import (
-    everything,
-    failing_contact,
-    not_run,
-    passing,
-    two_phones,
-)
+from tests.unit.flow.records_made import everything, failing_contact, not_run, passing, two_phones
 
 SECONDS = re.compile(r"\d+\.\d{3}")
 CHILDREN = {

@@ -6,13 +6,7 @@ from handrail.flow.report.page import PlacedPicture, touch_marks
 from handrail.flow.report.timeline import step_words, time_parts
 from handrail.flow.run_record import TimeBook, TimeStretch, time_parts_of
 from handrail_sim.clock import ManualClock
-from tests.unit.flow.records_made import (
-    STARTED_MS,
-    envelope,
-    failing_contact,
-    step,
-    two_phones,
-)
+from tests.unit.flow.records_made import STARTED_MS, envelope, failing_contact, step, two_phones
 
 
 def test_the_phases_of_an_action_become_parts_that_add_up() -> None:

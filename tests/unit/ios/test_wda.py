@@ -115,11 +115,7 @@ async def test_an_input_whose_session_has_ended_is_not_sent_again(wda: Wda, scri
     await wda.open_session()
     script.session = None
     failed = await failing(wda.send("/actions", {}))
-    assert (failed.code, failed.delivery, failed.retryable) == (
-        "IOS_COMMAND_ERROR",
-        "not_delivered",
-        True,
-    )
+    assert (failed.code, failed.delivery, failed.retryable) == ("IOS_COMMAND_ERROR", "not_delivered", True)
     await wda.send("/actions", {})
     assert len(script.sent("/actions")) == 2
     assert script.opened == 2

@@ -163,10 +163,7 @@ def test_a_secret_is_redacted_everywhere_but_in_what_the_engine_made_itself() ->
     }
     body = json.loads(entry_of(event, 1, redact).body)
     assert {key: body[key] for key in OURS} == dict.fromkeys(OURS, "x1710")
-    assert body["envelope"] == {
-        **dict.fromkeys(OURS_IN_ENVELOPE, "x1710"),
-        "message": "x${secret:PIN}",
-    }
+    assert body["envelope"] == {**dict.fromkeys(OURS_IN_ENVELOPE, "x1710"), "message": "x${secret:PIN}"}
     assert (body["text"], body["action"]) == ("x${secret:PIN}", {"kind": "${secret:PIN}"})
     odd = json.loads(entry_of({"envelope": ["1710"]}, 1, redact).body)
     assert odd == {"envelope": ["${secret:PIN}"]}

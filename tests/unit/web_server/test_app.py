@@ -16,11 +16,7 @@ async def test_an_action_of_the_desk_is_answered_with_its_envelope_and_journalle
     state = (await served.get("/api/desk")).json
     assert state["windows"]["monitor-0/report"]["agentId"] == "writer"
     [row] = served.runtime.journal.actions()
-    assert (row.type, row.door, row.actor) == (
-        "window.create",
-        "http",
-        {"kind": "agent", "id": "writer"},
-    )
+    assert (row.type, row.door, row.actor) == ("window.create", "http", {"kind": "agent", "id": "writer"})
 
 
 async def test_a_caller_that_hangs_up_stops_its_action(tmp_path: Path) -> None:

@@ -129,10 +129,7 @@ async def test_only_https_addresses_of_the_open_internet_can_be_told(tmp_path: P
         token = await served.log_in()
         for endpoint in PRIVATE:
             answer = await person(served, "POST", "/api/push", subscription(endpoint), token)
-            assert (answer.status, answer.json["code"]) == (422, "INVALID_ACTION"), (
-                endpoint,
-                answer.json,
-            )
+            assert (answer.status, answer.json["code"]) == (422, "INVALID_ACTION"), (endpoint, answer.json)
             assert answer.json["hint"]
         assert (service.dialled, served.context.subscriptions.all()) == ([], [])
 
@@ -357,10 +354,7 @@ async def test_a_place_that_the_environment_names_is_told_an_id_and_no_word_of_t
         if is_json:
             assert json.loads(message.body)["url"] == link
         else:
-            assert (message.headers["click"], message.body) == (
-                link,
-                b"An agent waits for your yes or no.",
-            )
+            assert (message.headers["click"], message.body) == (link, b"An agent waits for your yes or no.")
         await stop(task)
 
 
