@@ -46,16 +46,12 @@ def test_a_plain_child_of_a_list_is_a_list_item() -> None:
 @each(
     ("kind", "flags", "actions"),
     [
-        ("Button", "clickable", ["tap"]),
-        ("Button", "long-clickable", ["long_press"]),
-        ("ScrollView", "scrollable", ["scroll"]),
-        ("CheckBox", "checkable", ["check"]),
-        ("EditText", "", ["type"]),
-        ("SeekBar", "", ["adjust"]),
-        ("TextView", "", []),
+        ("Button", "clickable", ["tap"]), ("Button", "long-clickable", ["long_press"]),
+        ("ScrollView", "scrollable", ["scroll"]), ("CheckBox", "checkable", ["check"]),
+        ("EditText", "", ["type"]), ("SeekBar", "", ["adjust"]), ("TextView", "", []),
         ("CheckBox", "clickable checkable", ["tap", "check"]),
     ],
-)
+)  # fmt: skip
 def test_what_a_node_offers_follows_from_its_flags_and_class(
     kind: str, flags: str, actions: list[str]
 ) -> None:

@@ -40,17 +40,12 @@ COMPLETE: list[tuple[dict[str, Any], dict[str, Any]]] = [
 KINDS = [given["type"] for given, _ in COMPLETE]
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "tap": {"x": 0, "y": 0},
-    "swipe": {"x1": 0, "y1": 0, "x2": 0, "y2": 0, "durationMs": 300},
-    "type": {"text": ""},
-    "keyevent": {"keycode": "KEYCODE_ENTER"},
-    "launch_app": {"packageName": ""},
-    "shell": {"command": ""},
-    "run_script": {"script": "", "timeoutSec": 60},
+    "tap": {"x": 0, "y": 0}, "swipe": {"x1": 0, "y1": 0, "x2": 0, "y2": 0, "durationMs": 300},
+    "type": {"text": ""}, "keyevent": {"keycode": "KEYCODE_ENTER"}, "launch_app": {"packageName": ""},
+    "shell": {"command": ""}, "run_script": {"script": "", "timeoutSec": 60},
     "request_human_auth": {"capability": "unknown", "instruction": AUTH, "timeoutSec": 300},
-    "wait": {"durationMs": 1000},
-    "finish": {"message": "Task finished."},
-}
+    "wait": {"durationMs": 1000}, "finish": {"message": "Task finished."},
+}  # fmt: skip
 FIELDS = [(kind, name) for kind, fields in DEFAULTS.items() for name in fields]
 INVALID: dict[type, list[Any]] = {
     int: [None, True, "five", "", [], {}, float("nan"), float("inf"), "nan", "1e999"],

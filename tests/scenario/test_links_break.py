@@ -90,18 +90,12 @@ async def test_a_device_that_freezes_during_a_wait_does_not_outlast_its_deadline
 # reboots and adb servers that die under an action
 
 ACTIONS: list[dict[str, Any]] = [
-    {"type": "tap", "target": {"x": 500, "y": 900}},
-    {"type": "double_tap", "target": {"x": 500, "y": 900}},
-    {"type": "long_press", "target": {"x": 500, "y": 900}},
-    {"type": "press_key", "key": "volume_up"},
+    {"type": "tap", "target": {"x": 500, "y": 900}}, {"type": "double_tap", "target": {"x": 500, "y": 900}},
+    {"type": "long_press", "target": {"x": 500, "y": 900}}, {"type": "press_key", "key": "volume_up"},
     {"type": "swipe", "from": {"x": 500, "y": 1500}, "to": {"x": 500, "y": 600}},
-    {"type": "type_text", "text": "ada"},
-    {"type": "start_app", "package": SHOP},
-    {"type": "get_ui_tree"},
-    {"type": "screenshot"},
-    {"type": "get_logs"},
-    {"type": "shell", "command": "input keyevent 24"},
-]
+    {"type": "type_text", "text": "ada"}, {"type": "start_app", "package": SHOP}, {"type": "get_ui_tree"},
+    {"type": "screenshot"}, {"type": "get_logs"}, {"type": "shell", "command": "input keyevent 24"},
+]  # fmt: skip
 MOST: dict[str, int] = {"tap": 1, "double_tap": 2, "long_press": 1, "swipe": 1}
 """Fingers that one action puts down; no other touches the screen."""
 

@@ -26,13 +26,9 @@ NOTES = "com.handrail.notes"
 ENTER = 66
 FIRST, LAST = {"id": "first"}, {"id": "last"}
 NASTY = (
-    "; reboot",
-    "$(id) `id` $HOME",
-    'it\'s "quoted"',
-    "100%s %d %%",
-    "back\\slash & co | more > less",
+    "; reboot", "$(id) `id` $HOME", 'it\'s "quoted"', "100%s %d %%", "back\\slash & co | more > less",
     "Zoë Ångström 漢字 😀",
-)
+)  # fmt: skip
 
 
 async def _editor(w: World) -> None:

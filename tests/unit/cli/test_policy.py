@@ -51,13 +51,9 @@ def test_rules_are_listed_and_dead_ones_are_marked(handrail: Handrail, file: str
 def test_the_same_as_json(handrail: Handrail, file: str) -> None:
     rules = json.loads(handrail("policy", "check", file, "--json").out)["rules"]
     assert rules[0] == {
-        "name": "pay",
-        "verdict": "ask",
-        "remember": "never",
-        "match": {"action": "tap", "label": "Pay*"},
-        "why": "it costs money",
-        "line": 2,
-    }
+        "name": "pay", "verdict": "ask", "remember": "never", "match": {"action": "tap", "label": "Pay*"},
+        "why": "it costs money", "line": 2,
+    }  # fmt: skip
     assert "unreachable" in rules[1]
 
 

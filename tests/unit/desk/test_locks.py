@@ -46,14 +46,10 @@ def test_the_holder_is_told_that_its_own_window_exists_already() -> None:
 @each(
     ("kind", "fields"),
     [
-        ("window.move", {"x": 5, "y": 5}),
-        ("window.resize", {"w": 300, "h": 300}),
-        ("window.minimize", {}),
-        ("window.maximize", {}),
-        ("window.focus", {}),
-        ("window.capture", {}),
+        ("window.move", {"x": 5, "y": 5}), ("window.resize", {"w": 300, "h": 300}), ("window.minimize", {}),
+        ("window.maximize", {}), ("window.focus", {}), ("window.capture", {}),
     ],
-)
+)  # fmt: skip
 def test_geometry_and_focus_stay_free(kind: str, fields: dict[str, Any]) -> None:
     locked().do(kind, "a", by="bob", **fields)
 

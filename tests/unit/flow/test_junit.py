@@ -29,13 +29,9 @@ REQUIRED = {
 OPTIONAL = {
     "testsuites": {"name", "time", "tests", "failures", "errors", "skipped"},
     "testsuite": {"tests", "failures", "errors", "skipped", "time", "timestamp"},
-    "testcase": {"time", "classname"},
-    "failure": {"type", "message"},
-    "error": {"type", "message"},
-    "rerunFailure": {"message"},
-    "flakyFailure": {"message"},
-    "skipped": {"type", "message"},
-}
+    "testcase": {"time", "classname"}, "failure": {"type", "message"}, "error": {"type", "message"},
+    "rerunFailure": {"message"}, "flakyFailure": {"message"}, "skipped": {"type", "message"},
+}  # fmt: skip
 
 
 def parsed(records: list[FlowRecord]) -> ET.Element:

@@ -48,13 +48,9 @@ def test_where_the_beginning_is_missing_the_envelope_says_what_it_was(tmp_path: 
     end = {"kind": "verified", "action_id": "swipe_1_1", "terminal": True, "at_ms": 7, "envelope": envelope}
     [row] = listed(tmp_path, {"kind": "note"}, end, {"kind": "swept", "names": [], "terminal": True})
     assert row == {
-        "seq": 2,
-        "at_ms": 7,
-        "action_id": "swipe_1_1",
-        "type": "swipe",
-        "state": "verified",
+        "seq": 2, "at_ms": 7, "action_id": "swipe_1_1", "type": "swipe", "state": "verified",
         "reason": "I look for it",
-    }
+    }  # fmt: skip
 
 
 def test_an_action_of_which_nothing_but_its_beginning_is_known_is_listed(tmp_path: Path) -> None:
