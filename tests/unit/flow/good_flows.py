@@ -65,7 +65,7 @@ GOOD: list[Any] = [
 
 _SAVE = {"text": "Save"}
 AGENTEST_STEPS: list[dict[str, Any]] = [
-    {"action": "tap", "target": {"ref": "@b1"}},  # fmt: skip
+    {"action": "tap", "target": {"ref": "@b1"}},
     {"action": "tap_coordinates", "x": 1, "y": 2.5},
     {"action": "type", "target": {"id": "name", "index": 0}, "value": "Ada"},
     {"action": "clear_text", "target": {"className": "EditText"}},
