@@ -24,20 +24,10 @@ from handrail.store import Store
 from handrail.sync.openers import OpenBlock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.phone import Phone
-from tests.unit.android.private_adb import free_port, private_env
+from tests.unit.android.private_adb import free_port
 from tests.unit.cli.command import Handrail
 
-
-@pytest.fixture(autouse=True)
-def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A machine without adb; no variable of the person's own."""
-    for name in os.environ:
-        if name.startswith(("HANDRAIL_", "ANDROID_", "ADB_", "AGENTEST_")):
-            monkeypatch.delenv(name)
-    made = {**private_env(tmp_path), "HANDRAIL_ADB": str(tmp_path / "no-adb")}
-    for name, value in made.items():
-        monkeypatch.setenv(name, value)
-    return made
+pytestmark = pytest.mark.usefixtures("env")
 
 
 @contextmanager

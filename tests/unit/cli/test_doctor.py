@@ -16,25 +16,15 @@ from handrail.cli import doctor
 from handrail.cli.doctor import UDEV, DoctorCheck, UsbPhone, usb_phones
 from handrail.config import Config
 from handrail.sync.openers import OpenBlock
-from tests.unit.android.private_adb import adb_env, free_port, private_env
+from tests.unit.android.private_adb import adb_env, free_port
 from tests.unit.cli.command import Handrail
+from tests.unit.cli.conftest import wear
 
 __all__ = ["adb_env"]
 
 
-def wear(monkeypatch: pytest.MonkeyPatch, env: dict[str, str]) -> None:
-    """Only these variables."""
-    for name in os.environ:
-        if name.startswith(("HANDRAIL_", "ANDROID_", "ADB_", "AGENTEST_")):
-            monkeypatch.delenv(name)
-    for name, value in env.items():
-        monkeypatch.setenv(name, value)
-
-
 @pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without adb."""
-    wear(monkeypatch, {**private_env(tmp_path), "HANDRAIL_ADB": str(tmp_path / "no-adb")})
+def bare(env: dict[str, str], tmp_path: Path) -> Path:
     return tmp_path
 
 

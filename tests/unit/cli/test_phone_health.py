@@ -25,28 +25,9 @@ from handrail.store import Store
 from handrail.sync.openers import OpenBlock
 from handrail_sim.adbd.server import Served
 from handrail_sim.channels.attach import OWN_MAIN
-from tests.unit.android.private_adb import private_env
 from tests.unit.cli.command import Handrail
-from tests.unit.cli.test_devices import served_phones
 
-
-@pytest.fixture(autouse=True)
-def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A machine without adb; no variable of the person's own."""
-    for name in os.environ:
-        if name.startswith(("HANDRAIL_", "ANDROID_", "ADB_", "AGENTEST_")):
-            monkeypatch.delenv(name)
-    made = {**private_env(tmp_path), "HANDRAIL_ADB": str(tmp_path / "no-adb")}
-    for name, value in made.items():
-        monkeypatch.setenv(name, value)
-    return made
-
-
-@pytest.fixture
-def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    with served_phones() as [one]:
-        monkeypatch.setenv("HANDRAIL_DEVICES", one.address)
-        yield one
+pytestmark = pytest.mark.usefixtures("env")
 
 
 def has_helper(one: Served) -> bool:
