@@ -12,23 +12,25 @@ import pytest
 
 from handrail.adb.direct import Direct
 from handrail.adb.keys import PrivateKey, generate, load_or_make_keys
-from handrail.clock import SystemClock
 from handrail.errors import AdbConnectionError, DeviceOffline
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
+from tests.scenario.world import play, usual_clock
 from tests.unit.adb.phones import running, until
+
+ASYNC_RUNNER = play
 
 
 @asynccontextmanager
 async def phone(**options: bool) -> AsyncIterator[Served]:
-    async with serve([Phone(clock=SystemClock())], port=0, **options) as (served,):
+    async with serve([Phone(clock=usual_clock())], port=0, **options) as (served,):
         yield served
 
 
 @asynccontextmanager
 async def linked(served: Served, **options: object) -> AsyncIterator[Direct]:
-    link = Direct(served.host, served.port, **options)  # type: ignore[arg-type]
+    link = Direct(served.host, served.port, clock=usual_clock(), **options)  # type: ignore[arg-type]
     try:
         yield link
     finally:
