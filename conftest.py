@@ -10,6 +10,8 @@ import gc
 import inspect
 import os
 import signal
+from contextlib import AsyncExitStack, _AsyncGeneratorContextManager
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -46,13 +48,31 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Runs a coroutine function by its module's `ASYNC_RUNNER`, or by `asyncio.run` where it names none."""
+    """Runs a coroutine function by its own or its module's `ASYNC_RUNNER`, else by `asyncio.run`."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    names = pyfuncitem._fixtureinfo.argnames  # as pytest's own call of a plain function
-    run = getattr(pyfuncitem.module, "ASYNC_RUNNER", asyncio.run)
-    run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    module_runner = getattr(pyfuncitem.module, "ASYNC_RUNNER", asyncio.run)
+    run = getattr(pyfuncitem.obj, "async_runner", module_runner)
+    run(_with_open_fixtures(pyfuncitem))
     return True
+
+
+async def _with_open_fixtures(test: pytest.Function) -> None:
+    """Fixtures that are asynchronous context managers are open while the test runs, in its loop."""
+    async with AsyncExitStack() as stack:
+        values = dict(test.funcargs)
+        for name, value in values.items():
+            if isinstance(value, _AsyncGeneratorContextManager):
+                values[name] = await stack.enter_async_context(value)
+        names = test._fixtureinfo.argnames  # as pytest's own call of a plain function
+        await test.obj(**{name: values[name] for name in names})
+
+
+@pytest.fixture
+def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What `@pytest.mark.options(…)` says about how a fixture of this test is made."""
+    marker = request.node.get_closest_marker("options")
+    return dict(marker.kwargs) if marker else {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,9 +16,7 @@ MOST_SHOWN = 10
 
 
 def each(
-    names: str | Sequence[str],
-    cases: Iterable[Any],
-    ids: Callable[[Any], Any] | Iterable[Any] | None = None,
+    names: str | Sequence[str], cases: Iterable[Any], ids: Callable[[Any], Any] | Iterable[Any] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Runs a test function once for each of `cases`, within one test."""
     columns = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)

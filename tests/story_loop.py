@@ -2,7 +2,7 @@
 
 When nothing is left to run, the loop's time jumps to the next timer. Loopback connections between two ends in
 this loop stay in memory, so no bytes are under way while time jumps. Journals write in a thread: time stands
-still while anybody waits for one.
+still while anybody waits for one. While a process that the story started runs, time is real.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ class _JumpingSelector(selectors.DefaultSelector):
             return super().select(None)
         if Journal.awaited:
             return super().select(REAL_WAIT_S)
+        if self.loop.has_processes():
+            began = time.monotonic()
+            ready = super().select(timeout)
+            self.loop.elapsed += min(timeout, time.monotonic() - began)
+            return ready
         if len(self.get_map()) > 1 and (
             ready := super().select(REAL_WAIT_S)
         ):  # more than the loop's own pipe
@@ -94,6 +99,7 @@ class StoryLoop(asyncio.SelectorEventLoop):
         self.elapsed = 0.0
         self._listeners: dict[int, _Listener] = {}
         self._ports = itertools.count(FIRST_PORT)
+        self._processes: list[asyncio.SubprocessTransport] = []
         selector = _JumpingSelector()
         selector.loop = self
         super().__init__(selector)
@@ -109,6 +115,14 @@ class StoryLoop(asyncio.SelectorEventLoop):
         except Exception as error:
             done.set_exception(error)
         return done
+
+    async def subprocess_exec(self, *args: Any, **options: Any) -> Any:
+        transport, protocol = await super().subprocess_exec(*args, **options)
+        self._processes.append(transport)
+        return transport, protocol
+
+    def has_processes(self) -> bool:
+        return any(process.get_returncode() is None for process in self._processes)
 
     async def create_server(  # type: ignore[override]
         self,

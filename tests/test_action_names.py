@@ -124,24 +124,16 @@ def test_what_is_left_out_exists() -> None:
 @each(
     ("source", "expected"),
     [
-        ('{"tap"}', True),
-        ('x = {"tap": 1}', True),
-        ('x = {"type": "tap"}', False),
-        ('x = {"screenshot": asked.screenshot}', False),
-        ('x = {"screenshot": asked.other}', True),
-        ('kind == "tap"', True),
-        ('kind in ("tap", other)', True),
-        ('x = ("tap", "swipe")', True),
-        ('x = [("tap", {})]', False),
-        ('x = frozenset(["tap"])', True),
-        ('x = dict.fromkeys(("tap",))', True),
-        ('kind.startswith("tap")', True),
-        ('send("tap", 1)', False),
+        ('{"tap"}', True), ('x = {"tap": 1}', True), ('x = {"type": "tap"}', False),
+        ('x = {"screenshot": asked.screenshot}', False), ('x = {"screenshot": asked.other}', True),
+        ('kind == "tap"', True), ('kind in ("tap", other)', True), ('x = ("tap", "swipe")', True),
+        ('x = [("tap", {})]', False), ('x = frozenset(["tap"])', True),
+        ('x = dict.fromkeys(("tap",))', True), ('kind.startswith("tap")', True), ('send("tap", 1)', False),
         ('match kind:\n    case "tap":\n        pass', True),
         ('match kind:\n    case {"type": "tap"}:\n        pass', True),
         ('match kind:\n    case "a" | "tap":\n        pass', True),
     ],
-)
+)  # fmt: skip
 def test_what_decides_is_told_from_what_only_says(source: str, expected: bool) -> None:
     [(node, around), *_] = names_in(source)
     assert decides(node, around) is expected

@@ -9,14 +9,7 @@ LAYERS = [
     {"clock", "errors", "invocation", "local_socket"},
     {"trusted_file", "system"},
     {
-        "asgi_server",
-        "bind",
-        "config",
-        "hosts",
-        "http_exchange",
-        "satellites",
-        "simulator",
-        "store",
+        "asgi_server", "bind", "config", "hosts", "http_exchange", "satellites", "simulator", "store",
         "waiting",
     },
     {"device_names", "protocol"},
@@ -32,7 +25,7 @@ LAYERS = [
     {"sync"},
     {"mcp_server", "web_server"},
     {"cli", "pytest_plugin"},
-]
+]  # fmt: skip
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 FILES = sorted(ROOT.rglob("*.py"))
 
@@ -64,14 +57,8 @@ def breaches(part: str, imported: set[str]) -> set[str]:
     allowed = {other for other in LEVEL if LEVEL[other] < LEVEL[part]} | {part}
     if part in ("safety", "engine"):
         allowed -= {
-            "android",
-            "ios",
-            "browser",
-            "page",
-            "desk",
-            "adb",
-            "cdp",
-        }  # it acts on surfaces, whatever they are
+            "android", "ios", "browser", "page", "desk", "adb", "cdp",
+        }  # it acts on surfaces, whatever they are  # fmt: skip
     return imported - allowed
 
 

@@ -18,10 +18,7 @@ ELSEWHERE = {
     "handrail_eval/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "handrail_eval/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "engine/ref_store.py": (1, "a block of numbers that is waited for before it is given back"),
-    "engine/run.py": (
-        2,
-        "an action's work and its end; Queue.stop ends the one and waits for the other",
-    ),
+    "engine/run.py": (2, "an action's work and its end; Queue.stop ends the one and waits for the other"),
     "engine/session.py": (
         3,
         "its watch and its saving of refs, which Session.close ends; a picture that the next touch awaits",
@@ -32,23 +29,11 @@ ELSEWHERE = {
         2,
         "services of a simulated adbd, ended at a hang-up as Android does",
     ),
-    "handrail_sim/adbd/daemon.py": (
-        1,
-        "commands that outlive their connection; Adbd.stop ends them",
-    ),
-    "handrail_sim/adbd/services.py": (
-        1,
-        "the keyboard of a shell, closed by the shell without waiting",
-    ),
+    "handrail_sim/adbd/daemon.py": (1, "commands that outlive their connection; Adbd.stop ends them"),
+    "handrail_sim/adbd/services.py": (1, "the keyboard of a shell, closed by the shell without waiting"),
     "handrail_sim/screen/shown.py": (1, "one painting for all who ask; it outlives whoever asked first"),
-    "handrail_sim/shell/system/instrument.py": (
-        1,
-        "it outlives `am`: the process table owns it",
-    ),
-    "handrail_sim/shell/interpret.py": (
-        1,
-        "a background job: the phone's process table owns it",
-    ),
+    "handrail_sim/shell/system/instrument.py": (1, "it outlives `am`: the process table owns it"),
+    "handrail_sim/shell/interpret.py": (1, "a background job: the phone's process table owns it"),
 }
 """How many tasks a file starts by itself, and who owns them."""
 

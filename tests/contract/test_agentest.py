@@ -155,16 +155,11 @@ def test_numbers_of_the_seed_may_be_fractions_of_a_pixel() -> None:
 @each(
     "selector",
     [
-        {"ref": "@b1"},
-        {"id": "com.example:id/email"},
-        {"text": "Save"},
-        {"textContains": "Sa"},
-        {"className": "android.widget.Button"},
-        {"description": "Save the note"},
-        {"text": "Save", "index": 2},
-        {"ref": "@b1", "text": "Save", "index": 0},
+        {"ref": "@b1"}, {"id": "com.example:id/email"}, {"text": "Save"}, {"textContains": "Sa"},
+        {"className": "android.widget.Button"}, {"description": "Save the note"},
+        {"text": "Save", "index": 2}, {"ref": "@b1", "text": "Save", "index": 0},
     ],
-)
+)  # fmt: skip
 def test_every_field_of_a_selector_survives(selector: dict[str, Any]) -> None:
     given = {"action": "tap", "target": selector}
     assert write_step(read_step(given)) == given
@@ -237,24 +232,15 @@ def test_a_tool_without_a_package_means_the_connected_app(tool: str) -> None:
 @each(
     ("query", "writes"),
     [
-        ("select * from notes", False),
-        (" SELECT 1", False),
-        ("explain select 1", False),
-        ("pragma user_version", False),
-        ("delete from notes", True),
-        ("with a as (select 1) select * from a", False),
-        ("with a as (select 1) delete from notes", True),
-        ("select 1; drop table notes", True),
-        ("select 1;", False),
-        ("pragma table_info(notes)", False),
-        ("pragma user_version(3)", True),
-        ("/* select */ delete from a", True),
-        ("pragma user_version = 3", True),
-        ("insert into a values (1)", True),
-        ("drop table a", True),
+        ("select * from notes", False), (" SELECT 1", False), ("explain select 1", False),
+        ("pragma user_version", False), ("delete from notes", True),
+        ("with a as (select 1) select * from a", False), ("with a as (select 1) delete from notes", True),
+        ("select 1; drop table notes", True), ("select 1;", False), ("pragma table_info(notes)", False),
+        ("pragma user_version(3)", True), ("/* select */ delete from a", True),
+        ("pragma user_version = 3", True), ("insert into a values (1)", True), ("drop table a", True),
         ("selection", True),
     ],
-)
+)  # fmt: skip
 def test_sql_that_changes_data_is_known_as_such(query: str, writes: bool) -> None:
     action: Any = read_tool("query_db", {"packageName": "a.b", "database": "d", "query": query})[0].action
     assert action.write is writes

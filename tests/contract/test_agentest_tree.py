@@ -18,38 +18,11 @@ from handrail.screen.refs import Registry
 from handrail.screen.windows import loading_indicators
 from tests.cases import each
 from tests.unit.screen.stock_dumps import APP, node, screen
+from tests.unit.screen.test_roles import SEED
 
 BOX = (0, 100, 500, 200)
 
-# The seed's role table, row by row.
-ROLES = {
-    "android.widget.Button": "button",
-    "android.widget.ImageButton": "image_button",
-    "android.widget.EditText": "text_field",
-    "android.widget.CheckBox": "check_box",
-    "android.widget.Switch": "switch",
-    "android.widget.ToggleButton": "switch",
-    "android.widget.RadioButton": "radio_button",
-    "android.widget.SeekBar": "slider",
-    "android.widget.Spinner": "spinner",
-    "android.widget.TextView": "text_view",
-    "android.widget.ImageView": "image",
-    "android.widget.ProgressBar": "progress_bar",
-    "android.widget.ScrollView": "scroll_view",
-    "android.widget.HorizontalScrollView": "scroll_view",
-    "android.widget.ListView": "list",
-    "androidx.recyclerview.widget.RecyclerView": "list",
-    "android.webkit.WebView": "web_view",
-    "android.widget.TabWidget": "tab",
-    "android.widget.Toolbar": "toolbar",
-    "androidx.appcompat.widget.Toolbar": "toolbar",
-    "android.widget.FrameLayout": "container",
-    "android.view.ViewGroup": "container",
-    "androidx.cardview.widget.CardView": "container",
-    "androidx.compose.ui.platform.ComposeView": "container",
-    "com.facebook.react.views.view.ReactViewGroup": "container",
-    "com.example.Gauge": "unknown",
-}
+ROLES = {**{name: role for name, role in SEED.items() if name}, "com.example.Gauge": "unknown"}
 
 
 @each(("class_name", "role"), ROLES.items())
@@ -73,16 +46,12 @@ def test_a_plain_child_of_a_list_is_a_list_item() -> None:
 @each(
     ("kind", "flags", "actions"),
     [
-        ("Button", "clickable", ["tap"]),
-        ("Button", "long-clickable", ["long_press"]),
-        ("ScrollView", "scrollable", ["scroll"]),
-        ("CheckBox", "checkable", ["check"]),
-        ("EditText", "", ["type"]),
-        ("SeekBar", "", ["adjust"]),
-        ("TextView", "", []),
+        ("Button", "clickable", ["tap"]), ("Button", "long-clickable", ["long_press"]),
+        ("ScrollView", "scrollable", ["scroll"]), ("CheckBox", "checkable", ["check"]),
+        ("EditText", "", ["type"]), ("SeekBar", "", ["adjust"]), ("TextView", "", []),
         ("CheckBox", "clickable checkable", ["tap", "check"]),
     ],
-)
+)  # fmt: skip
 def test_what_a_node_offers_follows_from_its_flags_and_class(
     kind: str, flags: str, actions: list[str]
 ) -> None:

@@ -106,17 +106,13 @@ def test_a_key_is_a_name_or_a_number(key: Any) -> None:
 @each(
     ("name", "arguments", "path"),
     [
-        ("tap", {"x": "left", "y": 1}, "x"),
-        ("tap", {"x": 1, "y": 99_999}, "y"),
+        ("tap", {"x": "left", "y": 1}, "x"), ("tap", {"x": 1, "y": 99_999}, "y"),
         ("tap", {"x": 1, "y": 2, "z": 3}, "z"),
         ("long_press", {"x": 1, "y": 2, "duration": 60_001}, "duration"),
-        ("swipe", {**ENDS, "endX": None}, "endX"),
-        ("swipe", {**ENDS, "end_x": 5}, "end_x"),
-        ("type_text", {"text": 5}, "text"),
-        ("press_key", {"key": "bak"}, "key"),
-        ("tapp", {}, "type"),
+        ("swipe", {**ENDS, "endX": None}, "endX"), ("swipe", {**ENDS, "end_x": 5}, "end_x"),
+        ("type_text", {"text": 5}, "text"), ("press_key", {"key": "bak"}, "key"), ("tapp", {}, "type"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_parameter_is_named_in_the_words_of_the_tool(name: str, arguments: Any, path: str) -> None:
     refused_at(path, name, {**arguments, "reason": WHY})
 

@@ -212,16 +212,11 @@ def test_an_element_id_beside_a_selector_decides_alone(name: str) -> None:
 
 def test_the_envelope_of_a_tap_is_the_seeds_json() -> None:
     assert write_envelope(native_envelope(), "tap", {"x": 100, "y": 200}) == {
-        "action_id": "tap_1710000000000_1",
-        "timestamp": "2026-04-23T08:00:00.000Z",
-        "action_type": "tap",
-        "lifecycle_state": "pending_verification",
-        "source_module": "server",
-        "target": {"selector": {"x": 100, "y": 200}, "resolved": None},
-        "success": True,
-        "ui_fingerprint_before": "fp_before",
-        "ui_fingerprint_after": "fp_after",
-    }
+        "action_id": "tap_1710000000000_1", "timestamp": "2026-04-23T08:00:00.000Z", "action_type": "tap",
+        "lifecycle_state": "pending_verification", "source_module": "server",
+        "target": {"selector": {"x": 100, "y": 200}, "resolved": None}, "success": True,
+        "ui_fingerprint_before": "fp_before", "ui_fingerprint_after": "fp_after",
+    }  # fmt: skip
 
 
 READY = {
@@ -237,16 +232,11 @@ NATIVE_READY = {
 def test_the_envelope_of_tap_element_is_the_seeds_json() -> None:
     envelope = native_envelope(target={"selector": {"element_id": "el_ready"}, "resolved": NATIVE_READY})
     assert write_envelope(envelope, "tap_element", {"elementId": "el_ready"}) == {
-        "action_id": "tap_element_1710000000000_1",
-        "timestamp": "2026-04-23T08:00:00.000Z",
-        "action_type": "tap_element",
-        "lifecycle_state": "pending_verification",
-        "source_module": "interact",
-        "target": {"selector": {"elementId": "el_ready"}, "resolved": READY},
-        "success": True,
-        "ui_fingerprint_before": "fp_before",
-        "ui_fingerprint_after": "fp_after",
-    }
+        "action_id": "tap_element_1710000000000_1", "timestamp": "2026-04-23T08:00:00.000Z",
+        "action_type": "tap_element", "lifecycle_state": "pending_verification",
+        "source_module": "interact", "target": {"selector": {"elementId": "el_ready"}, "resolved": READY},
+        "success": True, "ui_fingerprint_before": "fp_before", "ui_fingerprint_after": "fp_after",
+    }  # fmt: skip
 
 
 def test_the_envelope_of_start_app_has_device_and_details() -> None:

@@ -74,19 +74,13 @@ def test_an_unknown_renderer_shows_nothing(renderer: Any) -> None:
 @each(
     ("value", "good"),
     [
-        (TABLE, True),
-        ({"headers": [], "rows": []}, True),
-        ({"headers": ["a"]}, False),
-        ({"rows": []}, False),
-        ({"headers": "ab", "rows": []}, False),
-        ({"headers": [1], "rows": []}, False),
-        ({"headers": [], "rows": ["ab"]}, False),
-        ({"headers": [], "rows": [[1]]}, False),
-        ({"headers": [], "rows": [], "footer": []}, False),
-        ("text", False),
-        (None, False),
+        (TABLE, True), ({"headers": [], "rows": []}, True), ({"headers": ["a"]}, False),
+        ({"rows": []}, False), ({"headers": "ab", "rows": []}, False),
+        ({"headers": [1], "rows": []}, False), ({"headers": [], "rows": ["ab"]}, False),
+        ({"headers": [], "rows": [[1]]}, False), ({"headers": [], "rows": [], "footer": []}, False),
+        ("text", False), (None, False),
     ],
-)
+)  # fmt: skip
 def test_a_table_is_headers_and_rows_of_text(value: Any, good: bool) -> None:
     assert is_table_content_data(value) is good
 
@@ -94,18 +88,12 @@ def test_a_table_is_headers_and_rows_of_text(value: Any, good: bool) -> None:
 @each(
     ("value", "good"),
     [
-        ("https://example.org", True),
-        ({"url": "https://example.org"}, True),
-        ({"url": "https://example.org", "sandbox": ""}, True),
-        ("", False),
-        ({"url": ""}, False),
-        ({"sandbox": "allow-scripts"}, False),
-        ({"url": 5}, False),
-        ({"url": "a", "sandbox": True}, False),
-        ({"url": "a", "allow": "camera"}, False),
-        (None, False),
+        ("https://example.org", True), ({"url": "https://example.org"}, True),
+        ({"url": "https://example.org", "sandbox": ""}, True), ("", False), ({"url": ""}, False),
+        ({"sandbox": "allow-scripts"}, False), ({"url": 5}, False), ({"url": "a", "sandbox": True}, False),
+        ({"url": "a", "allow": "camera"}, False), (None, False),
     ],
-)
+)  # fmt: skip
 def test_an_iframe_is_an_address_or_an_object_with_one(value: Any, good: bool) -> None:
     assert is_iframe_content_data(value) is good
 

@@ -165,7 +165,6 @@ def test_maximise_fills_the_viewport_and_saves_the_bounds() -> None:
     window = scene.window("a")
     assert scene.bounds("a") == (0, 0, 1280, 720)
     assert window.maximized
-    assert window.previous_bounds is not None
     assert window.previous_bounds.x == 80
 
 
@@ -294,10 +293,7 @@ def test_update_content_may_change_the_renderer() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "fields"),
-    [
-        ("window.setContent", {"content": TABLE}),
-        ("window.updateContent", {"operation": {"op": "clear"}}),
-    ],
+    [("window.setContent", {"content": TABLE}), ("window.updateContent", {"operation": {"op": "clear"}})],
 )
 def test_only_the_holder_of_the_lock_updates_a_locked_window(kind: str, fields: dict[str, Any]) -> None:
     scene = Scene("a")

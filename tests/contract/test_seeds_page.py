@@ -15,22 +15,21 @@ from tests.scenario.test_mcp_answers import CONTACTS
 from tests.scenario.world import play, world
 from tests.unit.desk.scene import NOW, Scene
 
+ASYNC_RUNNER = play
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = " ".join((ROOT / "docs/seeds.md").read_text().split())
 TABLE: dict[str, Any] = {"renderer": "text", "data": "x"}
 
 
-def test_launch_app_starts_what_the_icon_starts_and_not_by_monkey(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with world(tmp_path) as w:
-            action = parse_step({"type": "launch_app", "packageName": CONTACTS}).normalised.native
-            assert action is not None
-            done = await w.session.run(action)
-            assert done.success, done.to_json()
-            assert (done.verification and done.verification.observed) == CONTACTS
-            assert "monkey" not in done.to_json()
-
-    play(story())
+async def test_launch_app_starts_what_the_icon_starts_and_not_by_monkey(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        action = parse_step({"type": "launch_app", "packageName": CONTACTS}).normalised.native
+        assert action is not None
+        done = await w.session.run(action)
+        assert done.success, done.to_json()
+        assert (done.verification and done.verification.observed) == CONTACTS
+        assert "monkey" not in done.to_json()
     assert "`am start -n`" in PAGE
 
 

@@ -105,7 +105,6 @@ def adb(place: Place) -> tuple[str]:
 def test_from_connect_to_a_verified_tap_without_reading_anything(
     phone: subprocess.Popen[str], person: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert phone.stdout is not None
     address = json.loads(phone.stdout.readline())["connect"]
     began, commands = time.monotonic(), 1
     talk = subprocess.Popen(

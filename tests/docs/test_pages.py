@@ -24,8 +24,7 @@ def load_generator() -> ModuleType:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["actions.md", "errors.md", "safety.md", "dialects.md", "telemetry.md", "troubleshooting.md"],
+    "name", ["actions.md", "errors.md", "safety.md", "dialects.md", "telemetry.md", "troubleshooting.md"]
 )
 def test_a_generated_page_is_what_the_code_says(name: str) -> None:
     assert (ROOT / "docs" / name).read_text() == load_generator().pages()[name], "run `make docs`"

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(
         not HAS_TOOLS and "HANDRAIL_REQUIRE_SITE" not in os.environ,
         reason="`make site` installs what builds the site",
-    ),
+    )
 ]
 MARKDOWN = sorted(
     path

@@ -7,13 +7,9 @@ below 100 ms.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +25,7 @@ from handrail.screen.node import Screen  # noqa: E402
 from handrail.screen.parse import parse  # noqa: E402
 from handrail.screen.windows import loading_indicators, system_dialogs  # noqa: E402
 from tests.corpus import CORPUS  # noqa: E402
+from tests.fuzz.tally import Report, Tally, main  # noqa: E402
 from tests.unit.screen.stock_dumps import hierarchy, node  # noqa: E402
 
 GOAL_MS = 100.0
@@ -137,23 +134,12 @@ def mutants(count: int, seed: int) -> Iterator[bytes]:
         yield data
 
 
-@dataclass
-class Tally:
-    """What a run saw."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    slowest_ms: float = 0.0
-    slowest: bytes = b""
-
-    def take(self, data: bytes) -> None:
-        started = time.process_time()
-        screen = read(data)
-        if screen is not None:
-            use(screen)
-        spent_ms = (time.process_time() - started) * 1000
-        self.outcomes["refused" if screen is None else "mended" if screen.warnings else "read"] += 1
-        if spent_ms > self.slowest_ms:
-            self.slowest_ms, self.slowest = spent_ms, data
+def take(data: bytes, _: int) -> str:
+    screen = read(data)
+    if screen is None:
+        return "refused"
+    use(screen)
+    return "mended" if screen.warnings else "read"
 
 
 def read(data: bytes) -> Screen | None:
@@ -179,33 +165,9 @@ def use(screen: Screen) -> None:
     system_dialogs(screen)
 
 
-def run(count: int, seed: int, report: Callable[[str], None] = lambda line: None) -> Tally:
-    """Runs `count` mutations; a failure leaves the guilty bytes beside the script's report."""
-    tally = Tally()
-    for number, data in enumerate(mutants(count, seed), start=1):
-        try:
-            tally.take(data)
-        except Exception:
-            report(f"failed at dump {number} of seed {seed}: {data[:2000]!r}")
-            raise
-        if number % 1000 == 0:
-            report(f"{number} dumps, {dict(tally.outcomes)}, slowest {tally.slowest_ms:.1f} ms")
-    return tally
-
-
-def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--count", type=int, default=100_000)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--save-slowest", type=Path, help="write the slowest dump to this file")
-    given = arguments.parse_args()
-    tally = run(given.count, given.seed, report=lambda line: print(line, flush=True))  # noqa: T201
-    verdict = "within" if tally.slowest_ms < GOAL_MS else "ABOVE"
-    print(f"{dict(tally.outcomes)}; slowest {tally.slowest_ms:.1f} ms, {verdict} {GOAL_MS:.0f} ms")  # noqa: T201
-    if given.save_slowest:
-        given.save_slowest.write_bytes(tally.slowest)
-    return 0
+def run(count: int, seed: int, report: Report = str) -> Tally:
+    return Tally.of(mutants(count, seed), take, report)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(run, __doc__, 100_000, GOAL_MS))

@@ -6,14 +6,10 @@ written, read back the same, and linted. Prints the slowest input (CPU time); th
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +22,7 @@ from handrail.flow.check import lint  # noqa: E402
 from handrail.flow.document import FlowDocument, loads  # noqa: E402
 from handrail.flow.parse import MAX_BYTES, text_with_caret  # noqa: E402
 from handrail.flow.write import flat_yaml, write_flow  # noqa: E402
+from tests.fuzz.tally import Report, Tally, main  # noqa: E402
 from tests.unit.flow.good_flows import AGENTEST_STEPS, GOOD  # noqa: E402
 
 GOAL_MS = 2_000.0
@@ -106,47 +103,9 @@ def use(text: str) -> str:
     return "read"
 
 
-@dataclass
-class Tally:
-    """What a run saw."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    slowest_ms: float = 0.0
-    slowest: str = ""
-
-    def take(self, text: str) -> None:
-        started = time.process_time()
-        self.outcomes[use(text)] += 1
-        spent_ms = (time.process_time() - started) * 1000
-        if spent_ms > self.slowest_ms:
-            self.slowest_ms, self.slowest = spent_ms, text
-
-
-def run(count: int, seed: int, report: Callable[[str], None] = lambda line: None) -> Tally:
-    """Runs `count` texts; a failure names its number and shows the guilty text."""
-    tally = Tally()
-    for number, text in enumerate(inputs(count, seed), start=1):
-        try:
-            tally.take(text)
-        except Exception:
-            report(f"failed at input {number} of seed {seed}: {text[:2000]!r}")
-            raise
-        if number % 10_000 == 0:
-            report(f"{number} inputs, {dict(tally.outcomes)}, slowest {tally.slowest_ms:.1f} ms")
-    return tally
-
-
-def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--count", type=int, default=100_000)
-    arguments.add_argument("--seed", type=int, default=1)
-    given = arguments.parse_args()
-    tally = run(given.count, given.seed, report=lambda line: print(line, flush=True))  # noqa: T201
-    verdict = "within" if tally.slowest_ms < GOAL_MS else "ABOVE"
-    print(f"{dict(tally.outcomes)}; slowest {tally.slowest_ms:.1f} ms, {verdict} {GOAL_MS:.0f} ms")  # noqa: T201
-    print(f"slowest: {tally.slowest[:200]!r}")  # noqa: T201
-    return 0
+def run(count: int, seed: int, report: Report = str) -> Tally:
+    return Tally.of(inputs(count, seed), lambda text, _: use(text), report)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(run, __doc__, 100_000, GOAL_MS))

@@ -6,13 +6,9 @@ that writes actions. Prints the slowest input (CPU time of all parsers together)
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +28,7 @@ from handrail.protocol.content import is_content_update_operation_valid, is_wind
 from handrail.protocol.flow import Flow, FlowTrace, Step  # noqa: E402
 from handrail.protocol.message import CLIENT_MESSAGE, SERVER_MESSAGE  # noqa: E402
 from handrail.protocol.read import action_from, invalid_action, read_action, read_json  # noqa: E402
+from tests.fuzz.tally import Report, Tally, main  # noqa: E402
 from tests.unit.protocol.damage import mutants  # noqa: E402
 
 GOAL_MS = 2_000.0
@@ -119,60 +116,21 @@ def use_command_line(text: str, dialect: str) -> None:
         assert result["ok"] or 1 <= result["line"] <= text.count("\n") + 1
 
 
-@dataclass
-class Tally:
-    """What a run saw."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    slowest_ms: float = 0.0
-    slowest: bytes = b""
-
-    def take(self, data: bytes, number: int) -> None:
-        started = time.process_time()
-        self.outcomes[self._use(data, number)] += 1
-        spent_ms = (time.process_time() - started) * 1000
-        if spent_ms > self.slowest_ms:
-            self.slowest_ms, self.slowest = spent_ms, data
-
-    def _use(self, data: bytes, number: int) -> str:
-        text = data.decode("utf-8", "surrogateescape")
-        taken = not refused(lambda: use_bytes(data))
-        refused(lambda: use_text(text))
-        refused(lambda: use_command_line(text, DIALECTS[number % len(DIALECTS)]))
-        parsed: list[Any] = []
-        if refused(lambda: parsed.append(read_json(data))):
-            return "no JSON"
-        assert 1 <= line_of(text, split_path("expect.all[1].target")) <= text.count("\n") + 1
-        return "read" if use_data(parsed[0]) or taken else "refused"
+def use(data: bytes, number: int) -> str:
+    text = data.decode("utf-8", "surrogateescape")
+    taken = not refused(lambda: use_bytes(data))
+    refused(lambda: use_text(text))
+    refused(lambda: use_command_line(text, DIALECTS[number % len(DIALECTS)]))
+    parsed: list[Any] = []
+    if refused(lambda: parsed.append(read_json(data))):
+        return "no JSON"
+    assert 1 <= line_of(text, split_path("expect.all[1].target")) <= text.count("\n") + 1
+    return "read" if use_data(parsed[0]) or taken else "refused"
 
 
-def run(count: int, seed: int, report: Callable[[str], None] = lambda line: None) -> Tally:
-    """Runs `count` inputs; a failure names its number and shows the guilty bytes."""
-    tally = Tally()
-    for number, data in enumerate(mutants(count, seed), start=1):
-        try:
-            tally.take(data, number)
-        except Exception:
-            report(f"failed at input {number} of seed {seed}: {data[:2000]!r}")
-            raise
-        if number % 10_000 == 0:
-            report(f"{number} inputs, {dict(tally.outcomes)}, slowest {tally.slowest_ms:.1f} ms")
-    return tally
-
-
-def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--count", type=int, default=200_000)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--save-slowest", type=Path, help="write the slowest input to this file")
-    given = arguments.parse_args()
-    tally = run(given.count, given.seed, report=lambda line: print(line, flush=True))  # noqa: T201
-    verdict = "within" if tally.slowest_ms < GOAL_MS else "ABOVE"
-    print(f"{dict(tally.outcomes)}; slowest {tally.slowest_ms:.1f} ms, {verdict} {GOAL_MS:.0f} ms")  # noqa: T201
-    if given.save_slowest:
-        given.save_slowest.write_bytes(tally.slowest)
-    return 0
+def run(count: int, seed: int, report: Report = str) -> Tally:
+    return Tally.of(mutants(count, seed), use, report)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(run, __doc__, 200_000, GOAL_MS))

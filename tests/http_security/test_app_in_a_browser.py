@@ -65,21 +65,17 @@ async def _in_a_frame(served: Door, path: str) -> Any:
 
 
 @pytest.mark.slow
-def test_an_app_reaches_its_own_files_and_nothing_else(tmp_path: Path) -> None:
+async def test_an_app_reaches_its_own_files_and_nothing_else(tmp_path: Path) -> None:
     path = chromium()
     if path is None:
         turn_away = pytest.fail if os.environ.get("HANDRAIL_REQUIRE_BROWSER") == "1" else pytest.skip
         turn_away("no Chromium found: install it, or name it in CHROME_BIN")
     _app(tmp_path)
-
-    async def story() -> None:
-        async with door(tmp_path) as served, asyncio.timeout(60):
-            origin, told = await _in_a_frame(served, path)
-            assert (origin, told["origin"]) == ("null", "null")
-            assert (told["value"], told["own"]) == (7, 5)
-            for name in ("api", "opaque", "socket"):
-                assert told[name] == "TypeError", told
-            for name in ("cookie", "parent", "store"):
-                assert told[name] == "SecurityError", told
-
-    asyncio.run(story())
+    async with door(tmp_path) as served, asyncio.timeout(60):
+        origin, told = await _in_a_frame(served, path)
+        assert (origin, told["origin"]) == ("null", "null")
+        assert (told["value"], told["own"]) == (7, 5)
+        for name in ("api", "opaque", "socket"):
+            assert told[name] == "TypeError", told
+        for name in ("cookie", "parent", "store"):
+            assert told[name] == "SecurityError", told

@@ -22,7 +22,7 @@ from handrail.desk.hub import MOST_BEHIND
 from handrail.protocol.read import MAX_BYTES
 from handrail.web_server.websocket import MOST_TEXT
 from tests.scenario.world import until
-from tests.unit.web_server.door import TOKEN, WINDOW, door, frame_of
+from tests.unit.web_server.door import TOKEN, WINDOW, Door, door, frame_of
 
 PROGRAM = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 CLOSE = {"type": "window.close", "windowId": "report"}
@@ -158,11 +158,10 @@ async def test_a_hundred_thousand_actions_are_refused_packed_listed_or_interacte
             assert (error["code"], error["path"]) == ("INVALID_ACTION", "interactions")
 
 
-async def test_a_body_is_read_to_its_limit_only_also_when_it_does_not_say_its_size(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        told = await served.ask("POST", "/api/actions", PROGRAM | {"Content-Length": str(MAX_BYTES + 1)}, b"")
-        assert (told.status, told.json["code"]) == (413, "TOO_LARGE")
-        assert await _chunked(served.port) == 413
+async def test_a_body_is_read_to_its_limit_only_also_when_it_does_not_say_its_size(served: Door) -> None:
+    told = await served.ask("POST", "/api/actions", PROGRAM | {"Content-Length": str(MAX_BYTES + 1)}, b"")
+    assert (told.status, told.json["code"]) == (413, "TOO_LARGE")
+    assert await _chunked(served.port) == 413
 
 
 async def _chunked(port: int) -> int:

@@ -15,8 +15,10 @@ from websockets.frames import Frame, Opcode
 from handrail.asgi_server import BODY_S, HEAD_S, MOST_CONNECTIONS
 from handrail.bind import listen
 from handrail.web_server.server import serving
-from tests.scenario.world import until
+from tests.scenario.world import play_live, until
 from tests.unit.web_server.door import TOKEN, WINDOW, Door, door, frame_of
+
+ASYNC_RUNNER = play_live  # deadlines of 0.3 s: what a busy machine takes away is no part of them
 
 HEADS = {
     "nothing": b"",
@@ -65,30 +67,22 @@ def test_the_deadlines_are_a_few_seconds() -> None:
 
 
 @pytest.mark.parametrize("sent", HEADS.values(), ids=HEADS)
-def test_half_a_head_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+async def test_half_a_head_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     _hurry(monkeypatch)
-
-    async def story() -> None:
-        async with door(tmp_path) as served, _line(served) as (reader, writer):
-            writer.write(sent)
-            assert (await _hung_up(reader)).startswith(b"HTTP/1.1 408" if sent else b"")
-            assert (await served.ask("GET", "/healthz")).status == 200
-
-    asyncio.run(story())
+    async with door(tmp_path) as served, _line(served) as (reader, writer):
+        writer.write(sent)
+        assert (await _hung_up(reader)).startswith(b"HTTP/1.1 408" if sent else b"")
+        assert (await served.ask("GET", "/healthz")).status == 200
 
 
-def test_a_head_that_trickles_in_is_dropped_at_the_same_time(
+async def test_a_head_that_trickles_in_is_dropped_at_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _hurry(monkeypatch)
-
-    async def story() -> None:
-        async with door(tmp_path) as served, _line(served) as (reader, writer):
-            sending = asyncio.create_task(_trickle(writer, b"GET /healthz HTTP/1.1\r\n", b"X: y\r\n"))
-            assert _says(408, await _hung_up(reader))
-            sending.cancel()
-
-    asyncio.run(story())
+    async with door(tmp_path) as served, _line(served) as (reader, writer):
+        sending = asyncio.create_task(_trickle(writer, b"GET /healthz HTTP/1.1\r\n", b"X: y\r\n"))
+        assert _says(408, await _hung_up(reader))
+        sending.cancel()
 
 
 async def _trickle(writer: asyncio.StreamWriter, first: bytes, more: bytes) -> None:
@@ -98,51 +92,39 @@ async def _trickle(writer: asyncio.StreamWriter, first: bytes, more: bytes) -> N
         await asyncio.sleep(0.02)
 
 
-def test_a_second_head_on_the_same_line_has_its_own_deadline(
+async def test_a_second_head_on_the_same_line_has_its_own_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _hurry(monkeypatch)
-
-    async def story() -> None:
-        async with door(tmp_path) as served, _line(served) as (reader, writer):
-            writer.write(f"GET /healthz HTTP/1.1\r\nHost: {served.host}\r\n\r\nGET /hea".encode())
-            assert b"200 OK" in (answer := await _hung_up(reader))
-            assert b" 408 " in answer
-
-    asyncio.run(story())
+    async with door(tmp_path) as served, _line(served) as (reader, writer):
+        writer.write(f"GET /healthz HTTP/1.1\r\nHost: {served.host}\r\n\r\nGET /hea".encode())
+        assert b"200 OK" in (answer := await _hung_up(reader))
+        assert b" 408 " in answer
 
 
-def test_a_body_that_trickles_in_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_trickles_in_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _hurry(monkeypatch)
-
-    async def story() -> None:
-        async with door(tmp_path) as served:
-            for how, more in (("Content-Length: 9000", b" "), ("Transfer-Encoding: chunked", b"1\r\n \r\n")):
-                async with _line(served) as (reader, writer):
-                    sending = asyncio.create_task(_trickle(writer, _post(served, how), more))
-                    assert _says(408, await _hung_up(reader))
-                    sending.cancel()
-            assert served.desk.state.windows == {}
-
-    asyncio.run(story())
+    async with door(tmp_path) as served:
+        for how, more in (("Content-Length: 9000", b" "), ("Transfer-Encoding: chunked", b"1\r\n \r\n")):
+            async with _line(served) as (reader, writer):
+                sending = asyncio.create_task(_trickle(writer, _post(served, how), more))
+                assert _says(408, await _hung_up(reader))
+                sending.cancel()
+        assert served.desk.state.windows == {}
 
 
-def test_slow_lines_take_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_lines_take_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many half requests as there are places: who comes then is refused, and served when they are gone."""
     _hurry(monkeypatch)
     monkeypatch.setattr("handrail.asgi_server.MOST_CONNECTIONS", 40)
-
-    async def story() -> None:
-        async with door(tmp_path) as served:
-            lines = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(60)]
-            for _, writer in lines:
-                writer.write(b"GET / HTTP/1.1\r\n")
-            await asyncio.gather(*(_hung_up(reader) for reader, _ in lines))
-            assert (await served.ask("GET", "/healthz")).status == 200
-            for _, writer in lines:
-                writer.transport.abort()
-
-    asyncio.run(story())
+    async with door(tmp_path) as served:
+        lines = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(60)]
+        for _, writer in lines:
+            writer.write(b"GET / HTTP/1.1\r\n")
+        await asyncio.gather(*(_hung_up(reader) for reader, _ in lines))
+        assert (await served.ask("GET", "/healthz")).status == 200
+        for _, writer in lines:
+            writer.transport.abort()
 
 
 def test_a_place_is_free_for_200_clients() -> None:

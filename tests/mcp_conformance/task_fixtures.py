@@ -27,14 +27,9 @@ from handrail.mcp_server.server import owner_of_request, tool_result
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams
 NAMES = (
-    "greet",
-    "slow_compute",
-    "failing_job",
-    "protocol_error_job",
-    "confirm_delete",
-    "multi_input",
+    "greet", "slow_compute", "failing_job", "protocol_error_job", "confirm_delete", "multi_input",
     "test_tool_with_task",
-)
+)  # fmt: skip
 ONLY_AS_TASKS = ("failing_job", "test_tool_with_task")
 
 

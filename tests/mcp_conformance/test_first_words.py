@@ -37,7 +37,6 @@ def test_a_client_that_asks_everything_at_once_is_answered_once_and_in_order(
     pipe = subprocess.PIPE
     try:
         with subprocess.Popen([*HANDRAIL, "mcp"], env=env, stdin=pipe, stdout=pipe, text=True) as process:
-            assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
             process.stdin.flush()

@@ -26,44 +26,28 @@ __all__ = ["handrail"]
 WHY = {"reason": "I try it"}
 READS = {"expect", "wait_for", "get_ui_tree", "screenshot", "devices", "what_changed"}
 MISTAKES: list[tuple[str, dict[str, Any]]] = [
-    ("tap", {"target": "Dispaly", **WHY}),
-    ("tap", {"target": "Zebra crossing", **WHY}),
-    ("tap", {"target": "@b999", **WHY}),
-    ("tap", {"target": "Display"}),
-    ("tap", {"x": 10, **WHY}),
-    ("tap", {"target": {"tekst": "Display"}, **WHY}),
-    ("tap", {"target": "", **WHY}),
+    ("tap", {"target": "Dispaly", **WHY}), ("tap", {"target": "Zebra crossing", **WHY}),
+    ("tap", {"target": "@b999", **WHY}), ("tap", {"target": "Display"}), ("tap", {"x": 10, **WHY}),
+    ("tap", {"target": {"tekst": "Display"}, **WHY}), ("tap", {"target": "", **WHY}),
     ("tap", {"target": {"class_name": "TextView"}, **WHY}),
     ("tap", {"target": {"role": "slider", "within": {"id": "nowhere"}}, **WHY}),
     ("tap", {"target": "9999,9999", **WHY}),
     ("tap", {"target": "Display", "expect": "Zebra crossing", **WHY}),
-    ("click", {"target": "Display", **WHY}),
-    ("type_text", {"text": "hello", **WHY}),
+    ("click", {"target": "Display", **WHY}), ("type_text", {"text": "hello", **WHY}),
     ("type_text", {"target": "Display", "text": "hello", **WHY}),
-    ("type_text", {"target": "Search settings", **WHY}),
-    ("start_app", {"package": "Notes", **WHY}),
-    ("start_app", {"name": "Nots", **WHY}),
-    ("start_app", {"name": "Zebra", **WHY}),
-    ("start_app", WHY),
+    ("type_text", {"target": "Search settings", **WHY}), ("start_app", {"package": "Notes", **WHY}),
+    ("start_app", {"name": "Nots", **WHY}), ("start_app", {"name": "Zebra", **WHY}), ("start_app", WHY),
     ("start_app", {"package": "com.handrail.notes", "name": "Notes", **WHY}),
-    ("stop_app", {"package": "com.handrail.noets", **WHY}),
-    ("scroll_to", {"target": "Zebra", **WHY}),
-    ("scroll_to", {"target": "Display", "direction": "downwards", **WHY}),
-    ("swipe", WHY),
-    ("press_key", {"key": "bakc", **WHY}),
-    ("wait_for", {"visible": "Zebra", "timeout_ms": 100}),
-    ("wait_for", {}),
-    ("expect", {"visible": "Zebra"}),
-    ("expect", {}),
-    ("expect", {"target": "Display", "equals": "Screen"}),
-    ("request_human_auth", {}),
-    ("request_human_auth", {"instruction": " "}),
-    ("get_ui_tree", {"format": "xml"}),
-    ("connect", {"device": "nowhere"}),
-    ("run_flow", {"path": "nowhere.yaml", **WHY}),
+    ("stop_app", {"package": "com.handrail.noets", **WHY}), ("scroll_to", {"target": "Zebra", **WHY}),
+    ("scroll_to", {"target": "Display", "direction": "downwards", **WHY}), ("swipe", WHY),
+    ("press_key", {"key": "bakc", **WHY}), ("wait_for", {"visible": "Zebra", "timeout_ms": 100}),
+    ("wait_for", {}), ("expect", {"visible": "Zebra"}), ("expect", {}),
+    ("expect", {"target": "Display", "equals": "Screen"}), ("request_human_auth", {}),
+    ("request_human_auth", {"instruction": " "}), ("get_ui_tree", {"format": "xml"}),
+    ("connect", {"device": "nowhere"}), ("run_flow", {"path": "nowhere.yaml", **WHY}),
     ("long_press", {"target": "Display", "duration": "1s", **WHY}),
     ("open_url", {"url": "example.com", **WHY}),
-]
+]  # fmt: skip
 OF_PYTHON = re.compile(
     r"\{'|\['|': |\bNone\b|\bTrue\b|\bFalse\b|<class |<\w+ object|\b(Selector|Point|Condition)\("
     r"|Capability\.|dict\[|\bstr\b"
@@ -121,31 +105,16 @@ ACTIONS_ELSEWHERE = {"open_url": {"open_url"}}
 """Another profile has it, and the answer says which."""
 
 COMMANDS = [
-    "tap Dispaly",
-    "tap",
-    "tap --text Zebra --index -1",
-    "start-app Notes",
-    "start-app",
-    "swipe",
-    "swipe sideways",
-    "expect-visible Zebra",
-    "request-human-auth",
-    "scroll-to Zebra",
-    "press-key bakc",
-    "wait-for",
-    "set-network",
-    "expect-text Bank",
-    "open-url example.com",
+    "tap Dispaly", "tap", "tap --text Zebra --index -1", "start-app Notes", "start-app", "swipe",
+    "swipe sideways", "expect-visible Zebra", "request-human-auth", "scroll-to Zebra", "press-key bakc",
+    "wait-for", "set-network", "expect-text Bank", "open-url example.com",
     "long-press Bank --duration-ms soon",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_the_same_mistakes_on_the_command_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    handrail: Handrail,
-    line: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handrail: Handrail, line: str
 ) -> None:
     monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path))
     done = handrail(*line.split(), "--sim")

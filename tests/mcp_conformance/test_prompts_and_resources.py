@@ -48,29 +48,24 @@ async def lived(d: Door, client: Client) -> None:
 
 
 @BOTH
-def test_prompts_are_listed_and_filled_in(tmp_path: Path, mode: str) -> None:
-    async def story() -> None:
-        async with door(tmp_path) as d, d.client(mode) as client:
-            listed = {one.name: one for one in (await client.list_prompts()).prompts}
-            assert list(listed) == ["drive_phone", "write_flow"]
-            drive = await client.get_prompt(
-                "drive_phone", {"task": "Add Ada {to} the contacts", "device": "x"}
-            )
-            assert "Add Ada {to} the contacts" in texts(drive)
-            assert "`connect` to x" in texts(drive)
-            await lived(d, client)
-            written = texts(await client.get_prompt("write_flow", {"name": "ada"}))
-            flow = written[written.index(f"# {FRAME}") :]
-            kinds = [step.action.type for step in loads(flow).flow.steps if hasattr(step, "action")]
-            assert kinds[:2] == ["tap", "type_text"]
-            assert CONTACTS in flow
-            for wrong in ({}, {"task": " "}, {"task": "x", "more": "y"}, {"task": "x" * 5_000}):
-                with pytest.raises(MCPError):
-                    await client.get_prompt("drive_phone", wrong)
-            with pytest.raises(MCPError, match="drive_phone"):
-                await client.get_prompt("nothing", {})
-
-    play_live(story())
+async def test_prompts_are_listed_and_filled_in(tmp_path: Path, mode: str) -> None:
+    async with door(tmp_path) as d, d.client(mode) as client:
+        listed = {one.name: one for one in (await client.list_prompts()).prompts}
+        assert list(listed) == ["drive_phone", "write_flow"]
+        drive = await client.get_prompt("drive_phone", {"task": "Add Ada {to} the contacts", "device": "x"})
+        assert "Add Ada {to} the contacts" in texts(drive)
+        assert "`connect` to x" in texts(drive)
+        await lived(d, client)
+        written = texts(await client.get_prompt("write_flow", {"name": "ada"}))
+        flow = written[written.index(f"# {FRAME}") :]
+        kinds = [step.action.type for step in loads(flow).flow.steps if hasattr(step, "action")]
+        assert kinds[:2] == ["tap", "type_text"]
+        assert CONTACTS in flow
+        for wrong in ({}, {"task": " "}, {"task": "x", "more": "y"}, {"task": "x" * 5_000}):
+            with pytest.raises(MCPError):
+                await client.get_prompt("drive_phone", wrong)
+        with pytest.raises(MCPError, match="drive_phone"):
+            await client.get_prompt("nothing", {})
 
 
 async def test_every_resource_can_be_read_and_marks_what_the_device_says(tmp_path: Path) -> None:
@@ -121,11 +116,10 @@ async def test_no_secret_leaves_by_a_resource_or_a_prompt(tmp_path: Path) -> Non
         assert SECRET not in texts(await client.get_prompt("write_flow", {}))
 
 
-async def test_what_is_announced_early_is_what_is_served(tmp_path: Path) -> None:
-    async with door(tmp_path) as d:
-        can = d.server.get_capabilities().model_dump(by_alias=True, exclude_none=True)
-        assert {name: one for name, one in can.items() if one} == {
-            "prompts": {"listChanged": False},
-            "resources": {"subscribe": False, "listChanged": False},
-            "tools": {"listChanged": False},
-        }
+async def test_what_is_announced_early_is_what_is_served(d: Door) -> None:
+    can = d.server.get_capabilities().model_dump(by_alias=True, exclude_none=True)
+    assert {name: one for name, one in can.items() if one} == {
+        "prompts": {"listChanged": False},
+        "resources": {"subscribe": False, "listChanged": False},
+        "tools": {"listChanged": False},
+    }

@@ -71,15 +71,8 @@ class Runner:
 def collect(module: Module, runner: Runner) -> int:
     """Runs pytest up to the runner's loop. The exit status is pytest's."""
     words = [
-        "-q",
-        "--assert=plain",
-        "--capture=sys",
-        "--timeout=0",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-    ]
+        "-q", "--assert=plain", "--capture=sys", "--timeout=0", "-p", "no:cacheprovider", "-p", "no:xdist",
+    ]  # fmt: skip
     places = [f"--rootdir={ROOT}", f"--config-file={ROOT / 'pyproject.toml'}"]
     return int(pytest.main([*words, *places, *map(str, module.guards())], plugins=[runner]))
 

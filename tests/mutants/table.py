@@ -45,11 +45,7 @@ def _found(folder: Path, patterns: str) -> list[Path]:
 
 
 MODULES = (
-    Module(
-        "settle",
-        "engine/settle.py",
-        "unit/engine/test_settle*.py unit/engine/test_volatile.py",
-    ),
+    Module("settle", "engine/settle.py", "unit/engine/test_settle*.py unit/engine/test_volatile.py"),
     Module(
         "verify",
         "engine/verify.py",
@@ -60,7 +56,7 @@ MODULES = (
     Module(
         "permit",
         "safety/authorize.py engine/action_guard.py engine/gestures.py",
-        "unit/safety/test_authorize*.py unit/engine/test_gestures.py unit/safety/test_question.py "
+        "unit/safety/test_authorize*.py unit/engine/test_gestures*.py unit/safety/test_question.py "
         "unit/safety/test_grants.py scenario/test_approval.py scenario/test_policy.py "
         "scenario/test_own_hand.py scenario/test_takeover.py scenario/test_fingers_and_keys.py "
         "attacks/test_attacks.py",
@@ -108,11 +104,7 @@ MODULES = (
         "unit/screen/test_reach*.py unit/screen/test_select.py unit/screen/test_robust_selector.py "
         "unit/screen/test_layering.py unit/screen/test_depth.py",
     ),
-    Module(
-        "adb streams",
-        "adb/direct.py adb/wire.py",
-        "unit/adb/test_*.py",
-    ),
+    Module("adb streams", "adb/direct.py adb/wire.py", "unit/adb/test_*.py"),
     Module(
         "reducer",
         "desk/reduce.py desk/windows.py desk/content.py desk/state.py",

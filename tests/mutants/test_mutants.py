@@ -195,24 +195,14 @@ def test_a_fault_of_each_kind(tmp_path: Path, source: str, found: set[tuple[str,
 @pytest.mark.parametrize(
     "source",
     [
-        '"""A docstring of a module."""',
-        "def f(a: Literal['b']) -> None: ...",
-        "log.warning('%s', 3)",
-        "class C:\n def __repr__(self): return 'c'",
-        "__all__ = ['a']",
-        "if TYPE_CHECKING:\n x = 1",
-        "from handrail.errors import Refused\nx = Refused(f'{3}', 'no', hint='go')",
-        "raise Bad('no')",
-        "x = 'these are words'",
-        "x = f'{a} and {3}'",
-        "@dataclass(frozen=True)\nclass C: ...",
-        "x = cast('int', y)",
-        "x = min(a, b)",
-        "x = TypeVar('T')",
-        "def f():\n x = y",
+        '"""A docstring of a module."""', "def f(a: Literal['b']) -> None: ...", "log.warning('%s', 3)",
+        "class C:\n def __repr__(self): return 'c'", "__all__ = ['a']", "if TYPE_CHECKING:\n x = 1",
+        "from handrail.errors import Refused\nx = Refused(f'{3}', 'no', hint='go')", "raise Bad('no')",
+        "x = 'these are words'", "x = f'{a} and {3}'", "@dataclass(frozen=True)\nclass C: ...",
+        "x = cast('int', y)", "x = min(a, b)", "x = TypeVar('T')", "def f():\n x = y",
         "def f():\n return None",
     ],
-)
+)  # fmt: skip
 def test_what_no_behaviour_could_tell_is_left_alone(tmp_path: Path, source: str) -> None:
     assert changed(tmp_path, source) == set()
 

@@ -140,13 +140,9 @@ def desk_calls() -> Iterator[Call]:
     bounds = {"x": 0, "y": 0, "w": 400, "h": 300}
     content = {"renderer": "text", "data": "hello"}
     link = {
-        "id": "s",
-        "label": "Notes",
-        "icon": "N",
-        "type": "url",
-        "target": "https://example.com/",
+        "id": "s", "label": "Notes", "icon": "N", "type": "url", "target": "https://example.com/",
         "createdAt": 1,
-    }
+    }  # fmt: skip
     yield "create_window", {"window_id": "w", "title": "Hello", "bounds": bounds, "content": content}
     yield "focus_window", {"window_id": "w"}
     yield "minimize_window", {"window_id": "w"}

@@ -50,13 +50,7 @@ def test_every_short_form_is_the_same_in_both(awaited: type, blocking: type) -> 
             Session,
             BlockingPhone,
             {
-                "run_all",
-                "ask_ahead",
-                "allow_ahead",
-                "stop_active_actions",
-                "holder",
-                "stopped",
-                "events",
+                "run_all", "ask_ahead", "allow_ahead", "stop_active_actions", "holder", "stopped", "events",
                 "working",
             },
         ),
@@ -69,7 +63,7 @@ def test_every_short_form_is_the_same_in_both(awaited: type, blocking: type) -> 
             },
         ),
     ],
-)
+)  # fmt: skip
 def test_what_the_other_face_lacks_is_said_here(awaited: type, blocking: type, only_there: set[str]) -> None:
     one, other = methods(awaited), methods(blocking)
     lacking = set(one) - set(other) - {"open"}  # which is `handrail.sync.phone` and its kind

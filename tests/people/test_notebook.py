@@ -18,21 +18,11 @@ from tests.people.story import config_of, opened
 from tests.people.test_raising import failed
 
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "' onmouseover='alert(1)",
-    '" style="position:fixed',
-    "</pre></div><h1>Approved</h1>",
-    "<!-- ",
-    "]]><svg onload=alert(1)>",
-    "&lt;script&gt;&#60;script&#62;",
-    "javascript:alert(1)",
-    "\u202egnp.exe",
-    "a\x00b\x1b[31m",
-    "<style>*{display:none}</style>",
-    "{{7*7}}${7*7}",
-    "'><base href=//evil.test>",
-]
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "' onmouseover='alert(1)",
+    '" style="position:fixed', "</pre></div><h1>Approved</h1>", "<!-- ", "]]><svg onload=alert(1)>",
+    "&lt;script&gt;&#60;script&#62;", "javascript:alert(1)", "\u202egnp.exe", "a\x00b\x1b[31m",
+    "<style>*{display:none}</style>", "{{7*7}}${7*7}", "'><base href=//evil.test>",
+]  # fmt: skip
 TAGS = {"div", "b", "span", "pre", "img", "details", "summary", "bdi", "code", "s"}
 STYLES = re.compile(r"[\w#%:;.,()/ -]*")
 
@@ -164,7 +154,6 @@ def test_a_secret_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         phone.tap("Create new contact")
         typed = phone.type_text("${secret:PASS}", target="First name")
         seen = phone.get_ui_tree()
-        assert phone.simulated is not None
         assert any(secret in str(one) for one in phone.simulated.input_log)
         for envelope in (typed, seen, phone.what_changed()):
             assert secret not in envelope._repr_html_()

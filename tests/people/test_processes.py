@@ -139,8 +139,7 @@ def _wait_until_it_waits(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "code"),
-    [("", 0), ("sys.exit(3)", 3), ("raise ValueError('mine')", 1), ("del p", 0)],
+    ("end", "code"), [("", 0), ("sys.exit(3)", 3), ("raise ValueError('mine')", 1), ("del p", 0)]
 )
 def test_a_program_that_closes_nothing_ends_by_itself(
     served: Served, tmp_path: Path, end: str, code: int

@@ -21,17 +21,13 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 WORKS = {
-    "--help": "Usage",
-    "--version": "handrail 0.",
-    "actions": "tap",
-    "check examples/actions.jsonl": "start_app",
-    "completion bash": "_handrail_completion",
+    "--help": "Usage", "--version": "handrail 0.", "actions": "tap",
+    "check examples/actions.jsonl": "start_app", "completion bash": "_handrail_completion",
     "devices": "No devices",
     "diff examples/dumps/contact_empty.xml examples/dumps/contact_typed.xml": "First name",
-    "doctor": "python",
-    "flow check examples/flows": "no problems",
+    "doctor": "python", "flow check examples/flows": "no problems",
     "tree examples/dumps/contact_empty.xml": "First name",
-}
+}  # fmt: skip
 REFUSED = sorted({*COMMANDS, *ACTION_COMMANDS} - ANYWHERE)
 
 

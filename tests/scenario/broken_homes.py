@@ -51,14 +51,10 @@ class Command:
 
 
 FILLERS = {
-    "file": "examples/actions.jsonl",
-    "before": "examples/dumps/contact_empty.xml",
-    "after": "examples/dumps/contact_typed.xml",
-    "flows": "examples/flows/contact.yaml",
-    "paths": "examples/flows/contact.yaml",
-    "out": "/dev/null",
-    "shell": "bash",
-}
+    "file": "examples/actions.jsonl", "before": "examples/dumps/contact_empty.xml",
+    "after": "examples/dumps/contact_typed.xml", "flows": "examples/flows/contact.yaml",
+    "paths": "examples/flows/contact.yaml", "out": "/dev/null", "shell": "bash",
+}  # fmt: skip
 SPECIAL = {
     ("tree",): ("examples/dumps/contact_empty.xml",),
     ("actions",): ("tap",),

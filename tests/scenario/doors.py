@@ -279,7 +279,6 @@ class Commands:
 
     async def leave(self, doing: asyncio.Task[Told]) -> None:
         """As Ctrl-C does it: the command still tells how it ended."""
-        assert self._running is not None
         self._running.send_signal(signal.SIGINT)
         assert (await doing).failed
 
@@ -317,23 +316,15 @@ def as_words(action: Action) -> list[str]:
 
 
 POSITIONAL = {
-    "tap": "target",
-    "type_text": "text",
-    "start_app": "package",
-    "scroll_to": "target",
-    "expect_visible": "target",
-    "wait_for": "condition",
-}
+    "tap": "target", "type_text": "text", "start_app": "package", "scroll_to": "target",
+    "expect_visible": "target", "wait_for": "condition",
+}  # fmt: skip
 """The field that a bare word of a command fills."""
 
 DOORS: dict[str, Callable[[Path, Sequence[str]], AbstractAsyncContextManager[Door]]] = {
-    "in-process": in_process,
-    "mcp-stdio": mcp_over_stdio,
-    "mcp-http": mcp_over_http,
-    "commands": commands,
-    "resident": commands_handed_over,
-    "http": http,
-}
+    "in-process": in_process, "mcp-stdio": mcp_over_stdio, "mcp-http": mcp_over_http, "commands": commands,
+    "resident": commands_handed_over, "http": http,
+}  # fmt: skip
 
 
 class Kept(Generic[T]):

@@ -78,7 +78,6 @@ async def test_network_orientation_and_clipboard_read_back(tmp_path: Path) -> No
         _verified(await w.session.set_network(airplane_mode=False))
         _verified(await w.session.set_orientation("landscape"))
         tree = await w.session.get_ui_tree()
-        assert tree.details
         assert tree.details["text"].startswith("screen 2400x1080")
         _verified(await w.session.set_orientation("portrait"))
         _verified(await w.session.set_clipboard("50 % off; $5"))
@@ -98,14 +97,11 @@ async def test_permissions_are_granted_and_revoked(tmp_path: Path) -> None:
 async def test_a_command_gives_its_output_and_exit_code(tmp_path: Path) -> None:
     async with world(tmp_path, clock=FastClock(10), policy=ALLOW) as w:
         done = _verified(await w.session.shell(["echo", "$HOME; id"]))
-        assert done.details
         assert (done.details["stdout"], done.details["exit_code"]) == ("$HOME; id\n", 0)
         raw = _verified(await w.session.shell("echo one | tr o O", raw=True))
-        assert raw.details
         assert raw.details["stdout"] == "One\n"
         failed = await w.session.shell("ls /nowhere")
         assert failed.failure_code == "ADB_COMMAND_ERROR"
-        assert failed.details
         assert failed.details["exit_code"] != 0
         assert "nowhere" in failed.details["stderr"]
 

@@ -20,6 +20,7 @@ from tests.scenario.world import play_live, until, world
 ASYNC_RUNNER = play_live
 
 HOUR_MS = 3_600_000
+MINUTE_MS = 60_000
 
 
 class Hand:
@@ -52,30 +53,25 @@ async def test_a_wait_and_a_question_to_a_person_end_in_their_time(tmp_path: Pat
         assert await w.runtime.approvals.pending() == []
 
 
-def test_a_hold_and_a_lock_that_were_there_before_end_in_their_time(tmp_path: Path, hand: Hand) -> None:
-    async def story() -> None:
-        async with world(tmp_path, clock=SystemClock()) as w:
-            leases = w.runtime.leases
-            await leases.acquire("phone-1", Holder("other", "agent", label="a machine that is gone"), 300)
-            with pytest.raises(DeviceBusy):
-                await leases.acquire("phone-1", Holder("me", "agent"))
+async def test_a_hold_and_a_lock_that_were_there_before_end_in_their_time(tmp_path: Path, hand: Hand) -> None:
+    async with world(tmp_path, clock=SystemClock()) as w:
+        leases = w.runtime.leases
+        await leases.acquire("phone-1", Holder("other", "agent", label="a machine that is gone"), MINUTE_MS)
+        with pytest.raises(DeviceBusy):
+            await leases.acquire("phone-1", Holder("me", "agent"))
+        hand.by_ms -= HOUR_MS
+        assert await leases.holder("phone-1") is not None
+        hand.by_ms += MINUTE_MS
+        assert await leases.holder("phone-1") is None
+        desk = await Desk.open(w.runtime.store, SystemClock())
+        try:
+            await desk.apply(action_from(window("a")), "ada", False)
+            toast = {"type": "toast.show", "id": "t", "message": "soon gone", "duration": 300}
+            await desk.apply(action_from(toast), "ada", False)
             hand.by_ms -= HOUR_MS
-
-            async def is_free() -> bool:
-                return await leases.holder("phone-1") is None
-
-            await until(is_free)
-            desk = await Desk.open(w.runtime.store, SystemClock())
-            try:
-                await desk.apply(action_from(window("a")), "ada", False)
-                toast = {"type": "toast.show", "id": "t", "message": "soon gone", "duration": 300}
-                await desk.apply(action_from(toast), "ada", False)
-                hand.by_ms -= HOUR_MS
-                await until(lambda: not desk.state.toasts)
-            finally:
-                await desk.close()
-
-    play_live(story())
+            await until(lambda: not desk.state.toasts)
+        finally:
+            await desk.close()
 
 
 async def test_the_journal_stays_proved_and_in_order(tmp_path: Path, hand: Hand) -> None:

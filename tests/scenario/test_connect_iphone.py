@@ -13,25 +13,24 @@ from handrail_sim.iphone import simulated_iphone
 from tests.forked import handrail
 from tests.scenario.world import play, play_live, usual_clock
 
+ASYNC_RUNNER = play
 
-def test_an_iphone_is_followed_as_its_runner_and_its_cable_come_and_go() -> None:
-    async def run() -> None:
-        async with simulated_iphone(clock=usual_clock()) as iphone:
-            env = {"USBMUXD_SOCKET_ADDRESS": iphone.usbmux, "PATH": ""}
-            async with aclosing(watch_iphones(usual_clock(), env)) as lists:
-                [ready] = await anext(lists)
-                assert (ready.serial, ready.usable) == (f"ios:{iphone.udid}", True)
-                iphone.phone.faults.load(["wda_gone"])
-                [stopped] = await anext(lists)
-                assert (stopped.usable, stopped.problem) == (False, "no WebDriverAgent runs on it")
-                iphone.phone.faults.add("phone_gone")
-                assert await anext(lists) == ()
-                for fault in ("wda_gone", "phone_gone"):
-                    iphone.phone.faults.clear(fault)
-                [again] = await anext(lists)
-                assert again.serial == ready.serial
 
-    play(run())
+async def test_an_iphone_is_followed_as_its_runner_and_its_cable_come_and_go() -> None:
+    async with simulated_iphone(clock=usual_clock()) as iphone:
+        env = {"USBMUXD_SOCKET_ADDRESS": iphone.usbmux, "PATH": ""}
+        async with aclosing(watch_iphones(usual_clock(), env)) as lists:
+            [ready] = await anext(lists)
+            assert (ready.serial, ready.usable) == (f"ios:{iphone.udid}", True)
+            iphone.phone.faults.load(["wda_gone"])
+            [stopped] = await anext(lists)
+            assert (stopped.usable, stopped.problem) == (False, "no WebDriverAgent runs on it")
+            iphone.phone.faults.add("phone_gone")
+            assert await anext(lists) == ()
+            for fault in ("wda_gone", "phone_gone"):
+                iphone.phone.faults.clear(fault)
+            [again] = await anext(lists)
+            assert again.serial == ready.serial
 
 
 def test_connect_leads_to_a_look_and_says_that_it_is_experimental(tmp_path: Path) -> None:

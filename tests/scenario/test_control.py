@@ -64,25 +64,22 @@ def _brightness(w: World) -> int:
 
 
 @pytest.mark.parametrize("value", [80, 0, 100, 37, 5])
-async def test_a_slider_whose_value_stands_beside_it_takes_one_move(tmp_path: Path, value: int) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await _display(w)
-        done = await w.session.set_value("Brightness level", value)
-        assert done.lifecycle_state == "verified", done.to_json()
-        assert done.verification
-        assert (done.verification.mode, done.verification.observed) == ("built_in", value)
-        assert _brightness(w) == value
-        assert done.details
-        assert done.details["moves"] == 1
+async def test_a_slider_whose_value_stands_beside_it_takes_one_move(w: World, value: int) -> None:
+    await _display(w)
+    done = await w.session.set_value("Brightness level", value)
+    assert done.lifecycle_state == "verified", done.to_json()
+    assert done.verification
+    assert (done.verification.mode, done.verification.observed) == ("built_in", value)
+    assert _brightness(w) == value
+    assert done.details["moves"] == 1
 
 
-async def test_a_slider_that_is_there_already_is_not_touched(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await _display(w)
-        touched = len(w.inputs())
-        done = await w.session.set_value("Display brightness", "40%")
-        assert done.success, done.to_json()
-        assert len(w.inputs()) == touched
+async def test_a_slider_that_is_there_already_is_not_touched(w: World) -> None:
+    await _display(w)
+    touched = len(w.inputs())
+    done = await w.session.set_value("Display brightness", "40%")
+    assert done.success, done.to_json()
+    assert len(w.inputs()) == touched
 
 
 async def test_a_slider_that_tells_its_value_in_words_converges(tmp_path: Path) -> None:
@@ -106,7 +103,6 @@ async def test_scales_are_learned_while_the_thumb_moves(
         await w.open(_DialsApp.package)
         done = await w.session.set_value(name, value, tolerance=value / 100)
         assert done.success, done.to_json()
-        assert done.details
         assert done.details["moves"] <= moves
 
 
@@ -116,32 +112,28 @@ async def test_a_value_between_two_steps_is_refused_with_what_was_tried(tmp_path
         await w.open(_DialsApp.package)
         done = await w.session.set_value("Step", 10)
         assert (done.failure_code, done.delivery) == ("CONTROL_CONVERGENCE_FAILED", "delivered")
-        assert done.details
         assert {8, 12} <= set(done.details["tried"]) <= {0, 4, 8, 12, 16}
         near = await w.session.set_value("Step", 11, tolerance=1.0)
         assert near.success, near.to_json()
 
 
-async def test_a_value_beyond_the_end_is_refused(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await _display(w)
-        done = await w.session.set_value("Display brightness", 140)
-        assert done.failure_code == "CONTROL_CONVERGENCE_FAILED"
-        assert done.details
-        assert done.details["tried"][-1] == 100
+async def test_a_value_beyond_the_end_is_refused(w: World) -> None:
+    await _display(w)
+    done = await w.session.set_value("Display brightness", 140)
+    assert done.failure_code == "CONTROL_CONVERGENCE_FAILED"
+    assert done.details["tried"][-1] == 100
 
 
-async def test_a_slider_that_tells_nothing_is_placed_and_not_called_verified(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(SETTINGS)
-        await w.session.scroll_to("Sound & vibration")
-        await w.session.tap("Sound & vibration")
-        done = await w.session.set_value("Media volume", 80)
-        assert done.success, done.to_json()
-        assert done.lifecycle_state == "pending_verification"
-        assert done.verification
-        assert done.verification.mode == "best_effort"
-        assert w.phone.settings["system"]["volume_music_speaker"] == "12"
+async def test_a_slider_that_tells_nothing_is_placed_and_not_called_verified(w: World) -> None:
+    await w.open(SETTINGS)
+    await w.session.scroll_to("Sound & vibration")
+    await w.session.tap("Sound & vibration")
+    done = await w.session.set_value("Media volume", 80)
+    assert done.success, done.to_json()
+    assert done.lifecycle_state == "pending_verification"
+    assert done.verification
+    assert done.verification.mode == "best_effort"
+    assert w.phone.settings["system"]["volume_music_speaker"] == "12"
 
 
 @pytest.mark.parametrize(
@@ -149,52 +141,47 @@ async def test_a_slider_that_tells_nothing_is_placed_and_not_called_verified(tmp
     [("Dark theme", 60), ("Navigate up", 60), ("Lock display", 60), ("Brightness level", "blue")],
 )
 async def test_what_has_no_such_value_is_a_mismatch_and_nothing_moves(
-    tmp_path: Path, target: str, value: Any
+    w: World, target: str, value: Any
 ) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await _display(w)
-        touched = len(w.inputs())
-        done = await w.session.set_value(target, value)
-        assert (done.failure_code, done.delivery) == ("SEMANTIC_MISMATCH", "not_delivered")
-        assert len(w.inputs()) == touched
+    await _display(w)
+    touched = len(w.inputs())
+    done = await w.session.set_value(target, value)
+    assert (done.failure_code, done.delivery) == ("SEMANTIC_MISMATCH", "not_delivered")
+    assert len(w.inputs()) == touched
 
 
-async def test_a_row_that_asks_by_a_dialog_takes_one_of_its_entries(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await _display(w)
-        done = await w.session.set_value("Screen timeout", "5 minutes")
-        assert done.lifecycle_state == "verified", done.to_json()
-        assert w.phone.settings["system"]["screen_off_timeout"] == "300000"
-        touched = len(w.inputs())
-        again = await w.session.set_value("Screen timeout", "5 minutes")
-        assert again.success, again.to_json()
-        assert len(w.inputs()) == touched
-        none = await w.session.set_value("Screen timeout", "7 minutes")
-        assert none.failure_code == "CONTROL_CONVERGENCE_FAILED"
-        assert none.details
-        assert "10 minutes" in none.details["offers"]
-        assert "open" in (none.hint or "")
+async def test_a_row_that_asks_by_a_dialog_takes_one_of_its_entries(w: World) -> None:
+    await _display(w)
+    done = await w.session.set_value("Screen timeout", "5 minutes")
+    assert done.lifecycle_state == "verified", done.to_json()
+    assert w.phone.settings["system"]["screen_off_timeout"] == "300000"
+    touched = len(w.inputs())
+    again = await w.session.set_value("Screen timeout", "5 minutes")
+    assert again.success, again.to_json()
+    assert len(w.inputs()) == touched
+    none = await w.session.set_value("Screen timeout", "7 minutes")
+    assert none.failure_code == "CONTROL_CONVERGENCE_FAILED"
+    assert "10 minutes" in none.details["offers"]
+    assert "open" in (none.hint or "")
 
 
-async def test_the_parts_of_a_time_are_chosen_from_its_face(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(CLOCK)
-        await w.session.tap("Alarm")
-        await w.session.tap("8:30 AM")
-        for part, value in (("hours", 10), ("minutes", 10), ("hours", 7), ("minutes", 5)):
-            done = await w.session.set_value({"id": part}, value)
-            assert done.success, done.to_json()
-        await w.session.tap("OK")
-        assert w.app_state(CLOCK)["alarms"][0]["time"] in ("7:05 AM", "07:05")
+async def test_the_parts_of_a_time_are_chosen_from_its_face(w: World) -> None:
+    await w.open(CLOCK)
+    await w.session.tap("Alarm")
+    await w.session.tap("8:30 AM")
+    for part, value in (("hours", 10), ("minutes", 10), ("hours", 7), ("minutes", 5)):
+        done = await w.session.set_value({"id": part}, value)
+        assert done.success, done.to_json()
+    await w.session.tap("OK")
+    assert w.app_state(CLOCK)["alarms"][0]["time"] in ("7:05 AM", "07:05")
 
 
-async def test_a_spinner_of_a_web_page_takes_one_of_its_options(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(BROWSER)
-        await w.session.wait_for("Become a member")
-        await w.session.tap("Become a member", expect="Branch")
-        branch = {"class_name": "Spinner"}
-        await w.session.scroll_to(branch)
-        done = await w.session.set_value(branch, "Island")
-        assert done.lifecycle_state == "verified", done.to_json()
-        assert (await w.session.expect_text(branch, equals="Island", timeout_ms=0)).success
+async def test_a_spinner_of_a_web_page_takes_one_of_its_options(w: World) -> None:
+    await w.open(BROWSER)
+    await w.session.wait_for("Become a member")
+    await w.session.tap("Become a member", expect="Branch")
+    branch = {"class_name": "Spinner"}
+    await w.session.scroll_to(branch)
+    done = await w.session.set_value(branch, "Island")
+    assert done.lifecycle_state == "verified", done.to_json()
+    assert (await w.session.expect_text(branch, equals="Island", timeout_ms=0)).success

@@ -24,7 +24,7 @@ from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.adb_tap import Wire, tapped
-from tests.scenario.world import FastClock, play, play_live
+from tests.scenario.world import FastClock, live, play
 
 ASYNC_RUNNER = play
 
@@ -178,20 +178,18 @@ async def judge(phone: Phone, wire: Wire, session: Session, data: dict[str, Any]
     return str(envelope.failure_code)
 
 
-def test_every_failure_says_of_delivery_what_the_phone_knows(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with stage(tmp_path) as (phone, wire, session):
-            failed = set()
-            for data in WRONG:
-                await session.start_app(SETTINGS)
-                if await judge(phone, wire, session, data):
-                    failed.add(data["type"])
-            tried = {one["type"] for one in WRONG}
-            assert tried - failed <= {"drag_path", "hide_keyboard", "press_keys", "rotate", "swipe"}, (
-                tried - failed
-            )
-
-    play_live(story())
+@live
+async def test_every_failure_says_of_delivery_what_the_phone_knows(tmp_path: Path) -> None:
+    async with stage(tmp_path) as (phone, wire, session):
+        failed = set()
+        for data in WRONG:
+            await session.start_app(SETTINGS)
+            if await judge(phone, wire, session, data):
+                failed.add(data["type"])
+        tried = {one["type"] for one in WRONG}
+        assert tried - failed <= {"drag_path", "hide_keyboard", "press_keys", "rotate", "swipe"}, (
+            tried - failed
+        )
 
 
 def test_the_actions_that_are_left_out_can_not_fail_here() -> None:

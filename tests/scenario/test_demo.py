@@ -28,13 +28,9 @@ def test_the_demo_tells_its_whole_story_and_leaves_its_proof(tmp_path: Path) -> 
     assert "\x1b[" not in done.stdout  # plain without a terminal
     titles = re.findall(r"^\d  (.*)$", done.stdout, flags=re.M)
     assert titles == [
-        "An agent makes a contact",
-        "A flow fills a cart",
-        "Paying needs a person",
-        "A failure explains itself",
-        "The journal proves it",
-        "Your turn",
-    ]
+        "An agent makes a contact", "A flow fills a cart", "Paying needs a person",
+        "A failure explains itself", "The journal proves it", "Your turn",
+    ]  # fmt: skip
     assert "ACTION_REJECTED: you said no" in done.stdout
     assert "Approved by you." in done.stdout
     assert "ELEMENT_NOT_FOUND" in done.stdout

@@ -110,24 +110,20 @@ async def test_policy_is_asked_before_the_desk(tmp_path: Path) -> None:
         assert [one["id"] for one in desk.snapshot()["toasts"]] == ["t"]
 
 
-def test_a_caller_that_goes_away_takes_its_question_with_it(tmp_path: Path) -> None:
+async def test_a_caller_that_goes_away_takes_its_question_with_it(tmp_path: Path) -> None:
     question = {"type": "dialog.confirm", "id": "d", "title": "Sure?", "message": "Really?"}
+    async with with_desk(tmp_path) as (w, desk):
+        asking = asyncio.create_task(w.runtime.desk_session().run(question, caller=ADA))
 
-    async def story() -> None:
-        async with with_desk(tmp_path) as (w, desk):
-            asking = asyncio.create_task(w.runtime.desk_session().run(question, caller=ADA))
+        async def is_shown() -> bool:
+            return bool(desk.snapshot()["dialogs"])
 
-            async def is_shown() -> bool:
-                return bool(desk.snapshot()["dialogs"])
-
-            await until(is_shown)
-            asking.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await asking
-            assert not desk.snapshot()["dialogs"]
-            assert w.events()[-1]["envelope"]["failure_code"] == "CANCELLED"
-
-    play(story())
+        await until(is_shown)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert not desk.snapshot()["dialogs"]
+        assert w.events()[-1]["envelope"]["failure_code"] == "CANCELLED"
 
 
 async def test_a_phones_action_is_none_of_the_desks(tmp_path: Path) -> None:

@@ -207,33 +207,18 @@ async def grpc_connection_error(_: World) -> Failed:
 
 
 HERE: dict[str, Story] = {
-    "INVALID_ACTION": invalid_action,
-    "UNSUPPORTED": unsupported,
-    "ACTION_REJECTED": action_rejected,
-    "DEVICE_BUSY": device_busy,
-    "ELEMENT_NOT_FOUND": element_not_found,
-    "STALE_REFERENCE": stale_reference,
-    "AMBIGUOUS_TARGET": ambiguous_target,
-    "ELEMENT_NOT_INTERACTABLE": element_not_interactable,
-    "SEMANTIC_MISMATCH": semantic_mismatch,
-    "TIMEOUT": timeout,
-    "IDLE_TIMEOUT": idle_timeout,
-    "NAVIGATION_NO_CHANGE": navigation_no_change,
-    "VERIFICATION_FAILED": verification_failed,
-    "ASSERTION_FAILED": assertion_failed,
-    "EXPECT_STATE_MISMATCH": expect_state_mismatch,
-    "CONTROL_CONVERGENCE_FAILED": control_convergence_failed,
-    "ADB_CONNECTION_ERROR": adb_connection_error,
-    "ADB_COMMAND_ERROR": adb_command_error,
-    "DEVICE_OFFLINE": device_offline,
-    "APP_NOT_INSTALLED": app_not_installed,
-    "APP_CRASHED": app_crashed,
-    "TREE_PARSE_ERROR": tree_parse_error,
-    "SECURE_SCREEN": secure_screen,
-    "CANCELLED": cancelled,
-    "UNKNOWN": unknown,
-    "GRPC_CONNECTION_ERROR": grpc_connection_error,
-}
+    "INVALID_ACTION": invalid_action, "UNSUPPORTED": unsupported, "ACTION_REJECTED": action_rejected,
+    "DEVICE_BUSY": device_busy, "ELEMENT_NOT_FOUND": element_not_found, "STALE_REFERENCE": stale_reference,
+    "AMBIGUOUS_TARGET": ambiguous_target, "ELEMENT_NOT_INTERACTABLE": element_not_interactable,
+    "SEMANTIC_MISMATCH": semantic_mismatch, "TIMEOUT": timeout, "IDLE_TIMEOUT": idle_timeout,
+    "NAVIGATION_NO_CHANGE": navigation_no_change, "VERIFICATION_FAILED": verification_failed,
+    "ASSERTION_FAILED": assertion_failed, "EXPECT_STATE_MISMATCH": expect_state_mismatch,
+    "CONTROL_CONVERGENCE_FAILED": control_convergence_failed, "ADB_CONNECTION_ERROR": adb_connection_error,
+    "ADB_COMMAND_ERROR": adb_command_error, "DEVICE_OFFLINE": device_offline,
+    "APP_NOT_INSTALLED": app_not_installed, "APP_CRASHED": app_crashed,
+    "TREE_PARSE_ERROR": tree_parse_error, "SECURE_SCREEN": secure_screen, "CANCELLED": cancelled,
+    "UNKNOWN": unknown, "GRPC_CONNECTION_ERROR": grpc_connection_error,
+}  # fmt: skip
 """Code → the story that provokes it."""
 
 ELSEWHERE = {

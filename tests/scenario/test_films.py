@@ -76,28 +76,24 @@ def alike(letters: Image.Image, frame: Image.Image, place: Bounds) -> float:
     return abs(together - fmean(one) * fmean(other)) / spread
 
 
-def test_a_secret_is_in_no_frame_and_in_no_caption(tmp_path: Path) -> None:
+async def test_a_secret_is_in_no_frame_and_in_no_caption(tmp_path: Path) -> None:
     """The adversary has a picture of the very letters, and looks for them in every frame."""
+    clock = FastClock()
+    async with world(tmp_path, clock=clock, env={"HANDRAIL_SECRET_WORD": SECRET}) as w:
+        drawn: list[tuple[Image.Image, Bounds]] = []
 
-    async def story() -> tuple[Path, list[tuple[Image.Image, Bounds]], str]:
-        clock = FastClock()
-        async with world(tmp_path, clock=clock, env={"HANDRAIL_SECRET_WORD": SECRET}) as w:
-            drawn: list[tuple[Image.Image, Bounds]] = []
+        class Watching(ReportEvidence):
+            async def picture(self, session, caller):  # type: ignore[no-untyped-def]
+                taken = await super().picture(session, caller)
+                with suppress(StopIteration):
+                    drawn.append(field_on(w))
+                return taken
 
-            class Watching(ReportEvidence):
-                async def picture(self, session, caller):  # type: ignore[no-untyped-def]
-                    taken = await super().picture(session, caller)
-                    with suppress(StopIteration):
-                        drawn.append(field_on(w))
-                    return taken
-
-            runner = FlowRunner({"phone": w.session}, clock, evidence=Watching(), caller=Caller("t"))
-            record = await runner.run(loads(CONTACT, tmp_path / "contact.yaml"))
-            scenes = flow_scenes(record)
-            write_film(scenes, tmp_path / "a.mp4", record.name)
-            return tmp_path / "a.mp4", drawn, words_of(scenes)
-
-    film, drawn, words = play(story())
+        runner = FlowRunner({"phone": w.session}, clock, evidence=Watching(), caller=Caller("t"))
+        record = await runner.run(loads(CONTACT, tmp_path / "contact.yaml"))
+        scenes = flow_scenes(record)
+        write_film(scenes, tmp_path / "a.mp4", record.name)
+        film, words = tmp_path / "a.mp4", words_of(scenes)
     assert drawn, "the phone never showed the secret, so nothing was tried"
     for part in (SECRET, "Marigold", "7731"):
         assert part not in words
@@ -124,51 +120,42 @@ steps:
 """
 
 
-def test_what_becomes_a_secret_later_is_withheld_from_the_pictures_before(tmp_path: Path) -> None:
+async def test_what_becomes_a_secret_later_is_withheld_from_the_pictures_before(tmp_path: Path) -> None:
     """A code that a person gives with an answer may have stood on the screen already."""
+    clock = FastClock()
+    async with world(tmp_path, clock=clock) as w:
 
-    async def story() -> None:
-        clock = FastClock()
-        async with world(tmp_path, clock=clock) as w:
+        class Telling(ReportEvidence):
+            async def picture(self, session, caller):  # type: ignore[no-untyped-def]
+                taken = await super().picture(session, caller)
+                with suppress(StopIteration):
+                    field_on(w)
+                    w.runtime.secrets.add("LATE", SECRET)
+                return taken
 
-            class Telling(ReportEvidence):
-                async def picture(self, session, caller):  # type: ignore[no-untyped-def]
-                    taken = await super().picture(session, caller)
-                    with suppress(StopIteration):
-                        field_on(w)
-                        w.runtime.secrets.add("LATE", SECRET)
-                    return taken
-
-            record = await FlowRunner({"phone": w.session}, clock, evidence=Telling()).run(loads(PLAIN))
-            pictures = [one for step in record.steps for one in (step.before, step.after) if one]
-            first, *_, last = pictures
-            assert first.png
-            assert last.png
-            typed = record.steps[1].after
-            assert typed
-            assert (typed.png, typed.why_not) == (None, "a secret is on it")
-            assert record.steps[2].before == typed
-            assert SECRET not in page([record])
-            assert SECRET not in words_of(flow_scenes(record))
-
-    play(story())
+        record = await FlowRunner({"phone": w.session}, clock, evidence=Telling()).run(loads(PLAIN))
+        pictures = [one for step in record.steps for one in (step.before, step.after) if one]
+        first, *_, last = pictures
+        assert first.png
+        assert last.png
+        typed = record.steps[1].after
+        assert typed
+        assert (typed.png, typed.why_not) == (None, "a secret is on it")
+        assert record.steps[2].before == typed
+        assert SECRET not in page([record])
+        assert SECRET not in words_of(flow_scenes(record))
 
 
-def test_the_journal_becomes_a_film_with_the_pictures_that_were_taken(tmp_path: Path) -> None:
-    async def story() -> list[FilmScene]:
-        async with world(tmp_path, clock=FastClock()) as w:
-            await w.open("com.android.settings")
-            await w.session.screenshot(scale=0.5)
-            await w.session.tap("Display", reason="I look at the display")
-            await w.session.screenshot(scale=0.5)
-            await w.session.swipe(direction="up")
-            return journal_scenes(w.runtime.journal)
-
-    first, tapped, swiped = play(story())
+async def test_the_journal_becomes_a_film_with_the_pictures_that_were_taken(tmp_path: Path) -> None:
+    async with world(tmp_path, clock=FastClock()) as w:
+        await w.open("com.android.settings")
+        await w.session.screenshot(scale=0.5)
+        await w.session.tap("Display", reason="I look at the display")
+        await w.session.screenshot(scale=0.5)
+        await w.session.swipe(direction="up")
+        (first, tapped, swiped) = journal_scenes(w.runtime.journal)
     assert (first.title, first.verdict) == ("Start app com.android.settings", "verified")
     assert (tapped.title, tapped.reason) == ("Tap Display", "I look at the display")
-    assert first.after is not None
-    assert tapped.before is not None
     assert first.after.png == tapped.before.png is not None
     assert tapped.after is not None
     assert tapped.after.png == swiped.before.png is not None if swiped.before else False
@@ -189,14 +176,12 @@ async def test_the_film_of_a_journal_shows_no_picture_of_a_process_that_knew_a_s
             journal_scenes(w.runtime.journal)
 
 
-async def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock()) as w:
-        await w.open("com.google.android.contacts")
-        done = await w.session.swipe(direction="up")
-        assert done.details
-        [stroke] = done.details["strokes"]
-        felt = [(one["x"], one["y"]) for one in w.inputs() if one["action"] in ("down", "up")]
-        assert [tuple(point) for point in stroke] == felt[-2:]
+async def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(w: World) -> None:
+    await w.open("com.google.android.contacts")
+    done = await w.session.swipe(direction="up")
+    [stroke] = done.details["strokes"]
+    felt = [(one["x"], one["y"]) for one in w.inputs() if one["action"] in ("down", "up")]
+    assert [tuple(point) for point in stroke] == felt[-2:]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

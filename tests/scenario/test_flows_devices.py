@@ -86,38 +86,35 @@ async def test_a_step_may_name_the_device_it_runs_on(tmp_path: Path) -> None:
         assert not record.traces["alice"].results
 
 
-async def test_acting_steps_have_small_pictures_and_failures_have_the_log(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        text = f"app: {SETTINGS}\nsteps: [tap: Display, expect_visible: {{target: Nope, timeout_ms: 0}}]"
-        record = await run(w, text, evidence=ReportEvidence())
-        tapped, missed = record.steps
-        assert tapped.before
-        assert tapped.after
-        assert tapped.before.png != tapped.after.png
-        assert (tapped.before.width, tapped.before.height) == (1080, 2400)
-        assert Image.open(io.BytesIO(tapped.before.png or b"")).width <= WIDTH
-        assert tapped.touched
-        assert tapped.touched.bottom <= 2400
-        assert not tapped.log
-        assert missed.before is None
-        assert missed.after
-        assert missed.log
-        assert "Brightness level" in tapped.diff
+async def test_acting_steps_have_small_pictures_and_failures_have_the_log(w: World) -> None:
+    text = f"app: {SETTINGS}\nsteps: [tap: Display, expect_visible: {{target: Nope, timeout_ms: 0}}]"
+    record = await run(w, text, evidence=ReportEvidence())
+    tapped, missed = record.steps
+    assert tapped.before
+    assert tapped.after
+    assert tapped.before.png != tapped.after.png
+    assert (tapped.before.width, tapped.before.height) == (1080, 2400)
+    assert Image.open(io.BytesIO(tapped.before.png or b"")).width <= WIDTH
+    assert tapped.touched
+    assert tapped.touched.bottom <= 2400
+    assert not tapped.log
+    assert missed.before is None
+    assert missed.after
+    assert missed.log
+    assert "Brightness level" in tapped.diff
 
 
-async def test_the_picture_after_one_step_is_the_one_before_the_next(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        text = f"app: {SETTINGS}\nsteps: [tap: Display, press_key: back]"
-        record = await run(w, text, evidence=ReportEvidence())
-        assert record.steps[1].before is record.steps[0].after
+async def test_the_picture_after_one_step_is_the_one_before_the_next(w: World) -> None:
+    text = f"app: {SETTINGS}\nsteps: [tap: Display, press_key: back]"
+    record = await run(w, text, evidence=ReportEvidence())
+    assert record.steps[1].before is record.steps[0].after
 
 
-async def test_a_secure_screen_has_a_reason_instead_of_a_picture(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        w.phone.start_activity("com.handrail.bank/.AccountsActivity")
-        record = await run(w, "steps: [press_key: home]", evidence=ReportEvidence())
-        before = record.steps[0].before
-        assert before
-        assert before.png is None
-        assert before.why_not
-        assert record.outcome == "passed"
+async def test_a_secure_screen_has_a_reason_instead_of_a_picture(w: World) -> None:
+    w.phone.start_activity("com.handrail.bank/.AccountsActivity")
+    record = await run(w, "steps: [press_key: home]", evidence=ReportEvidence())
+    before = record.steps[0].before
+    assert before
+    assert before.png is None
+    assert before.why_not
+    assert record.outcome == "passed"

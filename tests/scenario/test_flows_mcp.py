@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -31,24 +30,19 @@ ALONE = sorted(
 )
 
 
-def test_every_example_that_needs_one_phone_and_no_person_passes(tmp_path: Path) -> None:
+async def test_every_example_that_needs_one_phone_and_no_person_passes(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.mkdir()
     (config / "policy.toml").write_text(POLICY)
     words = [*HANDRAIL[1:], "mcp", "--sim", "--tools", "flow", "--flows", str(FLOWS)]
     server = StdioServerParameters(command=HANDRAIL[0], args=words, env=environment(tmp_path))
-
-    async def story() -> dict[str, str]:
-        told = {}
-        async with Client(stdio_client(server)) as client:
-            for name in [*ALONE, TWO_PHONES]:
-                for what in ({"steps": AFRESH}, {"file": name}):
-                    arguments = {**what, "reason": "I show that the example works"}
-                    result = await client.call_tool("run_flow", arguments, read_timeout_seconds=150)
-                told[name] = result.content[0].text
-        return told
-
-    told = asyncio.run(story())
+    told = {}
+    async with Client(stdio_client(server)) as client:
+        for name in [*ALONE, TWO_PHONES]:
+            for what in ({"steps": AFRESH}, {"file": name}):
+                arguments = {**what, "reason": "I show that the example works"}
+                result = await client.call_tool("run_flow", arguments, read_timeout_seconds=150)
+            told[name] = result.content[0].text
     assert len(ALONE) >= 10
     failed = {name: told[name] for name in ALONE if not told[name].startswith("All ")}
     assert not failed

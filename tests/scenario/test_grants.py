@@ -29,7 +29,6 @@ async def test_a_class_is_allowed_for_a_time_to_one_session_and_revoked_by_a_com
         await at_checkout(w)
         again = await w.session.tap({"id": "pay"})
         assert again.success, again.to_json()
-        assert again.approval is not None
         grant = again.approval.id
         assert grant.startswith("gr_")
         assert presses(w) == 2

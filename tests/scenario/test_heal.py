@@ -25,6 +25,8 @@ from tests.scenario.world import FastClock, World, handset, play, play_live, wor
 
 pytestmark = pytest.mark.usefixtures("both_phones")
 
+ASYNC_RUNNER = play_live
+
 COMMENT = "    # the pet has to stay\n"
 
 
@@ -55,7 +57,6 @@ async def with_form(folder: Path, version: type[App], clock: FastClock | None = 
 def saved(stage: World) -> list[str]:
     """What the app shows as done."""
     screen = stage.session.screens.registry.screen
-    assert screen is not None
     return [node.text for node in screen.nodes if node.id_tail == "pet"]
 
 
@@ -122,7 +123,7 @@ def test_a_mended_flow_needs_no_leave_any_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_prints_the_edit_and_makes_it_with_heal(tmp_path: Path) -> None:
+async def test_the_command_prints_the_edit_and_makes_it_with_heal(tmp_path: Path) -> None:
     async def command(file: Path, *options: str) -> tuple[int | None, str]:
         async with serve([Phone(clock=FastClock(), apps=[FormTwo])], port=0) as [served]:
             running = await asyncio.create_subprocess_exec(
@@ -135,14 +136,11 @@ def test_the_command_prints_the_edit_and_makes_it_with_heal(tmp_path: Path) -> N
             said, _ = await running.communicate()
             return running.returncode, said.decode()
 
-    async def story() -> None:
-        file = await record(tmp_path)
-        code, said = await command(file)
-        assert code == 1, said
-        assert "+  - tap: {id: action_store}" in said
-        assert "{id: save}" in file.read_text()
-        code, said = await command(file, "--heal")
-        assert code == 0, said
-        assert "{id: action_store}" in file.read_text()
-
-    play_live(story())
+    file = await record(tmp_path)
+    code, said = await command(file)
+    assert code == 1, said
+    assert "+  - tap: {id: action_store}" in said
+    assert "{id: save}" in file.read_text()
+    code, said = await command(file, "--heal")
+    assert code == 0, said
+    assert "{id: action_store}" in file.read_text()

@@ -90,18 +90,12 @@ async def test_a_device_that_freezes_during_a_wait_does_not_outlast_its_deadline
 # reboots and adb servers that die under an action
 
 ACTIONS: list[dict[str, Any]] = [
-    {"type": "tap", "target": {"x": 500, "y": 900}},
-    {"type": "double_tap", "target": {"x": 500, "y": 900}},
-    {"type": "long_press", "target": {"x": 500, "y": 900}},
-    {"type": "press_key", "key": "volume_up"},
+    {"type": "tap", "target": {"x": 500, "y": 900}}, {"type": "double_tap", "target": {"x": 500, "y": 900}},
+    {"type": "long_press", "target": {"x": 500, "y": 900}}, {"type": "press_key", "key": "volume_up"},
     {"type": "swipe", "from": {"x": 500, "y": 1500}, "to": {"x": 500, "y": 600}},
-    {"type": "type_text", "text": "ada"},
-    {"type": "start_app", "package": SHOP},
-    {"type": "get_ui_tree"},
-    {"type": "screenshot"},
-    {"type": "get_logs"},
-    {"type": "shell", "command": "input keyevent 24"},
-]
+    {"type": "type_text", "text": "ada"}, {"type": "start_app", "package": SHOP}, {"type": "get_ui_tree"},
+    {"type": "screenshot"}, {"type": "get_logs"}, {"type": "shell", "command": "input keyevent 24"},
+]  # fmt: skip
 MOST: dict[str, int] = {"tap": 1, "double_tap": 2, "long_press": 1, "swipe": 1}
 """Fingers that one action puts down; no other touches the screen."""
 
@@ -204,43 +198,38 @@ def _adb_servers(env: dict[str, str]) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_an_adb_server_killed_during_an_action_never_repeats_it(adb_env: dict[str, str], seed: int) -> None:
+async def test_an_adb_server_killed_during_an_action_never_repeats_it(
+    adb_env: dict[str, str], seed: int
+) -> None:
     random = Random(seed)
+    clock = usual_clock()
+    phone = Phone(clock=clock)
+    config = Config.from_env(adb_env)
+    (config.home / "config").mkdir(parents=True, mode=0o700)
+    config.home.chmod(0o700)
+    config.policy.write_text(POLICY)
+    server = server_of(config, clock, adb_env)
+    async with serve([phone], port=0) as [served], Runtime.open(config, clock=clock, env=adb_env) as runtime:
 
-    async def story() -> None:
-        clock = usual_clock()
-        phone = Phone(clock=clock)
-        config = Config.from_env(adb_env)
-        (config.home / "config").mkdir(parents=True, mode=0o700)
-        config.home.chmod(0o700)
-        config.policy.write_text(POLICY)
-        server = server_of(config, clock, adb_env)
-        async with (
-            serve([phone], port=0) as [served],
-            Runtime.open(config, clock=clock, env=adb_env) as runtime,
-        ):
+        async def connected() -> bool:
+            try:
+                await server.start()
+                await server.connect(served.address)
+                await server.link(served.address).check()
+            except HandrailError:
+                return False
+            return True
 
-            async def connected() -> bool:
-                try:
-                    await server.start()
-                    await server.connect(served.address)
-                    await server.link(served.address).check()
-                except HandrailError:
-                    return False
-                return True
+        await until(connected)
+        device = AdbDevice(server.link(served.address), clock)
+        session = await runtime.session_on(device, helper="none")
+        for _ in range(3):
+            action, delay = random.choice(ACTIONS), random.uniform(0, 300)
 
-            await until(connected)
-            device = AdbDevice(server.link(served.address), clock)
-            session = await runtime.session_on(device, helper="none")
-            for _ in range(3):
-                action, delay = random.choice(ACTIONS), random.uniform(0, 300)
+            async def kill(delay: float = delay) -> None:
+                await clock.sleep_ms(delay)
+                for pid in _adb_servers(adb_env):
+                    os.kill(pid, signal.SIGKILL)
+                await until(connected)
 
-                async def kill(delay: float = delay) -> None:
-                    await clock.sleep_ms(delay)
-                    for pid in _adb_servers(adb_env):
-                        os.kill(pid, signal.SIGKILL)
-                    await until(connected)
-
-                await broken_under(session, phone, action, kill)
-
-    play(story())
+            await broken_under(session, phone, action, kill)

@@ -78,11 +78,7 @@ async def test_agentest_connects_runs_flows_and_reads(tmp_path: Path) -> None:
         assert connected.more[0].startswith("screen 1080x2400")
         step = {"action": "tap", "target": {"text": "Create new contact"}}
         trace = await _json(ask, "agentest_run_flow", steps=[step])
-        assert (trace["success"], trace["stepsCompleted"], trace["results"][0]["action"]) == (
-            True,
-            1,
-            step,
-        )
+        assert (trace["success"], trace["stepsCompleted"], trace["results"][0]["action"]) == (True, 1, step)
         assert "First name" in trace["finalUiTree"]
         compact = await ask("agentest_get_ui_tree")
         assert compact.text.startswith("screen ")

@@ -149,8 +149,7 @@ def begin(process: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "end",
-    ["SIGTERM", *(pytest.param(one, marks=pytest.mark.slow) for one in ("end of input", "SIGINT"))],
+    "end", ["SIGTERM", *(pytest.param(one, marks=pytest.mark.slow) for one in ("end of input", "SIGINT"))]
 )
 def test_the_program_ends_cleanly_with_what_was_in_flight_journalled_and_the_phone_given_back(
     tmp_path: Path, end: str

@@ -101,7 +101,6 @@ def test_every_navigation_proves_itself_by_something_new(tmp_path: Path) -> None
     assert isinstance(saves, Tap)
     assert isinstance(leaves, PressKey)
     assert all(one.expect is not None for one in (opens, saves, leaves))
-    assert saves.expect is not None
     assert saves.expect.to_dict() == {"visible": {"text": "Ada Marrow"}}
 
 
@@ -203,7 +202,6 @@ def test_the_command_records_what_other_processes_do_until_it_is_interrupted(tmp
             recorder = await asyncio.create_subprocess_exec(
                 *command, "--device", stage.serial, env=env, stderr=asyncio.subprocess.PIPE
             )
-            assert recorder.stderr is not None
             said = [(await recorder.stderr.readline()).decode()]
             await make_contact(stage.session)
             while "press_key" not in said[-1]:

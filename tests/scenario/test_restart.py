@@ -54,20 +54,17 @@ def refs_of(w: World) -> dict[str, str]:
     return {ref: registry.label_of(node) for ref, node in registry.refs.items()}
 
 
-async def test_a_ref_of_one_process_is_valid_in_the_next(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await w.open(SETTINGS)
-        ref = await w.ref("Display")
-        first = await w.session.get_ui_tree()
-        async with Runtime.open(w.runtime.config, env=w.runtime.env) as second:
-            await w.session.close()
-            session = await second.session(w.serial, helper="none")
-            again = await session.get_ui_tree()
-            assert again.details
-            assert first.details
-            assert again.details["text"].splitlines()[1:] == first.details["text"].splitlines()[1:]
-            done = await session.tap(ref, expect="Brightness level")
-            assert done.success, done.to_json()
+async def test_a_ref_of_one_process_is_valid_in_the_next(w: World) -> None:
+    await w.open(SETTINGS)
+    ref = await w.ref("Display")
+    first = await w.session.get_ui_tree()
+    async with Runtime.open(w.runtime.config, env=w.runtime.env) as second:
+        await w.session.close()
+        session = await second.session(w.serial, helper="none")
+        again = await session.get_ui_tree()
+        assert again.details["text"].splitlines()[1:] == first.details["text"].splitlines()[1:]
+        done = await session.tap(ref, expect="Brightness level")
+        assert done.success, done.to_json()
 
 
 async def test_numbers_go_on_where_a_process_ended_well(tmp_path: Path) -> None:
@@ -130,17 +127,16 @@ async def test_two_processes_at_once_never_give_the_same_number(tmp_path: Path) 
         assert min(int(ref[2:]) for ref in refs_of(w)) > max(int(ref[2:]) for ref in two)
 
 
-async def test_an_old_ref_is_stale_in_a_process_that_never_gave_it(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        async with victim(w, "refs") as process:
-            assert process.stdout
-            await process.stdout.readline()
-        w.phone.start_activity(package=CONTACTS)
-        async with Runtime.open(w.runtime.config, env=w.runtime.env) as after:
-            session = await after.session(w.serial, helper="none")
-            done = await session.tap("@b999")
-            assert done.failure_code == "STALE_REFERENCE"
-            assert "gone" in (done.message or "")
+async def test_an_old_ref_is_stale_in_a_process_that_never_gave_it(w: World) -> None:
+    async with victim(w, "refs") as process:
+        assert process.stdout
+        await process.stdout.readline()
+    w.phone.start_activity(package=CONTACTS)
+    async with Runtime.open(w.runtime.config, env=w.runtime.env) as after:
+        session = await after.session(w.serial, helper="none")
+        done = await session.tap("@b999")
+        assert done.failure_code == "STALE_REFERENCE"
+        assert "gone" in (done.message or "")
 
 
 async def test_a_yes_given_after_the_asker_was_killed_counts_for_the_same_action_once(tmp_path: Path) -> None:
@@ -205,18 +201,17 @@ async def test_a_yes_given_after_the_asker_was_killed_is_nobody_elses(tmp_path: 
             await task
 
 
-async def test_a_yes_that_was_used_does_not_count_in_the_next_process(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        first = await answered(w, w.session.request_human_auth("Please answer.", capability="camera"))
-        assert first.success, first.to_json()
-        assert first.approval
-        async with Runtime.open(w.runtime.config, env=w.runtime.env) as after:
-            session = await after.session(w.serial, helper="none")
-            task = asyncio.create_task(session.request_human_auth("Please answer.", capability="camera"))
-            [again] = await asked(w)
-            assert again.id != first.approval.id
-            await session.end_actions()
-            await task
+async def test_a_yes_that_was_used_does_not_count_in_the_next_process(w: World) -> None:
+    first = await answered(w, w.session.request_human_auth("Please answer.", capability="camera"))
+    assert first.success, first.to_json()
+    assert first.approval
+    async with Runtime.open(w.runtime.config, env=w.runtime.env) as after:
+        session = await after.session(w.serial, helper="none")
+        task = asyncio.create_task(session.request_human_auth("Please answer.", capability="camera"))
+        [again] = await asked(w)
+        assert again.id != first.approval.id
+        await session.end_actions()
+        await task
 
 
 async def test_the_journal_of_a_killed_process_is_whole_and_names_what_was_left_open(tmp_path: Path) -> None:

@@ -121,43 +121,38 @@ def _tapped(w: World) -> Any:
     return activity.state["tapped"]
 
 
-async def test_what_is_in_sight_needs_no_swipe(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(SETTINGS)
-        touched = len(w.inputs())
-        done = await w.session.scroll_to("Display")
-        assert done.success, done.to_json()
-        assert done.details
-        assert done.details["scrolls"] == 0
-        assert len(w.inputs()) == touched
-        assert done.target
-        assert done.target.resolved
-        assert done.target.resolved.ref
+async def test_what_is_in_sight_needs_no_swipe(w: World) -> None:
+    await w.open(SETTINGS)
+    touched = len(w.inputs())
+    done = await w.session.scroll_to("Display")
+    assert done.success, done.to_json()
+    assert done.details["scrolls"] == 0
+    assert len(w.inputs()) == touched
+    assert done.target
+    assert done.target.resolved
+    assert done.target.resolved.ref
 
 
-async def test_a_long_list_is_scrolled_down_and_up_again(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(CONTACTS)
-        down = await w.session.scroll_to({"text_contains": "Zebedee"}, max_scrolls=20)
-        first = await w.session.expect_absent("Alba Thornquill", timeout_ms=0)
-        up = await w.session.scroll_to("Alba Thornquill", direction="up")
-        assert (down.success, first.success, up.success) == (True, True, True), down.to_json()
-        assert up.verification
-        assert up.verification.outcome == "verified"
+async def test_a_long_list_is_scrolled_down_and_up_again(w: World) -> None:
+    await w.open(CONTACTS)
+    down = await w.session.scroll_to({"text_contains": "Zebedee"}, max_scrolls=20)
+    first = await w.session.expect_absent("Alba Thornquill", timeout_ms=0)
+    up = await w.session.scroll_to("Alba Thornquill", direction="up")
+    assert (down.success, first.success, up.success) == (True, True, True), down.to_json()
+    assert up.verification
+    assert up.verification.outcome == "verified"
 
 
-async def test_the_end_of_the_content_is_known_and_the_nearest_words_are_told(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(SETTINGS)
-        done = await w.session.scroll_to("Abuot phnoe")
-        assert (done.failure_code, done.delivery) == ("ELEMENT_NOT_FOUND", "delivered")
-        assert done.details
-        assert done.details["reached_end"] is True
-        assert done.details["scrolls"] < 10
-        assert "About phone" in done.details["passed"]
-        assert any(one["label"] == "About phone" for one in done.details["candidates"])
-        assert "up" in (done.hint or "")
-        assert (await w.session.expect_app(SETTINGS, timeout_ms=0)).success
+async def test_the_end_of_the_content_is_known_and_the_nearest_words_are_told(w: World) -> None:
+    await w.open(SETTINGS)
+    done = await w.session.scroll_to("Abuot phnoe")
+    assert (done.failure_code, done.delivery) == ("ELEMENT_NOT_FOUND", "delivered")
+    assert done.details["reached_end"] is True
+    assert done.details["scrolls"] < 10
+    assert "About phone" in done.details["passed"]
+    assert any(one["label"] == "About phone" for one in done.details["candidates"])
+    assert "up" in (done.hint or "")
+    assert (await w.session.expect_app(SETTINGS, timeout_ms=0)).success
 
 
 async def test_max_scrolls_ends_the_search_and_says_that_there_may_be_more(tmp_path: Path) -> None:
@@ -166,19 +161,17 @@ async def test_max_scrolls_ends_the_search_and_says_that_there_may_be_more(tmp_p
         await w.open(SHELVES)
         done = await w.session.scroll_to("Left 60", max_scrolls=2)
         assert done.failure_code == "ELEMENT_NOT_FOUND"
-        assert done.details
         assert (done.details["scrolls"], done.details["reached_end"]) == (2, False)
         assert "max_scrolls" in (done.hint or "")
         assert _tapped(w) == []
 
 
-async def test_a_shelf_that_loads_more_at_its_end_is_followed(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(SHOP)
-        names = await _names(w, 30)
-        done = await w.session.scroll_to(names[-1], max_scrolls=30)
-        assert done.success, done.to_json()
-        assert w.phone.tasks.top.state["pages"] > 1  # type: ignore[union-attr]
+async def test_a_shelf_that_loads_more_at_its_end_is_followed(w: World) -> None:
+    await w.open(SHOP)
+    names = await _names(w, 30)
+    done = await w.session.scroll_to(names[-1], max_scrolls=30)
+    assert done.success, done.to_json()
+    assert w.phone.tasks.top.state["pages"] > 1  # type: ignore[union-attr]
 
 
 async def _names(w: World, count: int) -> list[str]:
@@ -215,14 +208,13 @@ async def test_a_carousel_in_a_page_is_scrolled_sideways(tmp_path: Path) -> None
         assert _tapped(w) == []
 
 
-async def test_where_nothing_scrolls_that_way_no_finger_moves(tmp_path: Path) -> None:
+async def test_where_nothing_scrolls_that_way_no_finger_moves(w: World) -> None:
     """A sideways swipe over rows may archive or delete one."""
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(CONTACTS)
-        touched = len(w.inputs())
-        done = await w.session.scroll_to("Nobody", direction="right")
-        assert (done.failure_code, done.delivery) == ("ELEMENT_NOT_FOUND", "not_delivered")
-        assert len(w.inputs()) == touched
+    await w.open(CONTACTS)
+    touched = len(w.inputs())
+    done = await w.session.scroll_to("Nobody", direction="right")
+    assert (done.failure_code, done.delivery) == ("ELEMENT_NOT_FOUND", "not_delivered")
+    assert len(w.inputs()) == touched
 
 
 async def test_an_inner_list_does_not_take_the_finger_of_the_page(tmp_path: Path) -> None:
@@ -255,7 +247,6 @@ async def test_a_swipe_that_jumped_over_rows_is_taken_back(tmp_path: Path) -> No
         w.phone.start_activity(f"{SHELVES}/.SlipperyActivity")
         done = await w.session.scroll_to("Slip 20", max_scrolls=20)
         assert done.success, done.to_json()
-        assert done.details
         assert done.details["taken_back"] >= 1
         back = await w.session.scroll_to("Slip 3", direction="up", max_scrolls=20)
         assert back.success, back.to_json()
@@ -275,33 +266,30 @@ async def test_labs_of_other_toolkits_are_scrolled_too(tmp_path: Path) -> None:
         assert flutter.success, flutter.to_json()
 
 
-async def test_a_ref_that_is_gone_is_stale_before_anything_moves(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(CONTACTS)
-        ref = await w.ref("Alba Thornquill")
-        await w.open(SETTINGS)
-        touched = len(w.inputs())
-        done = await w.session.scroll_to(ref)
-        assert (done.failure_code, done.delivery) == ("STALE_REFERENCE", "not_delivered")
-        assert len(w.inputs()) == touched
+async def test_a_ref_that_is_gone_is_stale_before_anything_moves(w: World) -> None:
+    await w.open(CONTACTS)
+    ref = await w.ref("Alba Thornquill")
+    await w.open(SETTINGS)
+    touched = len(w.inputs())
+    done = await w.session.scroll_to(ref)
+    assert (done.failure_code, done.delivery) == ("STALE_REFERENCE", "not_delivered")
+    assert len(w.inputs()) == touched
 
 
-async def test_a_dialog_above_the_list_is_not_closed_by_a_finger_beside_it(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(SETTINGS)
-        await w.session.tap("Display")
-        await w.session.tap("Screen timeout")
-        done = await w.session.scroll_to("Screen saver")
-        assert done.failure_code == "ELEMENT_NOT_FOUND"
-        assert (await w.session.expect_visible("30 minutes", timeout_ms=0)).success
+async def test_a_dialog_above_the_list_is_not_closed_by_a_finger_beside_it(w: World) -> None:
+    await w.open(SETTINGS)
+    await w.session.tap("Display")
+    await w.session.tap("Screen timeout")
+    done = await w.session.scroll_to("Screen saver")
+    assert done.failure_code == "ELEMENT_NOT_FOUND"
+    assert (await w.session.expect_visible("30 minutes", timeout_ms=0)).success
 
 
 @pytest.mark.slow
-async def test_a_toast_is_not_what_scrolls(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await w.open("com.handrail.composelab")
-        await w.session.tap("Save")
-        await w.session.tap("List")
-        assert w.phone.state()["toast"] == "Saved"
-        found = await w.session.scroll_to("Item 40")
-        assert found.success, found.message
+async def test_a_toast_is_not_what_scrolls(w: World) -> None:
+    await w.open("com.handrail.composelab")
+    await w.session.tap("Save")
+    await w.session.tap("List")
+    assert w.phone.state()["toast"] == "Saved"
+    found = await w.session.scroll_to("Item 40")
+    assert found.success, found.message

@@ -49,28 +49,24 @@ def texts(w: World) -> list[str]:
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
-def test_a_screen_that_never_stops_moving_settles_as_volatile(tmp_path: Path, helper: Helper) -> None:
+async def test_a_screen_that_never_stops_moving_settles_as_volatile(tmp_path: Path, helper: Helper) -> None:
     """Learned the first time, left out the second time; the button beside the ball works all the same."""
-
-    async def story() -> None:
-        # A dump of 150 ms counts as quiet in itself, and takes that long on a busy machine: slow the time.
-        clock = FastClock(0.2) if helper == "none" else usual_clock()
-        async with world(tmp_path, helper=helper, clock=clock) as w:
-            assert_served(w, helper)
-            await w.open(TROUBLE)
-            first = await w.session.tap("Never still")
-            assert settled(first) == "volatile", first.to_json()
-            again = await w.session.long_press("Never still")
-            assert settled(again) == "volatile", again.to_json()
-            assert again.settle
-            assert first.settle
-            assert again.settle.ms < first.settle.ms
-            assert not again.changes
-            found = await w.session.tap("I found it")
-            assert found.success
-            assert w.app_state(TROUBLE)["done"] == ["found"]
-
-    play(story())
+    # A dump of 150 ms counts as quiet in itself, and takes that long on a busy machine: slow the time.
+    clock = FastClock(0.2) if helper == "none" else usual_clock()
+    async with world(tmp_path, helper=helper, clock=clock) as w:
+        assert_served(w, helper)
+        await w.open(TROUBLE)
+        first = await w.session.tap("Never still")
+        assert settled(first) == "volatile", first.to_json()
+        again = await w.session.long_press("Never still")
+        assert settled(again) == "volatile", again.to_json()
+        assert again.settle
+        assert first.settle
+        assert again.settle.ms < first.settle.ms
+        assert not again.changes
+        found = await w.session.tap("I found it")
+        assert found.success
+        assert w.app_state(TROUBLE)["done"] == ["found"]
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
@@ -85,16 +81,15 @@ async def test_a_spinner_that_ends_is_waited_for(tmp_path: Path, helper: Helper)
         assert "Continue" in texts(w)
 
 
-async def test_a_spinner_that_never_ends_is_reported_after_its_budget(tmp_path: Path) -> None:
-    async with world(tmp_path, clock=FastClock(10)) as w:
-        await w.open(TROUBLE)
-        done = await w.session.tap("Spinner that never ends")
-        assert settled(done) == "loading"
-        assert done.settle
-        assert "spinner" in (done.settle.loading or "")
-        waited = await w.session.wait_for_stable(timeout_ms=1_000)
-        assert waited.failure_code == "IDLE_TIMEOUT"
-        assert "spinner" in (waited.message or "")
+async def test_a_spinner_that_never_ends_is_reported_after_its_budget(w: World) -> None:
+    await w.open(TROUBLE)
+    done = await w.session.tap("Spinner that never ends")
+    assert settled(done) == "loading"
+    assert done.settle
+    assert "spinner" in (done.settle.loading or "")
+    waited = await w.session.wait_for_stable(timeout_ms=1_000)
+    assert waited.failure_code == "IDLE_TIMEOUT"
+    assert "spinner" in (waited.message or "")
 
 
 @pytest.mark.parametrize("helper", EVERY_CHANNEL)
@@ -186,7 +181,6 @@ async def test_a_dialog_that_pops_up_after_the_settle_is_found_by_the_next_look(
         assert settled(done) == "quiet"
         await until(lambda: "Do you like this studio?" in w.phone.dump())
         told = await w.session.what_changed(done.revision_after)
-        assert told.details
         assert "Do you like this studio?" in told.details["text"]
         touched = len(w.inputs())
         under = await w.session.tap("Run 300")
@@ -221,7 +215,6 @@ async def test_a_switch_that_a_person_turned_between_two_actions_is_news(tmp_pat
             place = next(n for n in w.session.screens.last.screen.nodes if n.text == "Water").center  # type: ignore[union-attr]
             await w.phone.tap(*place)
             told = await w.session.what_changed(seen.details["revision"])
-            assert told.details
             assert "Water" in told.details["text"]
 
 
@@ -242,7 +235,6 @@ async def test_a_switch_that_flips_back_later_is_told_by_the_next_look(tmp_path:
         assert done.lifecycle_state == "verified", done.to_json()
         await until(lambda: w.phone.dump().count('checked="true"') == 1)  # the radio button
         told = await w.session.what_changed(done.revision_after)
-        assert told.details
         assert "Flips back" in told.details["text"]
 
 
@@ -294,25 +286,21 @@ async def test_an_app_that_asks_for_a_permission_first_has_come_to_the_front(
         assert done.verification.observed == f"a permission prompt of {GALLERY}"
 
 
-async def test_back_on_the_home_screen_changes_nothing_and_says_so_after_a_full_settle(
-    tmp_path: Path,
-) -> None:
-    async with world(tmp_path) as w:
-        await w.session.press_key("home")
-        done = await w.session.press_key("back")
-        assert done.failure_code == "NAVIGATION_NO_CHANGE"
-        assert settled(done) == "quiet"
-        assert done.retryable
+async def test_back_on_the_home_screen_changes_nothing_and_says_so_after_a_full_settle(w: World) -> None:
+    await w.session.press_key("home")
+    done = await w.session.press_key("back")
+    assert done.failure_code == "NAVIGATION_NO_CHANGE"
+    assert settled(done) == "quiet"
+    assert done.retryable
 
 
-async def test_a_swipe_at_the_end_of_a_list_changes_nothing(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        await w.open(SETTINGS)
-        for _ in range(10):
-            done = await w.session.swipe("up")
-            if not done.success:
-                break
-        assert done.failure_code == "NAVIGATION_NO_CHANGE", done.to_json()
+async def test_a_swipe_at_the_end_of_a_list_changes_nothing(w: World) -> None:
+    await w.open(SETTINGS)
+    for _ in range(10):
+        done = await w.session.swipe("up")
+        if not done.success:
+            break
+    assert done.failure_code == "NAVIGATION_NO_CHANGE", done.to_json()
 
 
 @pytest.mark.parametrize("profile", ["", "hardware"])

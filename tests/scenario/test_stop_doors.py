@@ -26,6 +26,8 @@ from tests.scenario.doors import HANDRAIL
 from tests.scenario.residents import Lodging, lodging
 from tests.scenario.world import play_live, until
 
+ASYNC_RUNNER = play_live
+
 pytestmark = pytest.mark.slow
 QUIET_S = 2.0
 SWIPE = {"type": "swipe", "direction": "up", "reason": "I look further"}
@@ -79,7 +81,7 @@ STOPS: dict[str, Stop] = {
 
 
 @pytest.mark.parametrize("how", STOPS)
-def test_no_program_reaches_a_stopped_phone_also_after_the_daemon_was_killed(
+async def test_no_program_reaches_a_stopped_phone_also_after_the_daemon_was_killed(
     tmp_path: Path, how: str
 ) -> None:
     async def agents(place: Lodging, desk: Desk, over: asyncio.Event) -> None:
@@ -94,38 +96,29 @@ def test_no_program_reaches_a_stopped_phone_also_after_the_daemon_was_killed(
 
         await asyncio.gather(command(), program())
 
-    async def story() -> None:
-        phone = Phone(clock=SystemClock())
-        async with (
-            serve([phone], port=0) as [served],
-            lodging(tmp_path, HANDRAIL_DEVICE=served.address) as place,
-        ):
-            over = asyncio.Event()
-            async with serving(place) as desk:
-                acting = asyncio.create_task(agents(place, desk, over))
-                await until(lambda: len(phone.input_log) > 20)
-                await STOPS[how](place, desk, served.address)
-                before = len(phone.input_log)
-                await asyncio.sleep(QUIET_S)
-                over.set()
-                await acting
-                refused = await desk.post("/api/actions", SWIPE)
-                assert (refused["failure_code"], "was stopped by" in refused["message"]) == (
-                    "DEVICE_BUSY",
-                    True,
-                )
-                os.kill(place.resident() or 0, signal.SIGKILL)
-                await until(lambda: place.resident() is None)
-            done = await place.command("swipe", "up")
-            assert done.returncode != 0
-            assert "was stopped by" in done.stdout + done.stderr
-            assert "handrail hand-back" in done.stdout + done.stderr
-            assert "stopped by" in (await place.command("devices")).stdout
-            assert phone.input_log[before:] == []
-            back = await place.command("hand-back")
-            assert "handed back" in back.stdout, back
-            done = await place.command("swipe", "up")
-            assert "DEVICE_BUSY" not in done.stderr
-            assert len(phone.input_log) > before, done
-
-    play_live(story())
+    phone = Phone(clock=SystemClock())
+    async with serve([phone], port=0) as [served], lodging(tmp_path, HANDRAIL_DEVICE=served.address) as place:
+        over = asyncio.Event()
+        async with serving(place) as desk:
+            acting = asyncio.create_task(agents(place, desk, over))
+            await until(lambda: len(phone.input_log) > 20)
+            await STOPS[how](place, desk, served.address)
+            before = len(phone.input_log)
+            await asyncio.sleep(QUIET_S)
+            over.set()
+            await acting
+            refused = await desk.post("/api/actions", SWIPE)
+            assert (refused["failure_code"], "was stopped by" in refused["message"]) == ("DEVICE_BUSY", True)
+            os.kill(place.resident() or 0, signal.SIGKILL)
+            await until(lambda: place.resident() is None)
+        done = await place.command("swipe", "up")
+        assert done.returncode != 0
+        assert "was stopped by" in done.stdout + done.stderr
+        assert "handrail hand-back" in done.stdout + done.stderr
+        assert "stopped by" in (await place.command("devices")).stdout
+        assert phone.input_log[before:] == []
+        back = await place.command("hand-back")
+        assert "handed back" in back.stdout, back
+        done = await place.command("swipe", "up")
+        assert "DEVICE_BUSY" not in done.stderr
+        assert len(phone.input_log) > before, done

@@ -19,17 +19,9 @@ from tests.scenario import doors
 from tests.scenario.doors import DOORS
 
 KINDS = (
-    "plain words",
-    "every printable ASCII",
-    "both quotes",
-    "percent s inside",
-    "umlauts",
-    "Japanese",
-    "emoji family",
-    "both directions",
-    "Unicode lines",
-    "list",
-)
+    "plain words", "every printable ASCII", "both quotes", "percent s inside", "umlauts", "Japanese",
+    "emoji family", "both directions", "Unicode lines", "list",
+)  # fmt: skip
 PATIENCE_S = 240.0
 NOTES = "com.handrail.notes"
 Results = dict[str, tuple[str, Any]]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sqlite3
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -19,39 +17,31 @@ from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.scenario.test_desk_actions import ADA, window, with_desk
-from tests.scenario.world import play, until, usual_clock, world
+from tests.scenario.world import World, play, until, usual_clock, world
 
 ASYNC_RUNNER = play
 
 
-@contextmanager
-def black_hole() -> Iterator[str]:
-    """A port that takes connections and never says a word."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
-
-
 async def test_a_phone_that_never_answers_makes_no_other_session_wait(tmp_path: Path) -> None:
     env = {"HANDRAIL_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    with black_hole() as dead:
-        async with (
-            serve([Phone(clock=usual_clock())], port=0) as [served],
-            Runtime.open(Config.from_env(env), env=env) as runtime,
-        ):
-            hanging = asyncio.create_task(runtime.session(dead, helper="none"))
-            await asyncio.sleep(0)
-            session = await runtime.session(served.address, helper="none")
-            assert (await session.start_app("com.android.settings")).success
-            assert not hanging.done()  # the dead one is still being tried
-            hanging.cancel()
-            await asyncio.wait({hanging})
+    silent = asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", 0)
+    async with (
+        await silent as dead,
+        serve([Phone(clock=usual_clock())], port=0) as [served],
+        Runtime.open(Config.from_env(env), env=env) as runtime,
+    ):
+        host, port = dead.sockets[0].getsockname()
+        hanging = asyncio.create_task(runtime.session(f"{host}:{port}", helper="none"))
+        await asyncio.sleep(0)
+        session = await runtime.session(served.address, helper="none")
+        assert (await session.start_app("com.android.settings")).success
+        assert not hanging.done()  # the dead one is still being tried
+        hanging.cancel()
+        await asyncio.wait({hanging})
 
 
 async def test_two_who_ask_for_one_phone_at_once_get_one_session(tmp_path: Path) -> None:
-    async with (
-        world(tmp_path) as w,
-        Runtime.open(w.runtime.config, env=w.runtime.env) as other,
-    ):
+    async with world(tmp_path) as w, Runtime.open(w.runtime.config, env=w.runtime.env) as other:
         one, same = await asyncio.gather(*(other.session(w.serial, helper="none") for _ in range(2)))
         assert one is same
 
@@ -100,7 +90,6 @@ async def test_a_dialog_that_was_shown_and_then_stopped_is_not_told_as_undeliver
         dialog = {"type": "dialog.confirm", "id": "d", "title": "Go?", "message": "Shall I?"}
         asking = asyncio.create_task(w.runtime.desk_session().run(dialog, caller=ADA))
         await until(lambda: asyncio.sleep(0, desk.snapshot()["dialogs"]))
-        assert w.runtime.session_on_desk is not None
         assert await w.runtime.session_on_desk.end_actions() == 1
         told = await asking
         assert (told.failure_code, told.delivery) == ("CANCELLED", "unknown")
@@ -122,20 +111,18 @@ async def test_a_phones_action_sent_to_the_desk_is_refused_before_anything_is_as
 ) -> None:
     async with with_desk(tmp_path) as (w, _):
         desk = w.runtime.session_on_desk
-        assert desk is not None
         told = await desk.run({"type": "tap", "target": {"x": 1, "y": 1}}, caller=ADA)
         assert (told.failure_code, told.delivery) == (Unsupported.code, "not_delivered")
         assert "no touch" in (told.message or "")
         assert w.inputs() == []
 
 
-async def test_a_desk_that_was_attached_serves_the_phones_sessions_too(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
-        desk = await Desk.open(w.runtime.store, usual_clock())
-        w.runtime.attach_desk(desk)
-        async with serve([Phone(clock=usual_clock())], port=0) as [served]:
-            session = await w.runtime.session(served.address, helper="none")
-            told = await session.run(window("beside"))
-        assert told.success, told.to_json()
-        assert "monitor-0/beside" in desk.snapshot()["windows"]
-        await desk.close()
+async def test_a_desk_that_was_attached_serves_the_phones_sessions_too(w: World) -> None:
+    desk = await Desk.open(w.runtime.store, usual_clock())
+    w.runtime.attach_desk(desk)
+    async with serve([Phone(clock=usual_clock())], port=0) as [served]:
+        session = await w.runtime.session(served.address, helper="none")
+        told = await session.run(window("beside"))
+    assert told.success, told.to_json()
+    assert "monitor-0/beside" in desk.snapshot()["windows"]
+    await desk.close()

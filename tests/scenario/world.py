@@ -173,6 +173,12 @@ def play_live(story: Coroutine[Any, Any, T]) -> T:
         return runner.run(story)
 
 
+def live(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Coroutine[Any, Any, None]]:
+    """A test in real time, in a module whose other tests run in the loop's own."""
+    test.async_runner = play_live  # type: ignore[attr-defined]
+    return test
+
+
 async def until(condition: Callable[[], Awaitable[Any] | Any]) -> Any:
     """Wait for something that another task brings about."""
     async with asyncio.timeout(PATIENCE_S):

@@ -22,17 +22,14 @@ async def test_time_stands_still_until_it_is_advanced() -> None:
     assert (clock.now_ms(), clock.monotonic_ms()) == (2_500, 1_500.5)
 
 
-def test_sleepers_wake_in_the_order_of_their_deadlines_at_their_own_times() -> None:
-    async def story() -> list[tuple[str, float]]:
-        clock = ManualClock()
-        woken: list[tuple[str, float]] = []
-        plan = [("late", 30), ("early", 10), ("middle", 20), ("middle too", 20)]
-        tasks = [asyncio.create_task(_sleeper(clock, name, ms, woken)) for name, ms in plan]
-        await clock.advance(100)
-        await asyncio.gather(*tasks)
-        return woken
-
-    assert asyncio.run(story()) == [("early", 10), ("middle", 20), ("middle too", 20), ("late", 30)]
+async def test_sleepers_wake_in_the_order_of_their_deadlines_at_their_own_times() -> None:
+    clock = ManualClock()
+    woken: list[tuple[str, float]] = []
+    plan = [("late", 30), ("early", 10), ("middle", 20), ("middle too", 20)]
+    tasks = [asyncio.create_task(_sleeper(clock, name, ms, woken)) for name, ms in plan]
+    await clock.advance(100)
+    await asyncio.gather(*tasks)
+    assert woken == [("early", 10), ("middle", 20), ("middle too", 20), ("late", 30)]
 
 
 async def test_nobody_wakes_before_the_deadline() -> None:
@@ -46,85 +43,72 @@ async def test_nobody_wakes_before_the_deadline() -> None:
     await task
 
 
-def test_who_sleeps_again_within_the_time_wakes_again() -> None:
-    async def story() -> list[float]:
-        clock = ManualClock()
-        beats: list[float] = []
+async def test_who_sleeps_again_within_the_time_wakes_again() -> None:
+    clock = ManualClock()
+    beats: list[float] = []
 
-        async def beat() -> None:
-            for _ in range(4):
-                await clock.sleep_ms(10)
-                beats.append(clock.monotonic_ms())
-
-        task = asyncio.create_task(beat())
-        await clock.advance(35)
-        assert not task.done()
-        await clock.advance(5)
-        await task
-        return beats
-
-    assert asyncio.run(story()) == [10, 20, 30, 40]
-
-
-def test_a_cancelled_sleeper_disturbs_nobody() -> None:
-    async def story() -> list[tuple[str, float]]:
-        clock = ManualClock()
-        woken: list[tuple[str, float]] = []
-        gone = asyncio.create_task(_sleeper(clock, "gone", 10, woken))
-        stays = asyncio.create_task(_sleeper(clock, "stays", 20, woken))
-        gone.cancel()
-        await asyncio.gather(gone, return_exceptions=True)
-        await clock.advance(20)
-        await stays
-        return woken
-
-    assert asyncio.run(story()) == [("stays", 20)]
-
-
-def test_who_wakes_has_done_everything_it_can_before_the_next_one_wakes() -> None:
-    """However many turns of the loop that takes."""
-
-    async def story() -> list[tuple[str, float]]:
-        clock = ManualClock()
-        done: list[tuple[str, float]] = []
-
-        async def slow() -> None:
+    async def beat() -> None:
+        for _ in range(4):
             await clock.sleep_ms(10)
-            for _ in range(100):
-                await asyncio.sleep(0)
-            done.append(("slow", clock.monotonic_ms()))
+            beats.append(clock.monotonic_ms())
 
-        tasks = [asyncio.create_task(slow()), asyncio.create_task(_sleeper(clock, "next", 11, done))]
+    task = asyncio.create_task(beat())
+    await clock.advance(35)
+    assert not task.done()
+    await clock.advance(5)
+    await task
+    assert beats == [10, 20, 30, 40]
+
+
+async def test_a_cancelled_sleeper_disturbs_nobody() -> None:
+    clock = ManualClock()
+    woken: list[tuple[str, float]] = []
+    gone = asyncio.create_task(_sleeper(clock, "gone", 10, woken))
+    stays = asyncio.create_task(_sleeper(clock, "stays", 20, woken))
+    gone.cancel()
+    await asyncio.gather(gone, return_exceptions=True)
+    await clock.advance(20)
+    await stays
+    assert woken == [("stays", 20)]
+
+
+async def test_who_wakes_has_done_everything_it_can_before_the_next_one_wakes() -> None:
+    """However many turns of the loop that takes."""
+    clock = ManualClock()
+    done: list[tuple[str, float]] = []
+
+    async def slow() -> None:
+        await clock.sleep_ms(10)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        done.append(("slow", clock.monotonic_ms()))
+
+    tasks = [asyncio.create_task(slow()), asyncio.create_task(_sleeper(clock, "next", 11, done))]
+    await clock.advance(20)
+    await asyncio.gather(*tasks)
+    assert done == [("slow", 10), ("next", 11)]
+
+
+async def test_bytes_on_the_way_within_this_process_arrive_before_the_next_one_wakes() -> None:
+    clock = ManualClock()
+    done: list[tuple[str, float]] = []
+    here, there = socket.socketpair()
+
+    async def send() -> None:
+        await clock.sleep_ms(10)
+        there.send(b"x")
+
+    async def receive() -> None:
+        data = await asyncio.get_running_loop().sock_recv(here, 1)
+        done.append((data.decode(), clock.monotonic_ms()))
+
+    with here, there:
+        here.setblocking(False)
+        works = (receive(), send(), _sleeper(clock, "next", 11, done))
+        tasks = [asyncio.create_task(one) for one in works]
         await clock.advance(20)
         await asyncio.gather(*tasks)
-        return done
-
-    assert asyncio.run(story()) == [("slow", 10), ("next", 11)]
-
-
-def test_bytes_on_the_way_within_this_process_arrive_before_the_next_one_wakes() -> None:
-    async def story() -> list[tuple[str, float]]:
-        clock = ManualClock()
-        done: list[tuple[str, float]] = []
-        here, there = socket.socketpair()
-
-        async def send() -> None:
-            await clock.sleep_ms(10)
-            there.send(b"x")
-
-        async def receive() -> None:
-            data = await asyncio.get_running_loop().sock_recv(here, 1)
-            done.append((data.decode(), clock.monotonic_ms()))
-
-        with here, there:
-            here.setblocking(False)
-            works = (receive(), send(), _sleeper(clock, "next", 11, done))
-            tasks = [asyncio.create_task(one) for one in works]
-            await clock.advance(20)
-            await asyncio.gather(*tasks)
-        return done
-
-    assert asyncio.run(story()) == [("x", 10), ("next", 11)]
+    assert done == [("x", 10), ("next", 11)]
 
 
 async def test_time_does_not_wait_for_ever_for_a_task_that_never_waits() -> None:

@@ -113,18 +113,13 @@ def test_the_adb_server_is_found_as_adb_itself_finds_it(env: dict[str, str], whe
 @each(
     ("name", "value"),
     [
-        ("ANDROID_ADB_SERVER_PORT", "adb"),
-        ("ANDROID_ADB_SERVER_PORT", "70000"),
-        ("ADB_SERVER_SOCKET", "localfilesystem:/tmp/adb"),
-        ("ADB_SERVER_SOCKET", "tcp:"),
-        ("HANDRAIL_DEVICES", "127.0.0.1"),
-        ("HANDRAIL_DEVICES", "127.0.0.1:6555,:5"),
-        ("HANDRAIL_HELPER", "jar"),
-        ("HANDRAIL_DISABLE_HELPER", "maybe"),
-        ("HANDRAIL_LOG", "loud"),
+        ("ANDROID_ADB_SERVER_PORT", "adb"), ("ANDROID_ADB_SERVER_PORT", "70000"),
+        ("ADB_SERVER_SOCKET", "localfilesystem:/tmp/adb"), ("ADB_SERVER_SOCKET", "tcp:"),
+        ("HANDRAIL_DEVICES", "127.0.0.1"), ("HANDRAIL_DEVICES", "127.0.0.1:6555,:5"),
+        ("HANDRAIL_HELPER", "jar"), ("HANDRAIL_DISABLE_HELPER", "maybe"), ("HANDRAIL_LOG", "loud"),
         ("HANDRAIL_SIM_SEED", "-1"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_value_is_refused_by_the_variables_name(name: str, value: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         config(**{name: value})
@@ -173,5 +168,4 @@ def table() -> str:
 def test_the_page_prints_the_table() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text()
     shown = re.search(r"<!-- variables -->\n(.*?)\n<!-- /variables -->", page, flags=re.S)
-    assert shown
     assert shown[1] == table(), f"the table in docs/configuration.md should be:\n{table()}"

@@ -26,18 +26,10 @@ def test_a_name_is_kept_for_every_spelling_of_a_serial_and_every_process(tmp_pat
 @pytest.mark.parametrize(
     "name",
     [
-        "x" * (LONGEST + 1),
-        "two  spaces",
-        "turned \u202e round",
-        "hidden\u200b",
-        "line\nbreak",
-        "kitchen",
-        "KITCHEN",
-        "r58m",
-        "127.0.0.1:6555",
-        "browser",
+        "x" * (LONGEST + 1), "two  spaces", "turned \u202e round", "hidden\u200b", "line\nbreak", "kitchen",
+        "KITCHEN", "r58m", "127.0.0.1:6555", "browser",
     ],
-)
+)  # fmt: skip
 def test_a_name_that_could_be_taken_for_something_else_is_refused(tmp_path: Path, name: str) -> None:
     names = DeviceNames(tmp_path)
     names.give("R58M", "Kitchen")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 from playwright.sync_api import Browser, Locator, Page
 
 from handrail.protocol.read import action_from
+from handrail.sync.openers import OpenBlock
 from tests.scenario.world import World, until, world
 from tests.unit.web_server.door import Door, door
 
@@ -48,6 +48,17 @@ class Stage:
         page.goto(f"{self.door.origin}/login#code={self.door.context.auth.link_code()}")
         return page
 
+    @contextmanager
+    def visited(self, browser: Browser, **options: Any) -> Iterator[Page]:
+        """The owner's page, which leaves an empty desk. No script on it may fail."""
+        page, failures = self.log_in(browser, **options), []
+        page.on("pageerror", lambda error: failures.append(str(error)))
+        yield page
+        for key in list(self.door.desk.state.windows):
+            self.close(key.partition("/")[2])
+        page.context.close()
+        assert failures == []
+
     def open(self, page: Page, app: str, *, window: str | None = None, **bounds: int) -> Locator:
         """The app in a window of its own; its root once it is there."""
         place = {"x": 40, "y": 20, "w": 1100, "h": 700} | bounds
@@ -69,37 +80,17 @@ class Stage:
 
 
 @asynccontextmanager
-async def _opened(
-    home: Path, flows: Path | None, options: dict[str, Any]
-) -> AsyncIterator[tuple[World, Door]]:
+async def _opened(home: Path, flows: Path | None, options: dict[str, Any]) -> AsyncIterator[Stage]:
     env = {"HANDRAIL_ADB": str(home / "no-adb"), "ANDROID_ADB_SERVER_PORT": "15797"}
     async with (
         world(home, env=env, **options) as w,
         door(home, runtime=w.runtime, flow_folders=[flows] if flows else []) as served,
     ):
-        yield w, served
+        yield Stage(asyncio.get_running_loop(), w, served)
 
 
 @contextmanager
 def stage(home: Path, *, flows: Path | None = None, **options: Any) -> Iterator[Stage]:
     """Open while the block runs; `options` are those of `world`."""
-    ready: Future[Stage] = Future()
-    end = threading.Event()
-
-    async def play() -> None:
-        try:
-            async with _opened(home, flows, options) as (w, served):
-                ready.set_result(Stage(asyncio.get_running_loop(), w, served))
-                await asyncio.to_thread(end.wait)
-        except BaseException as error:
-            if not ready.done():
-                ready.set_exception(error)
-            raise
-
-    thread = threading.Thread(target=lambda: asyncio.run(play()), name="desk", daemon=True)
-    thread.start()
-    try:
-        yield ready.result(PATIENCE_S)
-    finally:
-        end.set()
-        thread.join(PATIENCE_S)
+    with closing(OpenBlock(_opened(home, flows, options))) as block:
+        yield block.value

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.web.desk_person import Person
+from tests.web.apps_stage import Stage
+from tests.web.desk_person import PATIENCE_S, Person
 from tests.web.desk_server import DeskServer
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+expect.set_options(timeout=PATIENCE_S * 1000)  # five seconds of a busy machine are no proof
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -59,6 +61,13 @@ def person(_lasting: Person) -> Iterator[Person]:
     _lasting.clear()
     yield _lasting
     assert _lasting.take_complaints() == []
+
+
+@pytest.fixture
+def page(desk: Stage, browser: Browser) -> Iterator[Page]:
+    """The owner's page on the `desk` of a module that has one."""
+    with desk.visited(browser) as opened:
+        yield opened
 
 
 @pytest.fixture

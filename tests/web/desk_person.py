@@ -86,7 +86,6 @@ class Person:
         self.window(window_id).get_by_role("button", name="Show it").click()
         frame = self.window(window_id).locator("iframe")
         inside = frame.element_handle().content_frame()
-        assert inside is not None
         inside.wait_for_url(re.compile("^http"))
         return frame
 
@@ -99,7 +98,6 @@ class Person:
     def box(self, window_id: str) -> tuple[int, int, int, int]:
         """x, y, w, h as drawn, to the pixel."""
         found = self.window(window_id).bounding_box()
-        assert found is not None
         return round(found["x"]), round(found["y"]), round(found["width"]), round(found["height"])
 
     def drag(self, start: tuple[float, float], end: tuple[float, float], *, drop: bool = True) -> None:
@@ -115,7 +113,6 @@ class Person:
     def title_bar(self, window_id: str) -> tuple[float, float]:
         """A point of the title bar where no button is."""
         found = self.window(window_id).locator(".window-title").bounding_box()
-        assert found is not None
         return found["x"] + 20, found["y"] + found["height"] / 2
 
     def frame(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
+from handrail.sync.openers import OpenBlock
 from handrail.web_server.approvals import agent_answer_reader, agent_answer_writer
 from handrail.web_server.auth import served_hosts
 from handrail.web_server.server import DeskContext, PageHosts, build_desk_app, serving
@@ -37,28 +38,23 @@ class DeskServer:
         self.context: DeskContext
         self.routes: list[BaseRoute]
         self._loop: asyncio.AbstractEventLoop
-        self._thread: threading.Thread | None = None
+        self._block: OpenBlock[None] | None = None
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._run(ready)), daemon=True)
-        self._thread.start()
-        assert ready.wait(PATIENCE_S), "the server did not start"
+        self._block = OpenBlock(self._serving())
 
     def stop(self) -> None:
-        if self._thread is None:
-            return
-        self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join(PATIENCE_S)
-        assert not self._thread.is_alive(), "the server did not stop"
-        self._thread = None
+        if self._block is not None:
+            self._block.close()
+            self._block = None
 
-    async def _run(self, ready: threading.Event) -> None:
-        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+    @asynccontextmanager
+    async def _serving(self) -> AsyncIterator[None]:
+        self._loop = asyncio.get_running_loop()
         env = {"HANDRAIL_HOME": str(self.home), "HOME": str(self.home), "HANDRAIL_ADB": str(self.home / "no")}
         env["HANDRAIL_DISABLE_VISION"] = "1"
         env["ANDROID_ADB_SERVER_PORT"] = "15799"  # where no server of this machine listens
@@ -86,8 +82,7 @@ class DeskServer:
             self.context, self.routes = app.state.context, app.routes
             try:
                 async with serving(app, *sockets):
-                    ready.set()
-                    await self._end.wait()
+                    yield
             finally:
                 await self.desk.close()
 

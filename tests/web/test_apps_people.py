@@ -32,12 +32,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def page(desk: Stage, browser: Browser) -> Iterator[Page]:
-    opened = desk.log_in(browser)
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    opened.context.close()
-    assert complaints == []
+    with desk.visited(browser) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -83,7 +79,6 @@ def click_on(phone: Locator, desk: Stage, label: str) -> None:
     x, y = (box[0] + box[2]) / 2 / tree["width"], (box[1] + box[3]) / 2 / tree["height"]
     canvas = phone.locator(".phone-canvas")
     size = canvas.bounding_box()
-    assert size
     canvas.click(position={"x": x * size["width"], "y": y * size["height"]})
 
 
@@ -147,7 +142,6 @@ def test_the_overlay_is_the_compact_tree(desk: Stage, phone: Locator) -> None:
     phone.get_by_role("button", name="Elements").click()
     phone.locator(".phone-ref").first.wait_for(state="attached")
     told = desk.do(desk.world.session.get_ui_tree()).details
-    assert told
     refs = [line.split()[0] for line in told["text"].splitlines() if line.strip().startswith("@")]
     nodes = desk.world.session.screens.registry.refs
     drawn = phone.locator(".phone-ref").evaluate_all(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from handrail.safety.caller import Caller
 from tests.web.apps_stage import Stage, stage
@@ -34,18 +34,6 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     (flows / "broken.yaml").write_text("name: Broken\nsteps:\n  - tapp: Save\n")
     with stage(home, flows=flows, caller=Caller("mail-agent", "agent", "mcp")) as opened:
         yield opened
-
-
-@pytest.fixture
-def page(desk: Stage, browser: Browser) -> Iterator[Page]:
-    opened = desk.log_in(browser)
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    for key in list(desk.door.desk.state.windows):
-        desk.close(key.partition("/")[2])
-    opened.context.close()
-    assert complaints == []
 
 
 def test_the_journal_shows_pictures_changes_and_the_proof(desk: Stage, page: Page) -> None:

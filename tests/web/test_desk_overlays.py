@@ -202,15 +202,11 @@ def test_the_like_of_an_approval_is_allowed_for_a_time(person: Person, engine: E
 @pytest.mark.parametrize(
     ("is_secret", "text", "turns", "readable"),
     [
-        (True, "493 021", 0, False),
-        (True, "493 021", 1, True),
-        (False, "the blue one", 0, None),
-        (False, "the blue one", 1, False),
-        (False, "493 021", 0, False),
-        (False, "hunter2", 0, False),
+        (True, "493 021", 0, False), (True, "493 021", 1, True), (False, "the blue one", 0, None),
+        (False, "the blue one", 1, False), (False, "493 021", 0, False), (False, "hunter2", 0, False),
         (False, "493 021", 1, True),
     ],
-)
+)  # fmt: skip
 def test_whoever_answers_decides_whether_the_agent_may_read_it(
     person: Person, engine: Engine, is_secret: bool, text: str, turns: int, readable: bool | None
 ) -> None:

@@ -77,7 +77,6 @@ def test_a_killed_server_comes_back_with_the_same_desk(browser: Browser, env: di
             show(env, name, x)
         expect(page.locator(".window")).to_have_count(3)
         title = page.locator(".window", has_text="I am first").locator(".window-title").bounding_box()
-        assert title is not None
         page.mouse.move(title["x"] + 10, title["y"] + 8)
         page.mouse.down()
         page.mouse.move(title["x"] + 60, title["y"] + 108, steps=4)
@@ -94,10 +93,10 @@ def test_a_killed_server_comes_back_with_the_same_desk(browser: Browser, env: di
         for name in ("windows", "monitors", "badges", "shortcuts"):
             assert after[name] == before[name], name
         banner = page.get_by_role("status").filter(has_text="signed out")
-        expect(banner).to_be_visible(timeout=20_000)  # its login ended with the process that gave it
+        expect(banner).to_be_visible()  # its login ended with the process that gave it
         page.goto(link)
         show(env, "fourth", 700)
-        expect(page.locator(".window", has_text="I am fourth")).to_be_visible(timeout=20_000)
+        expect(page.locator(".window", has_text="I am fourth")).to_be_visible()
         assert titles(page) == ["first", "fourth", "third"]
     page.close()
 
@@ -127,7 +126,7 @@ def test_half_a_minute_offline_is_caught_up_by_number(browser: Browser, env: dic
         assert time.monotonic() - began >= AWAY_S
         context.set_offline(False)
         page.evaluate("() => window.dispatchEvent(new Event('online'))")
-        expect(page.locator(".window")).to_have_count(3, timeout=20_000)
+        expect(page.locator(".window")).to_have_count(3)
         assert titles(page) == ["missed 0", "missed 1", "missed 2"]
     since = [url for url in asked if "since=" in url]
     assert since, asked

@@ -46,7 +46,6 @@ def test_each_edge_and_corner_resizes_and_the_opposite_one_stays(
 ) -> None:
     person.show("a", TEXT, bounds={"x": 300, "y": 100, "w": 400, "h": 300})
     handle = person.window("a").locator(f".edge-{edge}").bounding_box()
-    assert handle is not None
     x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
     person.drag((x, y), (x + 40, y + 30))
     person.bounds_become("a", bounds)
@@ -159,7 +158,6 @@ def test_the_keyboard_snaps_maximises_and_restores(person: Person) -> None:
 def test_a_frameless_window_has_no_title_bar_and_can_still_be_closed(person: Person) -> None:
     person.show("a", TEXT, frameless=True)
     body = person.window("a").locator(".window-body").bounding_box()
-    assert body is not None
     assert round(body["height"]) == 318, "the content fills the frame but for its border"
     person.window("a").hover()
     person.button("Close", person.window("a")).click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from handrail.safety.caller import Caller
 from tests.web.apps_stage import Stage, stage
@@ -32,18 +32,6 @@ def _work(desk: Stage) -> None:
     other = Caller("shopper", "agent", "mcp")
     desk.do(desk.world.session.run({"type": "press_key", "key": "back"}, caller=other, reason="I go back"))
     _pictured(desk, 1)
-
-
-@pytest.fixture
-def page(desk: Stage, browser: Browser) -> Iterator[Page]:
-    opened = desk.log_in(browser)
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    for key in list(desk.door.desk.state.windows):
-        desk.close(key.partition("/")[2])
-    opened.context.close()
-    assert complaints == []
 
 
 def test_a_run_is_a_film_strip_that_keys_and_clicks_walk_through(desk: Stage, page: Page) -> None:

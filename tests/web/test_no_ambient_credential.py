@@ -100,7 +100,7 @@ def test_the_desks_own_port_on_the_other_loopback_gets_no_login(person: Person) 
     with thieving(person.server.address, "::1", person.server.port) as thief:
         tab = person.context.new_page()
         tab.goto(f"http://localhost:{thief.port}/")
-        expect(tab.locator("#log")).to_have_text("done", timeout=15_000)
+        expect(tab.locator("#log")).to_have_text("done")
         nothing_was_stolen(person, thief)
         tab.close()
 
@@ -128,7 +128,7 @@ def test_a_frame_that_is_sent_on_gets_no_login(person: Person, thief: Thief, tar
 def test_a_service_worker_of_the_attackers_origin_gets_no_login(person: Person, thief: Thief) -> None:
     tab = person.context.new_page()
     tab.goto(f"http://127.0.0.1:{thief.port}/")
-    expect(tab.locator("#log")).to_have_text("done", timeout=15_000)
+    expect(tab.locator("#log")).to_have_text("done")
     assert [one["worker"] for one in thief.grabbed if "worker" in one] == ["registered"]
     in_a_frame(person, f"http://127.0.0.1:{thief.port}/again")
     person.until(lambda: "/again" in "\n".join(thief.loot))
@@ -212,7 +212,7 @@ def test_after_a_restart_an_old_token_is_refused_and_a_new_link_brings_every_tab
     own_server.stop()
     own_server.start()
     assert opened_by([kept], own_server.port) == []
-    expect(page.locator("#banner")).to_contain_text("signed out", timeout=20_000)
+    expect(page.locator("#banner")).to_contain_text("signed out")
     assert page.evaluate(TOKEN) is None
     other = context.new_page()
     other.goto(own_server.link())
@@ -244,7 +244,7 @@ def _visited(context: BrowserContext, page: Page, server: DeskServer) -> list[st
     """The page is loaded again while somebody else has the port; one more tab is still the desk's."""
     with thieving(server.address, port=server.port) as thief:
         page.goto(server.address)
-        expect(page.locator("#log")).to_have_text("done", timeout=15_000)
+        expect(page.locator("#log")).to_have_text("done")
         [grabbed] = [one for one in thief.grabbed if "session" in one]
         assert "handrail.page=" in grabbed["session"], "it has the same origin, and does find something"
         return thief.loot
@@ -268,7 +268,7 @@ def test_a_worker_that_another_server_left_on_the_same_port_sees_no_link(
         with thieving(server.address, port=server.port, home=f"http://127.0.0.1:{home.port}") as squatter:
             for address in {old, server.address}:
                 page.goto(address)
-                expect(page.locator("#log")).to_have_text("done", timeout=15_000)
+                expect(page.locator("#log")).to_have_text("done")
             assert {one["worker"] for one in home.grabbed if "worker" in one} == {"registered"}
             assert squatter.loot
         home.loot.clear()

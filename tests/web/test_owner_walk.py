@@ -117,7 +117,6 @@ def test_a_yes_is_given_and_a_stop_is_handed_back_on_a_small_screen(
     banner = page.locator("#stopped")
     expect(banner).to_contain_text("Stopped. All phones", timeout=PATIENCE_MS)
     box = banner.bounding_box()
-    assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     banner.get_by_role("button", name="Hand back").click()

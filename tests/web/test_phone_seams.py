@@ -41,12 +41,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def page(desk: Stage, browser: Browser) -> Iterator[Page]:
-    opened = desk.log_in(browser)
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    opened.context.close()
-    assert complaints == []
+    with desk.visited(browser) as opened:
+        yield opened
 
 
 def run(desk: Stage, action: dict[str, Any], caller: Caller = SHOPPER) -> Any:
@@ -75,7 +71,6 @@ def place(phone: Locator, desk: Stage, label: str) -> tuple[float, float]:
     tree = screen_tree(desk.world.session.screens, str)
     box = next(one["visible"] for one in tree["refs"] if one["label"].startswith(label))
     canvas = phone.locator(".phone-canvas").bounding_box()
-    assert canvas
     x = canvas["x"] + canvas["width"] * (box[0] + box[2]) / 2 / tree["width"]
     return x, canvas["y"] + canvas["height"] * (box[1] + box[3]) / 2 / tree["height"]
 
@@ -279,7 +274,6 @@ def test_at_phone_size_the_phone_fits_and_can_be_taken(desk: Stage, phone: Locat
     page.set_viewport_size({"width": 390, "height": 844})
     try:
         box = phone.locator(".phone-glass").bounding_box()
-        assert box
         assert box["width"] > 150
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         take(phone)

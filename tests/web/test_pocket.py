@@ -226,7 +226,6 @@ def test_picture_sentence_and_buttons_are_all_to_be_seen_at_every_size(
     page.locator(".pocket-yes:enabled").wait_for()
     for one in ("figure img", "h1", ".pocket-yes", ".pocket-stop", ".btn-danger"):
         box = page.locator(f".pocket-question {one}").bounding_box()
-        assert box is not None
         assert box["x"] >= 0
         assert box["y"] >= 0
         assert box["x"] + box["width"] <= width, one

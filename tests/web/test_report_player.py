@@ -62,14 +62,12 @@ def test_picture_steps_and_time_line_move_together(page: Page, tmp_path: Path) -
     assert left == pytest.approx(830 / record.duration_ms * 100, abs=0.5)
     page.keyboard.press("ArrowRight")
     after = record.steps[1].after
-    assert after is not None
     assert apart(picture_in(frame), after.png or b"") < 6
     page.keyboard.press("ArrowLeft")
     expect(now).to_contain_text("Tap Create new contact")
     player.get_by_role("button", name="Type the last name").click()
     expect(scrub).to_have_value("1930")
     before = record.steps[3].before
-    assert before is not None
     assert apart(picture_in(frame), before.png or b"") < 10, "the same screen, with a mark on it"
     scrub.fill("4400")
     expect(now).to_contain_text("Tap Save contact")

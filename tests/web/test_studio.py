@@ -78,7 +78,6 @@ class Newcomer:
             raise AssertionError(f"the phone does not show {label}")
         (x, y), width, height = found
         place = canvas.bounding_box()
-        assert place
         return place["x"] + x / width * place["width"], place["y"] + y / height * place["height"]
 
     def touch(self, label: str) -> None:

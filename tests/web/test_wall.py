@@ -32,21 +32,15 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture
 def page(desk: Stage, browser: Browser) -> Iterator[Page]:
-    opened = desk.log_in(browser, viewport={"width": 1440, "height": 900})
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    for key in list(desk.door.desk.state.windows):
-        desk.close(key.partition("/")[2])
-    opened.context.close()
-    assert complaints == []
+    with desk.visited(browser, viewport={"width": 1440, "height": 900}) as opened:
+        yield opened
 
 
 def test_every_phone_is_live_with_its_agent_and_its_last_action(desk: Stage, page: Page) -> None:
     root = desk.open(page, "wall")
     expect(root.locator(".tile")).to_have_count(2)
     for tile in root.locator(".tile").all():
-        expect(tile.locator(".tile-canvas")).to_be_visible(timeout=15_000)
+        expect(tile.locator(".tile-canvas")).to_be_visible()
     ours = root.locator(f".tile[data-device='{desk.world.serial}']")
     before = int(ours.locator("canvas").get_attribute("data-frames") or 0)
     desk.do(desk.world.open(SETTINGS))
@@ -62,13 +56,11 @@ def test_every_phone_is_live_with_its_agent_and_its_last_action(desk: Stage, pag
 def test_a_tile_is_enlarged_by_a_click_and_opens_the_phone(desk: Stage, page: Page) -> None:
     root = desk.open(page, "wall")
     tile = root.locator(f".tile[data-device='{desk.world.serial}']")
-    tile.locator("canvas").wait_for(timeout=15_000)
+    tile.locator("canvas").wait_for()
     small = tile.bounding_box()
     tile.locator(".tile-screen").click()
     expect(tile.get_by_role("button", name="Back to all phones")).to_be_visible()
     large = tile.bounding_box()
-    assert small is not None
-    assert large is not None
     assert large["width"] > small["width"] * 1.5
     boxes = [one.bounding_box() for one in root.locator(".tile").all()]
     assert not _overlap(boxes[0], boxes[1])
@@ -133,7 +125,7 @@ def test_the_wall_and_the_films_can_be_read_by_everybody(
         root = desk.open(page, app)
         if app == "journal":
             root.get_by_role("tab", name="Runs").click()
-        root.locator(inside).first.wait_for(timeout=15_000)
+        root.locator(inside).first.wait_for()
         root.locator(".tile-screen, .frame").first.click()
         checked(page)
         assert root.evaluate("root => root.scrollWidth - root.clientWidth") == 0

@@ -1,15 +1,20 @@
-"""A private adb server for all tests of the client."""
+"""A private adb server for all tests of the client, and connections and streams without one."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import pytest
 
+from handrail.adb.direct import DirectStream
 from handrail.adb.server import find_adb
 from tests.driver.conftest import free_port
+from tests.unit.adb.lone_connection import Lone, connected
+from tests.unit.adb.lone_stream import Recorder, stream_on
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +29,18 @@ def server_env(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, s
     env.pop("ADB_SERVER_SOCKET", None)
     yield env
     subprocess.run([adb, "kill-server"], env=env, capture_output=True)
+
+
+@pytest.fixture
+def lone(options: dict[str, Any]) -> AbstractAsyncContextManager[Lone]:
+    return connected(**options)
+
+
+@pytest.fixture
+def line(options: dict[str, Any]) -> Recorder:
+    return Recorder(options.pop("max_payload", 1 << 20))
+
+
+@pytest.fixture
+def stream(line: Recorder, options: dict[str, Any]) -> AbstractAsyncContextManager[DirectStream]:
+    return stream_on(line, **options)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from handrail.adb.direct import AdbdConnection, DirectStream
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
-from tests.unit.adb.wires import Transport, now, run_without_complaints, turns
+from tests.unit.adb.wires import Transport, now, turns
 
 NAME = "phone:5555"
 BANNER = b"device::ro.product.name=old;features=cmd,shell_v2"
@@ -54,19 +55,13 @@ class Lone:
         return await now(opening)
 
 
-def with_connection(
-    story: Callable[[Lone], Awaitable[None]],
-    *,
-    welcome: Packet | None = WELCOME,
-    keys: Callable[[], Sequence[Any]] = list,
-) -> None:
-    """A connection that the device has welcomed. Nothing may be left to the loop's own complaints."""
-
-    async def whole() -> None:
-        lone = Lone(keys)
-        if welcome is not None:
-            lone.comes(welcome)
-            lone.transport.took()
-        await story(lone)
-
-    run_without_complaints(whole)
+@asynccontextmanager
+async def connected(
+    welcome: Packet | None = WELCOME, keys: Callable[[], Sequence[Any]] = list
+) -> AsyncIterator[Lone]:
+    """A connection that the device has welcomed."""
+    lone = Lone(keys)
+    if welcome is not None:
+        lone.comes(welcome)
+        lone.transport.took()
+    yield lone

@@ -1,12 +1,12 @@
-"""A stream without a connection: what it sends is kept, and nothing is left to the loop's own complaints."""
+"""A stream without a connection: what it sends is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from handrail.adb.direct import DirectStream
 from handrail.adb.wire import Command
-from tests.unit.adb.wires import run_without_complaints
 
 LOCAL, REMOTE = 3, 7
 KEPT = 262_144
@@ -44,19 +44,13 @@ class Recorder:
         return sent
 
 
-def with_stream(
-    story: Callable[[DirectStream, Recorder], Awaitable[None]], *, taken: bool = True, **options: int
-) -> None:
-    """A stream that the device has taken. Nothing may be left to the loop's own complaints."""
-
-    async def whole() -> None:
-        line = Recorder(**options)
-        stream = DirectStream(line, LOCAL, "tcp:1")
-        if taken:
-            stream.acknowledge(REMOTE)
-        await story(stream, line)
-
-    run_without_complaints(whole)
+@asynccontextmanager
+async def stream_on(line: Recorder, taken: bool = True) -> AsyncIterator[DirectStream]:
+    """A stream that the device has taken."""
+    stream = DirectStream(line, LOCAL, "tcp:1")
+    if taken:
+        stream.acknowledge(REMOTE)
+    yield stream
 
 
 def deliver(stream: DirectStream, line: Recorder, *parts: bytes) -> None:

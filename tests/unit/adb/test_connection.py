@@ -9,15 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from handrail.adb.direct import Direct
-from handrail.adb.wire import (
-    MAX_PAYLOAD,
-    VERSION,
-    Auth,
-    Command,
-    Packet,
-    Parser,
-    encode,
-)
+from handrail.adb.wire import MAX_PAYLOAD, VERSION, Auth, Command, Packet, Parser, encode
 from handrail.errors import DeviceOffline
 from tests.cases import each
 

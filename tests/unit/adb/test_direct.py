@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,35 +12,29 @@ import pytest
 
 from handrail.adb.direct import Direct
 from handrail.adb.keys import PrivateKey, generate, load_or_make_keys
-from handrail.clock import SystemClock
 from handrail.errors import AdbConnectionError, DeviceOffline
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
+from tests.scenario.world import play, usual_clock
 from tests.unit.adb.phones import running, until
+
+ASYNC_RUNNER = play
 
 
 @asynccontextmanager
 async def phone(**options: bool) -> AsyncIterator[Served]:
-    async with serve([Phone(clock=SystemClock())], port=0, **options) as (served,):
+    async with serve([Phone(clock=usual_clock())], port=0, **options) as (served,):
         yield served
 
 
 @asynccontextmanager
 async def linked(served: Served, **options: object) -> AsyncIterator[Direct]:
-    link = Direct(served.host, served.port, **options)  # type: ignore[arg-type]
+    link = Direct(served.host, served.port, clock=usual_clock(), **options)  # type: ignore[arg-type]
     try:
         yield link
     finally:
         await link.close()
-
-
-def play(story: Callable[[Direct, Served], Awaitable[None]], **options: object) -> None:
-    async def whole() -> None:
-        async with phone() as served, linked(served, **options) as link:
-            await story(link, served)
-
-    asyncio.run(whole())
 
 
 async def said(link: Direct, service: str) -> bytes:
@@ -53,8 +47,8 @@ async def said(link: Direct, service: str) -> bytes:
     return b"".join(parts)
 
 
-def test_a_cancelled_open_leaves_nothing_on_the_phone() -> None:
-    async def story(link: Direct, served: Served) -> None:
+async def test_a_cancelled_open_leaves_nothing_on_the_phone() -> None:
+    async with phone() as served, linked(served) as link:
         await link.features()
         opening = asyncio.ensure_future(link.open("shell,v2,raw:exec sleep 30"))
         await asyncio.sleep(0)
@@ -64,19 +58,15 @@ def test_a_cancelled_open_leaves_nothing_on_the_phone() -> None:
         assert await said(link, "exec:echo on") == b"on\n"
         await until(lambda: not running(served.phone))
 
-    play(story)
 
-
-def test_closing_a_link_tells_those_who_wait_for_it() -> None:
-    async def story(link: Direct, served: Served) -> None:
+async def test_closing_a_link_tells_those_who_wait_for_it() -> None:
+    async with phone() as served, linked(served) as link:
         served.phone.faults.add("offline")
         opening = asyncio.ensure_future(link.open("exec:echo"))
         await until(lambda: bool(served.adbd.connections))
         await link.close()
         with pytest.raises(AdbConnectionError, match="was closed"):
             await opening
-
-    play(story)
 
 
 async def test_a_phone_that_vanished_is_looked_for_again_with_longer_pauses() -> None:
@@ -95,8 +85,8 @@ async def test_a_phone_that_vanished_is_looked_for_again_with_longer_pauses() ->
     await link.close()
 
 
-def test_all_who_wait_for_a_phone_share_one_attempt() -> None:
-    async def story(link: Direct, served: Served) -> None:
+async def test_all_who_wait_for_a_phone_share_one_attempt() -> None:
+    async with phone() as served, linked(served, patience_ms=200) as link:
         served.phone.faults.add("offline")
         waiting = [asyncio.ensure_future(link.open("exec:echo")) for _ in range(20)]
         await until(lambda: len(served.adbd.connections) == 1)
@@ -105,8 +95,6 @@ def test_all_who_wait_for_a_phone_share_one_attempt() -> None:
         assert isinstance(failures[0], asyncio.CancelledError)
         assert all(isinstance(failure, DeviceOffline) for failure in failures[1:])
         assert len(served.adbd.connections) <= 1
-
-    play(story, patience_ms=200)
 
 
 # keys

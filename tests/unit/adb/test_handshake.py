@@ -12,9 +12,10 @@ import pytest
 from handrail.adb.direct import AdbdConnection
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Auth, Command, Packet, checksum, encode
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError
-from tests.cases import each
-from tests.unit.adb.lone_connection import BANNER, NAME, Key, Lone, with_connection
+from tests.unit.adb.lone_connection import BANNER, NAME, Key, Lone, connected
 from tests.unit.adb.wires import now, run_without_complaints
+
+ASYNC_RUNNER = run_without_complaints
 
 TOKEN = b"twenty bytes, random"
 CHALLENGE = Packet(Command.AUTH, Auth.TOKEN, 0, TOKEN)
@@ -30,19 +31,17 @@ async def failure(lone: Lone) -> HandrailError:
 # the first words
 
 
-def test_this_side_speaks_first_and_says_what_it_can() -> None:
-    async def story(lone: Lone) -> None:
-        assert lone.transport.socket.options == [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
-        hello = Packet(Command.CNXN, VERSION, MAX_PAYLOAD, FEATURES)
-        assert lone.transport.took() == encode(hello, summed=True)
-        assert checksum(FEATURES)
-        connection = lone.connection
-        assert (connection.online, connection.usable, connection.offered) == (False, False, False)
-        assert (connection.max_payload, connection.name) == (4096, NAME)
-        assert connection.banner == ("", {}, ())
-        assert not connection.welcome.done()
-
-    with_connection(story, welcome=None)
+@pytest.mark.options(welcome=None)
+async def test_this_side_speaks_first_and_says_what_it_can(lone: Lone) -> None:
+    assert lone.transport.socket.options == [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+    hello = Packet(Command.CNXN, VERSION, MAX_PAYLOAD, FEATURES)
+    assert lone.transport.took() == encode(hello, summed=True)
+    assert checksum(FEATURES)
+    connection = lone.connection
+    assert (connection.online, connection.usable, connection.offered) == (False, False, False)
+    assert (connection.max_payload, connection.name) == (4096, NAME)
+    assert connection.banner == ("", {}, ())
+    assert not connection.welcome.done()
 
 
 # keys
@@ -56,14 +55,14 @@ async def signed(lone: Lone) -> list[Packet]:
     return lone.sent()
 
 
-def test_every_key_signs_once_and_then_the_first_is_offered() -> None:
+async def test_every_key_signs_once_and_then_the_first_is_offered() -> None:
     readers: list[int] = []
 
     def keys() -> Sequence[Key]:
         readers.append(threading.get_ident())
         return (Key("one"), Key("two"))
 
-    async def story(lone: Lone) -> None:
+    async with connected(welcome=None, keys=keys) as lone:
         lone.transport.took()
         for name in (b"one", b"two"):
             lone.comes(CHALLENGE)
@@ -79,45 +78,37 @@ def test_every_key_signs_once_and_then_the_first_is_offered() -> None:
         assert readers[0] != threading.get_ident()
         assert not lone.connection.welcome.done()
 
-    with_connection(story, welcome=None, keys=keys)
+
+@pytest.mark.options(welcome=None, keys=lambda: [Key("one")])
+async def test_only_a_token_is_signed(lone: Lone) -> None:
+    lone.transport.took()
+    for kind in (Auth.SIGNATURE, Auth.PUBLIC_KEY, 0, 4):
+        lone.comes(Packet(Command.AUTH, kind, 0, TOKEN))
+    assert lone.connection._ring is None
+    assert lone.sent() == []
 
 
-def test_only_a_token_is_signed() -> None:
-    async def story(lone: Lone) -> None:
-        lone.transport.took()
-        for kind in (Auth.SIGNATURE, Auth.PUBLIC_KEY, 0, 4):
-            lone.comes(Packet(Command.AUTH, kind, 0, TOKEN))
-        assert lone.connection._ring is None
-        assert lone.sent() == []
-
-    with_connection(story, welcome=None, keys=lambda: [Key("one")])
+@pytest.mark.parametrize("size", [0, 19, 21])
+@pytest.mark.options(welcome=None, keys=lambda: [Key("one")])
+async def test_a_token_of_another_size_is_not_signed(size: int, lone: Lone) -> None:
+    lone.comes(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(size)))
+    assert (await failure(lone)).message == f"{NAME} does not speak ADB: its token has {size} bytes"
+    assert lone.connection._ring is None
 
 
-@each("size", [0, 19, 21])
-def test_a_token_of_another_size_is_not_signed(size: int) -> None:
-    async def story(lone: Lone) -> None:
-        lone.comes(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(size)))
-        assert (await failure(lone)).message == f"{NAME} does not speak ADB: its token has {size} bytes"
-        assert lone.connection._ring is None
-
-    with_connection(story, welcome=None, keys=lambda: [Key("one")])
-
-
-def test_a_link_without_keys_says_so() -> None:
-    async def story(lone: Lone) -> None:
-        lone.comes(CHALLENGE)
-        await signed(lone)
-        assert (await failure(lone)).message == f"{NAME} requires a key, and this link has none"
-
-    with_connection(story, welcome=None)
+@pytest.mark.options(welcome=None)
+async def test_a_link_without_keys_says_so(lone: Lone) -> None:
+    lone.comes(CHALLENGE)
+    await signed(lone)
+    assert (await failure(lone)).message == f"{NAME} requires a key, and this link has none"
 
 
 @pytest.mark.parametrize("coded", [True, False])
-def test_keys_that_can_not_be_had_end_the_connection(coded: bool) -> None:
+async def test_keys_that_can_not_be_had_end_the_connection(coded: bool) -> None:
     def keys() -> Sequence[Key]:
         raise AdbConnectionError("damaged") if coded else RuntimeError("unknown")
 
-    async def story(lone: Lone) -> None:
+    async with connected(welcome=None, keys=keys) as lone:
         lone.comes(CHALLENGE)
         await signed(lone)
         error = await failure(lone)
@@ -126,56 +117,45 @@ def test_keys_that_can_not_be_had_end_the_connection(coded: bool) -> None:
         assert isinstance(error, AdbConnectionError if coded else DeviceOffline)
         assert lone.transport.aborted
 
-    with_connection(story, welcome=None, keys=keys)
 
-
-def test_a_program_that_ends_while_keys_are_read_is_no_complaint() -> None:
-    async def story(lone: Lone) -> None:
-        lone.comes(CHALLENGE)
-        ring = lone.connection._ring
-        assert ring is not None
-        ring.cancel()
-        await asyncio.wait({ring})
-
-    with_connection(story, welcome=None, keys=lambda: [Key("one")])
+@pytest.mark.options(welcome=None, keys=lambda: [Key("one")])
+async def test_a_program_that_ends_while_keys_are_read_is_no_complaint(lone: Lone) -> None:
+    lone.comes(CHALLENGE)
+    ring = lone.connection._ring
+    ring.cancel()
+    await asyncio.wait({ring})
 
 
 # the end
 
 
-def test_more_than_was_agreed_ends_the_connection() -> None:
-    async def story(lone: Lone) -> None:
-        lone.comes(Packet(Command.WRTE, 1, 2, bytes(1 << 20)))
-        assert lone.connection.usable
-        lone.comes(Packet(Command.WRTE, 1, 2, bytes((1 << 20) + 1)))
-        assert (lone.connection.online, lone.transport.aborted) == (False, True)
-
-    with_connection(story)
+async def test_more_than_was_agreed_ends_the_connection(lone: Lone) -> None:
+    lone.comes(Packet(Command.WRTE, 1, 2, bytes(1 << 20)))
+    assert lone.connection.usable
+    lone.comes(Packet(Command.WRTE, 1, 2, bytes((1 << 20) + 1)))
+    assert (lone.connection.online, lone.transport.aborted) == (False, True)
 
 
 @pytest.mark.parametrize(("why", "added"), [(None, ""), (OSError("reset"), ": reset")])
-def test_a_connection_that_is_dropped_may_be_tried_again(why: Exception | None, added: str) -> None:
-    async def story(lone: Lone) -> None:
-        lone.connection.connection_lost(why)
-        error = await failure(lone)
-        assert error.message == f"{NAME} dropped the connection{added}"
-        assert (error.retryable, error.details) == (True, {"delivery": "not_delivered"})
-        lone.transport.took()
-        lone.connection.send(Command.CLSE, 1, 2)
-        lone.comes(Packet(Command.CNXN, VERSION, MAX_PAYLOAD, BANNER))
-        assert not lone.connection.usable
-        assert lone.sent() == []
+@pytest.mark.options(welcome=None)
+async def test_a_connection_that_is_dropped_may_be_tried_again(
+    why: Exception | None, added: str, lone: Lone
+) -> None:
+    lone.connection.connection_lost(why)
+    error = await failure(lone)
+    assert error.message == f"{NAME} dropped the connection{added}"
+    assert (error.retryable, error.details) == (True, {"delivery": "not_delivered"})
+    lone.transport.took()
+    lone.connection.send(Command.CLSE, 1, 2)
+    lone.comes(Packet(Command.CNXN, VERSION, MAX_PAYLOAD, BANNER))
+    assert not lone.connection.usable
+    assert lone.sent() == []
 
-    with_connection(story, welcome=None)
 
-
-def test_a_connection_that_was_never_made_can_be_ended() -> None:
-    async def story() -> None:
-        connection = AdbdConnection(NAME, list)
-        assert not connection.usable
-        connection.send(Command.CLSE, 1, 2)
-        connection.abort()
-        with pytest.raises(DeviceOffline, match="was closed"):
-            await now(connection.welcome)
-
-    run_without_complaints(story)
+async def test_a_connection_that_was_never_made_can_be_ended() -> None:
+    connection = AdbdConnection(NAME, list)
+    assert not connection.usable
+    connection.send(Command.CLSE, 1, 2)
+    connection.abort()
+    with pytest.raises(DeviceOffline, match="was closed"):
+        await now(connection.welcome)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -20,77 +21,70 @@ from tests.cases import each
 from tests.driver.conftest import free_port
 
 
-def play(env: dict[str, str], story: Callable[[Server, Served], Awaitable[None]], **options: bool) -> None:
-    async def whole() -> None:
-        async with serve([Phone(clock=SystemClock())], port=0, **options) as (served,):
-            server = Server.from_env(env)
-            await server.start()
-            try:
-                await story(server, served)
-            finally:
-                await server.disconnect(served.address)
+@pytest.fixture
+def server(server_env: dict[str, str]) -> Server:
+    return Server.from_env(server_env)
 
-    asyncio.run(whole())
+
+@pytest.fixture(autouse=True)
+def served(server: Server, options: dict[str, bool]) -> AbstractAsyncContextManager[Served]:
+    return phone_beside(server, **options)
+
+
+@asynccontextmanager
+async def phone_beside(server: Server, **options: bool) -> AsyncIterator[Served]:
+    async with serve([Phone(clock=SystemClock())], port=0, **options) as (served,):
+        await server.start()
+        try:
+            yield served
+        finally:
+            await server.disconnect(served.address)
 
 
 def states(devices: list[Listed], address: str) -> list[str]:
     return [device.state for device in devices if device.serial == address]
 
 
-def test_changes_are_told(server_env: dict[str, str]) -> None:
-    async def story(server: Server, served: Served) -> None:
-        changes = server.track()
-        assert states(await anext(changes), served.address) == []
+async def test_changes_are_told(server: Server, served: Served) -> None:
+    changes = server.track()
+    assert states(await anext(changes), served.address) == []
+    await server.connect(served.address)
+    while states(await anext(changes), served.address) != ["device"]:
+        pass
+    await server.disconnect(served.address)
+    while states(await anext(changes), served.address):
+        pass
+    await changes.aclose()
+
+
+async def test_nobody_to_connect_to_is_an_error_although_the_server_says_okay(server: Server) -> None:
+    with pytest.raises(AdbConnectionError, match="could not connect to "):
+        await server.connect(f"127.0.0.1:{free_port()}")
+
+
+@pytest.mark.options(auth=True)
+async def test_a_phone_that_does_not_know_this_host_is_unauthorised(server: Server, served: Served) -> None:
+    with pytest.raises(DeviceOffline) as caught:
         await server.connect(served.address)
-        while states(await anext(changes), served.address) != ["device"]:
-            pass
-        await server.disconnect(served.address)
-        while states(await anext(changes), served.address):
-            pass
-        await changes.aclose()
-
-    play(server_env, story)
+    assert "accept the debugging prompt" in caught.value.hint
+    assert states(await server.devices(), served.address) == ["unauthorized"]
+    with pytest.raises(DeviceOffline) as caught:
+        await server.link(served.address).open("shell:echo")
+    assert "accept the debugging prompt" in caught.value.hint
+    assert caught.value.details["delivery"] == "not_delivered"
 
 
-def test_nobody_to_connect_to_is_an_error_although_the_server_says_okay(server_env: dict[str, str]) -> None:
-    async def story(server: Server, _: Served) -> None:
-        with pytest.raises(AdbConnectionError, match="could not connect to "):
-            await server.connect(f"127.0.0.1:{free_port()}")
-
-    play(server_env, story)
-
-
-def test_a_phone_that_does_not_know_this_host_is_unauthorised(server_env: dict[str, str]) -> None:
-    async def story(server: Server, served: Served) -> None:
-        with pytest.raises(DeviceOffline) as caught:
-            await server.connect(served.address)
-        assert "accept the debugging prompt" in caught.value.hint
-        assert states(await server.devices(), served.address) == ["unauthorized"]
-        with pytest.raises(DeviceOffline) as caught:
-            await server.link(served.address).open("shell:echo")
-        assert "accept the debugging prompt" in caught.value.hint
-        assert caught.value.details["delivery"] == "not_delivered"
-
-    play(server_env, story, auth=True)
+async def test_a_phone_that_nobody_plugged_in_is_not_found(server: Server) -> None:
+    device = AdbDevice(server.link("nobody"))
+    with pytest.raises(AdbConnectionError, match="'nobody' not found") as caught:
+        await device.shell.run(["echo"])
+    assert caught.value.details["delivery"] == "not_delivered"
 
 
-def test_a_phone_that_nobody_plugged_in_is_not_found(server_env: dict[str, str]) -> None:
-    async def story(server: Server, _: Served) -> None:
-        device = AdbDevice(server.link("nobody"))
-        with pytest.raises(AdbConnectionError, match="'nobody' not found") as caught:
-            await device.shell.run(["echo"])
-        assert caught.value.details["delivery"] == "not_delivered"
-
-    play(server_env, story)
-
-
-def test_what_nobody_serves_is_refused(server_env: dict[str, str]) -> None:
-    async def story(server: Server, served: Served) -> None:
-        await server.connect(served.address)
-        with pytest.raises(AdbCommandError, match="closed"):
-            await server.link(served.address).open("tcp:9")
-
-    play(server_env, story)
+async def test_what_nobody_serves_is_refused(server: Server, served: Served) -> None:
+    await server.connect(served.address)
+    with pytest.raises(AdbCommandError, match="closed"):
+        await server.link(served.address).open("tcp:9")
 
 
 @each("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"FAILFAIL", b"OKAYwhat", b"FAIL00"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -17,22 +19,28 @@ KEPT = 262_144
 HINT = "`handrail devices` shows whether the phone is still there."
 CUT = "the adb server closed the connection in the middle of its answer"
 TWO = ("host:transport:x", "tcp:9")
-Story = Callable[[SmartSocket, Transport], Awaitable[None]]
+ASYNC_RUNNER = run_without_complaints
 
 
-def play(story: Story, *requests: str) -> None:
+@pytest.fixture
+def transport() -> Transport:
+    return Transport()
+
+
+@pytest.fixture
+def socket(transport: Transport, options: dict[str, Any]) -> AbstractAsyncContextManager[SmartSocket]:
+    return socket_on(transport, **options)
+
+
+@asynccontextmanager
+async def socket_on(transport: Transport, requests: Sequence[str] = ()) -> AsyncIterator[SmartSocket]:
     """A socket whose only request has been granted; or one that has just sent the first of these."""
-
-    async def whole() -> None:
-        transport = Transport()
-        socket = SmartSocket(requests or ["shell:x"], "x")
-        socket.connection_made(transport)
-        if not requests:
-            socket.data_received(b"OKAY")
-            transport.took()
-        await story(socket, transport)
-
-    run_without_complaints(whole)
+    socket = SmartSocket(requests or ["shell:x"], "x")
+    socket.connection_made(transport)
+    if not requests:
+        socket.data_received(b"OKAY")
+        transport.took()
+    yield socket
 
 
 async def failure(work: Awaitable[object]) -> DeviceError:
@@ -44,135 +52,112 @@ async def failure(work: Awaitable[object]) -> DeviceError:
 # requests
 
 
-def test_the_longest_request_has_four_digits() -> None:
-    async def story(_: SmartSocket, transport: Transport) -> None:
-        assert transport.took().startswith(b"ffffxxx")
-
-    play(story, "x" * REQUEST_MAX)
+@pytest.mark.options(requests=["x" * REQUEST_MAX])
+async def test_the_longest_request_has_four_digits(socket: SmartSocket, transport: Transport) -> None:
+    assert transport.took().startswith(b"ffffxxx")
 
 
-def test_a_refusal_names_what_was_refused() -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        for piece in (b"OKAY", b"FA", b"IL", b"0006", b"close"):
-            socket.data_received(piece)
-            assert not socket.granted.done()
-        socket.data_received(b"d")
-        error = await failure(socket.granted)
-        assert error.message == "x refused 'tcp:9': closed"
-
-    play(story, *TWO)
+@pytest.mark.options(requests=TWO)
+async def test_a_refusal_names_what_was_refused(socket: SmartSocket) -> None:
+    for piece in (b"OKAY", b"FA", b"IL", b"0006", b"close"):
+        socket.data_received(piece)
+        assert not socket.granted.done()
+    socket.data_received(b"d")
+    error = await failure(socket.granted)
+    assert error.message == "x refused 'tcp:9': closed"
 
 
-@each("said", [b"HTTP", b"FAIL00zz", b"okay", b"\0\0\0\0"])
-def test_something_else_at_the_port_is_told_apart(said: bytes) -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        socket.data_received(said)
-        error = await failure(socket.granted)
-        shown = said[4:] or said
-        assert error.message == f"what listens there is not an adb server: it answered {shown!r}"
-        assert isinstance(error, AdbConnectionError)
-        assert (error.hint, error.details) == (HINT, {"delivery": "unknown"})
-
-    play(story, "host:version")
+@pytest.mark.parametrize("said", [b"HTTP", b"FAIL00zz", b"okay", b"\0\0\0\0"])
+@pytest.mark.options(requests=["host:version"])
+async def test_something_else_at_the_port_is_told_apart(said: bytes, socket: SmartSocket) -> None:
+    socket.data_received(said)
+    error = await failure(socket.granted)
+    shown = said[4:] or said
+    assert error.message == f"what listens there is not an adb server: it answered {shown!r}"
+    assert isinstance(error, AdbConnectionError)
+    assert (error.hint, error.details) == (HINT, {"delivery": "unknown"})
 
 
-def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        socket.eof_received()
-        socket.connection_lost(OSError("reset"))
-
-    play(story, *TWO)
+@pytest.mark.options(requests=TWO)
+async def test_a_failure_that_nobody_waits_for_is_no_complaint(socket: SmartSocket) -> None:
+    socket.eof_received()
+    socket.connection_lost(OSError("reset"))
 
 
 # reading
 
 
-def test_the_socket_stays_paused_while_too_much_lies_unread() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        for part in (b"a", b"b", bytes(KEPT)):
-            socket.data_received(part)
-        await now(socket.read())
-        assert not transport.reading
-        await now(socket.read())
-        assert transport.reading
-
-    play(story)
-
-
-def test_too_much_after_the_socket_was_lost_pauses_nothing() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.data_received(bytes(KEPT + 1))
-        socket.connection_lost(None)
-        assert len(await now(socket.read())) == KEPT + 1
-        assert not transport.reading
-
-    play(story)
+async def test_the_socket_stays_paused_while_too_much_lies_unread(
+    socket: SmartSocket, transport: Transport
+) -> None:
+    for part in (b"a", b"b", bytes(KEPT)):
+        socket.data_received(part)
+    await now(socket.read())
+    assert not transport.reading
+    await now(socket.read())
+    assert transport.reading
 
 
-@each("said", [b"", b"00", b"0004", b"0004abc"])
-def test_an_answer_that_breaks_off_is_an_error(said: bytes) -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
-        socket.data_received(said)
-        socket.eof_received()
-        error = await failure(socket.text())
-        assert (error.message, error.hint, error.details) == (CUT, HINT, {"delivery": "unknown"})
+async def test_too_much_after_the_socket_was_lost_pauses_nothing(
+    socket: SmartSocket, transport: Transport
+) -> None:
+    socket.data_received(bytes(KEPT + 1))
+    socket.connection_lost(None)
+    assert len(await now(socket.read())) == KEPT + 1
+    assert not transport.reading
 
-    play(story)
+
+@pytest.mark.parametrize("said", [b"", b"00", b"0004", b"0004abc"])
+async def test_an_answer_that_breaks_off_is_an_error(said: bytes, socket: SmartSocket) -> None:
+    socket.data_received(said)
+    socket.eof_received()
+    error = await failure(socket.text())
+    assert (error.message, error.hint, error.details) == (CUT, HINT, {"delivery": "unknown"})
 
 
 # writing
 
 
-def test_nothing_is_written_to_a_server_that_was_never_reached() -> None:
-    async def story() -> None:
-        socket = SmartSocket(["shell:x"])
-        assert "accepts no more input" in (await failure(socket.write(b"x"))).message
-        await now(socket.close())
-
-    run_without_complaints(story)
+async def test_nothing_is_written_to_a_server_that_was_never_reached() -> None:
+    socket = SmartSocket(["shell:x"])
+    assert "accepts no more input" in (await failure(socket.write(b"x"))).message
+    await now(socket.close())
 
 
-def test_a_write_goes_at_once() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        await now(socket.write(b"hello"))
-        assert transport.took() == b"hello"
-
-    play(story)
+async def test_a_write_goes_at_once(socket: SmartSocket, transport: Transport) -> None:
+    await now(socket.write(b"hello"))
+    assert transport.took() == b"hello"
 
 
-def test_a_writer_that_gave_up_takes_nobody_along() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.pause_writing()
-        first, second = (asyncio.ensure_future(socket.write(text)) for text in (b"first", b"second"))
-        await turns()
-        first.cancel()
-        await turns()
-        assert first.cancelled()
-        assert not second.done()
-        third = asyncio.ensure_future(socket.write(b"third"))
-        await turns()
-        assert transport.took() == b""
-        socket.resume_writing()
-        await now(asyncio.gather(second, third))
-        assert transport.took() == b"secondthird"
-
-    play(story)
+async def test_a_writer_that_gave_up_takes_nobody_along(socket: SmartSocket, transport: Transport) -> None:
+    socket.pause_writing()
+    first, second = (asyncio.ensure_future(socket.write(text)) for text in (b"first", b"second"))
+    await turns()
+    first.cancel()
+    await turns()
+    assert first.cancelled()
+    assert not second.done()
+    third = asyncio.ensure_future(socket.write(b"third"))
+    await turns()
+    assert transport.took() == b""
+    socket.resume_writing()
+    await now(asyncio.gather(second, third))
+    assert transport.took() == b"secondthird"
 
 
-def test_writers_wait_again_when_the_first_of_them_filled_the_socket() -> None:
-    async def story(socket: SmartSocket, transport: Transport) -> None:
-        socket.pause_writing()
-        writing = [asyncio.ensure_future(socket.write(text)) for text in (b"first", b"second")]
-        await turns()
-        transport.after_write = socket.pause_writing
-        socket.resume_writing()
-        await turns()
-        assert transport.took() == b"first"
-        socket.resume_writing()
-        await now(asyncio.gather(*writing))
-        assert transport.took() == b"second"
-
-    play(story)
+async def test_writers_wait_again_when_the_first_of_them_filled_the_socket(
+    socket: SmartSocket, transport: Transport
+) -> None:
+    socket.pause_writing()
+    writing = [asyncio.ensure_future(socket.write(text)) for text in (b"first", b"second")]
+    await turns()
+    transport.after_write = socket.pause_writing
+    socket.resume_writing()
+    await turns()
+    assert transport.took() == b"first"
+    socket.resume_writing()
+    await now(asyncio.gather(*writing))
+    assert transport.took() == b"second"
 
 
 # what refusals mean

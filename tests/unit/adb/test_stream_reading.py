@@ -8,115 +8,98 @@ import pytest
 
 from handrail.adb.direct import ByteQueue, DirectStream
 from handrail.errors import AdbConnectionError
-from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, OKAY, REMOTE, Recorder, deliver, with_stream
-from tests.unit.adb.wires import now, turns
+from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, OKAY, REMOTE, Recorder, deliver
+from tests.unit.adb.wires import now, run_without_complaints, turns
+
+ASYNC_RUNNER = run_without_complaints
 
 
-def test_what_came_is_read_in_order_and_answered_at_once() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        deliver(stream, line, b"one", b"two")
-        assert line.took() == [OKAY, OKAY]
-        assert [await now(stream.read()), await now(stream.read())] == [b"one", b"two"]
-        assert line.took() == []
-
-    with_stream(story)
+async def test_what_came_is_read_in_order_and_answered_at_once(stream: DirectStream, line: Recorder) -> None:
+    deliver(stream, line, b"one", b"two")
+    assert line.took() == [OKAY, OKAY]
+    assert [await now(stream.read()), await now(stream.read())] == [b"one", b"two"]
+    assert line.took() == []
 
 
-def test_nothing_is_answered_before_something_came() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        stream.answer()
-        assert line.took() == []
-
-    with_stream(story)
+async def test_nothing_is_answered_before_something_came(stream: DirectStream, line: Recorder) -> None:
+    stream.answer()
+    assert line.took() == []
 
 
-def test_what_is_read_before_the_answer_was_due_is_answered_once() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        stream.deliver(b"x")
-        assert await now(stream.read()) == b"x"
-        line.answer()
-        assert line.took() == [OKAY]
-
-    with_stream(story)
-
-
-def test_a_device_is_let_go_on_while_little_lies_unread() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        deliver(stream, line, bytes(KEPT - 1), b"x")
-        assert line.took() == [OKAY, OKAY]
-
-    with_stream(story)
+async def test_what_is_read_before_the_answer_was_due_is_answered_once(
+    stream: DirectStream, line: Recorder
+) -> None:
+    stream.deliver(b"x")
+    assert await now(stream.read()) == b"x"
+    line.answer()
+    assert line.took() == [OKAY]
 
 
-def test_a_device_waits_for_its_okay_while_too_much_lies_unread() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        deliver(stream, line, b"a" * 10, b"b" * KEPT)
-        assert line.took() == [OKAY]
-        stream.answer()
-        await turns()
-        assert line.took() == []
-        assert await now(stream.read()) == b"a" * 10
-        assert line.took() == [OKAY]
-        assert await now(stream.read()) == b"b" * KEPT
-        assert line.took() == []
-
-    with_stream(story)
+async def test_a_device_is_let_go_on_while_little_lies_unread(stream: DirectStream, line: Recorder) -> None:
+    deliver(stream, line, bytes(KEPT - 1), b"x")
+    assert line.took() == [OKAY, OKAY]
 
 
-def test_reading_answers_only_when_enough_was_read() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        deliver(stream, line, b"a", b"b", bytes(KEPT))
-        line.took()
+async def test_a_device_waits_for_its_okay_while_too_much_lies_unread(
+    stream: DirectStream, line: Recorder
+) -> None:
+    deliver(stream, line, b"a" * 10, b"b" * KEPT)
+    assert line.took() == [OKAY]
+    stream.answer()
+    await turns()
+    assert line.took() == []
+    assert await now(stream.read()) == b"a" * 10
+    assert line.took() == [OKAY]
+    assert await now(stream.read()) == b"b" * KEPT
+    assert line.took() == []
+
+
+async def test_reading_answers_only_when_enough_was_read(stream: DirectStream, line: Recorder) -> None:
+    deliver(stream, line, b"a", b"b", bytes(KEPT))
+    line.took()
+    await now(stream.read())
+    assert line.took() == []
+    await now(stream.read())
+    assert line.took() == [OKAY]
+
+
+async def test_a_device_that_writes_without_its_okay_is_cut_off_before_it_fills_the_memory(
+    line: Recorder,
+) -> None:
+    stream = DirectStream(line, LOCAL, "tcp:1" + "x" * 90)
+    stream.acknowledge(REMOTE)
+    deliver(stream, line, bytes(KEPT + 1))
+    assert line.took() == []
+    stream.deliver(b"more")
+    assert (line.took(), line.unanswered) == ([CLSE], [])
+    assert line.forgotten == [stream]
+    assert await now(stream.read()) == bytes(KEPT + 1)
+    with pytest.raises(AdbConnectionError) as caught:
         await now(stream.read())
-        assert line.took() == []
-        await now(stream.read())
-        assert line.took() == [OKAY]
-
-    with_stream(story)
-
-
-def test_a_device_that_writes_without_its_okay_is_cut_off_before_it_fills_the_memory() -> None:
-    async def story(_: DirectStream, line: Recorder) -> None:
-        stream = DirectStream(line, LOCAL, "tcp:1" + "x" * 90)
-        stream.acknowledge(REMOTE)
-        deliver(stream, line, bytes(KEPT + 1))
-        assert line.took() == []
-        stream.deliver(b"more")
-        assert (line.took(), line.unanswered) == ([CLSE], [])
-        assert line.forgotten == [stream]
-        assert await now(stream.read()) == bytes(KEPT + 1)
-        with pytest.raises(AdbConnectionError) as caught:
-            await now(stream.read())
-        shown = "tcp:1" + "x" * 75
-        assert caught.value.message == f"the device sends more of '{shown}' than was asked for"
-        assert caught.value.hint == "What listens there breaks adb's rules: reconnect the phone."
-        assert caught.value.details == {"delivery": "unknown"}
-
-    with_stream(story)
+    shown = "tcp:1" + "x" * 75
+    assert caught.value.message == f"the device sends more of '{shown}' than was asked for"
+    assert caught.value.hint == "What listens there breaks adb's rules: reconnect the phone."
+    assert caught.value.details == {"delivery": "unknown"}
 
 
-def test_two_packets_at_once_are_no_flood_while_there_is_room() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        stream.deliver(bytes(KEPT))
-        stream.deliver(b"more")
-        line.answer()
-        assert line.took() == []
-        await now(stream.read())
-        assert line.took() == [OKAY]
-        assert await now(stream.read()) == b"more"
+async def test_two_packets_at_once_are_no_flood_while_there_is_room(
+    stream: DirectStream, line: Recorder
+) -> None:
+    stream.deliver(bytes(KEPT))
+    stream.deliver(b"more")
+    line.answer()
+    assert line.took() == []
+    await now(stream.read())
+    assert line.took() == [OKAY]
+    assert await now(stream.read()) == b"more"
 
-    with_stream(story)
 
-
-def test_a_reader_waits_for_what_comes() -> None:
-    async def story(stream: DirectStream, line: Recorder) -> None:
-        reading = asyncio.ensure_future(stream.read())
-        await turns()
-        assert not reading.done()
-        deliver(stream, line, b"x")
-        assert await now(reading) == b"x"
-
-    with_stream(story)
+async def test_a_reader_waits_for_what_comes(stream: DirectStream, line: Recorder) -> None:
+    reading = asyncio.ensure_future(stream.read())
+    await turns()
+    assert not reading.done()
+    deliver(stream, line, b"x")
+    assert await now(reading) == b"x"
 
 
 # the queue of bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -68,13 +68,13 @@ async def now(work: Awaitable[Result]) -> Result:
     return await task
 
 
-def run_without_complaints(story: Callable[[], Awaitable[None]]) -> None:
+def run_without_complaints(story: Coroutine[Any, Any, None]) -> None:
     """A story after which the loop has nothing to tell, such as an exception that nobody fetched."""
     complaints: list[dict[str, Any]] = []
 
     async def whole() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-        await story()
+        await story
         gc.collect()
 
     gc.freeze()  # what was there before takes no part, which makes collecting quick

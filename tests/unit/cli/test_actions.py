@@ -35,17 +35,12 @@ def test_the_schema_is_valid_and_accepts_every_example(handrail: Handrail) -> No
 @pytest.mark.parametrize(
     "action",
     [
-        {},
-        {"type": "nope"},
-        {"type": "tap"},
-        {"type": "tap", "target": {"text": "a"}, "colour": "red"},
-        {"type": "wait", "duration_ms": -1},
-        {"type": "wait", "duration_ms": "5"},
-        {"type": "tap", "target": {"x": 40_000, "y": 1}},
-        {"type": "window.close"},
+        {}, {"type": "nope"}, {"type": "tap"}, {"type": "tap", "target": {"text": "a"}, "colour": "red"},
+        {"type": "wait", "duration_ms": -1}, {"type": "wait", "duration_ms": "5"},
+        {"type": "tap", "target": {"x": 40_000, "y": 1}}, {"type": "window.close"},
         {"type": "request_human_auth", "capability": "money"},
     ],
-)
+)  # fmt: skip
 def test_the_schema_refuses_what_is_no_action(handrail: Handrail, action: dict[str, Any]) -> None:
     assert not jsonschema.Draft202012Validator(schema(handrail)).is_valid(action)
 

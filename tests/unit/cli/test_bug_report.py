@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from handrail.journal.redaction import forms_of
 from handrail_sim.adbd.server import Served
 from tests.unit.android.private_adb import private_env
 from tests.unit.cli.command import Handrail
-from tests.unit.cli.test_devices import served_phones
+from tests.unit.cli.conftest import wear
 
 PLANTED = {
     "HANDRAIL_SECRET_BANK": "hunter2&Söhne",
@@ -33,12 +31,8 @@ JOURNAL_KEY = "PRIVATE+KEY+handrail+deadbeef+AYEKFALVYVOYSWHOFTHEKEY"
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in os.environ:
-        if name.startswith(("HANDRAIL_", "ANDROID_", "ADB_", "AGENTEST_")):
-            monkeypatch.delenv(name)
     made = {**private_env(tmp_path), "HANDRAIL_ADB": str(tmp_path / "no-adb"), **PLANTED}
-    for name, value in made.items():
-        monkeypatch.setenv(name, value)
+    wear(monkeypatch, made)
     config = tmp_path / "handrail" / "config"
     config.mkdir(parents=True, mode=0o700)
     (tmp_path / "handrail").chmod(0o700)
@@ -51,13 +45,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (config / name).chmod(0o600)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    with served_phones() as [one]:
-        monkeypatch.setenv("HANDRAIL_DEVICES", one.address)
-        yield one
 
 
 def read(path: Path) -> dict[str, str]:

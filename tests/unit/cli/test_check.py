@@ -79,11 +79,7 @@ def test_every_example_is_good(handrail: Handrail, kind: str) -> None:
             {"tool": "start_app", "arguments": {"appId": "a.b"}},
             {"type": "start_app", "package": "a.b"},
         ),
-        (
-            "desk",
-            {"type": "window.close", "window_id": "w"},
-            {"type": "window.close", "windowId": "w"},
-        ),
+        ("desk", {"type": "window.close", "window_id": "w"}, {"type": "window.close", "windowId": "w"}),
     ],
 )
 def test_a_dialect_is_shown_in_its_native_form(

@@ -14,11 +14,7 @@ HANDRAIL = [sys.executable, "-m", "handrail.cli.main"]
 def complete(line: str) -> list[str]:
     """What click answers to bash: `kind,word` a line."""
     words = f"handrail {line}"
-    asked = {
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(words.count(" ")),
-        "_HANDRAIL_COMPLETE": "bash_complete",
-    }
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_HANDRAIL_COMPLETE": "bash_complete"}
     program = "import sys; sys.argv[0] = 'handrail'; from handrail.cli.main import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program], env=os.environ | asked, capture_output=True, text=True, check=False

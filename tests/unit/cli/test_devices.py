@@ -8,9 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,47 +21,21 @@ from handrail.clock import SystemClock
 from handrail.errors import AdbConnectionError, InvalidAction
 from handrail.safety.leases import Holder, Leases
 from handrail.store import Store
+from handrail.sync.openers import OpenBlock
 from handrail_sim.adbd.server import Served, serve
 from handrail_sim.phone import Phone
-from tests.unit.android.private_adb import free_port, private_env
+from tests.unit.android.private_adb import free_port
 from tests.unit.cli.command import Handrail
 
-
-@pytest.fixture(autouse=True)
-def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A machine without adb; no variable of the person's own."""
-    for name in os.environ:
-        if name.startswith(("HANDRAIL_", "ANDROID_", "ADB_", "AGENTEST_")):
-            monkeypatch.delenv(name)
-    made = {**private_env(tmp_path), "HANDRAIL_ADB": str(tmp_path / "no-adb")}
-    for name, value in made.items():
-        monkeypatch.setenv(name, value)
-    return made
+pytestmark = pytest.mark.usefixtures("env")
 
 
 @contextmanager
 def served_phones(count: int = 1, apps: Sequence[str] | None = ("notes",)) -> Iterator[list[Served]]:
     """Phones in a loop of their own, because the command runs one itself."""
-    ready, stop = threading.Event(), asyncio.Event()
-    found: list[Served] = []
-    loop = asyncio.new_event_loop()
-
-    async def live() -> None:
-        phones = [Phone(clock=SystemClock(), apps=apps) for _ in range(count)]
-        async with serve(phones, port=0) as served:
-            found.extend(served)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(live(),))
-    thread.start()
-    try:
-        assert ready.wait(30)
-        yield found
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
-        loop.close()
+    phones = [Phone(clock=SystemClock(), apps=apps) for _ in range(count)]
+    with closing(OpenBlock(serve(phones, port=0))) as served:
+        yield list(served.value)
 
 
 def test_no_devices_is_no_failure_and_says_how_to_get_one(handrail: Handrail) -> None:
@@ -149,7 +122,6 @@ def test_a_watch_tells_of_changes_until_it_is_interrupted(env: dict[str, str], f
         flags = ["--json"] if form == "json" else []
         watching = start("devices", "--watch", *flags, env={**env, "HANDRAIL_DEVICES": phone.address})
         with watching:
-            assert watching.stdout is not None
             line = watching.stdout.readline()
             watching.send_signal(signal.SIGINT)
             rest, errors = watching.communicate(timeout=30)
@@ -163,7 +135,6 @@ def test_a_watch_tells_of_changes_until_it_is_interrupted(env: dict[str, str], f
 
 def test_a_watch_without_devices_says_that_it_waits(env: dict[str, str]) -> None:
     with start("devices", "--watch", env=env) as watching:
-        assert watching.stdout is not None
         assert watching.stdout.readline() == "No devices yet; watching.\n"
         watching.send_signal(signal.SIGINT)
         watching.communicate(timeout=30)

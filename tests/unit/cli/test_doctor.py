@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,25 +15,16 @@ from handrail.adb.server import find_adb
 from handrail.cli import doctor
 from handrail.cli.doctor import UDEV, DoctorCheck, UsbPhone, usb_phones
 from handrail.config import Config
-from tests.unit.android.private_adb import adb_env, free_port, private_env
+from handrail.sync.openers import OpenBlock
+from tests.unit.android.private_adb import adb_env, free_port
 from tests.unit.cli.command import Handrail
+from tests.unit.cli.conftest import wear
 
 __all__ = ["adb_env"]
 
 
-def wear(monkeypatch: pytest.MonkeyPatch, env: dict[str, str]) -> None:
-    """Only these variables."""
-    for name in os.environ:
-        if name.startswith(("HANDRAIL_", "ANDROID_", "ADB_", "AGENTEST_")):
-            monkeypatch.delenv(name)
-    for name, value in env.items():
-        monkeypatch.setenv(name, value)
-
-
 @pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without adb."""
-    wear(monkeypatch, {**private_env(tmp_path), "HANDRAIL_ADB": str(tmp_path / "no-adb")})
+def bare(env: dict[str, str], tmp_path: Path) -> Path:
     return tmp_path
 
 
@@ -78,27 +68,19 @@ def test_the_adb_program_and_its_server_are_found(
 @contextmanager
 def something_else(port: int) -> Iterator[None]:
     """A program that is no adb server, on the adb server's port."""
-    loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         await reader.read()
         writer.close()
 
-    async def live() -> None:
+    @asynccontextmanager
+    async def listening() -> AsyncIterator[None]:
         async with await asyncio.start_server(answer, "127.0.0.1", port):
-            ready.set()
-            await stop.wait()
+            yield
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(live(),))
-    thread.start()
-    try:
-        assert ready.wait(30)
+    with closing(OpenBlock(listening())):
         yield
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
-        loop.close()
 
 
 @pytest.mark.usefixtures("bare")

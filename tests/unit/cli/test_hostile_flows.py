@@ -80,19 +80,9 @@ def test_an_ordinary_depth_is_read(handrail: Handrail, tmp_path: Path, depth: in
 def test_generated_conditions_are_read_or_refused(handrail: Handrail, tmp_path: Path) -> None:
     random = Random(17)
     words = [
-        "visible",
-        "gone",
-        "text",
-        "not",
-        "any",
-        "state",
-        "app",
-        "screen",
-        "equals",
-        "(a+)+$",
-        "${x}",
+        "visible", "gone", "text", "not", "any", "state", "app", "screen", "equals", "(a+)+$", "${x}",
         "@b1",
-    ]
+    ]  # fmt: skip
     seen = set()
 
     def value(depth: int) -> object:

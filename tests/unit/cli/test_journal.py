@@ -39,13 +39,8 @@ def test_the_list_is_newest_first_and_says_where_the_next_page_begins(handrail: 
     rows = [line.split("\t") for line in first.out.splitlines()]
     assert [row[0] for row in rows] == ["20", "16"]
     assert rows[0][2:] == [
-        "tap_1710000000000_5",
-        "verified",
-        "emulator-5554",
-        "agent tester",
-        "why not",
-        "Button 5",
-    ]
+        "tap_1710000000000_5", "verified", "emulator-5554", "agent tester", "why not", "Button 5",
+    ]  # fmt: skip
     assert rows[1][3] == "failed ELEMENT_NOT_FOUND"
     assert first.err == "more: handrail journal list --before 16\n"
     assert [row["seq"] for row in handrail("journal", "list", "--before", "16", "--json").lines[0]] == [

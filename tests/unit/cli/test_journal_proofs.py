@@ -10,16 +10,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from handrail.cli.doctor import check_witness
 from handrail.config import Config
@@ -27,6 +20,7 @@ from handrail.journal.witnesses import WitnessState
 from tests.unit.cli.command import Handrail
 from tests.unit.journal.journalist import write_actions
 from tests.unit.journal.rewriter import rewrite, rows_of
+from tests.unit.web_server.push_service import certificate
 
 
 @pytest.fixture
@@ -226,34 +220,11 @@ def test_a_witness_for_others_needs_tls_and_every_witness_keys(handrail: Handrai
     assert handrail("witness", "key").out.startswith("handrail/witness/")
 
 
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """For 127.0.0.1, signed by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "witness")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    cert, secret = folder / "cert.pem", folder / "key.pem"
-    cert.write_bytes(made.public_bytes(Encoding.PEM))
-    secret.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return cert, secret
-
-
 @pytest.mark.slow
 def test_a_witness_that_others_can_reach_speaks_tls_and_a_false_certificate_is_not_believed(
     handrail: Handrail, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cert, secret = certificate(tmp_path)
+    cert, secret = certificate(tmp_path, "127.0.0.1")
     key = handrail("journal", "key").out.strip()
     tls = ("--tls-cert", str(cert), "--tls-key", str(secret))
     with witness(tmp_path / "second", "--key", key, "--host", "0.0.0.0", *tls) as printed:

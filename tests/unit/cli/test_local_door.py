@@ -38,13 +38,11 @@ async def act(home: Path, action: dict[str, Any], device: str | None = None, **m
 
 async def test_an_action_is_done_by_the_session_that_is_open(tmp_path: Path) -> None:
     async with world(tmp_path) as one, serve_local(one.runtime) as path:
-        assert path is not None
         assert path.stat().st_mode & 0o777 == 0o600
         ref = await one.ref("Contacts")
         told = await act(tmp_path, {"type": "tap", "target": ref})
         assert told[0]["success"], told
         assert "com.google.android.contacts" in told[1]
-        assert one.session.screens.last is not None
         assert one.session.screens.last.screen.package == "com.google.android.contacts"
         ends = [event for event in one.events() if event.get("terminal")]
         assert ends[-1]["actor"] == {"kind": "person", "id": "ada"}
@@ -77,7 +75,6 @@ async def test_only_one_process_serves_a_home_and_a_dead_ones_socket_is_replaced
         async with serve_local(runtime) as path, serve_local(runtime) as second:
             assert (path, second) == (left, None)
             door = await LocalConnection.open(tmp_path)
-            assert door is not None
             await door.close()
         lock = take_lock(str(tmp_path), "daemon")
         assert lock is not None
@@ -108,12 +105,10 @@ async def test_a_stop_ends_this_action_only_and_it_still_answers(tmp_path: Path)
         wait = {"type": "wait_for", "condition": "There is no such thing", "timeout_ms": 600_000}
         others = asyncio.create_task(one.session.run(wait))
         door = await LocalConnection.open(tmp_path)
-        assert door is not None
         mine = asyncio.create_task(door.act(wait, device=None, caller=ME, on_question=nobody_is_asked))
         await until(lambda: sum(e.get("kind") == "accepted" for e in one.events()) == 2)
         await door.stop()
         told = await mine
-        assert told is not None
         assert told[0]["failure_code"] == "CANCELLED"
         assert not others.done()
         await door.close()
@@ -154,7 +149,6 @@ async def test_a_question_is_asked_at_the_terminal_that_the_action_came_from(tmp
             assert told[0]["approval"]["by"] == "ada"
             assert (len(asked_here), asked_there) == (1, [])
             done = await one.session.run(shell, caller=Caller("robot"))
-            assert done.approval is not None
             assert done.approval.by == "desk"
             assert len(asked_here) == 1
 

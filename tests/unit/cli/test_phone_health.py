@@ -8,9 +8,8 @@ import os
 import pty
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +22,12 @@ from handrail.config import Config
 from handrail.runtime import Runtime
 from handrail.safety.leases import Holder, Leases
 from handrail.store import Store
+from handrail.sync.openers import OpenBlock
 from handrail_sim.adbd.server import Served
 from handrail_sim.channels.attach import OWN_MAIN
-from tests.unit.android.private_adb import private_env
 from tests.unit.cli.command import Handrail
-from tests.unit.cli.test_devices import served_phones
 
-
-@pytest.fixture(autouse=True)
-def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A machine without adb; no variable of the person's own."""
-    for name in os.environ:
-        if name.startswith(("HANDRAIL_", "ANDROID_", "ADB_", "AGENTEST_")):
-            monkeypatch.delenv(name)
-    made = {**private_env(tmp_path), "HANDRAIL_ADB": str(tmp_path / "no-adb")}
-    for name, value in made.items():
-        monkeypatch.setenv(name, value)
-    return made
-
-
-@pytest.fixture
-def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    with served_phones() as [one]:
-        monkeypatch.setenv("HANDRAIL_DEVICES", one.address)
-        yield one
+pytestmark = pytest.mark.usefixtures("env")
 
 
 def has_helper(one: Served) -> bool:
@@ -132,7 +113,6 @@ def test_without_the_helper_plain_adb_works_and_doctor_says_why(
     assert (line["state"], bool(line["fix"])) == ("warning", True)
     assert handrail("tap", "Notes").code == 0
     top = phone.phone.tasks.top
-    assert top is not None
     assert top.app.package == "com.handrail.notes"
     assert not has_helper(phone)
 
@@ -223,25 +203,16 @@ def test_a_name_in_handrail_device_that_fits_nothing_is_told(
 @contextmanager
 def running_handrail(home: Path, serial: str) -> Iterator[None]:
     """A server of this home with the phone open, in a loop of its own."""
-    loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
 
-    async def live() -> None:
-        config = Config(home=home)
-        async with Runtime.open(config, env={}) as runtime:
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with Runtime.open(Config(home=home), env={}) as runtime:
             await runtime.session(serial)
             async with serve_local(runtime):
-                ready.set()
-                await stop.wait()
+                yield
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(live(),))
-    thread.start()
-    try:
-        assert ready.wait(30)
+    with closing(OpenBlock(running())):
         yield
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
-        loop.close()
 
 
 def test_what_a_running_handrail_has_open_is_listed_and_doctor_does_not_disturb_it(

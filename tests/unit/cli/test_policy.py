@@ -51,13 +51,9 @@ def test_rules_are_listed_and_dead_ones_are_marked(handrail: Handrail, file: str
 def test_the_same_as_json(handrail: Handrail, file: str) -> None:
     rules = json.loads(handrail("policy", "check", file, "--json").out)["rules"]
     assert rules[0] == {
-        "name": "pay",
-        "verdict": "ask",
-        "remember": "never",
-        "match": {"action": "tap", "label": "Pay*"},
-        "why": "it costs money",
-        "line": 2,
-    }
+        "name": "pay", "verdict": "ask", "remember": "never", "match": {"action": "tap", "label": "Pay*"},
+        "why": "it costs money", "line": 2,
+    }  # fmt: skip
     assert "unreachable" in rules[1]
 
 
@@ -93,14 +89,8 @@ def test_a_trial_says_of_every_rule_which_part_did_not_match_and_what_it_saw(
 
 def test_a_trial_says_which_rules_match_and_which_of_them_comes_first(handrail: Handrail, file: str) -> None:
     words = [
-        "policy",
-        "check",
-        file,
-        "--action",
-        '{"type": "tap", "target": "540,750"}',
-        "--label",
-        "Pay now",
-    ]
+        "policy", "check", file, "--action", '{"type": "tap", "target": "540,750"}', "--label", "Pay now",
+    ]  # fmt: skip
     assert handrail(*words).out.splitlines()[2:] == [
         'rule 1 "pay" (line 2): matches',
         'rule 2 "late" (line 9): matches too, but rule 1 comes first',

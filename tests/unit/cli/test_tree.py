@@ -21,15 +21,9 @@ def test_a_dump_is_rendered_as_an_agent_reads_it() -> None:
     lines = run("tree", EMPTY).stdout.splitlines()
     assert lines[0].startswith("screen 1080x2400 com.google.android.contacts #")
     assert lines[1:] == [
-        "@b1 Close",
-        '"Create contact"',
-        '@b2 "Save" disabled',
-        "@s1 ↕",
-        ' @f1 "First name" empty',
-        ' @f2 "Phone" empty',
-        " @b3 Mobile",
-        ' @c1 "Favourite" off',
-    ]
+        "@b1 Close", '"Create contact"', '@b2 "Save" disabled', "@s1 ↕", ' @f1 "First name" empty',
+        ' @f2 "Phone" empty', " @b3 Mobile", ' @c1 "Favourite" off',
+    ]  # fmt: skip
 
 
 def test_a_dump_may_come_from_standard_input() -> None:
@@ -42,13 +36,9 @@ def test_json_has_every_ref_with_its_place_also_when_the_text_is_cut() -> None:
     assert found["line_count"] == len(found["text"].splitlines()) == 3
     assert found["ref_count"] == len(found["refs"]) == 7
     assert found["refs"]["@b1"] == {
-        "role": "image_button",
-        "label": "Close",
-        "bounds": [0, 80, 147, 227],
-        "point": [73, 153],
-        "states": [],
-        "node_id": "0.0",
-    }
+        "role": "image_button", "label": "Close", "bounds": [0, 80, 147, 227], "point": [73, 153],
+        "states": [], "node_id": "0.0",
+    }  # fmt: skip
     assert found["refs"]["@b2"]["point"] is None, "a disabled button can't be tapped"
     assert len(found["fingerprint"]) == 6
     assert found["idle_fingerprint"]

@@ -10,6 +10,12 @@ import pytest
 from handrail.cli.program import commit_of_build, commit_of_clone
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes longer for git than a person is left waiting."""
+    monkeypatch.setattr("handrail.cli.program.AT_MOST_S", 60)
+
+
 def package(root: Path) -> Path:
     place = root / "src" / "handrail"
     place.mkdir(parents=True)

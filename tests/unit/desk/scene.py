@@ -100,7 +100,6 @@ class Scene:
 
     @property
     def effects(self) -> list[Effect]:
-        assert self.last is not None
         return [effect for _, effect in self.last.effects]
 
 

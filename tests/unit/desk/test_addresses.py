@@ -87,19 +87,16 @@ def test_the_desk_itself_is_known_in_every_spelling(host: str) -> None:
 @pytest.mark.parametrize(
     ("numbers", "asks"), [(["10.0.0.1"], True), (["8.8.8.8", "::1"], True), (["8.8.8.8"], False), ([], True)]
 )
-def test_a_name_is_asked_about_if_it_leads_home_or_nowhere(
+async def test_a_name_is_asked_about_if_it_leads_home_or_nowhere(
     monkeypatch: pytest.MonkeyPatch, numbers: list[str], asks: bool
 ) -> None:
-    async def story() -> None:
-        async def answer(*_: object, **__: object) -> list[tuple[object, ...]]:
-            if not numbers:
-                raise OSError("no such name")
-            return [(0, 0, 0, "", (number, 0)) for number in numbers]
+    async def answer(*_: object, **__: object) -> list[tuple[object, ...]]:
+        if not numbers:
+            raise OSError("no such name")
+        return [(0, 0, 0, "", (number, 0)) for number in numbers]
 
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer)
-        assert (await why_ask_before_frame("http://pages.example.org/") is not None) is asks
-
-    asyncio.run(story())
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer)
+    assert (await why_ask_before_frame("http://pages.example.org/") is not None) is asks
 
 
 async def test_a_name_that_nobody_answers_for_is_asked_about_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handrail.desk.hub import MOST_BEHIND, FrameRing
-from tests.unit.desk.office import Office, office
+from tests.unit.desk.office import Office
 
 
 async def moved(here: Office, count: int) -> None:
@@ -39,48 +38,44 @@ def test_huge_frames_push_old_ones_out_and_the_newest_always_stays() -> None:
     assert (ring.first, ring.last) == (6, 6)
 
 
-async def test_a_slow_browser_gets_a_snapshot_and_the_quick_one_every_frame(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.create("a")
-        slow, quick = here.browser(name="slow"), here.browser(name="quick")
-        await slow.next()
-        await quick.next()
-        for _ in range(MOST_BEHIND + 5):
-            await moved(here, 1)
-            await quick.catch_up()
-        assert (await slow.next())["type"] == "SNAPSHOT"
-        assert slow.state == quick.state == here.desk.snapshot()
-        assert len(quick.frames) == MOST_BEHIND + 6
+async def test_a_slow_browser_gets_a_snapshot_and_the_quick_one_every_frame(here: Office) -> None:
+    await here.create("a")
+    slow, quick = here.browser(name="slow"), here.browser(name="quick")
+    await slow.next()
+    await quick.next()
+    for _ in range(MOST_BEHIND + 5):
+        await moved(here, 1)
+        await quick.catch_up()
+    assert (await slow.next())["type"] == "SNAPSHOT"
+    assert slow.state == quick.state == here.desk.snapshot()
+    assert len(quick.frames) == MOST_BEHIND + 6
 
 
 @pytest.mark.parametrize("said", ["\ud800", float("nan"), float("inf")])
-async def test_whatever_a_phone_says_the_frame_stays_readable(tmp_path: Path, said: Any) -> None:
-    async with office(tmp_path) as here:
-        page = here.browser()
-        await page.next()
-        here.desk.publish("ENVELOPE", actionId="1", lifecycleState="VERIFIED", seen=said)
-        frame = str(await anext(page.client))
-        assert "NaN" not in frame
-        assert "Infinity" not in frame
-        assert json.loads(frame)["seen"] in (said, None)
+async def test_whatever_a_phone_says_the_frame_stays_readable(here: Office, said: Any) -> None:
+    page = here.browser()
+    await page.next()
+    here.desk.publish("ENVELOPE", actionId="1", lifecycleState="VERIFIED", seen=said)
+    frame = str(await anext(page.client))
+    assert "NaN" not in frame
+    assert "Infinity" not in frame
+    assert json.loads(frame)["seen"] in (said, None)
 
 
-async def test_only_the_newest_picture_of_each_phone_waits(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        page = here.browser()
-        await page.next()
-        for number in range(5):
-            page.client.offer_binary(b"one%d" % number, key="one")
-            page.client.offer_binary(b"two%d" % number, key="two")
-        assert [await anext(page.client), await anext(page.client)] == [b"one4", b"two4"]
+async def test_only_the_newest_picture_of_each_phone_waits(here: Office) -> None:
+    page = here.browser()
+    await page.next()
+    for number in range(5):
+        page.client.offer_binary(b"one%d" % number, key="one")
+        page.client.offer_binary(b"two%d" % number, key="two")
+    assert [await anext(page.client), await anext(page.client)] == [b"one4", b"two4"]
 
 
-async def test_text_goes_before_pictures(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        page = here.browser()
-        await page.next()
-        page.client.offer_binary(b"picture")
-        await here.create("a")
-        here.desk.hub.flush()
-        assert json.loads(str(await anext(page.client)))["type"] == "ACTIONS"
-        assert await anext(page.client) == b"picture"
+async def test_text_goes_before_pictures(here: Office) -> None:
+    page = here.browser()
+    await page.next()
+    page.client.offer_binary(b"picture")
+    await here.create("a")
+    here.desk.hub.flush()
+    assert json.loads(str(await anext(page.client)))["type"] == "ACTIONS"
+    assert await anext(page.client) == b"picture"

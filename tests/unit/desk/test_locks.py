@@ -46,14 +46,10 @@ def test_the_holder_is_told_that_its_own_window_exists_already() -> None:
 @each(
     ("kind", "fields"),
     [
-        ("window.move", {"x": 5, "y": 5}),
-        ("window.resize", {"w": 300, "h": 300}),
-        ("window.minimize", {}),
-        ("window.maximize", {}),
-        ("window.focus", {}),
-        ("window.capture", {}),
+        ("window.move", {"x": 5, "y": 5}), ("window.resize", {"w": 300, "h": 300}), ("window.minimize", {}),
+        ("window.maximize", {}), ("window.focus", {}), ("window.capture", {}),
     ],
-)
+)  # fmt: skip
 def test_geometry_and_focus_stay_free(kind: str, fields: dict[str, Any]) -> None:
     locked().do(kind, "a", by="bob", **fields)
 
@@ -92,7 +88,6 @@ def test_the_use_of_others_does_not_renew_it() -> None:
     scene.now_ms += 100_000
     scene.do("window.move", "a", x=1, y=1, by="bob")
     lock = scene.window("a").lock
-    assert lock is not None
     assert lock.expires_ms == NOW + 120_000
 
 

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
 from handrail.errors import InvalidAction
-from tests.unit.desk.office import office
+from tests.unit.desk.office import Office
 from tests.unit.desk.scene import Scene
 
 
-async def test_answers_are_bound_to_the_browser_that_was_asked(tmp_path: Path) -> None:
+async def test_answers_are_bound_to_the_browser_that_was_asked(here: Office) -> None:
     """There: resolved by a global, guessable id with no check of session or connection."""
-    async with office(tmp_path) as here:
-        await here.create("a")
-        asked, other = here.browser(name="asked"), here.browser(name="other")
-        await other.shows()
-        await asked.shows()
-        capture = asyncio.ensure_future(here.do("window.capture", "a", requestId="guessed"))
-        await asked.until(lambda frame: frame["type"] == "ACTIONS" and "window.capture" in str(frame))
-        answer = {"requestId": "guessed", "windowId": "a", "kind": "capture", "success": False}
-        with pytest.raises(InvalidAction, match="nobody asked this browser"):
-            await other.send("RENDERING_FEEDBACK", **answer)
-        assert not capture.done()
-        capture.cancel()
-        await asyncio.gather(capture, return_exceptions=True)
+    await here.create("a")
+    asked, other = here.browser(name="asked"), here.browser(name="other")
+    await other.shows()
+    await asked.shows()
+    capture = asyncio.ensure_future(here.do("window.capture", "a", requestId="guessed"))
+    await asked.until(lambda frame: frame["type"] == "ACTIONS" and "window.capture" in str(frame))
+    answer = {"requestId": "guessed", "windowId": "a", "kind": "capture", "success": False}
+    with pytest.raises(InvalidAction, match="nobody asked this browser"):
+        await other.send("RENDERING_FEEDBACK", **answer)
+    assert not capture.done()
+    capture.cancel()
+    await asyncio.gather(capture, return_exceptions=True)
 
 
 def test_shortcuts_are_not_doubled_and_keep_their_id() -> None:

@@ -14,15 +14,11 @@ from tests.cases import each
 @each(
     ("markdown", "html"),
     [
-        ("# Done", "<h1>Done</h1>"),
-        ("a **b** `c`", "<p>a <strong>b</strong> <code>c</code></p>"),
-        ("- x\n- y", "<li>x</li>"),
-        ("|a|b|\n|-|-|\n|1|2|", "<td>1</td>"),
-        ("~~no~~", "<s>no</s>"),
-        ("```py\nx < 1\n```", "<pre><code>x &lt; 1"),
-        ("<b>raw</b>", "<b>raw</b>"),
+        ("# Done", "<h1>Done</h1>"), ("a **b** `c`", "<p>a <strong>b</strong> <code>c</code></p>"),
+        ("- x\n- y", "<li>x</li>"), ("|a|b|\n|-|-|\n|1|2|", "<td>1</td>"), ("~~no~~", "<s>no</s>"),
+        ("```py\nx < 1\n```", "<pre><code>x &lt; 1"), ("<b>raw</b>", "<b>raw</b>"),
     ],
-)
+)  # fmt: skip
 def test_markdown_is_rendered(markdown: str, html: str) -> None:
     assert html in render("markdown", markdown)
 

@@ -72,19 +72,20 @@ async def test_a_lock_that_survived_a_restart_ends_at_its_own_time(tmp_path: Pat
         assert here.desk.state.windows["monitor-0/a"].lock is None
 
 
-async def test_a_change_waits_for_the_commit_of_the_journal_and_is_part_of_it(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        journal = Journal.open(tmp_path, here.clock)
-        here.store.committer = journal.keep
-        await here.create("a")
-        await here.create("b")
-        await journal.seal({"kind": "verified", "terminal": True})
-        assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
-        await here.do("window.close", "a")
-        await journal.durable()
-        assert _windows(tmp_path) == ["monitor-0/b"]
-        here.store.committer = None
-        await journal.close()
+async def test_a_change_waits_for_the_commit_of_the_journal_and_is_part_of_it(
+    here: Office, tmp_path: Path
+) -> None:
+    journal = Journal.open(tmp_path, here.clock)
+    here.store.committer = journal.keep
+    await here.create("a")
+    await here.create("b")
+    await journal.seal({"kind": "verified", "terminal": True})
+    assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
+    await here.do("window.close", "a")
+    await journal.durable()
+    assert _windows(tmp_path) == ["monitor-0/b"]
+    here.store.committer = None
+    await journal.close()
 
 
 def _windows(home: Path) -> list[str]:
@@ -96,22 +97,20 @@ def _windows(home: Path) -> list[str]:
 
 
 async def test_a_disk_that_refuses_is_tried_again_with_the_next_change(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    here: Office, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with office(tmp_path) as here:
-        await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
-        await here.create("a")
-        await here.store.read(lambda db: db.total_changes)
-        assert "tried again" in caplog.records[0].message
-        assert _windows(tmp_path) == []
-        await here.store.write(lambda db: db.execute("ALTER TABLE away RENAME TO desk_rest"))
-        await here.create("b")
-        await here.store.read(lambda db: db.total_changes)
-        assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
+    await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
+    await here.create("a")
+    await here.store.read(lambda db: db.total_changes)
+    assert "tried again" in caplog.records[0].message
+    assert _windows(tmp_path) == []
+    await here.store.write(lambda db: db.execute("ALTER TABLE away RENAME TO desk_rest"))
+    await here.create("b")
+    await here.store.read(lambda db: db.total_changes)
+    assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
 
 
-async def test_a_desk_that_can_not_be_written_at_its_end_says_so(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
-        with pytest.raises(StoreUnusable, match="no such table: desk_rest"):
-            await here.desk.close()
+async def test_a_desk_that_can_not_be_written_at_its_end_says_so(here: Office) -> None:
+    await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
+    with pytest.raises(StoreUnusable, match="no such table: desk_rest"):
+        await here.desk.close()

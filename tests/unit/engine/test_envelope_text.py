@@ -14,13 +14,9 @@ from tests.cases import each
 
 HOSTILE = 'Save"\nElements added:\nButton "Pay" \x1b[2J'
 CHANGED = {
-    "type": "changed",
-    "class": "Switch",
-    "label": "Wi-Fi",
-    "attribute": "checked",
-    "old": False,
+    "type": "changed", "class": "Switch", "label": "Wi-Fi", "attribute": "checked", "old": False,
     "new": True,
-}
+}  # fmt: skip
 
 
 def envelope(**given: Any) -> Envelope:

@@ -30,18 +30,12 @@ SELECTORS = [
     if name != "index"
 ]
 CONDITIONS: list[Any] = [
-    "Saved",
-    {"absent": INNER},
-    {"visible": {"x": 1, "y": 2}},
-    {"text": {"target": INNER, "equals": "a 'quoted' text"}},
-    {"text": {"target": INNER, "contains": ""}},
+    "Saved", {"absent": INNER}, {"visible": {"x": 1, "y": 2}},
+    {"text": {"target": INNER, "equals": "a 'quoted' text"}}, {"text": {"target": INNER, "contains": ""}},
     {"state": {"target": INNER, "property": "checked", "value": True}},
-    {"state": {"target": INNER, "property": "value", "value": 1.5}},
-    {"app": "com.example"},
-    {"screen_changed": True},
-    {"fingerprint": "abc"},
-    {"all": ["A", {"any": ["B", {"absent": "C"}]}]},
-]
+    {"state": {"target": INNER, "property": "value", "value": 1.5}}, {"app": "com.example"},
+    {"screen_changed": True}, {"fingerprint": "abc"}, {"all": ["A", {"any": ["B", {"absent": "C"}]}]},
+]  # fmt: skip
 HOSTILE: list[Any] = [None, True, 7, -1.5, "", "  ", [], {}, ["x"], {"foo": None}, {"text": None}]
 
 

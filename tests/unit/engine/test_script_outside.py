@@ -24,7 +24,7 @@ def landlock(tmp_path: Path) -> None:
 
 def run(folder: Path, script: str, *programs: str, folders: tuple[Path, ...] = ()) -> ScriptResult:
     executor = ScriptExecutor(folder / "runs", programs=lambda: programs, folders=folders)
-    return asyncio.run(executor.run(script, timeout_sec=10))
+    return asyncio.run(executor.run(script, timeout_sec=60))
 
 
 REACHES = {

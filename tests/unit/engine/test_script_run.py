@@ -243,17 +243,14 @@ def test_many_commands_one_after_the_other_are_no_crowd(tmp_path: Path) -> None:
     assert run(tmp_path, "true;" * 40, limits=ScriptLimits(processes=3)).ok
 
 
-def test_a_cancelled_run_is_ended_and_recorded(tmp_path: Path) -> None:
-    async def story() -> None:
-        executor = ScriptExecutor(tmp_path / "runs")
-        running = asyncio.create_task(executor.run("echo begun > f; sleep 1000"))
-        while not list((tmp_path / "runs").glob("*/files/f")):
-            await asyncio.sleep(0.001)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-
-    asyncio.run(story())
+async def test_a_cancelled_run_is_ended_and_recorded(tmp_path: Path) -> None:
+    executor = ScriptExecutor(tmp_path / "runs")
+    running = asyncio.create_task(executor.run("echo begun > f; sleep 1000"))
+    while not list((tmp_path / "runs").glob("*/files/f")):
+        await asyncio.sleep(0.001)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     [record] = (tmp_path / "runs").glob("*/result.json")
     result = json.loads(record.read_text())
     assert (result["ok"], result["cancelled"], result["exit_code"]) == (False, True, None)
@@ -340,18 +337,12 @@ def test_a_secret_comes_to_a_real_shell_as_a_value_and_not_as_code(tmp_path: Pat
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("", "the script is empty"),
-        (" \n\t", "the script is empty"),
-        ("echo x" + " " * MOST_CHARACTERS, "12,006 characters"),
-        ("echo a\x00b", "U+0000"),
-        ("echo a\r\n", "U+000D"),
-        ("echo \x1b]0;hidden\x07", "U+001B"),
-        ("echo \u202etxt", "U+202E"),
-        ("echo a\u200bb", "U+200B"),
-        ("echo a\u00a0b", "U+00A0"),
-        ("echo \ud800", "U+D800"),
+        ("", "the script is empty"), (" \n\t", "the script is empty"),
+        ("echo x" + " " * MOST_CHARACTERS, "12,006 characters"), ("echo a\x00b", "U+0000"),
+        ("echo a\r\n", "U+000D"), ("echo \x1b]0;hidden\x07", "U+001B"), ("echo \u202etxt", "U+202E"),
+        ("echo a\u200bb", "U+200B"), ("echo a\u00a0b", "U+00A0"), ("echo \ud800", "U+D800"),
     ],
-)
+)  # fmt: skip
 def test_a_script_that_does_not_look_like_what_it_is_does_not_run(
     tmp_path: Path, script: str, why: str
 ) -> None:

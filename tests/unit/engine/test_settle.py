@@ -133,22 +133,19 @@ async def test_a_spinner_that_never_ends_is_told_after_its_own_budget() -> None:
     assert 2_000 <= settled.report.ms <= 2_500
 
 
-def test_the_time_a_spinner_took_is_not_taken_from_the_budget() -> None:
+async def test_the_time_a_spinner_took_is_not_taken_from_the_budget() -> None:
     """Loading, then a page that moves without end in ways nobody can foresee: both budgets are used."""
 
-    async def story() -> None:
-        def words(number: int) -> Screen:
-            parts = node("TextView", box=row(5), text=f"{number}") * (number % 9)
-            return page(title=f"Part {number}", extra=parts)
+    def words(number: int) -> Screen:
+        parts = node("TextView", box=row(5), text=f"{number}") * (number % 9)
+        return page(title=f"Part {number}", extra=parts)
 
-        moving = frames(50, words)
-        spinning = page(extra=SPINNER)
-        stand = Stand(lambda now: spinning if now < 900 else moving(now))
-        settled = await stand.settle(await stand.look(), budget_ms=1_000, loading_ms=2_000)
-        assert settled.report.reason in ("budget", "volatile")
-        assert settled.snapshot.ended_ms >= 1_200
-
-    asyncio.run(story())
+    moving = frames(50, words)
+    spinning = page(extra=SPINNER)
+    stand = Stand(lambda now: spinning if now < 900 else moving(now))
+    settled = await stand.settle(await stand.look(), budget_ms=1_000, loading_ms=2_000)
+    assert settled.report.reason in ("budget", "volatile")
+    assert settled.snapshot.ended_ms >= 1_200
 
 
 async def test_no_wait_is_endless() -> None:
@@ -201,34 +198,31 @@ async def test_a_helper_that_hears_events_for_ever_is_not_asked_again() -> None:
     assert again.report.ms < 250
 
 
-def test_a_fling_is_followed_to_its_end_and_teaches_nothing() -> None:
+async def test_a_fling_is_followed_to_its_end_and_teaches_nothing() -> None:
     """Rows that slide for two seconds are no restless rows."""
 
-    async def story() -> None:
-        def rows(number: int) -> Screen:
-            offset = 40 * number
-            first = offset // 150
-            drawn = [
-                node(
-                    "TextView",
-                    box=(0, 200 + 150 * n - offset % 150, 1080, 350 + 150 * n - offset % 150),
-                    text=f"Entry {first + n}",
-                    resource_id="app:id/entry",
-                )
-                for n in range(12)
-            ]
-            return page(extra=node("ListView", *drawn, box=(0, 200, 1080, 2000), flags="scrollable"))
+    def rows(number: int) -> Screen:
+        offset = 40 * number
+        first = offset // 150
+        drawn = [
+            node(
+                "TextView",
+                box=(0, 200 + 150 * n - offset % 150, 1080, 350 + 150 * n - offset % 150),
+                text=f"Entry {first + n}",
+                resource_id="app:id/entry",
+            )
+            for n in range(12)
+        ]
+        return page(extra=node("ListView", *drawn, box=(0, 200, 1080, 2000), flags="scrollable"))
 
-        stand = Stand(still(page()))
-        before = await stand.look()
-        start = stand.clock.monotonic_ms()
-        stand.driver.shows = frames(40, rows, start=start, last=50)
-        settled = await stand.settle(before)
-        assert settled.report.reason == "quiet"
-        assert settled.snapshot.began_ms - start >= 2_000
-        assert not stand.screens.volatile.nodes(settled.snapshot.screen)
-
-    asyncio.run(story())
+    stand = Stand(still(page()))
+    before = await stand.look()
+    start = stand.clock.monotonic_ms()
+    stand.driver.shows = frames(40, rows, start=start, last=50)
+    settled = await stand.settle(before)
+    assert settled.report.reason == "quiet"
+    assert settled.snapshot.began_ms - start >= 2_000
+    assert not stand.screens.volatile.nodes(settled.snapshot.screen)
 
 
 async def test_a_wait_that_follows_no_action_needs_no_grace() -> None:

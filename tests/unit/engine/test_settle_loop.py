@@ -152,16 +152,12 @@ def test_a_helper_that_vouches_for_a_screen_without_its_proof_is_asked_again() -
     assert settling.waited_ms == pytest.approx(200)
 
 
-def test_a_helper_is_not_asked_about_a_screen_that_never_rests() -> None:
+async def test_a_helper_is_not_asked_about_a_screen_that_never_rests() -> None:
     stand = Stand(frames(100, lambda number: page(ticker=f"Step {number}")))
-
-    async def story() -> None:
-        learned = await stand.settle(await stand.look())
-        given = asked(stand)
-        await stand.settle(learned.snapshot)
-        assert given == []
-
-    asyncio.run(story())
+    learned = await stand.settle(await stand.look())
+    given = asked(stand)
+    await stand.settle(learned.snapshot)
+    assert given == []
 
 
 def test_a_helper_that_hears_events_is_not_asked_again() -> None:
@@ -182,7 +178,6 @@ def test_what_a_framework_waited_for_is_added_up_and_names_come_once() -> None:
     settled, settling = waited(stand)
     assert app.given == pytest.approx([3_000, 2_999.96, 2_299.93])
     told = settled.report.sync
-    assert told is not None
     assert (told.framework, told.channels, told.idle) == ("react_native", ("hermes",), True)
     assert (told.ms, told.waited_for) == (705.1, ("fetch", "timer"))
     assert app.labelled == [settled.snapshot.screen]

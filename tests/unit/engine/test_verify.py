@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +19,10 @@ from handrail.engine.verify import (
     checked_state_changed,
     expected_proof,
     field_contains,
+    keyboard_hidden,
     screen_moved,
     switch_of,
+    touch_changed_screen,
 )
 from handrail.errors import HandrailError
 from handrail.protocol.target import Condition, Selector
@@ -120,7 +123,6 @@ def test_a_switch_gets_time_to_turn_and_its_turn_decides() -> None:
 def test_nothing_was_done_on_the_very_screen_that_was_there_before() -> None:
     before, at = found(settings(("Light", False)), text="Light")
     proof = checked_state_changed(before, at)
-    assert proof is not None
     assert not proof.met(before)
 
 
@@ -143,7 +145,6 @@ def test_of_two_switches_that_changed_places_each_keeps_its_state() -> None:
 
     before, at = found(bar("a", "b"), id="a")
     proof = checked_state_changed(before, at)
-    assert proof is not None
     assert not proof.met(look(bar("b", "a")))
     assert proof.met(look(bar("b", "a", on="a")))
 
@@ -214,21 +215,18 @@ def test_navigation_is_proved_by_any_change_which_decides_nothing_yet() -> None:
 
 
 @pytest.mark.parametrize("is_home", [True, False])
-def test_home_that_changed_nothing_has_arrived_only_where_the_device_says_that_this_is_home(
+async def test_home_that_changed_nothing_has_arrived_only_where_the_device_says_that_this_is_home(
     is_home: bool,
 ) -> None:
     async def says(_: Screen) -> bool:
         return is_home
 
-    async def story() -> bool:
-        stand, seen = Stand(still(page())), look(page())
-        proof = screen_moved(seen, stand.screens, says)
-        assert not proof.met(seen)  # before anybody was asked
-        assert proof.ask is not None
-        await proof.ask(seen)
-        return proof.met(seen)
-
-    assert asyncio.run(story()) is is_home
+    stand, seen = Stand(still(page())), look(page())
+    proof = screen_moved(seen, stand.screens, says)
+    assert not proof.met(seen)  # before anybody was asked
+    assert proof.ask is not None
+    await proof.ask(seen)
+    assert proof.met(seen) is is_home
 
 
 # an app that is started
@@ -298,6 +296,38 @@ def test_who_draws_a_prompt_is_not_the_app_below_it() -> None:
     assert proof.check(front(of(SHOP), PERMISSION)).observed != f"a permission prompt of {drawer}"
 
 
+async def test_a_screen_that_belongs_to_an_app_by_the_systems_word_proves_that_it_is_in_front() -> None:
+    async def foreground() -> Any:
+        return SimpleNamespace(package=APP)
+
+    for ask, is_met in ((None, False), (foreground, True)):
+        proof = app_in_front(APP, 0, ask)
+        await proof.ask(front(of(SHOP)))
+        assert proof.met(front(of(SHOP))) is is_met
+
+
+def test_a_keyboard_is_hidden_when_no_window_of_one_is_there() -> None:
+    proof = keyboard_hidden()
+    assert (proof.mode, proof.patience_ms) == ("built_in", TOGGLE_MS)
+    assert proof.check(front(of(APP))) == ConditionResult(True, "no keyboard", "no keyboard")
+    keyboard = front(of(APP), of("com.android.inputmethod.latin")).screen
+    assert failed(proof, keyboard) == ("The keyboard is still shown", "no keyboard", "a keyboard")
+
+
+async def test_a_touch_on_something_drawn_is_proved_by_any_change_and_decides_nothing() -> None:
+    drawn, other = page(title="Play"), page(title="Pause")
+    stand = Stand(still(drawn))
+    before = await stand.look()
+    title = next(shown for shown in drawn.nodes if shown.text == "Play")
+    title.drawn = SimpleNamespace(look="")
+    proof = touch_changed_screen(before, stand.screens, aim(stand.screens, Selector(text="Play")))
+    assert (proof.mode, proof.decides) == ("built_in", False)
+    assert proof.check(look(other)) == ConditionResult(True, "the picture changes", "the picture changed")
+    verdict = proof.check(look(drawn))
+    assert verdict == ConditionResult(False, "the picture changes", "the picture did not change")
+    assert "was touched and nothing that is drawn changed" in proof.failure(verdict).message
+
+
 # typed text
 
 
@@ -350,7 +380,6 @@ def test_a_field_that_is_gone_says_nothing_against_it() -> None:
 
 def test_without_a_target_only_the_focused_field_is_read() -> None:
     proof = field_contains(look(form("")), None, "Ada")
-    assert proof is not None
     assert proof.met(look(form("Ada")))
     assert not proof.met(look(form("Eve")))
     assert proof.check(look(form("Eve", focused=""))).observed is None

@@ -40,7 +40,6 @@ def has_turned(before: Screen, name: str, after: Screen) -> bool:
     switch = switch_of(before, name)
     found = FoundElement(before, switch, "exact", NO_HANDLES)
     proof = checked_state_changed(look(before), Aim(Selector(text=name), found, None, None, name))
-    assert proof is not None
     return proof.met(look(after))
 
 
@@ -65,13 +64,21 @@ def test_a_neighbours_switch_in_a_list_sorted_anew_is_not_mine(
     assert has_turned(switches(*OLD), "Cable", switches(*after)) is turned
 
 
-def choices(kind: str, *rows: tuple[str, bool]) -> Screen:
+def choices(kind: str, *rows: tuple[str, bool], wrapped: int = 0) -> Screen:
     """A dialog's list of which one is chosen, or several."""
     drawn = [
         node(kind, text=name, box=row(n), flags="checkable clickable" + (" checked" if is_on else ""))
         for n, (name, is_on) in enumerate(rows)
     ]
+    for _ in range(wrapped):
+        drawn = [node("FrameLayout", inner, box=row(n)) for n, inner in enumerate(drawn)]
     return screen(TITLE, node("ListView", *drawn, box=(0, 200, 1080, 200 + 150 * len(rows))))
+
+
+@each(("wrapped", "met"), [(0, True), (2, True), (3, False)])
+def test_other_choices_are_looked_for_as_deep_as_a_row_goes(wrapped: int, met: bool) -> None:
+    drawn = choices("CheckedTextView", ("Small", True), ("Large", False), wrapped=wrapped)
+    assert is_proved_by(drawn, "Small") is met
 
 
 @each(
@@ -90,8 +97,11 @@ def test_a_tap_on_the_row_that_is_chosen_already_changes_nothing(
     kind: str, chosen: list[bool], met: bool
 ) -> None:
     drawn = choices(kind, *zip(("Small", "Medium", "Large"), chosen, strict=True))
-    first = next(one for one in drawn.nodes if one.text == "Small")
-    aim = Aim(Selector(text="Small"), FoundElement(drawn, first, "exact", NO_HANDLES), None, None, "Small")
-    proof = checked_state_changed(look(drawn), aim)
-    assert proof is not None
-    assert proof.met(look(drawn)) is met
+    assert is_proved_by(drawn, "Small") is met
+
+
+def is_proved_by(drawn: Screen, name: str) -> bool:
+    """A tap on it, where nothing changed."""
+    chosen = next(choice for choice in drawn.nodes if choice.text == name)
+    aim = Aim(Selector(text=name), FoundElement(drawn, chosen, "exact", NO_HANDLES), None, None, name)
+    return checked_state_changed(look(drawn), aim).met(look(drawn))

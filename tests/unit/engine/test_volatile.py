@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -236,21 +234,18 @@ async def test_a_switch_that_a_person_turns_again_and_again_stays_news() -> None
     assert stand.screens.changes(page(on=True), page(on=False)).changes
 
 
-def test_words_beside_a_switch_that_a_person_turns_stay_news() -> None:
-    async def story() -> None:
-        def drawn(number: int) -> Screen:
-            on = number % 2 == 0
-            inside = node("TextView", box=row(6), text="On" if on else "Off", resource_id="app:id/summary")
-            box = node("LinearLayout", inside, box=row(6), flags="clickable", resource_id="app:id/row")
-            return page(on=on, extra=box)
+async def test_words_beside_a_switch_that_a_person_turns_stay_news() -> None:
+    def drawn(number: int) -> Screen:
+        on = number % 2 == 0
+        inside = node("TextView", box=row(6), text="On" if on else "Off", resource_id="app:id/summary")
+        box = node("LinearLayout", inside, box=row(6), flags="clickable", resource_id="app:id/row")
+        return page(on=on, extra=box)
 
-        stand = Stand(frames(700, drawn))
-        for _ in range(12):
-            await stand.look()
-            await stand.clock.advance(900)
-        assert not stand.screens.volatile.nodes(drawn(0))
-
-    asyncio.run(story())
+    stand = Stand(frames(700, drawn))
+    for _ in range(12):
+        await stand.look()
+        await stand.clock.advance(900)
+    assert not stand.screens.volatile.nodes(drawn(0))
 
 
 async def test_late_effects_of_actions_are_not_taken_for_restlessness() -> None:

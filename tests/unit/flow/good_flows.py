@@ -12,11 +12,7 @@ GOOD: list[Any] = [
     [{"tap": {"target": {"text": "A"}, "expect": "B"}, "optional": True, "retry": 2}],
     [
         {
-            "tap": "540,750",
-            "label": "x",
-            "timeoutMs": 100,
-            "settle": "none",
-            "reason": "I tap",
+            "tap": "540,750", "label": "x", "timeoutMs": 100, "settle": "none", "reason": "I tap",
             "device": "bob",
         }
     ],
@@ -62,14 +58,10 @@ GOOD: list[Any] = [
     ],
     [{"parallel": {"alice": [{"tap": "A"}], "bob": ["finish"]}, "timeout_ms": 5}],
     {
-        "name": "n",
-        "app": "com.a",
-        "tags": ["a"],
-        "env": {"A": "b", "N": 3},
-        "devices": ["x"],
+        "name": "n", "app": "com.a", "tags": ["a"], "env": {"A": "b", "N": 3}, "devices": ["x"],
         "steps": ["finish"],
     },
-]
+]  # fmt: skip
 
 _SAVE = {"text": "Save"}
 AGENTEST_STEPS: list[dict[str, Any]] = [

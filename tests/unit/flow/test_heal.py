@@ -70,7 +70,6 @@ class TestSuccessor:
     def test_its_selector_means_it_on_the_new_screen(self) -> None:
         after = form(button("Store", TOP, "store_button"), button("Cancel", row(13), "cancel"))
         found = find_successor(SAVE, after, drawn(after))
-        assert found is not None
         assert found.selector == Selector(id="store_button")
         assert "Store" in found.text
         assert "Save" in found.text
@@ -111,7 +110,6 @@ class TestSuccessor:
             button("First name help", row(2)),
         )
         found = find_successor(known(BEFORE, "First name"), after, drawn(after))
-        assert found is not None
         assert found.element["text"] == "First names"
 
     def test_a_row_of_a_list_with_other_words_is_another_row(self) -> None:
@@ -154,16 +152,10 @@ class TestMeaning:
     @pytest.mark.parametrize(
         ("old", "new"),
         [
-            ("Save", "Delete"),
-            ("Allow", "Don't allow"),
-            ("Sign in", "Sign out"),
-            ("Enable", "Disable"),
-            ("Tea", "Delete tea"),
-            ("Save", "Save and send"),
-            ("Draft", "Send"),
-            ("Turn on", "Turn off"),
+            ("Save", "Delete"), ("Allow", "Don't allow"), ("Sign in", "Sign out"), ("Enable", "Disable"),
+            ("Tea", "Delete tea"), ("Save", "Save and send"), ("Draft", "Send"), ("Turn on", "Turn off"),
         ],
-    )
+    )  # fmt: skip
     def test_must_not_follow(self, old: str, new: str) -> None:
         assert not may_replace_label(old, new)
 
@@ -173,14 +165,12 @@ class TestAction:
 
     def test_the_lost_target_is_replaced(self) -> None:
         healed = heal_action(Tap(target=Selector(id="save")), SAVE, self.after, drawn(self.after))
-        assert healed is not None
         assert healed.action == Tap(target=Selector(id="store_button"))
 
     def test_only_the_target_that_is_lost(self) -> None:
         drag = Drag(from_=Selector(id="cancel"), to=Selector(id="save"))
         recorded = {"from": known(BEFORE, "Cancel"), "to": SAVE}
         healed = heal_action(drag, recorded, self.after, drawn(self.after))
-        assert healed is not None
         assert healed.field == "to"
         assert healed.action == Drag(from_=Selector(id="cancel"), to=Selector(id="store_button"))
 

@@ -7,13 +7,7 @@ from xml.etree import ElementTree as ET
 
 from handrail.flow.report.summary import junit_xml
 from handrail.flow.run_record import FlowRecord
-from tests.unit.flow.records_made import (
-    everything,
-    failing_contact,
-    not_run,
-    passing,
-    two_phones,
-)
+from tests.unit.flow.records_made import everything, failing_contact, not_run, passing, two_phones
 
 SECONDS = re.compile(r"\d+\.\d{3}")
 CHILDREN = {
@@ -35,13 +29,9 @@ REQUIRED = {
 OPTIONAL = {
     "testsuites": {"name", "time", "tests", "failures", "errors", "skipped"},
     "testsuite": {"tests", "failures", "errors", "skipped", "time", "timestamp"},
-    "testcase": {"time", "classname"},
-    "failure": {"type", "message"},
-    "error": {"type", "message"},
-    "rerunFailure": {"message"},
-    "flakyFailure": {"message"},
-    "skipped": {"type", "message"},
-}
+    "testcase": {"time", "classname"}, "failure": {"type", "message"}, "error": {"type", "message"},
+    "rerunFailure": {"message"}, "flakyFailure": {"message"}, "skipped": {"type", "message"},
+}  # fmt: skip
 
 
 def parsed(records: list[FlowRecord]) -> ET.Element:
@@ -91,7 +81,6 @@ def test_a_second_attempt_that_passes_is_flaky_and_passed() -> None:
     case = case_of([failing_contact(), again])
     assert case.find("failure") is None
     flaky = case.find("flakyFailure")
-    assert flaky is not None
     assert flaky.get("type") == "ELEMENT_NOT_FOUND"
 
 
@@ -102,13 +91,11 @@ def test_attempts_that_all_fail_are_one_failure_with_reruns() -> None:
 
 def test_on_two_phones_the_one_that_failed_is_blamed_not_the_one_it_stopped() -> None:
     failure = case_of([two_phones()]).find("failure")
-    assert failure is not None
     assert failure.get("type") == "TIMEOUT"
 
 
 def test_a_skipped_flow_says_why() -> None:
     skipped = case_of([not_run()]).find("skipped")
-    assert skipped is not None
     assert skipped.get("message") == "needs a tag that was excluded"
 
 

@@ -119,19 +119,10 @@ def test_a_mistake_is_said_with_its_line_and_what_to_do(text: str, line: int, wo
 @each(
     "text",
     [
-        '[{"tap": "A"},]',
-        '{"steps": ["finish"]} x',
-        '{"steps" 1}',
-        '["a"',
-        "[nul]",
-        "[01]",
-        '["\\ud800"]',
-        "[1 2]",
-        "{1: 2}",
-        '{"a": 1,}',
-        '["\n"]',
+        '[{"tap": "A"},]', '{"steps": ["finish"]} x', '{"steps" 1}', '["a"', "[nul]", "[01]", '["\\ud800"]',
+        "[1 2]", "{1: 2}", '{"a": 1,}', '["\n"]',
     ],
-)
+)  # fmt: skip
 def test_a_json_file_is_read_as_json_alone(text: str) -> None:
     (problem,) = problems(text, Path("flow.json"))
     assert problem["message"].startswith("not valid JSON")

@@ -101,7 +101,6 @@ class TestOneStep:
             {"type": "drag", "from": {"ref": "@i1"}, "to": {"ref": "@i2"}}, {"from": SAVE, "to": NAME}
         )
         assert step.action == Drag(from_=Selector(id="save"), to=Selector(hint="Name"))
-        assert step.element is not None
         assert step.element.keys() == {"from", "to"}
 
     def test_typing_without_a_target_is_aimed_at_the_field_that_had_the_focus(self) -> None:

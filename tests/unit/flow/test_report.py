@@ -10,24 +10,13 @@ from handrail.flow.run_record import FlowRecord
 from handrail.protocol.envelope import EnvelopeTarget, ResolvedElement, Verification
 from handrail.screen.node import Bounds
 from tests.cases import each
-from tests.unit.flow.records_made import (
-    envelope,
-    everything,
-    failing_contact,
-    passing,
-    step,
-)
+from tests.unit.flow.records_made import envelope, everything, failing_contact, passing, step
 
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "</script><img src=x onerror=alert(1)>",
-    "\"><svg onload='alert(1)'>",
-    "' onmouseover='alert(1)",
-    "</pre></style><iframe src=javascript:alert(1)>",
-    "&lt;b&gt; &amp; &#60;",
-    "<!-- ",
-    "]]> {{7*7}} ${7*7}",
-]
+    "<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", "\"><svg onload='alert(1)'>",
+    "' onmouseover='alert(1)", "</pre></style><iframe src=javascript:alert(1)>", "&lt;b&gt; &amp; &#60;",
+    "<!-- ", "]]> {{7*7}} ${7*7}",
+]  # fmt: skip
 
 
 class Outline(HTMLParser):

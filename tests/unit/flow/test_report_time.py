@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from handrail.flow.report.page import PlacedPicture, touch_marks
 from handrail.flow.report.timeline import step_words, time_parts
 from handrail.flow.run_record import TimeBook, TimeStretch, time_parts_of
 from handrail_sim.clock import ManualClock
-from tests.unit.flow.records_made import (
-    STARTED_MS,
-    envelope,
-    failing_contact,
-    step,
-    two_phones,
-)
+from tests.unit.flow.records_made import STARTED_MS, envelope, failing_contact, step, two_phones
 
 
 def test_the_phases_of_an_action_become_parts_that_add_up() -> None:
@@ -32,16 +24,13 @@ def test_sleeping_for_what_was_expected_is_waiting_and_not_settling() -> None:
     assert time_parts_of(told, 4_920.0) == {"waiting": 4_920, "journal": 0}
 
 
-def test_a_stretch_is_what_it_is_but_for_what_somebody_knows_better() -> None:
-    async def story() -> list[TimeStretch]:
-        clock = ManualClock()
-        book = TimeBook(clock)
-        with book.stretch("launch", "Starting it") as spent:
-            await clock.advance(500)
-            spent["approval"] = 300.0
-        return book.stretches
-
-    [stretch] = asyncio.run(story())
+async def test_a_stretch_is_what_it_is_but_for_what_somebody_knows_better() -> None:
+    clock = ManualClock()
+    book = TimeBook(clock)
+    with book.stretch("launch", "Starting it") as spent:
+        await clock.advance(500)
+        spent["approval"] = 300.0
+    [stretch] = book.stretches
     assert stretch.spent == {"approval": 300.0, "launch": 200.0}
     assert stretch.part == "approval"
 

@@ -11,14 +11,10 @@ from tests.cases import each
 def envelope(**facts: object) -> Envelope:
     failed = {"lifecycle_state": "failed", "success": False, "failure_code": "ELEMENT_NOT_INTERACTABLE"}
     known = {
-        "action_id": "tap_1710000000000_1",
-        "timestamp": "2026-01-01T00:00:00.000Z",
-        "action_type": "tap",
-        "semantic": "selection",
-        "source_module": "interact",
-        "delivery": "not_delivered",
+        "action_id": "tap_1710000000000_1", "timestamp": "2026-01-01T00:00:00.000Z", "action_type": "tap",
+        "semantic": "selection", "source_module": "interact", "delivery": "not_delivered",
         "retryable": True,
-    }
+    }  # fmt: skip
     return Envelope.model_validate({**known, **failed, **facts})
 
 

@@ -15,18 +15,12 @@ from tests.cases import each
 @each(
     ("text", "filled"),
     [
-        ("Hello ${NAME}!", "Hello Ada!"),
-        ("${NAME}${NAME}", "AdaAda"),
-        ("${OTHER:-nobody}", "nobody"),
-        ("${OTHER:-}", ""),
-        ("${NAME:-nobody}", "Ada"),
-        ("$${NAME}", "${NAME}"),
-        ("$$${NAME}", "$${NAME}"),
-        ("${secret:PIN}", "${secret:PIN}"),
-        ("costs $5 {NAME} ${", "costs $5 {NAME} ${"),
+        ("Hello ${NAME}!", "Hello Ada!"), ("${NAME}${NAME}", "AdaAda"), ("${OTHER:-nobody}", "nobody"),
+        ("${OTHER:-}", ""), ("${NAME:-nobody}", "Ada"), ("$${NAME}", "${NAME}"), ("$$${NAME}", "$${NAME}"),
+        ("${secret:PIN}", "${secret:PIN}"), ("costs $5 {NAME} ${", "costs $5 {NAME} ${"),
         ("${NESTED}", "${NAME}"),
     ],
-)
+)  # fmt: skip
 def test_a_text_is_filled_once(text: str, filled: str) -> None:
     assert fill_text(text, {"NAME": "Ada", "NESTED": "${NAME}"}) == filled
 

@@ -24,29 +24,11 @@ Raw = dict[str, Any]
 BOUND_S = 700.0
 """Of the story's time: a look may be tried at three depths, with a minute and a half for each answer."""
 KINDS = [
-    "Other",
-    "Button",
-    "StaticText",
-    "Cell",
-    "Image",
-    "TextField",
-    "Switch",
-    "Table",
-    "ScrollView",
-    "Link",
-]
+    "Other", "Button", "StaticText", "Cell", "Image", "TextField", "Switch", "Table", "ScrollView", "Link",
+]  # fmt: skip
 ODD_TYPES = [
-    "Hologram",
-    "",
-    None,
-    9,
-    "XCUIElementTypeButton",
-    "AXButton",
-    "button",
-    ["Button"],
-    {"a": 1},
-    "🦄",
-]
+    "Hologram", "", None, 9, "XCUIElementTypeButton", "AXButton", "button", ["Button"], {"a": 1}, "🦄",
+]  # fmt: skip
 ODD_RECTS: list[Any] = [
     {"x": 10.25, "y": 20.75, "width": 100.5, "height": 40.0},
     {"x": "10", "y": "20", "width": "9", "height": "9"},
@@ -72,19 +54,8 @@ ODD_TREES: list[Any] = [
     {"error": 3}, "{}", "not a tree",
 ]  # fmt: skip
 ODD_VALUES: list[Any] = [
-    None,
-    {},
-    [],
-    "",
-    "text",
-    0,
-    -1,
-    1e999,
-    True,
-    [[]],
-    {"ELEMENT": 4},
-    {"ELEMENT": "a b/c?d#e"},
-]
+    None, {}, [], "", "text", 0, -1, 1e999, True, [[]], {"ELEMENT": 4}, {"ELEMENT": "a b/c?d#e"},
+]  # fmt: skip
 ERRORS = [
     ("invalid session id", 404), ("unknown command", 404), ("unknown method", 405), ("invalid argument", 400),
     ("no such element", 404), ("stale element reference", 404), ("no such alert", 404), ("timeout", 408),

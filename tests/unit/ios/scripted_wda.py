@@ -81,16 +81,11 @@ class ScriptedWda:
         if name in self.routes:
             return self.routes[name](body)
         fixed = {
-            "GET /status": STATUS,
-            "GET /wda/screen": SCREEN,
-            "GET /source": self.tree,
+            "GET /status": STATUS, "GET /wda/screen": SCREEN, "GET /source": self.tree,
             "GET /wda/activeAppInfo": {"pid": 7, "bundleId": self.bundle, "name": "Notes"},
-            "GET /window/size": {"width": 390, "height": 844},
-            "GET /orientation": "PORTRAIT",
-            "POST /appium/settings": {},
-            "POST /actions": None,
-            "POST /wda/keys": None,
-        }
+            "GET /window/size": {"width": 390, "height": 844}, "GET /orientation": "PORTRAIT",
+            "POST /appium/settings": {}, "POST /actions": None, "POST /wda/keys": None,
+        }  # fmt: skip
         if name not in fixed:
             raise WdaRefusal("unknown command", message=f"Unhandled endpoint: {name}")
         return fixed[name]

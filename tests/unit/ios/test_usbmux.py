@@ -16,6 +16,8 @@ from handrail.ios.usbmux import Usbmux
 from tests.cases import each
 from tests.scenario.world import play, usual_clock
 
+ASYNC_RUNNER = play
+
 UDID = "00008101-000D29081442001E"
 HEAD = struct.Struct("<IIII")
 
@@ -160,11 +162,8 @@ def test_an_answer_that_is_not_the_protocol_is_an_error(answer: bytes) -> None:
     with_daemon(lambda _: answer, story)
 
 
-def test_a_missing_daemon_is_said_with_what_to_install(tmp_path: Any) -> None:
-    async def run() -> None:
-        usb = Usbmux({"USBMUXD_SOCKET_ADDRESS": f"unix:{tmp_path}/none"}, usual_clock())
-        with pytest.raises(IosConnectionError, match="No usbmuxd") as missing:
-            await usb.iphones()
-        assert missing.value.details["reason"] == "no usbmuxd"
-
-    play(run())
+async def test_a_missing_daemon_is_said_with_what_to_install(tmp_path: Any) -> None:
+    usb = Usbmux({"USBMUXD_SOCKET_ADDRESS": f"unix:{tmp_path}/none"}, usual_clock())
+    with pytest.raises(IosConnectionError, match="No usbmuxd") as missing:
+        await usb.iphones()
+    assert missing.value.details["reason"] == "no usbmuxd"

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
@@ -24,6 +25,8 @@ from tests.cases import each
 from tests.scenario.world import play, usual_clock
 from tests.unit.ios.scripted_wda import ScriptedWda, WdaRefusal, client_of
 
+ASYNC_RUNNER = play
+
 Story = Callable[[Wda, ScriptedWda], Awaitable[None]]
 
 
@@ -36,6 +39,16 @@ def tell(story: Story, script: ScriptedWda | None = None) -> ScriptedWda:
 
     play(run())
     return told
+
+
+@pytest.fixture
+def script() -> ScriptedWda:
+    return ScriptedWda()
+
+
+@pytest.fixture
+def wda(script: ScriptedWda) -> AbstractAsyncContextManager[Wda]:
+    return client_of(script, usual_clock())
 
 
 async def failing(work: Awaitable[Any]) -> HandrailError:
@@ -51,24 +64,18 @@ def refusing(error: str, status: int = 400) -> Callable[[Any], Any]:
     return refuse
 
 
-def test_a_session_starts_no_app_and_answers_no_alert() -> None:
-    async def story(wda: Wda, script: ScriptedWda) -> None:
-        await wda.open_session()
-        [body] = script.sent("/session")
-        assert body == {"capabilities": {"alwaysMatch": CAPABILITIES}}
-        assert not {"bundleId", "defaultAlertAction"} & CAPABILITIES.keys()
-        [settings] = script.sent("/appium/settings")
-        assert settings["settings"]["respectSystemAlerts"] is True
-
-    tell(story)
+async def test_a_session_starts_no_app_and_answers_no_alert(wda: Wda, script: ScriptedWda) -> None:
+    await wda.open_session()
+    [body] = script.sent("/session")
+    assert body == {"capabilities": {"alwaysMatch": CAPABILITIES}}
+    assert not {"bundleId", "defaultAlertAction"} & CAPABILITIES.keys()
+    [settings] = script.sent("/appium/settings")
+    assert settings["settings"]["respectSystemAlerts"] is True
 
 
-def test_requests_go_over_one_connection_one_after_another() -> None:
-    async def story(wda: Wda, script: ScriptedWda) -> None:
-        await asyncio.gather(*(wda.get("/wda/activeAppInfo") for _ in range(5)))
-        assert (script.connections, len(script.asked)) == (1, 5)
-
-    tell(story)
+async def test_requests_go_over_one_connection_one_after_another(wda: Wda, script: ScriptedWda) -> None:
+    await asyncio.gather(*(wda.get("/wda/activeAppInfo") for _ in range(5)))
+    assert (script.connections, len(script.asked)) == (1, 5)
 
 
 DELIVERIES = [
@@ -99,47 +106,34 @@ def test_an_error_tells_whether_the_input_can_have_arrived(
     tell(story)
 
 
-def test_a_read_gets_one_new_session_when_its_own_has_ended() -> None:
-    async def story(wda: Wda, script: ScriptedWda) -> None:
-        script.routes["GET /wda/batteryInfo"] = lambda _: {"level": 0.5}
-        await wda.open_session()
-        script.session = None
-        assert await wda.read("/wda/batteryInfo") == {"level": 0.5}
-        assert script.opened == 2
-
-    tell(story)
+async def test_a_read_gets_one_new_session_when_its_own_has_ended(wda: Wda, script: ScriptedWda) -> None:
+    script.routes["GET /wda/batteryInfo"] = lambda _: {"level": 0.5}
+    await wda.open_session()
+    script.session = None
+    assert await wda.read("/wda/batteryInfo") == {"level": 0.5}
+    assert script.opened == 2
 
 
-def test_an_input_whose_session_has_ended_is_not_sent_again() -> None:
-    async def story(wda: Wda, script: ScriptedWda) -> None:
-        await wda.open_session()
-        script.session = None
+async def test_an_input_whose_session_has_ended_is_not_sent_again(wda: Wda, script: ScriptedWda) -> None:
+    await wda.open_session()
+    script.session = None
+    failed = await failing(wda.send("/actions", {}))
+    assert (failed.code, failed.delivery, failed.retryable) == ("IOS_COMMAND_ERROR", "not_delivered", True)
+    await wda.send("/actions", {})
+    assert len(script.sent("/actions")) == 2
+    assert script.opened == 2
+
+
+async def test_another_programs_session_is_told_and_not_ended(wda: Wda, script: ScriptedWda) -> None:
+    await wda.open_session()
+    script.session = "APPIUM"
+    for _ in range(2):
         failed = await failing(wda.send("/actions", {}))
-        assert (failed.code, failed.delivery, failed.retryable) == (
-            "IOS_COMMAND_ERROR",
-            "not_delivered",
-            True,
-        )
-        await wda.send("/actions", {})
-        assert len(script.sent("/actions")) == 2
-        assert script.opened == 2
-
-    tell(story)
-
-
-def test_another_programs_session_is_told_and_not_ended() -> None:
-    async def story(wda: Wda, script: ScriptedWda) -> None:
-        await wda.open_session()
-        script.session = "APPIUM"
-        for _ in range(2):
-            failed = await failing(wda.send("/actions", {}))
-            assert (type(failed), failed.delivery) == (DeviceBusy, "not_delivered")
-        assert (script.session, script.opened) == ("APPIUM", 1)
-        script.session = None  # it has gone
-        await wda.send("/actions", {})
-        assert script.opened == 2
-
-    tell(story)
+        assert (type(failed), failed.delivery) == (DeviceBusy, "not_delivered")
+    assert (script.session, script.opened) == ("APPIUM", 1)
+    script.session = None  # it has gone
+    await wda.send("/actions", {})
+    assert script.opened == 2
 
 
 def test_a_session_that_is_there_at_first_is_ended_and_said() -> None:

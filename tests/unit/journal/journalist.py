@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,15 +15,21 @@ T = TypeVar("T")
 STATES = ("accepted", "resolved", "dispatched")
 
 
+@asynccontextmanager
+async def opened(home: Path, **options: Any) -> AsyncIterator[Journal]:
+    journal = Journal.open(home, ManualClock(), **options)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
 def with_journal(home: Path, work: Callable[[Journal], Awaitable[T]], **options: Any) -> T:
     """Open, do the work, close."""
 
     async def story() -> T:
-        journal = Journal.open(home, ManualClock(), **options)
-        try:
+        async with opened(home, **options) as journal:
             return await work(journal)
-        finally:
-            await journal.close()
 
     return asyncio.run(story())
 

@@ -17,63 +17,53 @@ from handrail.journal import Journal, journal
 from handrail.journal.journal import DAY_MS, Limits
 from handrail.safety.secrets import Secrets
 from handrail_sim.clock import ManualClock
-from tests.unit.journal.journalist import with_journal
+from tests.unit.journal.journalist import opened, with_journal
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 
-def test_a_blob_is_named_by_its_hash_and_read_again(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        name = await journal.put_blob(b"<tree/>", "tree")
-        assert name == hashlib.sha256(b"<tree/>").hexdigest()
-        assert journal.blob(name) == b"<tree/>"
-        assert (tmp_path / "blobs" / name[:2] / name).read_bytes() == b"<tree/>"
-
-    with_journal(tmp_path, work)
+async def test_a_blob_is_named_by_its_hash_and_read_again(tmp_path: Path, journal: Journal) -> None:
+    name = await journal.put_blob(b"<tree/>", "tree")
+    assert name == hashlib.sha256(b"<tree/>").hexdigest()
+    assert journal.blob(name) == b"<tree/>"
+    assert (tmp_path / "blobs" / name[:2] / name).read_bytes() == b"<tree/>"
 
 
-def test_the_same_blob_is_stored_once(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        names = await asyncio.gather(*(journal.put_blob(b"<tree/>", "tree") for _ in range(20)))
-        assert len(set(names)) == 1
-        assert len([path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]) == 2  # and the lock
-        file = tmp_path / "blobs" / names[0][:2] / names[0]
-        before = file.stat().st_ino
-        await journal.put_blob(b"<tree/>", "tree")
-        assert file.stat().st_ino == before, "it was not written again"
-
-    with_journal(tmp_path, work)
+async def test_the_same_blob_is_stored_once(tmp_path: Path, journal: Journal) -> None:
+    names = await asyncio.gather(*(journal.put_blob(b"<tree/>", "tree") for _ in range(20)))
+    assert len(set(names)) == 1
+    assert len([path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]) == 2  # and the lock
+    file = tmp_path / "blobs" / names[0][:2] / names[0]
+    before = file.stat().st_ino
+    await journal.put_blob(b"<tree/>", "tree")
+    assert file.stat().st_ino == before, "it was not written again"
 
 
-def test_a_disk_that_is_full_leaves_no_part_of_a_blob(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_disk_that_is_full_leaves_no_part_of_a_blob(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: Journal
 ) -> None:
     def full(part: Path, _: Path) -> None:
         assert part.read_bytes() == b"<tree/>"
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    async def work(journal: Journal) -> None:
-        monkeypatch.setattr(Path, "replace", full)
-        with pytest.raises(StoreFull, match="No space"):
-            await journal.put_blob(b"<tree/>", "tree")
-        assert [path.name for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == [".lock"]
-
-    with_journal(tmp_path, work)
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(StoreFull, match="No space"):
+        await journal.put_blob(b"<tree/>", "tree")
+    assert [path.name for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == [".lock"]
 
 
-def test_a_blob_that_is_another_one_now_is_damaged_and_not_shown(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        names = [await journal.put_blob(f"<tree n={n}/>".encode(), "tree") for n in range(4)]
-        await journal.durable()
-        files = [tmp_path / "blobs" / name[:2] / name for name in names]
-        files[0].write_bytes(b"<tree n=9/>")
-        files[1].write_bytes(b"")
-        files[2].unlink()
-        files[2].mkdir()
-        assert [journal.blob(name) for name in names] == [None, None, None, b"<tree n=3/>"]
-        assert [journal.blob_state(name) for name in names] == ["damaged"] * 3 + ["kept"]
-
-    with_journal(tmp_path, work)
+async def test_a_blob_that_is_another_one_now_is_damaged_and_not_shown(
+    tmp_path: Path, journal: Journal
+) -> None:
+    names = [await journal.put_blob(f"<tree n={n}/>".encode(), "tree") for n in range(4)]
+    await journal.durable()
+    files = [tmp_path / "blobs" / name[:2] / name for name in names]
+    files[0].write_bytes(b"<tree n=9/>")
+    files[1].write_bytes(b"")
+    files[2].unlink()
+    files[2].mkdir()
+    assert [journal.blob(name) for name in names] == [None, None, None, b"<tree n=3/>"]
+    assert [journal.blob_state(name) for name in names] == ["damaged"] * 3 + ["kept"]
 
 
 def test_a_text_blob_is_redacted_before_it_is_named(tmp_path: Path) -> None:
@@ -87,72 +77,59 @@ def test_a_text_blob_is_redacted_before_it_is_named(tmp_path: Path) -> None:
     with_journal(tmp_path, work, redact=secrets.redact)
 
 
-def test_a_picture_is_kept_only_when_it_is_said_to_hold_no_secret(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        withheld = await journal.put_blob(PNG, "screenshot")
-        kept = await journal.put_blob(PNG, "screenshot", no_secret=True)
-        await journal.seal({"kind": "note"})
-        assert journal.blob(withheld) is None
-        assert journal.blob_state(withheld) == "withheld"
-        assert withheld != kept, "not even the hash tells what was on it"
-        assert journal.blob(kept) == PNG
-        assert journal.blob_state(kept) == "kept"
-
-    with_journal(tmp_path, work)
+async def test_a_picture_is_kept_only_when_it_is_said_to_hold_no_secret(journal: Journal) -> None:
+    withheld = await journal.put_blob(PNG, "screenshot")
+    kept = await journal.put_blob(PNG, "screenshot", no_secret=True)
+    await journal.seal({"kind": "note"})
+    assert journal.blob(withheld) is None
+    assert journal.blob_state(withheld) == "withheld"
+    assert withheld != kept, "not even the hash tells what was on it"
+    assert journal.blob(kept) == PNG
+    assert journal.blob_state(kept) == "kept"
 
 
 @pytest.mark.parametrize("name", ["../../config/secrets", "a" * 63, "a" * 65, "A" * 64, "ab/" + "a" * 61])
-def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str) -> None:
+async def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str) -> None:
     home = tmp_path / "a" / "home"
-
-    async def work(journal: Journal) -> None:
+    async with opened(home) as journal:
         there = home / "blobs" / name[:2] / name
         there.parent.mkdir(parents=True)
         there.write_text("nobody's business")
         assert journal.blob(name) is None
         assert journal.blob_state(name) is None
 
-    with_journal(home, work)
+
+async def test_an_unknown_name_has_no_blob(journal: Journal) -> None:
+    assert journal.blob("") is None
+    assert journal.blob("a" * 64) is None
 
 
-def test_an_unknown_name_has_no_blob(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        assert journal.blob("") is None
-        assert journal.blob("a" * 64) is None
-
-    with_journal(tmp_path, work)
-
-
-def test_a_blob_is_its_owners_alone_and_as_old_as_it_was_given(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        names = [await journal.put_blob(f"<tree n='{number}'/>".encode(), "tree") for number in range(40)]
-        folders = {tmp_path / "blobs" / name[:2] for name in names}
-        assert len(folders) < len(names), "two in one folder"
-        for folder in (tmp_path / "blobs", *folders):
-            assert folder.stat().st_mode & 0o7777 == 0o700
-        for file in [tmp_path / "blobs" / ".lock", *(tmp_path / "blobs" / name[:2] / name for name in names)]:
-            assert file.stat().st_mode & 0o7777 == 0o600
-        oldest = tmp_path / "blobs" / names[0][:2] / names[0]
-        assert oldest.stat().st_mtime_ns == oldest.stat().st_atime_ns == 1_710_000_000_000 * 1_000_000
-
-    with_journal(tmp_path, work)
+async def test_a_blob_is_its_owners_alone_and_as_old_as_it_was_given(
+    tmp_path: Path, journal: Journal
+) -> None:
+    names = [await journal.put_blob(f"<tree n='{number}'/>".encode(), "tree") for number in range(40)]
+    folders = {tmp_path / "blobs" / name[:2] for name in names}
+    assert len(folders) < len(names), "two in one folder"
+    for folder in (tmp_path / "blobs", *folders):
+        assert folder.stat().st_mode & 0o7777 == 0o700
+    for file in [tmp_path / "blobs" / ".lock", *(tmp_path / "blobs" / name[:2] / name for name in names)]:
+        assert file.stat().st_mode & 0o7777 == 0o600
+    oldest = tmp_path / "blobs" / names[0][:2] / names[0]
+    assert oldest.stat().st_mtime_ns == oldest.stat().st_atime_ns == 1_710_000_000_000 * 1_000_000
 
 
-def test_the_table_says_what_each_blob_is(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        tree = await journal.put_blob(b"<tree/>", "tree")
-        picture = await journal.put_blob(PNG, "screenshot")
-        await journal.seal({"kind": "note"})
-        db = sqlite3.connect(tmp_path / "handrail.db")
-        rows = db.execute("SELECT * FROM blobs ORDER BY bytes").fetchall()
-        db.close()
-        assert rows == [
-            (tree, "tree", 7, 1_710_000_000_000, "kept"),
-            (picture, "screenshot", len(PNG), 1_710_000_000_000, "withheld"),
-        ]
-        assert len(picture) == 64
-
-    with_journal(tmp_path, work)
+async def test_the_table_says_what_each_blob_is(tmp_path: Path, journal: Journal) -> None:
+    tree = await journal.put_blob(b"<tree/>", "tree")
+    picture = await journal.put_blob(PNG, "screenshot")
+    await journal.seal({"kind": "note"})
+    db = sqlite3.connect(tmp_path / "handrail.db")
+    rows = db.execute("SELECT * FROM blobs ORDER BY bytes").fetchall()
+    db.close()
+    assert rows == [
+        (tree, "tree", 7, 1_710_000_000_000, "kept"),
+        (picture, "screenshot", len(PNG), 1_710_000_000_000, "withheld"),
+    ]
+    assert len(picture) == 64
 
 
 def sweeping(home: Path, limits: Limits, days: int) -> dict[str, Any]:
@@ -264,25 +241,20 @@ def test_a_sweep_lets_other_writers_in_between_and_tells_each_part(
     )
 
 
-def test_a_sweep_comes_with_the_first_blob_and_again_when_enough_has_come(
+async def test_a_sweep_comes_with_the_first_blob_and_again_when_enough_has_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "SWEEP_AFTER_BYTES", 100)
-
-    async def story() -> list[int]:
-        clock, counts = ManualClock(), []
-        opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=None, age_ms=None))
-        for number, size in enumerate((10, 99, 1, 40, 60, 1)):
-            await opened.put_blob(f"{number:0{size}d}".encode(), "tree")
-            await opened.seal({"kind": "note"})
-            events = [json.loads(line) for line in opened.export()]
-            counts.append(sum(len(event["names"]) for event in events if event["kind"] == "swept"))
-            await clock.advance(DAY_MS)
-        await opened.close()
-        return counts
-
-    # With the third blob there are 100 bytes since the first, with the fifth another 100.
-    assert asyncio.run(story()) == [0, 0, 2, 2, 4, 4]
+    clock, counts = ManualClock(), []
+    opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=None, age_ms=None))
+    for number, size in enumerate((10, 99, 1, 40, 60, 1)):
+        await opened.put_blob(f"{number:0{size}d}".encode(), "tree")
+        await opened.seal({"kind": "note"})
+        events = [json.loads(line) for line in opened.export()]
+        counts.append(sum(len(event["names"]) for event in events if event["kind"] == "swept"))
+        await clock.advance(DAY_MS)
+    await opened.close()
+    assert counts == [0, 0, 2, 2, 4, 4]
 
 
 def test_two_gib_a_hundred_thousand_or_thirty_days_are_kept() -> None:

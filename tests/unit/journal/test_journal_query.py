@@ -16,15 +16,9 @@ from tests.cases import each
 from tests.unit.journal.journalist import act, with_journal
 
 ACCEPTED: dict[str, Any] = {
-    "kind": "accepted",
-    "action_id": "tap_1_1",
-    "session": "s1",
-    "device": "emulator-5554",
-    "actor": {"kind": "agent", "id": "ada"},
-    "door": "mcp",
-    "reason": "why not",
-    "action": {"type": "tap"},
-}
+    "kind": "accepted", "action_id": "tap_1_1", "session": "s1", "device": "emulator-5554",
+    "actor": {"kind": "agent", "id": "ada"}, "door": "mcp", "reason": "why not", "action": {"type": "tap"},
+}  # fmt: skip
 
 
 def listed(home: Path, *events: dict[str, Any]) -> list[dict[str, Any]]:
@@ -43,18 +37,10 @@ def test_a_row_says_what_was_asked_and_what_came_of_it(tmp_path: Path) -> None:
     end = {"kind": "failed", "action_id": "tap_1_1", "terminal": True, "at_ms": 7, "envelope": envelope}
     [row] = listed(tmp_path, ACCEPTED, end)
     assert row == {
-        "seq": 2,
-        "at_ms": 7,
-        "action_id": "tap_1_1",
-        "type": "tap",
-        "state": "failed",
-        "failure_code": "TIMEOUT",
-        "device": "emulator-5554",
-        "session": "s1",
-        "actor": {"kind": "agent", "id": "ada"},
-        "door": "mcp",
-        "reason": "why not",
-    }
+        "seq": 2, "at_ms": 7, "action_id": "tap_1_1", "type": "tap", "state": "failed",
+        "failure_code": "TIMEOUT", "device": "emulator-5554", "session": "s1",
+        "actor": {"kind": "agent", "id": "ada"}, "door": "mcp", "reason": "why not",
+    }  # fmt: skip
 
 
 def test_where_the_beginning_is_missing_the_envelope_says_what_it_was(tmp_path: Path) -> None:
@@ -62,13 +48,9 @@ def test_where_the_beginning_is_missing_the_envelope_says_what_it_was(tmp_path: 
     end = {"kind": "verified", "action_id": "swipe_1_1", "terminal": True, "at_ms": 7, "envelope": envelope}
     [row] = listed(tmp_path, {"kind": "note"}, end, {"kind": "swept", "names": [], "terminal": True})
     assert row == {
-        "seq": 2,
-        "at_ms": 7,
-        "action_id": "swipe_1_1",
-        "type": "swipe",
-        "state": "verified",
+        "seq": 2, "at_ms": 7, "action_id": "swipe_1_1", "type": "swipe", "state": "verified",
         "reason": "I look for it",
-    }
+    }  # fmt: skip
 
 
 def test_an_action_of_which_nothing_but_its_beginning_is_known_is_listed(tmp_path: Path) -> None:
@@ -81,70 +63,50 @@ def test_an_action_that_has_begun_is_listed_with_what_it_is(tmp_path: Path) -> N
     assert (row["type"], row["state"], row["door"]) == ("tap", "unfinished", "mcp")
 
 
-def test_fifty_actions_are_listed_unless_more_are_asked_for(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        for number in range(51):
-            await journal.seal({**ACCEPTED, "action_id": f"tap_1_{number}"})
-        assert len(journal.actions()) == 50
-        assert len(journal.actions(limit=51)) == 51
-
-    with_journal(tmp_path, work)
+async def test_fifty_actions_are_listed_unless_more_are_asked_for(journal: Journal) -> None:
+    for number in range(51):
+        await journal.seal({**ACCEPTED, "action_id": f"tap_1_{number}"})
+    assert len(journal.actions()) == 50
+    assert len(journal.actions(limit=51)) == 51
 
 
-def test_an_entry_of_no_action_is_shown_alone(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        await act(journal, 1)
-        seq = await journal.seal({"kind": "note", "text": "by itself", "at_ms": 3})
-        shown = journal.show(seq)
-        assert (shown.action_id, shown.envelope) == (None, None)
-        [event] = shown.events
-        assert len(event.pop("hash")) == 64
-        assert event == {"seq": 5, "at_ms": 3, "kind": "note", "text": "by itself"}
-
-    with_journal(tmp_path, work)
+async def test_an_entry_of_no_action_is_shown_alone(journal: Journal) -> None:
+    await act(journal, 1)
+    seq = await journal.seal({"kind": "note", "text": "by itself", "at_ms": 3})
+    shown = journal.show(seq)
+    assert (shown.action_id, shown.envelope) == (None, None)
+    [event] = shown.events
+    assert len(event.pop("hash")) == 64
+    assert event == {"seq": 5, "at_ms": 3, "kind": "note", "text": "by itself"}
 
 
-def test_the_last_envelope_of_an_action_is_the_one_that_is_shown(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        for number in (1, 2):
-            await journal.seal({"kind": "note", "action_id": "a", "envelope": {"number": number}})
-        await journal.seal({"kind": "note", "action_id": "a"})
-        assert journal.show("a").envelope == {"number": 2}
-
-    with_journal(tmp_path, work)
+async def test_the_last_envelope_of_an_action_is_the_one_that_is_shown(journal: Journal) -> None:
+    for number in (1, 2):
+        await journal.seal({"kind": "note", "action_id": "a", "envelope": {"number": number}})
+    await journal.seal({"kind": "note", "action_id": "a"})
+    assert journal.show("a").envelope == {"number": 2}
 
 
 @pytest.mark.parametrize("wanted", ["tap_9", 17, "17"])
-def test_what_is_not_there_is_an_error_that_names_it(tmp_path: Path, wanted: str | int) -> None:
-    async def work(journal: Journal) -> None:
-        with pytest.raises(InvalidAction, match=f"no action or entry {wanted}$") as failure:
-            journal.show(wanted)
-        assert failure.value.details["path"] == "action"
-
-    with_journal(tmp_path, work)
+async def test_what_is_not_there_is_an_error_that_names_it(wanted: str | int, journal: Journal) -> None:
+    with pytest.raises(InvalidAction, match=f"no action or entry {wanted}$") as failure:
+        journal.show(wanted)
+    assert failure.value.details["path"] == "action"
 
 
-def test_the_export_is_filtered_by_device_time_and_action(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        await act(journal, 1, at_ms=1000)
-        await act(journal, 2, at_ms=2000, device="other")
-        seqs = lambda **wanted: [json.loads(line)["seq"] for line in journal.export(**wanted)]  # noqa: E731
-        assert (
-            seqs(device="other") == seqs(since=2000) == seqs(action_id="tap_1710000000000_2") == [5, 6, 7, 8]
-        )
-        assert seqs(since=2001) == seqs(device="other", action_id="tap_1710000000000_1") == []
-        assert seqs() == list(range(1, 9))
-
-    with_journal(tmp_path, work)
+async def test_the_export_is_filtered_by_device_time_and_action(journal: Journal) -> None:
+    await act(journal, 1, at_ms=1000)
+    await act(journal, 2, at_ms=2000, device="other")
+    seqs = lambda **wanted: [json.loads(line)["seq"] for line in journal.export(**wanted)]  # noqa: E731
+    assert seqs(device="other") == seqs(since=2000) == seqs(action_id="tap_1710000000000_2") == [5, 6, 7, 8]
+    assert seqs(since=2001) == seqs(device="other", action_id="tap_1710000000000_1") == []
+    assert seqs() == list(range(1, 9))
 
 
-def test_an_export_is_one_compact_line_an_event(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        await journal.seal({"kind": "note", "text": "é", "at_ms": 3})
-        [line] = journal.export()
-        assert line.startswith('{"seq":1,"at_ms":3,"kind":"note","text":"é","hash":"')
-
-    with_journal(tmp_path, work)
+async def test_an_export_is_one_compact_line_an_event(journal: Journal) -> None:
+    await journal.seal({"kind": "note", "text": "é", "at_ms": 3})
+    [line] = journal.export()
+    assert line.startswith('{"seq":1,"at_ms":3,"kind":"note","text":"é","hash":"')
 
 
 @each(
@@ -197,10 +159,7 @@ def test_a_secret_is_redacted_everywhere_but_in_what_the_engine_made_itself() ->
     }
     body = json.loads(entry_of(event, 1, redact).body)
     assert {key: body[key] for key in OURS} == dict.fromkeys(OURS, "x1710")
-    assert body["envelope"] == {
-        **dict.fromkeys(OURS_IN_ENVELOPE, "x1710"),
-        "message": "x${secret:PIN}",
-    }
+    assert body["envelope"] == {**dict.fromkeys(OURS_IN_ENVELOPE, "x1710"), "message": "x${secret:PIN}"}
     assert (body["text"], body["action"]) == ("x${secret:PIN}", {"kind": "${secret:PIN}"})
     odd = json.loads(entry_of({"envelope": ["1710"]}, 1, redact).body)
     assert odd == {"envelope": ["${secret:PIN}"]}

@@ -138,7 +138,6 @@ def test_the_witness_refuses_a_fork_and_doctor_hears_of_it(home: Path, disk: Pat
     assert (state.refused, state.size) == (True, 20)
     with log_of(home) as log:
         kept = FolderWitness(disk).remembered(log.signer().name, log, disk)
-    assert kept is not None
     assert kept.size == 20, "what it has stays what it was"
 
 

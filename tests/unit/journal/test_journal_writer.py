@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -36,19 +37,29 @@ def texts(home: Path) -> list[str]:
     return found
 
 
-def with_writer(home: Path, story: Callable[[Writer], Awaitable[None]]) -> None:
+@asynccontextmanager
+async def writing(home: Path) -> AsyncIterator[Writer]:
     """A writer at a home whose tables are there."""
+    await Journal.open(home, ManualClock()).close()
+    opened = Writer(home)
+    try:
+        async with asyncio.timeout(60):
+            yield opened
+    finally:
+        await asyncio.to_thread(opened.close)
 
-    async def told() -> None:
-        await Journal.open(home, ManualClock()).close()
-        made = Writer(home)
-        try:
-            async with asyncio.timeout(60):
-                await story(made)
-        finally:
-            await asyncio.to_thread(made.close)
 
-    asyncio.run(told())
+def with_writer(home: Path, story: Callable[[Writer], Awaitable[None]]) -> None:
+    async def until_closed() -> None:
+        async with writing(home) as opened:
+            await story(opened)
+
+    asyncio.run(until_closed())
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> AbstractAsyncContextManager[Writer]:
+    return writing(tmp_path)
 
 
 @pytest.fixture
@@ -58,16 +69,13 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patient")
-def test_who_waits_does_not_wait_for_company(tmp_path: Path) -> None:
-    async def story(made: Writer) -> None:
-        for number in range(3):
-            made.put(JournalWork(entry(f"note {number}")))
-            one = waiter()
-            made.put(JournalWork(entry(f"sealed {number}"), waiter=one))
-            assert await one.done == 2 * number + 2
-        assert texts(tmp_path) == [f"{kind} {number}" for number in range(3) for kind in ("note", "sealed")]
-
-    with_writer(tmp_path, story)
+async def test_who_waits_does_not_wait_for_company(tmp_path: Path, made: Writer) -> None:
+    for number in range(3):
+        made.put(JournalWork(entry(f"note {number}")))
+        one = waiter()
+        made.put(JournalWork(entry(f"sealed {number}"), waiter=one))
+        assert await one.done == 2 * number + 2
+    assert texts(tmp_path) == [f"{kind} {number}" for number in range(3) for kind in ("note", "sealed")]
 
 
 @pytest.mark.usefixtures("patient")
@@ -134,25 +142,19 @@ def test_what_was_refused_is_written_later_in_its_order(
     assert texts(tmp_path) == ["0", "1", "2", "3", "4"]
 
 
-def test_a_note_that_comes_while_nothing_is_to_do_is_written(tmp_path: Path) -> None:
-    async def story(made: Writer) -> None:
-        for number in range(1, 4):
-            made.put(JournalWork(entry(str(number))))
-            while len(texts(tmp_path)) < number:
-                await asyncio.sleep(0)
-
-    with_writer(tmp_path, story)
+async def test_a_note_that_comes_while_nothing_is_to_do_is_written(tmp_path: Path, made: Writer) -> None:
+    for number in range(1, 4):
+        made.put(JournalWork(entry(str(number))))
+        while len(texts(tmp_path)) < number:
+            await asyncio.sleep(0)
 
 
 @pytest.mark.usefixtures("patient")
-def test_what_nobody_foresaw_is_told_to_who_waits_too(tmp_path: Path) -> None:
-    async def story(made: Writer) -> None:
-        one = waiter()
-        made.put(JournalWork(entry("good")._replace(at_ms=10**30), waiter=one))
-        with pytest.raises(HandrailError, match=r"can't be written: .*too large"):
-            await one.done
-
-    with_writer(tmp_path, story)
+async def test_what_nobody_foresaw_is_told_to_who_waits_too(made: Writer) -> None:
+    one = waiter()
+    made.put(JournalWork(entry("good")._replace(at_ms=10**30), waiter=one))
+    with pytest.raises(HandrailError, match=r"can't be written: .*too large"):
+        await one.done
 
 
 @pytest.mark.usefixtures("patient")
@@ -178,23 +180,19 @@ def test_after_a_refusal_the_disk_is_left_alone_for_a_while_but_closing_is_not_k
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_long_backlog_is_refused_with_the_disks_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_long_backlog_is_refused_with_the_disks_own_words(
+    monkeypatch: pytest.MonkeyPatch, made: Writer
 ) -> None:
     monkeypatch.setattr(writer, "BACKLOG", 3)
     monkeypatch.setattr(writer, "RETRY_SEC", 3600)
-
-    async def story(made: Writer) -> None:
-        made.put(JournalWork(statement=BAD))
-        made.put(JournalWork(entry("1")))
-        one = waiter()
-        made.put(JournalWork(entry("2"), waiter=one))
-        with pytest.raises(HandrailError, match="nowhere"):
-            await one.done
-        with pytest.raises(HandrailError, match="can't be used: no such table: nowhere"):
-            made.put(JournalWork(entry("too much")))
-
-    with_writer(tmp_path, story)
+    made.put(JournalWork(statement=BAD))
+    made.put(JournalWork(entry("1")))
+    one = waiter()
+    made.put(JournalWork(entry("2"), waiter=one))
+    with pytest.raises(HandrailError, match="nowhere"):
+        await one.done
+    with pytest.raises(HandrailError, match="can't be used: no such table: nowhere"):
+        made.put(JournalWork(entry("too much")))
 
 
 @pytest.mark.usefixtures("patient")
@@ -254,13 +252,10 @@ def test_an_event_loop_that_has_ended_does_not_keep_the_answer_from_another() ->
     asyncio.run(story())
 
 
-def test_the_thread_does_not_keep_a_program_alive_that_forgot_to_close(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> None:
-        await journal.seal({"kind": "note"})
-        [thread] = [one for one in threading.enumerate() if one.name == "handrail-journal"]
-        assert thread.daemon
-
-    with_journal(tmp_path, work)
+async def test_the_thread_does_not_keep_a_program_alive_that_forgot_to_close(journal: Journal) -> None:
+    await journal.seal({"kind": "note"})
+    [thread] = [one for one in threading.enumerate() if one.name == "handrail-journal"]
+    assert thread.daemon
 
 
 def test_closing_leaves_no_file_open(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from handrail.journal.checkpoint import Checkpoint, SignedCheckpoint
 from handrail.journal.proof import InclusionProof
 from handrail.journal.signed_note import LOG, WITNESS, BadNote, Note, SigningKey, VerifierKey
+from handrail.journal.witnesses import AddCheckpoint
 from tests.cases import each
 
 GO_KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
@@ -100,18 +101,12 @@ def test_what_is_no_checkpoint_is_refused(text: str) -> None:
 @each(
     "data",
     [
-        b"",
-        b"text\n",
-        b"text\n\n\xe2\x80\x94 name",
-        b"text\n\n\xe2\x80\x94 name AAAA\n",
-        b"text\n\n- name AAAAAAAA\n",
-        b"te\rxt\n\n\xe2\x80\x94 name AAAAAAAA\n",
-        b"\xff\n\n\xe2\x80\x94 name AAAAAAAA\n",
-        b"text\n\n\xe2\x80\x94 na+me AAAAAAAA\n",
-        b"text\n\n" + b"\xe2\x80\x94 name AAAAAAAA\n" * 101,
-        b"x" * 2_000_000,
+        b"", b"text\n", b"text\n\n\xe2\x80\x94 name", b"text\n\n\xe2\x80\x94 name AAAA\n",
+        b"text\n\n- name AAAAAAAA\n", b"te\rxt\n\n\xe2\x80\x94 name AAAAAAAA\n",
+        b"\xff\n\n\xe2\x80\x94 name AAAAAAAA\n", b"text\n\n\xe2\x80\x94 na+me AAAAAAAA\n",
+        b"text\n\n" + b"\xe2\x80\x94 name AAAAAAAA\n" * 101, b"x" * 2_000_000,
     ],
-)
+)  # fmt: skip
 def test_what_is_no_note_is_refused(data: bytes) -> None:
     with pytest.raises(BadNote):
         Note.parse(data)
@@ -132,6 +127,12 @@ def test_what_is_no_key_is_refused(text: str) -> None:
 def test_what_is_no_proof_is_refused(text: str) -> None:
     with pytest.raises(BadNote):
         InclusionProof.parse(text)
+
+
+@each("body", [b"old 1\nAAAA\n", b"new 1\n\nnote", b"\n\nnote", b"old \xff\n\nnote"])
+def test_what_asks_a_witness_for_nothing_is_refused_before_its_note_is_read(body: bytes) -> None:
+    with pytest.raises(BadNote, match=r"does not begin with a line `old SIZE`|no UTF-8"):
+        AddCheckpoint.parse(body)
 
 
 def test_a_proof_may_bring_extra_data_that_proves_nothing() -> None:

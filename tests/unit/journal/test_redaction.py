@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.journal.redaction import SecretRuns
+from handrail.journal.redaction import SecretRuns, is_placeholder
 from handrail.safety.secrets import Secrets
 from tests.cases import each
 
@@ -154,16 +154,11 @@ def _runs(**values: str) -> SecretRuns:
 @each(
     ("text", "left"),
     [
-        ("opensesame", "${secret:A}"),
-        ("opensesam", "${secret:A}"),
-        ("a nses b", "a ${secret:A} b"),
-        ("open same", "${secret:A} ${secret:A}"),
-        ("ope nse sam", "ope nse sam"),
-        ("xopenopenx", "x${secret:A}${secret:A}x"),
-        ("OPENSESAME", "OPENSESAME"),
-        ("", ""),
+        ("opensesame", "${secret:A}"), ("opensesam", "${secret:A}"), ("a nses b", "a ${secret:A} b"),
+        ("open same", "${secret:A} ${secret:A}"), ("ope nse sam", "ope nse sam"),
+        ("xopenopenx", "x${secret:A}${secret:A}x"), ("OPENSESAME", "OPENSESAME"), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_four_characters_in_a_row_are_hidden_with_all_that_follow(text: str, left: str) -> None:
     assert _runs(A="opensesame")(text) == left
 
@@ -184,3 +179,25 @@ def test_no_run_of_a_value_is_left(value: str, before: str, after: str, data: st
     left = _runs(S1=value)(before + value[cut:] + after).replace("${secret:S1}", "\0")
     runs = {value[at : at + 4] for at in range(len(value) - 3)}
     assert not any(run in left for run in runs if not run.isspace() and "\0" not in run)
+
+
+@each(
+    ("value", "is_one"),
+    [
+        ("${secret:A}", True),
+        ("a${secret:A}", False),
+        ("${secret:A}${secret:B}", False),
+        ("A", False),
+        (7, False),
+    ],
+)
+def test_a_placeholder_is_a_text_and_nothing_else_beside_it(value: object, is_one: bool) -> None:
+    assert is_placeholder(value) is is_one
+
+
+def test_adding_a_secret_says_whether_a_run_of_it_is_new_and_the_first_of_one_length_keeps_its_name() -> None:
+    runs = SecretRuns()
+    assert runs.add("A", "opensesame") is True
+    assert runs.add("B", "sesame") is False
+    assert runs.add("C", "opens-door") is True
+    assert runs.name_in("xopenx") == "${secret:A}"

@@ -34,13 +34,8 @@ def test_the_web_has_core_and_what_a_page_needs_for_two_thousand_tokens() -> Non
         tool.name for tool in tools_of_profile("core")
     ]
     assert {tool.name for tool in web} - {tool.name for tool in tools_of_profile("core")} == {
-        "double_tap",
-        "drag",
-        "hover",
-        "open_url",
-        "set_value",
-        "press_keys",
-    }
+        "double_tap", "drag", "hover", "open_url", "set_value", "press_keys",
+    }  # fmt: skip
     assert tokens(web) <= 2_000
 
 

@@ -22,13 +22,8 @@ PRESSED = ENABLED | CLICKABLE
 def row(number: int, parent: int, text: str, box: tuple[int, int, int, int], **more: Any) -> list[Any]:
     """One row as the script writes it."""
     told = {
-        "tag": "button",
-        "role": "button",
-        "flags": PRESSED,
-        "cover": "",
-        "point": None,
-        "foreign": None,
-    } | more
+        "tag": "button", "role": "button", "flags": PRESSED, "cover": "", "point": None, "foreign": None,
+    } | more  # fmt: skip
     return [
         number, parent, told["tag"], told["role"], told["flags"], *box, text, "", "", "", "", "", "", 0,
         told["cover"], told["point"], told.get("scroll"), told["foreign"],

@@ -181,15 +181,10 @@ def test_every_action_has_an_id_of_type_time_and_number(kind: str) -> None:
 
 def test_on_a_device_a_screen_that_was_not_read_has_a_null_fingerprint() -> None:
     fields = {
-        "action_id": "tap_1710000000000_1",
-        "timestamp": "2026-04-23T08:00:00.000Z",
-        "action_type": "tap",
-        "semantic": "selection",
-        "lifecycle_state": "pending_verification",
-        "source_module": "server",
-        "success": True,
-        "delivery": "delivered",
-    }
+        "action_id": "tap_1710000000000_1", "timestamp": "2026-04-23T08:00:00.000Z", "action_type": "tap",
+        "semantic": "selection", "lifecycle_state": "pending_verification", "source_module": "server",
+        "success": True, "delivery": "delivered",
+    }  # fmt: skip
     assert "ui_fingerprint_before" not in Envelope(**fields).to_dict()
     written = json.loads(Envelope(**fields, device={"id": "phone"}, ui_fingerprint_after="k3x9qa").to_json())
     assert written["ui_fingerprint_before"] is None

@@ -87,20 +87,15 @@ def test_what_is_no_object_is_refused_at_the_top(value: Any) -> None:
 @each(
     ("value", "suggestion"),
     [
-        ({"type": "tpa"}, "tap"),
-        ({"type": "doubletap"}, "double_tap"),
-        ({"type": "click"}, "tap"),
-        ({"type": "launch_app"}, "start_app"),
-        ({"type": "type"}, "type_text"),
-        ({"type": "window.Close"}, "window.close"),
-        ({**TAP, "reson": "a"}, "reason"),
-        ({"type": "wait", "duration": 5}, "duration_ms"),
-        ({"type": "tap", "target": {"txt": "a"}}, "text"),
+        ({"type": "tpa"}, "tap"), ({"type": "doubletap"}, "double_tap"), ({"type": "click"}, "tap"),
+        ({"type": "launch_app"}, "start_app"), ({"type": "type"}, "type_text"),
+        ({"type": "window.Close"}, "window.close"), ({**TAP, "reson": "a"}, "reason"),
+        ({"type": "wait", "duration": 5}, "duration_ms"), ({"type": "tap", "target": {"txt": "a"}}, "text"),
         ({"type": "scroll_to", "target": "a", "direction": "dwon"}, "down"),
         ({"type": "request_human_auth", "capability": "contact"}, "contacts"),
         ({"type": "window.close", "windowid": "w"}, "windowId"),
     ],
-)
+)  # fmt: skip
 def test_what_was_probably_meant_is_suggested(value: Any, suggestion: str) -> None:
     error = refused(value)
     suggested = [one.get("suggestion", "") for one in error.details["problems"]]
@@ -156,20 +151,15 @@ def test_what_is_no_json_is_refused_with_its_place(data: str, line: int, column:
 @each(
     "data",
     [
-        '{"a":' * 10_000 + "1" + "}" * 10_000,
-        '{"within":' * 10_000,
-        "[" * 1_000_000,
+        '{"a":' * 10_000 + "1" + "}" * 10_000, '{"within":' * 10_000, "[" * 1_000_000,
         '{"type":"tap","target":' + '{"within":' * 10_000 + '"a"' + "}" * 10_001,
         '{"type":"tap","target":{"text":"a"},"expect":' + '{"all":[' * 5_000 + '"a"' + "]}" * 5_000 + "}",
-        '{"type":"tap","target":{"x":' + "9" * 100_000 + ',"y":1}}',
-        '{"type":"tap","target":"\\ud800"}',
-        '{"type":"tap","target":"\ud800"}',
-        b'{"type":"tap","target":"\xff"}',
-        b"\x00" * 1_000,
+        '{"type":"tap","target":{"x":' + "9" * 100_000 + ',"y":1}}', '{"type":"tap","target":"\\ud800"}',
+        '{"type":"tap","target":"\ud800"}', b'{"type":"tap","target":"\xff"}', b"\x00" * 1_000,
         '{"type":"wait"} {"type":"wait"}',
     ],
     ids=lambda data: repr(data[:30]),
-)
+)  # fmt: skip
 def test_deep_broken_and_endless_json_is_refused(data: str | bytes) -> None:
     with pytest.raises(InvalidAction) as caught:
         read_action(data)

@@ -20,19 +20,12 @@ def condition_of(value: Any) -> Any:
 @each(
     ("short", "meaning"),
     [
-        ("@b1", {"ref": "@b1"}),
-        ("@i44", {"ref": "@i44"}),
-        ("el_123", {"ref": "el_123"}),
-        ("540,750", {"x": 540, "y": 750}),
-        (" 540 , -1 ", {"x": 540, "y": -1}),
-        ("Save", {"text": "Save"}),
-        ("@b", {"text": "@b"}),
-        ("@B1", {"text": "@B1"}),
-        ("@b1 Save", {"text": "@b1 Save"}),
-        ("1,5 kg", {"text": "1,5 kg"}),
-        ("٣,٤", {"text": "٣,٤"}),
+        ("@b1", {"ref": "@b1"}), ("@i44", {"ref": "@i44"}), ("el_123", {"ref": "el_123"}),
+        ("540,750", {"x": 540, "y": 750}), (" 540 , -1 ", {"x": 540, "y": -1}), ("Save", {"text": "Save"}),
+        ("@b", {"text": "@b"}), ("@B1", {"text": "@B1"}), ("@b1 Save", {"text": "@b1 Save"}),
+        ("1,5 kg", {"text": "1,5 kg"}), ("٣,٤", {"text": "٣,٤"}),
     ],
-)
+)  # fmt: skip
 def test_a_short_string_is_a_ref_a_point_or_a_text(short: str, meaning: dict[str, Any]) -> None:
     assert target_of(short) == meaning
 
@@ -58,20 +51,13 @@ def test_a_selector_measures_against_others() -> None:
 @each(
     ("value", "path"),
     [
-        ("", "target"),
-        ({}, "target"),
-        ({"index": 0}, "target"),
-        ({"text": None}, "target"),
-        ({"x": 1}, "target.y"),
-        ({"x": 1, "y": 2, "text": "a"}, "target.text"),
-        ({"ref": "b1"}, "target.ref"),
-        ({"role": "btn"}, "target.role"),
-        ({"text": "a", "index": -1}, "target.index"),
-        ({"text": "a", "txet": "b"}, "target.txet"),
-        (5, "target"),
-        (["Save"], "target"),
+        ("", "target"), ({}, "target"), ({"index": 0}, "target"), ({"text": None}, "target"),
+        ({"x": 1}, "target.y"), ({"x": 1, "y": 2, "text": "a"}, "target.text"),
+        ({"ref": "b1"}, "target.ref"), ({"role": "btn"}, "target.role"),
+        ({"text": "a", "index": -1}, "target.index"), ({"text": "a", "txet": "b"}, "target.txet"),
+        (5, "target"), (["Save"], "target"),
     ],
-)
+)  # fmt: skip
 def test_what_aims_at_nothing_is_refused(value: Any, path: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         target_of(value)
@@ -107,15 +93,11 @@ def test_a_condition_says_one_thing(given: Any, meaning: dict[str, Any]) -> None
 @each(
     "given",
     [
-        {},
-        {"visible": "a", "absent": "b"},
-        {"screen_changed": False},
-        {"text": {"target": "a"}},
+        {}, {"visible": "a", "absent": "b"}, {"screen_changed": False}, {"text": {"target": "a"}},
         {"text": {"target": "a", "equals": "b", "contains": "c"}},
-        {"state": {"target": "a", "property": "colour", "value": "red"}},
-        {"any": []},
+        {"state": {"target": "a", "property": "colour", "value": "red"}}, {"any": []},
     ],
-)
+)  # fmt: skip
 def test_a_condition_that_says_nothing_or_two_things_is_refused(given: Any) -> None:
     with pytest.raises(InvalidAction):
         condition_of(given)

@@ -123,18 +123,13 @@ def test_values_out_of_range_are_refused_at_their_field(path: str, fields: dict[
 @each(
     "fields",
     [
-        {"type": "swipe"},
-        {"type": "swipe", "direction": "up", "from": "1,2", "to": "3,4"},
-        {"type": "swipe", "from": "1,2"},
-        {"type": "swipe", "from": "1,2", "to": "3,4", "target": "a"},
-        {"type": "set_network"},
-        {"type": "expect_text", "target": "a"},
-        {"type": "expect_text", "target": "a", "equals": "b", "contains": "c"},
-        {"type": "expect_screen"},
-        {"type": "shell", "command": ["ls"], "raw": True},
-        {"type": "shell", "command": "  "},
+        {"type": "swipe"}, {"type": "swipe", "direction": "up", "from": "1,2", "to": "3,4"},
+        {"type": "swipe", "from": "1,2"}, {"type": "swipe", "from": "1,2", "to": "3,4", "target": "a"},
+        {"type": "set_network"}, {"type": "expect_text", "target": "a"},
+        {"type": "expect_text", "target": "a", "equals": "b", "contains": "c"}, {"type": "expect_screen"},
+        {"type": "shell", "command": ["ls"], "raw": True}, {"type": "shell", "command": "  "},
     ],
-)
+)  # fmt: skip
 def test_fields_that_do_not_go_together_are_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidAction):
         action_from(fields)

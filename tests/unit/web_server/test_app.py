@@ -6,22 +6,17 @@ import asyncio
 import json
 from pathlib import Path
 
-from tests.unit.web_server.door import TOKEN, WINDOW, door, frame_of
+from tests.unit.web_server.door import TOKEN, WINDOW, Door, door, frame_of
 
 
-async def test_an_action_of_the_desk_is_answered_with_its_envelope_and_journalled(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        answer = await served.act(WINDOW | {"reason": "I show the report"}, agent="writer")
-        assert answer.status == 200, answer
-        assert answer.json["lifecycle_state"] == "verified"
-        state = (await served.get("/api/desk")).json
-        assert state["windows"]["monitor-0/report"]["agentId"] == "writer"
-        [row] = served.runtime.journal.actions()
-        assert (row.type, row.door, row.actor) == (
-            "window.create",
-            "http",
-            {"kind": "agent", "id": "writer"},
-        )
+async def test_an_action_of_the_desk_is_answered_with_its_envelope_and_journalled(served: Door) -> None:
+    answer = await served.act(WINDOW | {"reason": "I show the report"}, agent="writer")
+    assert answer.status == 200, answer
+    assert answer.json["lifecycle_state"] == "verified"
+    state = (await served.get("/api/desk")).json
+    assert state["windows"]["monitor-0/report"]["agentId"] == "writer"
+    [row] = served.runtime.journal.actions()
+    assert (row.type, row.door, row.actor) == ("window.create", "http", {"kind": "agent", "id": "writer"})
 
 
 async def test_a_caller_that_hangs_up_stops_its_action(tmp_path: Path) -> None:

@@ -111,13 +111,12 @@ def test_a_code_reaches_the_asker_and_no_log_file_frame_or_store(
         assert not path.is_file() or b"918273" not in path.read_bytes(), path
 
 
-async def test_an_agents_dialog_can_not_pass_for_the_engines_own(tmp_path: Path) -> None:
+async def test_an_agents_dialog_can_not_pass_for_the_engines_own(served: Door) -> None:
     """Its answer would count as an approval."""
-    async with door(tmp_path) as served:
-        dialog = {"type": "dialog.confirm", "title": "Cats?", "message": "Do you like them?"}
-        for id_ in ("approval:ap_0123456789", "approval:"):
-            answer = await served.act(dialog | {"id": id_})
-            assert (answer.status, answer.json["failure_code"]) == (422, "INVALID_ACTION")
+    dialog = {"type": "dialog.confirm", "title": "Cats?", "message": "Do you like them?"}
+    for id_ in ("approval:ap_0123456789", "approval:"):
+        answer = await served.act(dialog | {"id": id_})
+        assert (answer.status, answer.json["failure_code"]) == (422, "INVALID_ACTION")
 
 
 async def test_a_question_nobody_answers_goes_when_its_time_is_over(tmp_path: Path) -> None:
@@ -128,15 +127,14 @@ async def test_a_question_nobody_answers_goes_when_its_time_is_over(tmp_path: Pa
         assert (await asking).decision == "expired"
 
 
-async def test_a_remembered_answer_is_listed_and_revoked(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        served.runtime.permissions.remember("tap", "com.shop:Pay now", allow=True)
-        listed = (await served.get("/api/permissions")).json["permissions"]
-        assert listed == [{"key": "tap:com.shop:Pay now", "allow": True}]
-        path = "/api/permissions?key=tap:com.shop:Pay%20now"
-        assert (await served.send("DELETE", path, None, token=KEY)).status == 200
-        assert (await served.send("DELETE", path, None, token=KEY)).json["code"] == "INVALID_ACTION"
-        assert served.runtime.permissions.all() == {}
+async def test_a_remembered_answer_is_listed_and_revoked(served: Door) -> None:
+    served.runtime.permissions.remember("tap", "com.shop:Pay now", allow=True)
+    listed = (await served.get("/api/permissions")).json["permissions"]
+    assert listed == [{"key": "tap:com.shop:Pay now", "allow": True}]
+    path = "/api/permissions?key=tap:com.shop:Pay%20now"
+    assert (await served.send("DELETE", path, None, token=KEY)).status == 200
+    assert (await served.send("DELETE", path, None, token=KEY)).json["code"] == "INVALID_ACTION"
+    assert served.runtime.permissions.all() == {}
 
 
 async def test_a_person_allows_the_like_of_it_for_a_time_and_revokes_it_with_one_request(

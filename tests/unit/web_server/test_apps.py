@@ -14,7 +14,7 @@ from handrail.protocol.actions import ACTIONS
 from handrail.web_server.pages import RenderedTexts, app_listing
 from handrail.web_server.responses import DEFAULTS
 from handrail.web_server.server import openapi_document
-from tests.unit.web_server.door import TOKEN, WINDOW, door
+from tests.unit.web_server.door import TOKEN, WINDOW, Door, door
 
 
 def _app(root: Path, name: str, manifest: Any, *, page: bool = True) -> Path:
@@ -55,23 +55,22 @@ def test_a_home_without_apps_lists_the_built_in_ones(tmp_path: Path) -> None:
     assert [one for one in app_listing(tmp_path / "none", b"key")["apps"] if not one["builtIn"]] == []
 
 
-async def test_a_windows_text_is_fetched_as_safe_html_and_follows_its_changes(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        text = "# Hello\n<script>alert(1)</script> <img src=https://evil.example/x.png>"
-        await served.act(WINDOW | {"content": {"renderer": "markdown", "data": text}})
-        path = "/api/windows/html?key=monitor-0/report"
-        first = await served.get(f"{path}&rev=0")
-        assert b"<h1>Hello</h1>" in first.body
-        assert b"<script" not in first.body
-        assert b"evil.example" not in first.body
-        assert "sandbox" in first.headers["content-security-policy"]
-        more = {"op": "append", "data": "\n\nmore"}
-        await served.act({"type": "window.updateContent", "windowId": "report", "operation": more})
-        second = await served.get(path)
-        assert b"more" in second.body
-        assert second.headers["handrail-rev"] != first.headers["handrail-rev"]
-        assert (await served.get("/api/windows/html?key=monitor-0/none")).status == 404
-        assert (await served.get("/api/windows/html")).status == 404
+async def test_a_windows_text_is_fetched_as_safe_html_and_follows_its_changes(served: Door) -> None:
+    text = "# Hello\n<script>alert(1)</script> <img src=https://evil.example/x.png>"
+    await served.act(WINDOW | {"content": {"renderer": "markdown", "data": text}})
+    path = "/api/windows/html?key=monitor-0/report"
+    first = await served.get(f"{path}&rev=0")
+    assert b"<h1>Hello</h1>" in first.body
+    assert b"<script" not in first.body
+    assert b"evil.example" not in first.body
+    assert "sandbox" in first.headers["content-security-policy"]
+    more = {"op": "append", "data": "\n\nmore"}
+    await served.act({"type": "window.updateContent", "windowId": "report", "operation": more})
+    second = await served.get(path)
+    assert b"more" in second.body
+    assert second.headers["handrail-rev"] != first.headers["handrail-rev"]
+    assert (await served.get("/api/windows/html?key=monitor-0/none")).status == 404
+    assert (await served.get("/api/windows/html")).status == 404
 
 
 async def test_what_was_rendered_is_kept_within_bounds() -> None:
@@ -85,42 +84,40 @@ async def test_what_was_rendered_is_kept_within_bounds() -> None:
     assert await kept.html("markdown", "a" * 40) is not first
 
 
-async def test_every_answer_is_sealed_whatever_it_is(tmp_path: Path) -> None:
+async def test_every_answer_is_sealed_whatever_it_is(served: Door) -> None:
     """Pages, data, refusals, and what the router itself says."""
-    async with door(tmp_path) as served:
-        asked = [
-            await served.ask("GET", "/"),
-            await served.ask("GET", "/healthz"),
-            await served.ask("GET", "/static/style.css"),
-            await served.ask("GET", "/static/none.js"),
-            await served.ask("GET", "/api/desk"),
-            await served.ask("GET", "/", {"Host": "evil.example"}),
-            await served.get("/api/desk"),
-            await served.get("/api/none"),
-            await served.ask("DELETE", "/api/actions", {"Authorization": f"Bearer {TOKEN}"}),
-            await served.act("{"),
-        ]
-        for answer in asked:
-            assert set(DEFAULTS) <= set(answer.headers), answer
-            assert "default-src 'none'" in answer.headers["content-security-policy"]
-            assert "server" not in answer.headers
+    asked = [
+        await served.ask("GET", "/"),
+        await served.ask("GET", "/healthz"),
+        await served.ask("GET", "/static/style.css"),
+        await served.ask("GET", "/static/none.js"),
+        await served.ask("GET", "/api/desk"),
+        await served.ask("GET", "/", {"Host": "evil.example"}),
+        await served.get("/api/desk"),
+        await served.get("/api/none"),
+        await served.ask("DELETE", "/api/actions", {"Authorization": f"Bearer {TOKEN}"}),
+        await served.act("{"),
+    ]
+    for answer in asked:
+        assert set(DEFAULTS) <= set(answer.headers), answer
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "server" not in answer.headers
 
 
-async def test_a_failure_has_the_same_keys_everywhere_and_the_status_of_its_family(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        bad = await served.act({"type": "window.focus", "windowId": ""})
-        none = await served.get("/api/none")
-        missing = await served.act({"type": "window.focus", "windowId": "none"})
-        assert (bad.status, bad.json["code"], bad.json["path"]) == (422, "INVALID_ACTION", "windowId")
-        assert (none.status, none.json["code"]) == (404, "HTTP_404")
-        for told in (bad.json, none.json):
-            assert {"code", "message", "hint", "retryable"} <= set(told)
-        assert (missing.status, missing.json["failure_code"]) == (422, "INVALID_ACTION")
-        batch = await served.act([WINDOW, {"type": "window.focus", "windowId": "none"}])
-        assert batch.status == 422
-        assert served.desk.state.windows == {}
-        both = await served.act([WINDOW, {"type": "window.focus", "windowId": "report"}])
-        assert [one["success"] for one in both.json] == [True, True]
+async def test_a_failure_has_the_same_keys_everywhere_and_the_status_of_its_family(served: Door) -> None:
+    bad = await served.act({"type": "window.focus", "windowId": ""})
+    none = await served.get("/api/none")
+    missing = await served.act({"type": "window.focus", "windowId": "none"})
+    assert (bad.status, bad.json["code"], bad.json["path"]) == (422, "INVALID_ACTION", "windowId")
+    assert (none.status, none.json["code"]) == (404, "HTTP_404")
+    for told in (bad.json, none.json):
+        assert {"code", "message", "hint", "retryable"} <= set(told)
+    assert (missing.status, missing.json["failure_code"]) == (422, "INVALID_ACTION")
+    batch = await served.act([WINDOW, {"type": "window.focus", "windowId": "none"}])
+    assert batch.status == 422
+    assert served.desk.state.windows == {}
+    both = await served.act([WINDOW, {"type": "window.focus", "windowId": "report"}])
+    assert [one["success"] for one in both.json] == [True, True]
 
 
 async def test_a_program_hears_what_people_did_for_it(tmp_path: Path) -> None:
@@ -139,22 +136,21 @@ async def test_a_program_hears_what_people_did_for_it(tmp_path: Path) -> None:
         assert (await served.get("/api/inbox", **{"Handrail-Agent": "writer"})).json == {"events": []}
 
 
-async def test_the_doors_own_description_names_every_route_and_every_action(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        told = (await served.get("/api/openapi.json")).json
-        routes = [one for one in served.app.routes if isinstance(one, Route)]
-        described = set(told["paths"])
-        for route in routes:
-            if route.path.startswith("/api/"):
-                assert route.path.replace(":path", "") in described
-        assert "post" in told["paths"]["/api/actions"]
-        schemas = told["components"]["schemas"]
-        for ref in _refs(told):
-            assert ref.removeprefix("#/components/schemas/") in schemas, ref
-        kinds = set(schemas["Action"]["discriminator"]["mapping"])
-        assert kinds == set(ACTIONS)
-        schema = (await served.get("/api/actions")).json
-        assert set(schema["discriminator"]["mapping"]) == set(ACTIONS)
+async def test_the_doors_own_description_names_every_route_and_every_action(served: Door) -> None:
+    told = (await served.get("/api/openapi.json")).json
+    routes = [one for one in served.app.routes if isinstance(one, Route)]
+    described = set(told["paths"])
+    for route in routes:
+        if route.path.startswith("/api/"):
+            assert route.path.replace(":path", "") in described
+    assert "post" in told["paths"]["/api/actions"]
+    schemas = told["components"]["schemas"]
+    for ref in _refs(told):
+        assert ref.removeprefix("#/components/schemas/") in schemas, ref
+    kinds = set(schemas["Action"]["discriminator"]["mapping"])
+    assert kinds == set(ACTIONS)
+    schema = (await served.get("/api/actions")).json
+    assert set(schema["discriminator"]["mapping"]) == set(ACTIONS)
 
 
 def _refs(value: Any) -> list[str]:
@@ -179,8 +175,7 @@ def test_a_route_says_in_one_line_what_it_does() -> None:
     assert paths["/api/b/{x}"]["get"]["parameters"][0]["name"] == "x"
 
 
-async def test_devices_are_listed_with_what_is_missing(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        told = (await served.get("/api/devices")).json
-        assert told["devices"] == []
-        assert "adb" in told["notes"][0]
+async def test_devices_are_listed_with_what_is_missing(served: Door) -> None:
+    told = (await served.get("/api/devices")).json
+    assert told["devices"] == []
+    assert "adb" in told["notes"][0]

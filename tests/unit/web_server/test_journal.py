@@ -34,31 +34,28 @@ async def listed(opened: Door, query: str = "") -> dict[str, Any]:
     return dict(answer.json)
 
 
-def test_pages_filters_and_words_find_actions(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            await history(w)
+async def test_pages_filters_and_words_find_actions(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        await history(w)
 
-            async def types(query: str) -> list[str]:
-                return [row["type"] for row in (await listed(opened, query))["actions"]]
+        async def types(query: str) -> list[str]:
+            return [row["type"] for row in (await listed(opened, query))["actions"]]
 
-            everything = ["press_key", "get_ui_tree", "tap", "tap", "start_app"]
-            assert await types("") == everything
-            assert await types("?touches=1") == ["press_key", "tap", "tap", "start_app"]
-            assert await types("?actor=person") == ["press_key"]
-            assert await types("?state=failed") == ["tap"]
-            assert await types("?failed=1") == ["tap"]
-            assert await types("?type=tap") == ["tap", "tap"]
-            assert await types("?text=MAKE%20it%20DARK") == ["tap"]
-            assert await types(f"?device={w.serial}&touches=1&actor=agent") == ["tap", "tap", "start_app"]
-            assert await types("?device=another") == []
-            first = await listed(opened, "?limit=2&touches=1")
-            assert [row["about"] for row in first["actions"]] == ["back", "nowhere"]
-            rest = await listed(opened, f"?limit=2&touches=1&before={first['next']}")
-            assert [row["about"] for row in rest["actions"]] == ["Display", SETTINGS]
-            assert rest["next"] is None
-
-    play_live(story())
+        everything = ["press_key", "get_ui_tree", "tap", "tap", "start_app"]
+        assert await types("") == everything
+        assert await types("?touches=1") == ["press_key", "tap", "tap", "start_app"]
+        assert await types("?actor=person") == ["press_key"]
+        assert await types("?state=failed") == ["tap"]
+        assert await types("?failed=1") == ["tap"]
+        assert await types("?type=tap") == ["tap", "tap"]
+        assert await types("?text=MAKE%20it%20DARK") == ["tap"]
+        assert await types(f"?device={w.serial}&touches=1&actor=agent") == ["tap", "tap", "start_app"]
+        assert await types("?device=another") == []
+        first = await listed(opened, "?limit=2&touches=1")
+        assert [row["about"] for row in first["actions"]] == ["back", "nowhere"]
+        rest = await listed(opened, f"?limit=2&touches=1&before={first['next']}")
+        assert [row["about"] for row in rest["actions"]] == ["Display", SETTINGS]
+        assert rest["next"] is None
 
 
 async def test_an_entry_tells_who_why_what_changed_and_how_long_it_took(tmp_path: Path) -> None:

@@ -10,35 +10,33 @@ from handrail.bind import replace_localhost
 from handrail.web_server.auth import MOST_LOGINS, MOST_TICKETS, TICKET_LIFE_MS, Logins, Tickets, Visitor
 from handrail_sim.clock import ManualClock
 from tests.cases import each
-from tests.unit.web_server.door import KEY, TOKEN, door
+from tests.unit.web_server.door import KEY, TOKEN, Door, door
 
 PERSON = Visitor.person(is_remote=False)
 
 
-async def test_the_page_is_no_secret_and_has_a_strict_policy(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        page = await served.ask("GET", "/")
-        assert page.status == 200
-        policy = page.headers["content-security-policy"]
-        for part in (
-            "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
-            "img-src 'self' data: blob:", "frame-ancestors 'none'", "base-uri 'none'",
-            "form-action 'none'",
-        ):  # fmt: skip
-            assert f"{part};" in f"{policy};"
-        assert "unsafe" not in policy
+async def test_the_page_is_no_secret_and_has_a_strict_policy(served: Door) -> None:
+    page = await served.ask("GET", "/")
+    assert page.status == 200
+    policy = page.headers["content-security-policy"]
+    for part in (
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
+        "img-src 'self' data: blob:", "frame-ancestors 'none'", "base-uri 'none'",
+        "form-action 'none'",
+    ):  # fmt: skip
+        assert f"{part};" in f"{policy};"
+    assert "unsafe" not in policy
 
 
-async def test_the_owner_gets_links_for_more_pages(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        link = (await served.send("POST", "/api/login-links", {}, token=KEY)).json["url"]
-        place, _, code = link.partition("#code=")
-        assert place == f"{served.origin}/login"
-        token = (await served.exchange(code)).json["token"]
-        for given, status in ((token, 200), (token[:-1], 401)):
-            told = await served.ask("GET", "/api/login", {"Handrail-Page": given})
-            assert told.status == status
-        assert (await served.ask("GET", "/api/login")).json["code"] == "NOT_LOGGED_IN"
+async def test_the_owner_gets_links_for_more_pages(served: Door) -> None:
+    link = (await served.send("POST", "/api/login-links", {}, token=KEY)).json["url"]
+    place, _, code = link.partition("#code=")
+    assert place == f"{served.origin}/login"
+    token = (await served.exchange(code)).json["token"]
+    for given, status in ((token, 200), (token[:-1], 401)):
+        told = await served.ask("GET", "/api/login", {"Handrail-Page": given})
+        assert told.status == status
+    assert (await served.ask("GET", "/api/login")).json["code"] == "NOT_LOGGED_IN"
 
 
 async def test_a_restart_ends_every_login_and_every_seal(tmp_path: Path) -> None:
@@ -57,27 +55,25 @@ async def test_a_restart_ends_every_login_and_every_seal(tmp_path: Path) -> None
         assert (await second.exchange(code)).status == 401
 
 
-async def test_a_token_counts_at_the_host_that_it_was_given_to(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        page = await served.page()
-        by_name = page | {"Host": f"localhost:{served.port}", "Origin": f"http://localhost:{served.port}"}
-        assert (await served.ask("GET", "/api/desk", page)).status == 200
-        assert (await served.ask("GET", "/api/desk", by_name)).status == 401
+async def test_a_token_counts_at_the_host_that_it_was_given_to(served: Door) -> None:
+    page = await served.page()
+    by_name = page | {"Host": f"localhost:{served.port}", "Origin": f"http://localhost:{served.port}"}
+    assert (await served.ask("GET", "/api/desk", page)).status == 200
+    assert (await served.ask("GET", "/api/desk", by_name)).status == 401
 
 
-async def test_a_page_of_this_machine_is_shown_by_its_number_only(tmp_path: Path) -> None:
+async def test_a_page_of_this_machine_is_shown_by_its_number_only(served: Door) -> None:
     """`localhost` has two addresses: another process may listen on the second and be of the same origin."""
-    async with door(tmp_path) as served:
-        host = f"localhost:{served.port}"
-        told = await served.ask("GET", "/login", {"Host": host})
-        assert (told.status, told.headers["location"]) == (307, f"{served.origin}/login")
-        code = served.context.auth.link_code()
-        refused = await served.exchange(code, Host=host, Origin=f"http://{host}")
-        assert (refused.status, refused.json["code"]) == (403, "NOT_THE_PAGES_HOST")
-        assert (await served.exchange(code)).status == 200
-        headers = {"Host": host, "Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
-        link = (await served.ask("POST", "/api/login-links", headers, b"{}")).json["url"]
-        assert link.startswith(f"{served.origin}/login#code=")
+    host = f"localhost:{served.port}"
+    told = await served.ask("GET", "/login", {"Host": host})
+    assert (told.status, told.headers["location"]) == (307, f"{served.origin}/login")
+    code = served.context.auth.link_code()
+    refused = await served.exchange(code, Host=host, Origin=f"http://{host}")
+    assert (refused.status, refused.json["code"]) == (403, "NOT_THE_PAGES_HOST")
+    assert (await served.exchange(code)).status == 200
+    headers = {"Host": host, "Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+    link = (await served.ask("POST", "/api/login-links", headers, b"{}")).json["url"]
+    assert link.startswith(f"{served.origin}/login#code=")
 
 
 @each(
@@ -121,10 +117,9 @@ async def test_a_ticket_opens_one_file_once_and_within_a_minute(tmp_path: Path) 
 @pytest.mark.parametrize(
     "path", ["/api/desk", "/", "//evil.example/", "http://evil.example", "", "/api/approvals"]
 )
-async def test_a_ticket_is_for_pictures_files_and_reports(tmp_path: Path, path: str) -> None:
-    async with door(tmp_path) as served:
-        told = await served.send("POST", "/api/tickets", {"path": path}, token=TOKEN)
-        assert (told.status, told.json["code"]) == (422, "INVALID_ACTION")
+async def test_a_ticket_is_for_pictures_files_and_reports(served: Door, path: str) -> None:
+    told = await served.send("POST", "/api/tickets", {"path": path}, token=TOKEN)
+    assert (told.status, told.json["code"]) == (422, "INVALID_ACTION")
 
 
 async def test_an_old_ticket_is_void_and_waiting_ones_are_not_endless() -> None:

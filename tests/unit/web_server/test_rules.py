@@ -62,7 +62,6 @@ def test_a_public_address_serves_any_name_to_pages_of_that_name() -> None:
     for host in ("", "a b", "x; script-src *", "x/y", "x@y", "x:999999", "x\ny"):
         assert PUBLIC.wrong_host({"host": host}) is not None, host
     refusal = PUBLIC.wrong_origin("POST", {"host": "desk.example", "origin": "https://evil.example"})
-    assert refusal is not None
     assert refusal.status == 403
 
 

@@ -15,26 +15,25 @@ from handrail.protocol.message import SERVER_MESSAGE
 from handrail.safety.caller import Caller
 from handrail.web_server.websocket import slim_envelope
 from tests.scenario.world import until, world
-from tests.unit.web_server.door import WINDOW, door, frame_of
+from tests.unit.web_server.door import WINDOW, Door, door, frame_of
 
 FOCUS = {"type": "window.focus", "windowId": "report"}
 
 
-async def test_whoever_joins_sees_all_and_whoever_comes_back_what_was_missed(tmp_path: Path) -> None:
-    async with door(tmp_path) as served:
-        async with await served.person() as socket:
-            first = await frame_of(socket, "SNAPSHOT")
-            assert first["state"]["windows"] == {}
-        await served.act(WINDOW)
-        async with await served.person(f"?since={first['seq']}") as socket:
-            missed = json.loads(await socket.recv())
-            assert missed["seq"] == first["seq"] + 1
-        async with await served.person() as socket:
-            await socket.send(json.dumps({"type": "HELLO", "clientId": "b", "since": first["seq"]}))
-            frames = [await frame_of(socket, "ACTIONS"), await frame_of(socket, "ENVELOPE")]
-            assert "monitor-0/report" in frames[0]["changes"]["windows"]
-        async with await served.person("?since=999999999") as socket:
-            assert "monitor-0/report" in (await frame_of(socket, "SNAPSHOT"))["state"]["windows"]
+async def test_whoever_joins_sees_all_and_whoever_comes_back_what_was_missed(served: Door) -> None:
+    async with await served.person() as socket:
+        first = await frame_of(socket, "SNAPSHOT")
+        assert first["state"]["windows"] == {}
+    await served.act(WINDOW)
+    async with await served.person(f"?since={first['seq']}") as socket:
+        missed = json.loads(await socket.recv())
+        assert missed["seq"] == first["seq"] + 1
+    async with await served.person() as socket:
+        await socket.send(json.dumps({"type": "HELLO", "clientId": "b", "since": first["seq"]}))
+        frames = [await frame_of(socket, "ACTIONS"), await frame_of(socket, "ENVELOPE")]
+        assert "monitor-0/report" in frames[0]["changes"]["windows"]
+    async with await served.person("?since=999999999") as socket:
+        assert "monitor-0/report" in (await frame_of(socket, "SNAPSHOT"))["state"]["windows"]
 
 
 async def test_what_a_person_does_is_seen_by_the_others_and_is_theirs(tmp_path: Path) -> None:

@@ -27,34 +27,31 @@ async def test_a_tile_knows_its_agent_and_what_was_done_last(tmp_path: Path) -> 
         assert last["actor"] == {"kind": "agent", "id": "mail-agent"}
 
 
-def test_a_persons_name_for_a_phone_is_shown_where_its_serial_was(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with served(tmp_path) as (w, opened):
-            await history(w)
-            path = f"/api/phone/{quote(w.serial)}/name"
-            page = await opened.page() | {"Content-Type": "application/json"}
+async def test_a_persons_name_for_a_phone_is_shown_where_its_serial_was(tmp_path: Path) -> None:
+    async with served(tmp_path) as (w, opened):
+        await history(w)
+        path = f"/api/phone/{quote(w.serial)}/name"
+        page = await opened.page() | {"Content-Type": "application/json"}
 
-            async def give(name: object) -> Answer:
-                return await opened.ask("POST", path, page, json.dumps({"name": name}).encode())
+        async def give(name: object) -> Answer:
+            return await opened.ask("POST", path, page, json.dumps({"name": name}).encode())
 
-            refused = await opened.send("POST", path, {"name": "Agent's own"}, token=TOKEN)
-            assert refused.status == 403
-            assert [(await give(bad)).status for bad in (3, "a\u202eb", "x" * 41)] == [422, 422, 422]
-            assert (await give("Kitchen")).json["name"] == "Kitchen"
+        refused = await opened.send("POST", path, {"name": "Agent's own"}, token=TOKEN)
+        assert refused.status == 403
+        assert [(await give(bad)).status for bad in (3, "a\u202eb", "x" * 41)] == [422, 422, 422]
+        assert (await give("Kitchen")).json["name"] == "Kitchen"
 
-            async def told(where: str) -> list[str]:
-                answer = (await opened.get(where, token=KEY)).json
-                kind = {"/api/devices": "devices", "/api/wall": "phones", "/api/journal": "actions"}
-                rows = answer[kind.get(where, "runs")]
-                return [one.get("phone") or one["name"] for one in rows]
+        async def told(where: str) -> list[str]:
+            answer = (await opened.get(where, token=KEY)).json
+            kind = {"/api/devices": "devices", "/api/wall": "phones", "/api/journal": "actions"}
+            rows = answer[kind.get(where, "runs")]
+            return [one.get("phone") or one["name"] for one in rows]
 
-            for where in ("/api/devices", "/api/wall", "/api/journal", "/api/journal/runs"):
-                assert set(await told(where)) == {"Kitchen"}, where
-            state = await opened.get(f"/api/phone/{quote(w.serial)}/state", token=KEY)
-            assert state.json["name"] == "Kitchen"
-            row = w.runtime.journal.actions()[0]
-            entry = await opened.get(f"/api/journal/entry/{row.action_id}", token=KEY)
-            assert entry.json["phone"] == "Kitchen"
-            assert (await give("")).json["name"] == "Simulated Phone"
-
-    play_live(story())
+        for where in ("/api/devices", "/api/wall", "/api/journal", "/api/journal/runs"):
+            assert set(await told(where)) == {"Kitchen"}, where
+        state = await opened.get(f"/api/phone/{quote(w.serial)}/state", token=KEY)
+        assert state.json["name"] == "Kitchen"
+        row = w.runtime.journal.actions()[0]
+        entry = await opened.get(f"/api/journal/entry/{row.action_id}", token=KEY)
+        assert entry.json["phone"] == "Kitchen"
+        assert (await give("")).json["name"] == "Simulated Phone"

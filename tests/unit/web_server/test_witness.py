@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 from urllib.parse import quote
@@ -29,6 +27,7 @@ from handrail.journal.witnesses import (
     WitnessState,
     cosign,
 )
+from handrail.sync.openers import OpenBlock
 from handrail.web_server.auth import HostRules, served_hosts
 from handrail.web_server.server import serving
 from handrail.web_server.witness_server import Witness, build_witness
@@ -55,23 +54,8 @@ def served(folder: Path, keys: Callable[[], list[VerifierKey]]) -> Iterator[str]
     app = build_witness(
         Witness(folder, OWN_KEY, keys, SystemClock()), HostRules(served_hosts("127.0.0.1", port))
     )
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def run() -> None:
-        async with serving(app, bound):
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
-    thread.start()
-    try:
-        assert ready.wait(10)
+    with closing(OpenBlock(serving(app, bound))):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
 
 
 @pytest.fixture
