@@ -61,7 +61,7 @@ class PageActivation:
             await self._with_handlers(each, answer, kind)
             for each, answer in await self._ask(question, native_id, place, number)
         ]
-        if parts and len(set(keys) - HELD) > 1:
+        if parts and len([key for key in keys if key not in HELD]) > 1:
             parts.append(Activated(is_unknown=True))  # after the first of them the focus may be anywhere
         if parts:
             self.activated = await self._joined(parts)
