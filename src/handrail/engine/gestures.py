@@ -17,7 +17,7 @@ from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import HideKeyboard, PressKey
-from handrail.protocol.keys import KeyEffect, effect_of_chord, effect_of_key, types_only
+from handrail.protocol.keys import HELD, KeyEffect, effect_of_chord, effect_of_key, types_only
 from handrail.protocol.target import Point as PointTarget
 from handrail.protocol.target import Selector
 from handrail.protocol.traits import Pressed
@@ -391,8 +391,13 @@ def pressed_by_key(key: str) -> PressedNodes:
 
 
 def pressed_by_keys(keys: Sequence[str]) -> PressedNodes:
-    """The same for keys that are held together."""
-    return _pressed_by_effect(effect_of_chord(keys))
+    """The same for keys that are held together. Where two are struck, the first may move the focus anywhere."""
+    effect, struck = effect_of_chord(keys), [key for key in keys if key not in HELD]
+    before = {effect_of_key(key) for key in struck[:-1]}
+    pressed = _pressed_by_effect(effect)
+    if before & {KeyEffect.MOVES, KeyEffect.PRESSES} and effect in (KeyEffect.PRESSES, KeyEffect.TYPES):
+        pressed = _pressed_by_either(pressed, pressed_by_text("\t"))
+    return _then_anything(pressed) if KeyEffect.PRESSES in before else pressed
 
 
 def _pressed_by_effect(effect: KeyEffect) -> PressedNodes:
