@@ -160,6 +160,11 @@ const marked = (el) => {
   const isPlain = /^(?:none|disc|circle|square|decimal)$/.test(listStyleType);
   return drawn(el, '::marker') || (isPlain ? '' : quoted(listStyleType) || symbolsOf(listStyleType, el[$.ownerDocument]));
 };
+// A drawing may use a part that uses another.
+const usedWords = (el, depth = 0) => {
+  const part = depth < 6 ? el[$.getRootNode]()[$.getElementById]?.((attr(el, 'href') || attr(el, 'xlink:href')).replace(/^#/, '')) : null;
+  return part ? [part[$.textContent], ...[part, ...part[$.querySelectorAll]('use')].filter((one) => one[$.tagName] === 'use').map((one) => usedWords(one, depth + 1))].join(' ') : '';
+};
 const shownWords = (el, depth = 0, isSeen = null) => {
   if (depth > DEEP_WORDS) return el[$.textContent];
   if (!isPossible(el)) return '';
@@ -168,7 +173,7 @@ const shownWords = (el, depth = 0, isSeen = null) => {
   if (tag === 'INPUT' && !/^(?:button|submit|reset)$/.test(el[$.type])) words += attr(el, 'alt') || (depth && isField(el) ? ` ${valueOf(el) || attr(el, 'placeholder')} ` : '');
   else if (tag === 'INPUT') words += el[$.value];
   else if (tag === 'IMG') words += attr(el, 'alt') || attr(el, 'title');
-  else if (tag === 'use') words += el[$.getRootNode]()[$.getElementById]?.((attr(el, 'href') || attr(el, 'xlink:href')).replace(/^#/, ''))?.[$.textContent] ?? '';
+  else if (tag === 'use') words += usedWords(el);
   else if (tag === 'SELECT') words += `${drawn(el, '::picker-icon')} ${depth ? listed(el) : ''}`;
   else if (tag === 'TEXTAREA') words += depth ? valueOf(el) : '';
   else for (const node of childrenOf(el)) {
