@@ -7,7 +7,7 @@ const NATIVE = /^(?:A|AREA|BUTTON|INPUT|SELECT|TEXTAREA|SUMMARY|OPTION)$/;
 const ROVING = /^(?:radio|tab|option|menuitem|menuitemradio|menuitemcheckbox|treeitem|gridcell|row)$/;
 const EMBEDDED = /^(?:I?FRAME|OBJECT|EMBED|FENCEDFRAME)$/;
 const PRESSABLE = 'a[href],area[href],button,input,summary,option,[role=button],[role=link],[role=menuitem],[role=option],[role=tab],[role=checkbox],[role=radio],[role=switch],[onclick],[tabindex]';
-const MOST_UNSEEN = 3000;
+const MOST_UNSEEN = 3000, PART_PX = 36;
 const STEPPED = /^(?:range|number|date|time|month|week|datetime-local)$/;
 const isSubmit = (el) => (el[$.tagName] === 'BUTTON' && el[$.type] === 'submit') || (el[$.tagName] === 'INPUT' && /^(?:submit|image)$/.test(el[$.type]));
 // The default button; a disabled one may be passed over. A form without one is submitted by itself.
@@ -225,9 +225,14 @@ const pressedAt = (x, y) => {
 const activatedAt = (points) => points.map(([x, y]) => {
   const { hit, told, unread } = pressedAt(x, y), row = hit && rowOf?.get(hit);
   if (row?.foreign) return { frame: row.id, x: (x - row.inner.x) / row.inner.k, y: (y - row.inner.y) / row.inner.k };
-  return { unread: !!unread, elements: describe(told), host: mayHost(hit), choices: told.filter(isChosen).map((one) => idOf(one[$.tagName] === 'OPTION' ? one[$.closest]('select') ?? one : one)), reached: hit ? idOf(hit) : 0 };
+  return { unread: !!unread, elements: describe(told), host: mayHost(hit), choices: [...told.filter(isChosen), ...hit && hasPart(hit, x) ? [hit] : []].map((one) => idOf(one[$.tagName] === 'OPTION' ? one[$.closest]('select') ?? one : one)), reached: hit ? idOf(hit) : 0 };
 });
-const isChosen = (el) => el[$.tagName] === 'OPTION' || (el[$.tagName] === 'SELECT' && (el[$.size] > 1 || el[$.multiple])) || (el[$.tagName] === 'INPUT' && /^(?:checkbox|radio|range)$/.test(el[$.type]));
+// A phone draws a list's options itself. A number has arrows at its end, a search a cross.
+const hasPart = (el, x) => {
+  const box = /^(?:number|search)$/.test(el[$.type]) ? rowOf?.get(el)?.box : null, isRight = getComputedStyle(el).direction === 'rtl';
+  return !!box && (isRight ? x - box.x : box.x + box.w - x) < PART_PX;
+};
+const isChosen = (el) => el[$.tagName] === 'OPTION' || (el[$.tagName] === 'SELECT' && (el[$.size] > 1 || el[$.multiple] || dots)) || (el[$.tagName] === 'INPUT' && /^(?:checkbox|radio|range)$/.test(el[$.type]));
 // What may have a closed root that no look knew of: whoever can ask the browser asks before it is pressed.
 const mayHost = (el) => !!el && !rootOf(el) && (HOSTS.test(el[$.tagName]) || el[$.localName].includes('-'));
 const hosts = (points) => { suspects = (points ? points.map(([x, y]) => hitAt(x, y)) : [focused()]).filter(mayHost); return suspects.length; };

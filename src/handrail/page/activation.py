@@ -19,7 +19,7 @@ _KEY_EVENTS = frozenset({"keydown", "keypress", "keyup"})
 _ENTER_EVENTS = _KEY_EVENTS | {"beforeinput", "change", "search"}
 """What Enter in a field causes besides; `input` too where it breaks the line."""
 _COPY_EVENTS = frozenset({"copy", "cut", "paste"})
-_CHOICE_EVENTS = frozenset({"change", "input", "click"})
+_CHOICE_EVENTS = frozenset({"change", "input", "click", "search"})
 _KINDS = {KeyEffect.PRESSES: "press", KeyEffect.MOVES: "move", KeyEffect.TYPES: "type"}
 _DIRECTIONS = ("up", "down", "left", "right", "tab")
 _SHIFT = frozenset({"shift", "KEYCODE_SHIFT_RIGHT"})
