@@ -347,7 +347,9 @@ def _respaced(label: str) -> str:
 def is_answer(label: str) -> bool:
     """True for a label that only says yes to the text beside it, and for one without words."""
     forms = map(compact, readings(strip_marks(label)))
-    return set(label) <= _YES_SIGNS or any(key == "yes" for form in forms for _, key in _Words.load().meanings(form))
+    return set(label) <= _YES_SIGNS or any(
+        key == "yes" for form in forms for _, key in _Words.load().meanings(form)
+    )
 
 
 @lru_cache(maxsize=4_000)
