@@ -103,8 +103,7 @@ async def _pressed_by_submit(stage: Stage, screen: Screen, fields: Sequence[Node
     if stage.run.action.traits.needs is not Capability.TEXT:
         return list(submit_buttons(screen, fields))
     nodes: list[Node] = []
-    for text_field in fields or (None,):
-        native_id = text_field.native_id if text_field is not None else ""
+    for native_id in [text_field.native_id for text_field in fields] or [""]:
         activated = await activated_by_keys(stage, ("enter",), native_id)
         nodes += activated(screen) if activated is not None else submit_buttons(screen, fields)
     return nodes
@@ -154,9 +153,8 @@ class _ScreenAsked:
 
     def _binding(self, shown: UiSnapshot, screen: Screen) -> ScreenBinding:
         """The redacted screen and the raw one have the same nodes in the same order."""
-        aims = (aim.node.order for aim in self.stage.run.aims.values())
-        pressed = self.presses(screen) if self.presses is not None else []
-        quoted = [*(screen.nodes[order] for order in aims), *pressed]
+        aimed = (screen.nodes[aim.node.order] for aim in self.stage.run.aims.values())
+        quoted = [*aimed, *(self.presses(screen) if self.presses is not None else ())]
         restless = {node.order for node in self.stage.screens.volatile.nodes(shown.screen)}
         return ScreenBinding.of(screen, quoted, restless)
 

@@ -393,8 +393,7 @@ def pressed_by_key(key: str) -> PressedNodes:
 def pressed_by_keys(keys: Sequence[str]) -> PressedNodes:
     """The same for keys that are held together. Where two are struck, the first may move the focus anywhere."""
     effect, struck = effect_of_chord(keys), [key for key in keys if key not in HELD]
-    before = {effect_of_key(key) for key in struck[:-1]}
-    pressed = _pressed_by_effect(effect)
+    before, pressed = {effect_of_key(key) for key in struck[:-1]}, _pressed_by_effect(effect)
     if before & {KeyEffect.MOVES, KeyEffect.PRESSES} and effect in (KeyEffect.PRESSES, KeyEffect.TYPES):
         pressed = _pressed_by_either(pressed, pressed_by_text("\t"))
     return _then_anything(pressed) if KeyEffect.PRESSES in before else pressed
