@@ -126,9 +126,8 @@ def _screen_to_judge(stage: Stage, snapshot: UiSnapshot) -> tuple[Screen, Callab
         return screen, stage.screens.registry.label_of
     external, labels = screen.memo.get(_screen_to_judge, (None, {}))
     if external is not snapshot.analysis.labels:
-        external = snapshot.analysis.labels
-        labels = {element.node: element.label for element in elements(screen, external)}
-        screen.memo[_screen_to_judge] = external, labels
+        labels = {element.node: element.label for element in elements(screen, snapshot.analysis.labels)}
+        screen.memo[_screen_to_judge] = snapshot.analysis.labels, labels
     return screen, lambda node: labels.get(node, "")
 
 
@@ -183,7 +182,6 @@ class _ScreenAsked:
         stage, run = self.stage, self.stage.run
         if run.before is None:
             return ReadAgain(None)
-        [binding] = self.bound
         run.before = await stage.refresh_screen()
         run.revision_before = stage.screens.revision_name
         for name, old in run.aims.items():
@@ -194,7 +192,7 @@ class _ScreenAsked:
             if not new.is_same(old):
                 raise screen_changed()
             run.aims[name] = new
-        changes = binding.changes(self._binding(run.before, raw_screen(run.before.screen)))
+        changes = self.bound[0].changes(self._binding(run.before, raw_screen(run.before.screen)))
         if changes is None:
             raise screen_changed()
         touched = (
