@@ -474,7 +474,8 @@ async def run_in_phone(stage: PhoneStage, first: int, count: int) -> Tally:
     tally, site = Tally(), stage.site
     for seed in range(first, first + count):
         case = Writer(seed).case()
-        if case.dialog or case.by_post or case.act["type"] == "set_value":
+        is_missing = case.act["type"] == "set_value" or case.act.get("key") == "center"
+        if case.dialog or case.by_post or is_missing:
             continue
         site.put(f"{JUDGE}{case.inner}", "/inner")
         for path in ("/guarded", "/fine", "/form"):
