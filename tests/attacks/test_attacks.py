@@ -80,6 +80,12 @@ def test_the_judge_sees_a_press_by_finger_and_by_key() -> None:
     assert (by_key.deeds, [one["code"] for one in by_key.touches]) == (1, [66])
 
 
+def test_the_swipe_that_goes_back_on_an_iphone_is_judged_where_it_begins_and_ends() -> None:
+    back = {"type": "press_key", "key": "back"}
+    assert not play(again(attempt("Plain+turned", "net", back, channel="ios"))).touches
+    assert play(again(attempt("Plain", "net", back, channel="ios"))).codes == {"done": 1}
+
+
 def test_what_an_attempt_did_to_the_phone_itself_is_undone_before_the_next() -> None:
     scene = SCENES["Plain+focus"]
     phone, _ = new_phone("u2")

@@ -126,6 +126,19 @@ SHAPES: dict[str, tuple[Build, Sequence[dict[str, Any]]]] = {
     "an OK beside a version": (lambda here, words: dialog(here, f"{words}?", beside="Version 2 of this app"), [GO]),
     "an OK under a long text": (lambda here, words: dialog(here, LONG, f"{words}?"), [GO]),
     "an OK under one long text": (lambda here, words: dialog(here, f"{LONG} {words}?"), [GO]),
+    "a sign under it": (lambda here, words: column(text(f"{words}?"), button("✓", here.pay, id="go")), [GO]),
+    "other words under it": (lambda here, words: column(text(f"{words}?"), button("Hold to confirm", here.pay, id="go")), [GO]),
+    "an OK under a question with links": (
+        lambda here, words: column(text(f"{words}?", on_click=here.later), button("OK", here.pay, id="go")), [GO]),
+    "an OK under a text with links": (
+        lambda here, words: column(text(f"{LONG[:62]}. {words}?", on_click=here.later), button("OK", here.pay, id="go")), [GO]),
+    "an OK under a field that nobody writes into": (
+        lambda here, words: column(View(cls="android.widget.EditText", text=f"{words}?", enabled=False, width="fill", height=60.0), button("OK", here.pay, id="go")), [GO]),
+    "two keys, the first moves the focus": (
+        lambda here, words: column(button("Show more", here.later, id="go"), button(words, here.pay, id="pay")),
+        [{"type": "press_key", "key": "down"}, {"type": "press_keys", "keys": ["tab", "enter"]}, {"type": "press_keys", "keys": ["down", "enter"]}]),
+    "two keys, the first changes what is there": (
+        staged(), [{"type": "press_key", "key": "tab"}, {"type": "press_keys", "keys": ["enter", "space"]}, {"type": "press_keys", "keys": ["tab", "enter"]}]),
     "a cover": (covered, [GO, {"type": "tap", "target": {"x": 540, "y": 330}}]),
     "a picture beside it": (unnamed, [GO]),
     "a checkbox of that name": (

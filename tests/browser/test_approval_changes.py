@@ -22,7 +22,8 @@ PAGE = """<script>pay = () => navigator.sendBeacon('/hit/guarded')</script><h1 i
 <svg width=90 height=20><text y=15 id=sv>Fast</text></svg><progress id=pr value=3 max=10></progress><meter id=me value=3 max=10></meter>
 <details id=de><summary>More</summary><p>Fee 9</p></details><div id=ce contenteditable aria-label=Text>dear</div><button id=dis>Other</button>
 <a id=a href=/x aria-label=Terms>t</a><span id=ti title='tip one'>?</span><ol id=ol><li>first</ol><output id=o>8</output>
-<iframe id=f1 srcdoc='<p id=q>Frame 1</p>' width=200 height=40></iframe><iframe id=f2 src=//localhost:@P/inner width=200 height=40></iframe>
+<p>Sum <i id=w1></i> now</p><style id=st2>#w1::after { content: '5 ' }</style><p>Due <b aria-hidden=true id=ah>5</b> today</p><p>To <b aria-label=Friend id=al>Ada</b></p>
+<p>x<span id=z2 style='display: inline-block'>0</span>0</p><iframe id=f1 srcdoc='<p id=q>Frame 1</p>' width=200 height=40></iframe><iframe id=f2 src=//localhost:@P/inner width=200 height=40></iframe>
 <x-s id=xs></x-s><div id=sc style='height: 40px; overflow: auto'><p>One<p>Two<p>Three<p>Four</div><p>1<span id=z>0</span>0 coins</p>
 <p id=hid style='visibility: hidden'>Late fee</p><button onclick=pay() id=g>Pay now</button>
 <script>rt = xs.attachShadow({ mode: 'closed' }); rt.innerHTML = '<p>Shadow 4</p>'</script>"""
@@ -33,7 +34,11 @@ SAMPLE = {
     "a label whose field is called otherwise": "lab.textContent = 'Her account'",
     "letters turned round": "p.style.cssText = 'direction: rtl; unicode-bidi: bidi-override'",
     "the order of rows, by a style": "l1.style.order = 2",
+    "words of a style inside a text": "st2.textContent = \"#w1::after { content: '900 ' }\"",
+    "a number that is kept from readers": "ah.textContent = 900",
+    "a digit that a style makes clear": "z.style.opacity = 0",
 }
+PATCH = "document.body.insertAdjacentHTML('beforeend', `<div style='position: absolute; background: white; left: ${z.getBoundingClientRect().left}px; top: ${scrollY + z.getBoundingClientRect().top}px; width: 9px; height: 18px'></div>`)"
 CHANGES = {
     **SAMPLE,
     "the title": "document.title = 'Other'", "a heading": "h.textContent = 'Basket!'", "a placeholder": "e.placeholder = 'w'",
@@ -47,7 +52,11 @@ CHANGES = {
     "the button": "g.textContent = 'Pay now 2'", "a box that scrolls": "sc.scrollTop = 60", "a digit hidden": "z.hidden = true", "a text shown": "hid.style.visibility = 'visible'",
     "a list's marker": "ol.style.listStyleType = \"'Pay '\"", "an output": "o.value = 9", "a field closed": "i.readOnly = true", "a field refused": "i.setAttribute('aria-invalid', 'true')",
     "words laid over it": "document.body.insertAdjacentHTML('beforeend', \"<div style='position: fixed; left: 0; top: 60px; width: 400px; height: 30px; background: white'>Rent 900</div>\")",
-    "a dialog": "setTimeout(() => confirm('x'))",
+    "a dialog": "setTimeout(() => confirm('x'))", "words that are called otherwise": "al.textContent = 'Eve'", "a clear text": "z.parentElement.style.opacity = 0",
+    "a digit without colour": "z.style.color = 'transparent'", "a digit in the colour of its ground": "z.style.color = 'white'", "a digit without size": "z.style.fontSize = 0",
+    "a digit that is clipped": "z2.style.clipPath = 'inset(50%)'", "a digit in a box without width": "z2.style.cssText += 'width: 0; overflow: hidden'",
+    "a digit scaled to nothing": "z2.style.transform = 'scale(0)'", "a digit under a filter": "z.style.filter = 'opacity(0)'", "a digit under a mask": "z2.style.maskImage = 'linear-gradient(transparent, transparent)'",
+    "a digit as a dot": "z.style.webkitTextSecurity = 'disc'", "a digit under a patch": PATCH,
 }  # fmt: skip
 
 

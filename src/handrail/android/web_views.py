@@ -506,8 +506,8 @@ def is_trusted(screen: Screen, root: Node, look: PageLook) -> bool:
     for name, node in _named(nodes_of(look, at=at)).items():
         other = by_name.get(name)
         if other is not None and root.bounds.covers(node.bounds):
-            own, two = node.bounds.center, other.bounds.center
-            apart.append(max(abs(own.x - two.x), abs(own.y - two.y)))
+            pairs = (node.bounds[:2], other.bounds[:2]), (node.bounds.center, other.bounds.center)
+            apart.append(min(max(abs(x - y) for x, y in zip(*pair, strict=True)) for pair in pairs))
     return len(apart) < ANCHORS or median(apart) <= APART_PX
 
 

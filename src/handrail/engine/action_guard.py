@@ -103,8 +103,7 @@ async def _pressed_by_submit(stage: Stage, screen: Screen, fields: Sequence[Node
     if stage.run.action.traits.needs is not Capability.TEXT:
         return list(submit_buttons(screen, fields))
     nodes: list[Node] = []
-    for text_field in fields or (None,):
-        native_id = text_field.native_id if text_field is not None else ""
+    for native_id in [text_field.native_id for text_field in fields] or [""]:
         activated = await activated_by_keys(stage, ("enter",), native_id)
         nodes += activated(screen) if activated is not None else submit_buttons(screen, fields)
     return nodes
@@ -127,9 +126,8 @@ def _screen_to_judge(stage: Stage, snapshot: UiSnapshot) -> tuple[Screen, Callab
         return screen, stage.screens.registry.label_of
     external, labels = screen.memo.get(_screen_to_judge, (None, {}))
     if external is not snapshot.analysis.labels:
-        external = snapshot.analysis.labels
-        labels = {element.node: element.label for element in elements(screen, external)}
-        screen.memo[_screen_to_judge] = external, labels
+        labels = {element.node: element.label for element in elements(screen, snapshot.analysis.labels)}
+        screen.memo[_screen_to_judge] = snapshot.analysis.labels, labels
     return screen, lambda node: labels.get(node, "")
 
 
@@ -154,9 +152,8 @@ class _ScreenAsked:
 
     def _binding(self, shown: UiSnapshot, screen: Screen) -> ScreenBinding:
         """The redacted screen and the raw one have the same nodes in the same order."""
-        aims = (aim.node.order for aim in self.stage.run.aims.values())
-        pressed = self.presses(screen) if self.presses is not None else []
-        quoted = [*(screen.nodes[order] for order in aims), *pressed]
+        aimed = (screen.nodes[aim.node.order] for aim in self.stage.run.aims.values())
+        quoted = [*aimed, *(self.presses(screen) if self.presses is not None else ())]
         restless = {node.order for node in self.stage.screens.volatile.nodes(shown.screen)}
         return ScreenBinding.of(screen, quoted, restless)
 
@@ -185,7 +182,6 @@ class _ScreenAsked:
         stage, run = self.stage, self.stage.run
         if run.before is None:
             return ReadAgain(None)
-        [binding] = self.bound
         run.before = await stage.refresh_screen()
         run.revision_before = stage.screens.revision_name
         for name, old in run.aims.items():
@@ -196,7 +192,7 @@ class _ScreenAsked:
             if not new.is_same(old):
                 raise screen_changed()
             run.aims[name] = new
-        changes = binding.changes(self._binding(run.before, raw_screen(run.before.screen)))
+        changes = self.bound[0].changes(self._binding(run.before, raw_screen(run.before.screen)))
         if changes is None:
             raise screen_changed()
         touched = (

@@ -17,7 +17,8 @@ from handrail.errors import (
 from handrail.ios.screen_reader import FocusedField, IosScreenReader, element_of
 from handrail.ios.wda import INPUT_MS, Wda, as_delivery
 from handrail.protocol.keys import KeyEffect, effect_of_chord, name_of_key
-from handrail.screen.node import Node, Screen, ScreenPoint
+from handrail.screen.node import Node, Screen, ScreenPoint, receiver
+from handrail.screen.reach import touch_targets
 from handrail.screen.windows import has_keyboard
 from handrail.surface.capabilities import ControlValue, TypingWay
 from handrail.surface.gesture import Gesture, Stroke
@@ -127,12 +128,10 @@ class IosInput:
         with as_delivery("not_delivered"):
             await self._require_upright()
         if (button := back_button(screen)) is not None:
-            x, y = button.center
-            await self._send([_tap(x / scale, y / scale)], 0)
+            await self._send([_tap(button.center.x / scale, button.center.y / scale)], 0)
             return
-        width, height = screen.width / scale, screen.height / scale
-        start, end = (EDGE, height / 2), (width * INTO, height / 2)
-        await self._send([[_move(*start), _down(), _move(*end, EDGE_MS), _up()]], EDGE_MS)
+        end, middle = screen.width / scale * INTO, screen.height / scale / 2
+        await self._send([[_move(EDGE, middle), _down(), _move(end, middle, EDGE_MS), _up()]], EDGE_MS)
 
     # what an input would activate
 
@@ -146,8 +145,10 @@ class IosInput:
             if has_keyboard(screen):
                 keys_shown = {name for node in screen.nodes for name in (node.description, node.resource_id)}
                 return Activated(is_unknown=keys_shown.isdisjoint(_HIDING))
-            button = back_button(screen)
-            return Activated((_activated(button),)) if button is not None else None
+            swept = [ScreenPoint(round(screen.width * part), screen.height // 2) for part in (0, INTO)]
+            under = [receiver(node) for point in swept for node in touch_targets(screen, point, EDGE)]
+            nodes = under if (button := back_button(screen)) is None else [button]
+            return Activated(tuple(_activated(node) for node in nodes if node is not None))
         if effect_of_chord(keys) is KeyEffect.PRESSES and not any(node.focused for node in screen.nodes):
             return Activated(is_unknown=True)
         return None
@@ -163,14 +164,13 @@ class IosInput:
 
 def back_button(screen: Screen) -> Node | None:
     """The first button of the navigation bar in front, where it stands at the leading edge."""
-    window = screen.windows[-1]
     for bar in screen.nodes:
         if bar.short_class != "NavigationBar" or not bar.bounds.area or len(screen.windows) > 1:
             continue
         for node in screen.inside(bar):
             is_button = node.role in ("button", "image_button") and node.enabled and node.bounds.area
             if is_button and node.bounds.left - bar.bounds.left <= bar.bounds.width * _LEADING:
-                return node if node.bounds.intersect(window.bounds).area else None
+                return node if node.bounds.intersect(screen.windows[-1].bounds).area else None
     return None
 
 

@@ -7,7 +7,7 @@ const NATIVE = /^(?:A|AREA|BUTTON|INPUT|SELECT|TEXTAREA|SUMMARY|OPTION)$/;
 const ROVING = /^(?:radio|tab|option|menuitem|menuitemradio|menuitemcheckbox|treeitem|gridcell|row)$/;
 const EMBEDDED = /^(?:I?FRAME|OBJECT|EMBED|FENCEDFRAME)$/;
 const PRESSABLE = 'a[href],area[href],button,input,summary,option,[role=button],[role=link],[role=menuitem],[role=option],[role=tab],[role=checkbox],[role=radio],[role=switch],[onclick],[tabindex]';
-const MOST_UNSEEN = 3000;
+const MOST_UNSEEN = 3000, PART_PX = 36;
 const STEPPED = /^(?:range|number|date|time|month|week|datetime-local)$/;
 const isSubmit = (el) => (el[$.tagName] === 'BUTTON' && el[$.type] === 'submit') || (el[$.tagName] === 'INPUT' && /^(?:submit|image)$/.test(el[$.type]));
 // The default button; a disabled one may be passed over. A form without one is submitted by itself.
@@ -33,7 +33,7 @@ const optionsOf = (el, key) => {
   return /^(?:up|left)$/.test(key) ? options.slice(Math.max(0, at - 1), Math.max(0, at)) : /^(?:down|right)$/.test(key) ? options.slice(at + 1, at + 2) : options;
 };
 const radiosOf = (el) => [...el[$.getRootNode]()[$.querySelectorAll]('input[type=radio]')]
-  .filter((one) => attr(one, 'name') === attr(el, 'name') && one[$.form] === el[$.form]);
+  .filter((one) => attr(one, 'name') === attr(el, 'name') && one[$.form] === el[$.form] && (one === el || isShown(one)));
 const byId = (el, name) => attr(el, name).split(' ').map((id) => id && el[$.getRootNode]()[$.getElementById]?.(id)).filter(Boolean);
 const siblings = (el) => {
   const role = roleOf(el), around = el[$.parentElement]?.[$.closest]('[role=radiogroup],[role=tablist],[role=listbox],[role=menu],[role=menubar],[role=tree],[role=grid],ul,ol') || el[$.parentElement];
@@ -148,34 +148,91 @@ const isLucid = (el) => {
   return !isField(el) && !isOpaque(el, el[$.parentElement]) && !readByPlace(el);
 };
 
+// Words may be drawn outside the box of their element.
+const spotsOf = ({ el, box, at }) => {
+  const range = el[$.ownerDocument][$.createRange]();
+  range.selectNodeContents(el);
+  return [box, ...[...range.getClientRects()].map((r) => ({ x: at.x + r.left * at.k, y: at.y + r.top * at.k, w: r.width * at.k, h: r.height * at.k }))];
+};
+// Where a style draws words apart from their element; off the page if it does not.
+const spotOf = (el, which) => {
+  const style = getComputedStyle(el, which), { a = 1, e = 0, f = 0 } = style.transform === 'none' ? {} : new DOMMatrix(style.transform);
+  let frame = style.position === 'fixed' ? null : el;
+  while (frame && getComputedStyle(frame).position === 'static' && getComputedStyle(frame).transform === 'none') frame = frame[$.parentElement];
+  const around = frame?.[$.getBoundingClientRect]() ?? { left: 0, top: 0 }, at = rowAround(el)?.at ?? { x: 0, y: 0, k: 1 };
+  const isDrawn = /^(?:absolute|fixed)$/.test(style.position) && style.visibility === 'visible' && parseFloat(style.opacity) > 0.05;
+  const side = (name) => parseFloat(style[name]) || 0;
+  return { x: at.x + (around.left + side('left') + e) * at.k, y: at.y + (around.top + side('top') + f) * at.k, w: isDrawn ? side('width') * a * at.k : -1e9, h: side('height') * at.k };
+};
+// Whether presses go through it to what lies below it: it is inert, or in a frame that lets them through.
+const isPassed = (el, below) => {
+  let isInert = false;
+  for (let at = el; at && !isInert && !at[$.matches](':modal'); at = up(at)) {
+    isInert = at[$.hasAttribute]('inert') || (/^I?FRAME$/.test(at[$.tagName]) && getComputedStyle(at).pointerEvents === 'none')
+      || (at[$.matches](':popover-open') && !!document[$.querySelector](':modal'));
+  }
+  return isInert && !isWithin(el, below) && !isBelow(el, below);
+};
+// How high something is painted inside `around`: the outermost layer decides.
+const levelOf = (el, around) => {
+  let level = null;
+  for (let at = el; at && at !== around; at = up(at)) {
+    const { zIndex, position, opacity, transform } = getComputedStyle(at);
+    if (at[$.matches](':modal,:popover-open')) return Infinity;
+    if (zIndex !== 'auto') level = Number(zIndex);
+    else if (opacity < 1 || transform !== 'none' || /^(?:fixed|sticky)$/.test(position)) level = 0;
+    else if (position !== 'static') level ??= 0;
+  }
+  return level ?? -0.5;
+};
+const isBelow = (el, other) => {
+  let around = el;
+  while (around && !isWithin(other, around)) around = up(around);
+  const mine = levelOf(el, around), its = levelOf(other, around), order = [...rowOf.keys()];
+  return mine === its ? mine !== Infinity && order.indexOf(el) < order.indexOf(other) : mine < its;
+};
+
 // What a click at a point activates: each element that acts by itself or is told to, up to the first that the browser presses.
 const pressedAt = (x, y) => {
   const hit = hitAt(x, y), told = [];
+  let isInner = false;
   if (!hit || (/^I?FRAME$/.test(hit[$.tagName]) && frameDocument(hit) === null)) return { hit, told };
   if (EMBEDDED.test(hit[$.tagName]) && !/^image\//.test(attr(hit, 'type'))) return { hit, told, unread: true };
   for (let at = hit; at; at = up(at)) if (rowOf?.get(at)?.bent) return { hit, told, unread: true };  // nobody knows what is where in it
   for (let at = hit; at && at[$.ownerDocument] === hit[$.ownerDocument]; at = up(at)) {
     const tag = at[$.tagName], isNative = NATIVE.test(tag) && !(tag === 'A' && !at[$.hasAttribute]('href'));
+    if (isInner && !(tag === 'A' && isNative)) continue;  // of what is around a button only a link is pressed with it
     if (tag === 'LABEL' && at[$.control] && !isField(at[$.control])) told.push(at[$.control]);
     if (isNative || ((rowOf?.get(at)?.acts || at[$.hasAttribute]('onclick')) && !takesApart(at))) told.push(at);
-    if (isNative && !isField(at) && tag !== 'SELECT') break;  // a link or a button around a field is pressed with it
+    if (tag === 'A' && isNative) break;
+    isInner ||= isNative && !isField(at) && tag !== 'SELECT';  // a link or a button around a field is pressed with it
   }
   // Words that lie over it and let presses through, or that show through it, are what a person reads there.
   const boxes = told.map((one) => rowOf?.get(one)?.box).filter(Boolean), lucid = told.filter(isLucid);
   const isOver = (row) => [{ x, y, w: 0, h: 0 }, ...boxes].some((box) => row.x < box.x + (box.w || 1) && box.x < row.x + row.w && row.y < box.y + (box.h || 1) && box.y < row.y + row.h);
   let unread = false;
-  for (const row of told.length && rowOf ? rowOf.values() : []) {
-    if (row.text && (row.through || lucid.some((el) => !isWithin(row.el, el) && !isWithin(el, row.el))) && isOver(row.box)) told.push(row.el);
-    unread ||= row.foreign && isOver(row.box) && getComputedStyle(row.el).pointerEvents === 'none';  // its words are another document's
+  const isClear = (row) => lucid.some((el) => !isWithin(row.el, el) && !isWithin(el, row.el)), [acting] = told, words = [];
+  const isRead = (row) => row.through || isClear(row) ? spotsOf(row).some(isOver) : isOver(row.box) && isPassed(row.el, acting);
+  for (const row of acting && rowOf ? rowOf.values() : []) {
+    if ((row.text || row.desc || row.hint) && isRead(row)) words.push(row.el);
+    unread ||= row.foreign && row.el !== hit && isRead(row);  // its words are another document's
   }
-  return { hit, told: told.filter((one) => !isField(one)), unread };
+  if (acting) words.push(...[...adrift].filter((el) => !isWithin(el, acting) && ['::before', '::after'].some((which) => isOver(spotOf(el, which)))));
+  // What hides its own words from the screen, and takes what is dropped on it.
+  if (!acting && attr(hit, 'aria-label') && !hasControls(hit)) words.push(hit);
+  return { hit, told: [...told.filter((one) => !isField(one)), ...words], unread };
 };
 const activatedAt = (points) => points.map(([x, y]) => {
   const { hit, told, unread } = pressedAt(x, y), row = hit && rowOf?.get(hit);
   if (row?.foreign) return { frame: row.id, x: (x - row.inner.x) / row.inner.k, y: (y - row.inner.y) / row.inner.k };
-  return { unread: !!unread, elements: describe(told), host: mayHost(hit), choices: told.filter(isChosen).map(idOf), reached: hit ? idOf(hit) : 0 };
+  return { unread: !!unread, elements: describe(told), host: mayHost(hit), choices: [...told.filter(isChosen), ...hit && hasPart(hit, x) ? [hit] : []].map((one) => idOf(one[$.tagName] === 'OPTION' ? one[$.closest]('select') ?? one : one)), reached: hit ? idOf(hit) : 0 };
 });
-const isChosen = (el) => el[$.tagName] === 'INPUT' && /^(?:checkbox|radio|range)$/.test(el[$.type]);
+// A phone draws a list's options itself. A number has arrows at its end, a search a cross.
+const hasPart = (el, x) => {
+  const box = /^(?:number|search)$/.test(el[$.type]) ? rowOf?.get(el)?.box : null, isRight = getComputedStyle(el).direction === 'rtl';
+  return !!box && (isRight ? x - box.x : box.x + box.w - x) < PART_PX;
+};
+const isChosen = (el) => el[$.tagName] === 'OPTION' || (el[$.tagName] === 'SELECT' && (el[$.size] > 1 || el[$.multiple] || dots)) || (el[$.tagName] === 'INPUT' && /^(?:checkbox|radio|range)$/.test(el[$.type]));
 // What may have a closed root that no look knew of: whoever can ask the browser asks before it is pressed.
 const mayHost = (el) => !!el && !rootOf(el) && (HOSTS.test(el[$.tagName]) || el[$.localName].includes('-'));
 const hosts = (points) => { suspects = (points ? points.map(([x, y]) => hitAt(x, y)) : [focused()]).filter(mayHost); return suspects.length; };

@@ -19,7 +19,7 @@ _KEY_EVENTS = frozenset({"keydown", "keypress", "keyup"})
 _ENTER_EVENTS = _KEY_EVENTS | {"beforeinput", "change", "search"}
 """What Enter in a field causes besides; `input` too where it breaks the line."""
 _COPY_EVENTS = frozenset({"copy", "cut", "paste"})
-_CHOICE_EVENTS = frozenset({"change", "input", "click"})
+_CHOICE_EVENTS = frozenset({"change", "input", "click", "search"})
 _KINDS = {KeyEffect.PRESSES: "press", KeyEffect.MOVES: "move", KeyEffect.TYPES: "type"}
 _DIRECTIONS = ("up", "down", "left", "right", "tab")
 _SHIFT = frozenset({"shift", "KEYCODE_SHIFT_RIGHT"})
@@ -61,7 +61,7 @@ class PageActivation:
             await self._with_handlers(each, answer, kind)
             for each, answer in await self._ask(question, native_id, place, number)
         ]
-        if parts and len(set(keys) - HELD) > 1:
+        if parts and len([key for key in keys if key not in HELD]) > 1:
             parts.append(Activated(is_unknown=True))  # after the first of them the focus may be anywhere
         if parts:
             self.activated = await self._joined(parts)

@@ -41,6 +41,7 @@ const MOST_ROWS = 3000, MOST_FAR_ROWS = 12_000;
 const HIT_MS = 800;      // for all hit tests of a look; a page of thousands of specks would take minutes
 const DEEPEST = 300;     // elements inside each other: what is deeper is left out, not read at the stack's cost
 const MOST_TEXT = 2000;  // characters of one text
+const MOST_AMOUNTS = 300;  // texts of a look whose numbers are checked for being drawn
 const MOST_LETTERS = 400;  // of one element that are read by their places
 const DEEP_WORDS = 20;   // elements inside each other whose words are told as they are drawn; deeper ones are told as they are
 const NOISE_MS = 1500, NOISE = 2, RESTLESS = 20;
@@ -92,6 +93,8 @@ const squeeze = (text) => {
 const attr = (el, name) => squeeze(el[$.getAttribute](name) || '');
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'META', 'LINK', 'HEAD', 'TITLE', 'BR',
   'HR', 'WBR', 'COL', 'COLGROUP', 'DATALIST', 'SOURCE', 'TRACK', 'PARAM', 'BASE']);
+// What usually draws nothing does if a style says so.
+const isSkipped = (el) => SKIPPED.has(el[$.tagName]) && !isShown(el);
 
 const isShown = (el) => el[$.checkVisibility]({ contentVisibilityAuto: true, visibilityProperty: true });
 
@@ -108,22 +111,33 @@ const saidIn = (el, depth = 0) => {
   for (const node of nodes) {
     if (said.length > MOST_TEXT) break;
     if (node[$.nodeType] === 3) said += written(el, node);
-    else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName])) {
+    else if (node[$.nodeType] === 1 && node[$.tagName] !== 'BR' && !isSkipped(node)) {
       if (node[$.getAttribute]('aria-hidden') === 'true' || !isPossible(node)) continue;
       const label = attr(node, 'aria-label');
       const own = label || (node[$.tagName] === 'IMG' ? attr(node, 'alt')
         : node[$.tagName] === 'svg' ? svgTitle(node)
         : node[$.tagName] === 'SELECT' || node[$.tagName] === 'TEXTAREA' || node[$.tagName] === 'INPUT' ? ''
-        : saidIn(node, depth + 1));
+        : styled(node, saidIn(node, depth + 1)));
       const isBlock = !/^inline/.test(getComputedStyle(node).display);
       said += isBlock ? ` ${own} ` : own;
     } else if (node[$.nodeType] === 1 && node[$.tagName] === 'BR') said += ' ';
   }
   return said;
 };
+// With what its style draws: a price may be drawn by that alone.
+const styled = (el, said) => {
+  const [before, after] = [marked(el) + drawn(el, '::before'), drawn(el, '::after')].map((one) => /[\p{L}\p{N}]/u.test(one) ? one : '');
+  return before || after ? `${before} ${said} ${after}` : said;
+};
 const isPossible = (el) => isShown(el) || getComputedStyle(el).display === 'contents';
 const svgTitle = (el) => squeeze(el[$.querySelector]('title')?.[$.textContent] || '');
 
+// A list of several lines draws all its options; one that a style draws has a button with words of its own.
+const listed = (el) => {
+  const groups = [...el[$.querySelectorAll]('optgroup')].map((one) => attr(one, 'label'));
+  const shown = el[$.size] > 1 || el[$.multiple] ? [...groups, ...[...el[$.options]].map((one) => one[$.label])] : [valueOf(el)];
+  return [...shown, ...[...el[$.children]].filter((one) => one[$.tagName] === 'BUTTON').map((one) => shownWords(one))].join(' ');
+};
 // The words that are drawn on an element, whatever it is called for readers of the screen.
 const quoted = (css) => [...css.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((one) => one[1]).join('');
 // A counter may be drawn by symbols of the page's own, which are words as well.
@@ -133,8 +147,10 @@ const symbolsOf = (name, doc) => {
   return styles.map((rule) => quoted(`${rule.prefix} ${rule.symbols} ${rule.additiveSymbols} ${rule.suffix}`)).join(' ');
 };
 const countedBy = (css, doc) => [...css.matchAll(/counters?\(.*?([\w-]+)\)/g)].map((one) => symbolsOf(one[1], doc)).join(' ');
+const adrift = new Set();  // a style of theirs may draw elsewhere, where presses go through it
 const drawn = (el, which) => {
-  const { content, quotes } = getComputedStyle(el, which);
+  const { content, quotes, position, pointerEvents } = getComputedStyle(el, which);
+  if (pointerEvents === 'none' && /^(?:absolute|fixed)$/.test(position) && content !== 'none') adrift.add(el);
   const marks = /(?:open|close)-quote/.test(content) && /[\p{L}\p{N}]/u.test(quotes) ? quoted(quotes.replaceAll('" "', '  ')) : '';
   return quoted(content) + marks + (content.includes('counter') ? countedBy(content, el[$.ownerDocument]) : '');
 };
@@ -144,7 +160,12 @@ const marked = (el) => {
   const isPlain = /^(?:none|disc|circle|square|decimal)$/.test(listStyleType);
   return drawn(el, '::marker') || (isPlain ? '' : quoted(listStyleType) || symbolsOf(listStyleType, el[$.ownerDocument]));
 };
-const shownWords = (el, depth = 0) => {
+// A drawing may use a part that uses another.
+const usedWords = (el, depth = 0) => {
+  const part = depth < 6 ? el[$.getRootNode]()[$.getElementById]?.((attr(el, 'href') || attr(el, 'xlink:href')).replace(/^#/, '')) : null;
+  return part ? [part[$.textContent], ...[part, ...part[$.querySelectorAll]('use')].filter((one) => one[$.tagName] === 'use').map((one) => usedWords(one, depth + 1))].join(' ') : '';
+};
+const shownWords = (el, depth = 0, isSeen = null) => {
   if (depth > DEEP_WORDS) return el[$.textContent];
   if (!isPossible(el)) return '';
   const tag = el[$.tagName];
@@ -152,15 +173,17 @@ const shownWords = (el, depth = 0) => {
   if (tag === 'INPUT' && !/^(?:button|submit|reset)$/.test(el[$.type])) words += attr(el, 'alt') || (depth && isField(el) ? ` ${valueOf(el) || attr(el, 'placeholder')} ` : '');
   else if (tag === 'INPUT') words += el[$.value];
   else if (tag === 'IMG') words += attr(el, 'alt') || attr(el, 'title');
-  else if (tag === 'use') words += el[$.getRootNode]()[$.getElementById]?.((attr(el, 'href') || attr(el, 'xlink:href')).replace(/^#/, ''))?.[$.textContent] ?? '';
-  else if (depth && (tag === 'SELECT' || tag === 'TEXTAREA')) words += valueOf(el);
-  else if (tag !== 'SELECT' && tag !== 'TEXTAREA') for (const node of childrenOf(el)) {
+  else if (tag === 'use') words += usedWords(el);
+  else if (tag === 'SELECT') words += `${drawn(el, '::picker-icon')} ${depth ? listed(el) : ''}`;
+  else if (tag === 'TEXTAREA') words += depth ? valueOf(el) : '';
+  else for (const node of childrenOf(el)) {
     if (words.length > MOST_TEXT) break;
-    if (node[$.nodeType] === 3) words += written(el, node);
-    else if (node[$.nodeType] === 1 && node[$.tagName] === 'BR') words += ' ';
-    else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName]) && node[$.tagName] !== 'title') {
+    if (node[$.nodeType] === 3) words += !isSeen || isSeen(el, node) ? written(el, node) : '';
+    else if (node[$.nodeType] === 1 && !isSkipped(node) && node[$.tagName] !== 'title') {
       suspect(node, node[$.getBoundingClientRect]());
-      words += /^inline/.test(getComputedStyle(node).display) ? shownWords(node, depth + 1) : ` ${shownWords(node, depth + 1)} `;
+      const isInline = node[$.tagName] !== 'BR' && /^inline/.test(getComputedStyle(node).display);
+      const inner = shownWords(node, depth + 1, isSeen);
+      words += isInline ? inner : ` ${inner} `;
     }
   }
   return words + drawn(el, '::after');
@@ -177,7 +200,7 @@ const letters = (el, clip, put) => {
   if (el[$.tagName] === 'SELECT') { put(valueOf(el), box, inner); return; }
   put(drawn(el, '::before'), { left: box.left, right: box.left, top: box.top, bottom: box.bottom }, null);
   for (const node of childrenOf(el)) {
-    if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName])) letters(node, inner, put);
+    if (node[$.nodeType] === 1 && !isSkipped(node)) letters(node, inner, put);
     if (node[$.nodeType] !== 3 || !isDrawn) continue;
     const range = node[$.ownerDocument][$.createRange](), text = node[$.data];
     for (let at = 0; at < text.length; at++) {
@@ -309,7 +332,7 @@ const isSecret = (el) => el[$.tagName] === 'INPUT' && (el[$.type] === 'password'
 
 // the walk
 
-let rows, docs, view, truncated, cuts, rowOf, active, layered, margin = MARGIN;
+let rows, docs, view, truncated, cuts, rowOf, active, layered, amounts, margin = MARGIN;
 
 const deepActive = () => {
   const found = new Set();
@@ -480,16 +503,12 @@ const control = (el, role, at, doc, known) => {
   return row;
 };
 
-// With what its style draws: a price may be drawn by that alone.
-const withStyle = (el, said) => {
-  const isWord = (one) => /[\p{L}\p{N}]/u.test(one);
-  return squeeze([marked(el) + drawn(el, '::before'), said, drawn(el, '::after')].filter((one) => one === said || isWord(one)).join(' '));
-};
+const withStyle = (el, said) => squeeze(styled(el, said));
 const directText = (el) => {
   let said = '';
   for (const node of childrenOf(el)) {
     if (node[$.nodeType] === 3 && !isBare(node[$.previousSibling])) said += written(el, node);
-    else if (node[$.nodeType] === 1 && !SKIPPED.has(node[$.tagName]) && !isShown(node) && getComputedStyle(node).display === 'contents') said += ` ${directText(node)} `;
+    else if (node[$.nodeType] === 1 && !isSkipped(node) && !isShown(node) && getComputedStyle(node).display === 'contents') said += ` ${directText(node)} `;
   }
   return withStyle(el, said);
 };
@@ -559,7 +578,7 @@ const frameOf = (el, parent, box, at, doc) => {
 
 const visit = (el, parent, at, doc, inside) => {
   const tag = el[$.tagName];
-  if (SKIPPED.has(tag)) return;
+  if (tag === 'BR' || tag === 'WBR' || isSkipped(el)) return;
   const box = boxOf(el, at);
   const isNear = near(box);
   if (!isNear && ENDS.has(tag) && (box.w || box.h)) { truncated++; return; }
@@ -622,6 +641,7 @@ const visit = (el, parent, at, doc, inside) => {
     // its words are its name
   } else if (isWriting(el)) {
     row.text = (row.acts && row.text) || withStyle(el, saidIn(el));
+    tellSeen(row);
   } else {
     if (!FROM_CONTENT.has(role) || row.kids) row.text = row.acts && role ? row.text : directText(el);
     visitAll(el, row, at, doc, deeper);
@@ -658,6 +678,37 @@ const hiddenControl = (el, parent, at, doc) => {
 
 // What is drawn on it and neither its name nor its parts say.
 const saidBy = (row) => [row.text, row.desc, row.tip, row.state, ...row.kids.map(saidBy)].join(' ');
+// Whether the numbers in a text are drawn: a style may hide, cover or paint over single digits.
+const isDigitSeen = (row) => (el, node) => {
+  if (!/\p{N}/u.test(node[$.data])) return true;
+  const style = getComputedStyle(el), range = node[$.ownerDocument][$.createRange]();
+  range.selectNodeContents(node);
+  const rect = range.getBoundingClientRect();
+  if (parseFloat(style.fontSize) < 3 || rect.width < 1 || rect.height < 2 || style.webkitTextSecurity !== 'none') return false;
+  if (/^(?:transparent|rgba\(.*[,/] ?0\))$/.test(style.webkitTextFillColor)) return false;
+  let opacity = 1, ground = '', isInner = true, box = rect;
+  for (let at = el; at; at = at[$.parentElement]) {
+    const { opacity: own, filter, clipPath, maskImage, overflowX, display, backgroundColor, backgroundImage } = getComputedStyle(at);
+    opacity *= own;
+    ground ||= backgroundImage === 'none' ? backgroundColor.replace(/^(?:transparent|rgba\(.*[,/] ?0\))$/, '') : 'a picture';
+    if (opacity < 0.05 || /opacity\(0(?!\.[1-9])/.test(filter)) return false;
+    if (isInner && (maskImage !== 'none' || /inset\((?:100|[5-9]\d)%|circle\(0/.test(clipPath))) return false;
+    if (isInner && overflowX !== 'visible' && display !== 'contents') box = shared(box, at[$.getBoundingClientRect]());
+    isInner &&= at !== row.el;
+  }
+  if (box.right - box.left < 1 || box.bottom - box.top < 2 || style.webkitTextFillColor === (ground || 'rgb(255, 255, 255)')) return false;
+  const hit = hitAt(row.at.x + (box.left + box.right) / 2 * row.at.k, row.at.y + (box.top + box.bottom) / 2 * row.at.k);
+  return row.through || !hit || isWithin(el, hit) || isWithin(hit, row.el) || !isOpaque(hit, row.el);
+};
+const numbersIn = (words) => words.replace(/\P{N}+/gu, '');
+// What a text says in another way than it is drawn: words kept from readers of the screen, numbers that nobody sees.
+const tellSeen = (row) => {
+  if (row.hint || row.acts || !(row.text || row.el[$.firstElementChild])) return;
+  const isOtherwise = !!row.el[$.querySelector]?.('[aria-hidden=true],[aria-label]');
+  if (!isOtherwise && !(/\p{N}/u.test(row.text) && amounts++ < MOST_AMOUNTS)) return;
+  const words = squeeze(shownWords(row.el, 0, isDigitSeen(row)));
+  if (numbersIn(words) !== numbersIn(row.text) || (isOtherwise && !squeeze(row.text).includes(words))) row.hint = words || 'not drawn';
+};
 const tellDrawn = (row, role) => {
   if (!row.acts || FIELDS.has(role) || isField(row.el) || row.hint || (row.el[$.tagName] !== 'BUTTON' && hasControls(row.el))) return;
   const words = shownIn(row.el).join(' ');
@@ -845,7 +896,7 @@ const look = (withDots = false) => {
   view.t = zoomed ? visual.offsetTop : 0;
   view.r = zoomed ? view.l + visual.width : view.width;
   view.b = zoomed ? view.t + visual.height : view.height;
-  rows = 0; docs = []; truncated = 0; cuts = 0; rowOf = new Map(); active = deepActive(); atKey = keyAt(); suspects = []; layered = false;
+  rows = 0; amounts = 0; docs = []; adrift.clear(); truncated = 0; cuts = 0; rowOf = new Map(); active = deepActive(); atKey = keyAt(); suspects = []; layered = false;
   const at = { x: 0, y: 0, k: 1 };
   const scroller = document[$.scrollingElement] || root;
   const page = add({ el: root, id: root ? idOf(root) : 0, tag: 'html', role: 'page', doc: 0,

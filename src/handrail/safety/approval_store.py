@@ -63,33 +63,13 @@ State = Literal["pending", "approved", "denied", "expired", "withdrawn", "void"]
 TABLES = (
     """
     CREATE TABLE approvals (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
-        state TEXT NOT NULL DEFAULT 'pending',
-        created_ms INTEGER NOT NULL,
-        expires_ms INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        capability TEXT NOT NULL,
-        instruction TEXT NOT NULL,
-        reason TEXT NOT NULL,
-        why TEXT NOT NULL,
-        action TEXT NOT NULL,
-        digest TEXT NOT NULL,
-        device TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        label TEXT NOT NULL,
-        screenshot TEXT,
-        door TEXT NOT NULL,
-        asked_by TEXT NOT NULL,
-        offered TEXT NOT NULL,
-        token_hash TEXT NOT NULL,
-        mailbox TEXT,
-        answered_ms INTEGER,
-        answered_by TEXT,
-        note TEXT,
-        data TEXT,
-        remember TEXT,
-        consumed_ms INTEGER
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+        state TEXT NOT NULL DEFAULT 'pending', created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,
+        kind TEXT NOT NULL, capability TEXT NOT NULL, instruction TEXT NOT NULL,
+        reason TEXT NOT NULL, why TEXT NOT NULL, action TEXT NOT NULL, digest TEXT NOT NULL, device TEXT NOT NULL, fingerprint TEXT NOT NULL, label TEXT NOT NULL,
+        screenshot TEXT, door TEXT NOT NULL, asked_by TEXT NOT NULL, offered TEXT NOT NULL,
+        token_hash TEXT NOT NULL, mailbox TEXT, answered_ms INTEGER, answered_by TEXT, note TEXT, data TEXT,
+        remember TEXT, consumed_ms INTEGER
     ) STRICT;
     CREATE INDEX approvals_open ON approvals (state, expires_ms)
     """,
@@ -135,40 +115,36 @@ class AskedApproval:
         return self.state == "pending"
 
     def to_dict(self) -> dict[str, Any]:
-        question = self.request
+        question, answered, consumed = self.request, self.answered_ms, self.consumed_ms
         data = {
-            "id": self.id,
-            "seq": self.seq,
-            "state": self.state,
-            "created": iso_time(self.created_ms),
-            "expires": iso_time(self.expires_ms),
-            "kind": question.kind,
+            "id": self.id, "seq": self.seq, "state": self.state, "created": iso_time(self.created_ms),
+            "expires": iso_time(self.expires_ms), "kind": question.kind,
             "capability": question.capability if question.kind == "human_auth" else None,
             "instruction": question.instruction,
-            "reason": question.reason or None,
-            "why": question.why or None,
-            "action": dict(question.action),
-            "digest": question.digest,
-            "device": question.device,
-            "fingerprint": question.fingerprint,
-            "label": question.label or None,
-            "screenshot": question.screenshot,
-            "door": question.door or None,
-            "asked_by": question.asked_by or None,
-            "may_remember": question.remember,
-            "may_allow": question.may_allow or None,
-            "volatile": list(question.volatile.values()) or None,
-            "answered": iso_time(self.answered_ms) if self.answered_ms is not None else None,
-            "answered_by": self.answered_by,
-            "note": self.note,
-            "data": self.data,
-            "remember": self.remember,
-            "consumed": iso_time(self.consumed_ms) if self.consumed_ms is not None else None,
-        }
+            "reason": question.reason or None, "why": question.why or None,
+            "action": dict(question.action), "digest": question.digest, "device": question.device,
+            "fingerprint": question.fingerprint, "label": question.label or None,
+            "screenshot": question.screenshot, "door": question.door or None,
+            "asked_by": question.asked_by or None, "may_remember": question.remember,
+            "may_allow": question.may_allow or None, "volatile": list(question.volatile.values()) or None,
+            "answered": iso_time(answered) if answered is not None else None, "answered_by": self.answered_by,
+            "note": self.note, "data": self.data, "remember": self.remember,
+            "consumed": iso_time(consumed) if consumed is not None else None,
+        }  # fmt: skip
         return {key: value for key, value in data.items() if value is not None}
 
 
 ClockReading = dict[str, Any]
+_QUESTION_COLUMNS = (
+    "kind", "capability", "instruction", "reason", "why", "digest", "device", "fingerprint", "label",
+    "screenshot", "door", "asked_by", "asker",
+)  # fmt: skip
+"""Columns that are fields of the question."""
+_ROW_COLUMNS = (
+    "seq", "id", "state", "created_ms", "expires_ms", "answered_ms", "answered_by", "note", "remember",
+    "consumed_ms", "mailbox",
+)  # fmt: skip
+"""Columns that are fields of its row."""
 
 
 def insert(
@@ -180,16 +156,11 @@ def insert(
     mailbox: str | None,
 ) -> None:
     deadline = deadline_columns(at, request.timeout_ms)
-    values = {
-        "id": id_, "created_ms": at["now"], "expires_ms": deadline["until_ms"], "kind": request.kind,
-        "capability": request.capability, "instruction": request.instruction, "reason": request.reason,
-        "why": request.why,
-        "action": json.dumps(dict(request.action)), "digest": request.digest, "device": request.device,
-        "fingerprint": request.fingerprint, "label": request.label, "screenshot": request.screenshot,
-        "door": request.door, "asked_by": request.asked_by, "offered": request.remember,
-        "token_hash": token_hash, "mailbox": mailbox, "asker": request.asker, **deadline,
+    values = {name: getattr(request, name) for name in _QUESTION_COLUMNS} | {
+        "id": id_, "created_ms": at["now"], "expires_ms": deadline["until_ms"], "offered": request.remember,
+        "action": json.dumps(dict(request.action)), "volatile": json.dumps(dict(request.volatile)),
+        "token_hash": token_hash, "mailbox": mailbox, **deadline,
         "scope": request.scope.key, "scope_said": request.scope.sentence,
-        "volatile": json.dumps(dict(request.volatile)),
     }  # fmt: skip
     names = ", ".join(values)
     marks = ", ".join(f":{name}" for name in values)
@@ -252,39 +223,17 @@ def left_ms(db: sqlite3.Connection, id_: str, at: ClockReading) -> float:
 
 def read(row: sqlite3.Row) -> AskedApproval:
     request = AuthorizationRequest(
-        kind=row["kind"],
+        **{name: row[name] for name in _QUESTION_COLUMNS},
         action=json.loads(row["action"]),
-        digest=row["digest"],
-        device=row["device"],
-        fingerprint=row["fingerprint"],
-        instruction=row["instruction"],
-        reason=row["reason"],
-        why=row["why"],
-        capability=row["capability"],
-        label=row["label"],
-        screenshot=row["screenshot"],
-        door=row["door"],
-        asked_by=row["asked_by"],
-        asker=row["asker"],
         scope=GrantScope(row["scope"], row["scope_said"]),
         remember=row["offered"],
         timeout_ms=row["expires_ms"] - row["created_ms"],
         volatile=json.loads(row["volatile"]),
     )
     return AskedApproval(
-        seq=row["seq"],
-        id=row["id"],
-        state=row["state"],
-        created_ms=row["created_ms"],
-        expires_ms=row["expires_ms"],
+        **{name: row[name] for name in _ROW_COLUMNS},
         request=request,
-        answered_ms=row["answered_ms"],
-        answered_by=row["answered_by"],
-        note=row["note"],
         data=json.loads(row["data"]) if row["data"] else None,
-        remember=row["remember"],
-        consumed_ms=row["consumed_ms"],
-        mailbox=row["mailbox"],
         may_change=tuple(json.loads(row["may_change"])),
     )
 
@@ -357,15 +306,9 @@ class Answer:
 
     @classmethod
     def of(cls, approval: AskedApproval) -> Answer:
-        return cls(
-            approval.id,
-            approval.state,
-            approval.answered_by or "",
-            approval.note or "",
-            approval.data,
-            approval.remember,
-            approval.may_change,
-        )
+        by, note = approval.answered_by or "", approval.note or ""
+        more = (approval.data, approval.remember, approval.may_change)
+        return cls(approval.id, approval.state, by, note, *more)
 
     @property
     def approved(self) -> bool:
@@ -392,17 +335,9 @@ class Answer:
 GRANT_TABLES = (
     f"""
     CREATE TABLE grants (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
-        scope TEXT NOT NULL,
-        device TEXT NOT NULL,
-        asker TEXT NOT NULL,
-        asked_by TEXT NOT NULL,
-        said TEXT NOT NULL,
-        granted_by TEXT NOT NULL,
-        times INTEGER NOT NULL,
-        used INTEGER NOT NULL DEFAULT 0,
-        ended_ms INTEGER,
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
+        device TEXT NOT NULL, asker TEXT NOT NULL, asked_by TEXT NOT NULL, said TEXT NOT NULL,
+        granted_by TEXT NOT NULL, times INTEGER NOT NULL, used INTEGER NOT NULL DEFAULT 0, ended_ms INTEGER,
         {COLUMNS}
     ) STRICT;
     CREATE INDEX grants_by_scope ON grants (scope, device, asker)
@@ -463,16 +398,10 @@ class Grant:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "id": self.id,
-            "sentence": str(self),
-            "said": self.sentence,
-            "device": self.device,
-            "asked_by": self.asked_by,
-            "granted_by": self.granted_by,
-            "times": self.times,
-            "left": self.left,
+            "id": self.id, "sentence": str(self), "said": self.sentence, "device": self.device,
+            "asked_by": self.asked_by, "granted_by": self.granted_by, "times": self.times, "left": self.left,
             "until": iso_time(self.until_ms),
-        }
+        }  # fmt: skip
 
 
 def grant_id(approval: str) -> str:

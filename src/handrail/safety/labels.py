@@ -45,6 +45,7 @@ _NAMED = re.compile(
     r"(?:LATIN (?:SMALL |CAPITAL )?LETTER (?:SMALL CAPITAL |DOTLESS )?|REGIONAL INDICATOR SYMBOL LETTER )"
     r"([A-Z])"
 )
+_YES_SIGNS = frozenset(" \ufe0f✓✔☑✅👍👌🆗➔➜➡→⮕▶►⏎↵")
 _SIGNS = str.maketrans("@$¥€£¢!|", "asyelcll")
 _AS_LETTER = re.compile(r"[@$¥€£]+(?=[^\W\d_])|(?<=[^\W\d_])(?:[@$¥€£¢!|]+(?=[^\W\d_])|[@$¥€]+(?!\s*\d))")
 """Signs that stand for letters: before one, between two or at the end of a word, not beside an amount."""
@@ -344,9 +345,11 @@ def _respaced(label: str) -> str:
 
 @lru_cache(maxsize=4_000)
 def is_answer(label: str) -> bool:
-    """True for a label that only says yes to the text beside it, and for an empty one."""
+    """True for a label that only says yes to the text beside it, and for one without words."""
     forms = map(compact, readings(strip_marks(label)))
-    return not label or any(key == "yes" for form in forms for _, key in _Words.load().meanings(form))
+    return set(label) <= _YES_SIGNS or any(
+        key == "yes" for form in forms for _, key in _Words.load().meanings(form)
+    )
 
 
 @lru_cache(maxsize=4_000)

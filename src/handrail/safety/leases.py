@@ -31,18 +31,9 @@ TTL_MS = 30_000
 LEASE_TABLES = (
     """
     CREATE TABLE leases (
-        device TEXT NOT NULL,
-        rank INTEGER NOT NULL,
-        token TEXT NOT NULL UNIQUE,
-        id TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        label TEXT NOT NULL,
-        door TEXT NOT NULL,
-        pid INTEGER,
-        process TEXT,
-        place TEXT NOT NULL,
-        since_ms INTEGER NOT NULL,
-        until_ms INTEGER,
+        device TEXT NOT NULL, rank INTEGER NOT NULL, token TEXT NOT NULL UNIQUE, id TEXT NOT NULL,
+        kind TEXT NOT NULL, label TEXT NOT NULL, door TEXT NOT NULL, pid INTEGER, process TEXT,
+        place TEXT NOT NULL, since_ms INTEGER NOT NULL, until_ms INTEGER,
         PRIMARY KEY (device, rank)
     ) STRICT
     """,

@@ -233,6 +233,7 @@ def _sha256(text: str) -> str:
 
 _MOST_TEXTS = 8  # inside one element; a touchable box with more is a page, not a button
 _AROUND = 600  # characters; what is longer is a page
+_LABEL = 40  # characters; what is longer is no label
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,15 +332,27 @@ def _plain_texts(screen: Screen, box: Node, until: Node | None = None) -> Iterat
             return
         if each.order < skipped:
             continue
-        if touchable(each) or each.scrollable:
+        if (touchable(each) or each.scrollable) and not _is_prose(each):
             skipped = each.end
         else:
             yield from _own_texts(each)
 
 
+def _is_prose(node: Node) -> bool:
+    """A text that takes touches for its links, or a field that nobody can write into: no button's label."""
+    if node.role == "text_field":
+        return _is_locked(node)
+    words, is_text = node.shown_text, node.role == "text_view" and not node.children
+    return is_text and (len(words) > _LABEL or words.endswith(("?", "？", "؟")))
+
+
+def _is_locked(field: Node) -> bool:
+    return not field.enabled or "read-only" in field.state_description
+
+
 def _own_texts(node: Node) -> Iterator[str]:
     """The content of a field is not its name: a letter with "pay" in it is not a payment."""
-    own = "" if node.role == "text_field" else node.shown_text
+    own = "" if node.role == "text_field" and not _is_locked(node) else node.shown_text
     hidden = clean(node.text) if node.password else ""
     for text in (own, node.description, node.hint_text, node.tooltip_text):
         if (cleaned := clean(text)) and cleaned != hidden:

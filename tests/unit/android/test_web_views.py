@@ -117,6 +117,8 @@ def test_a_page_that_is_somewhere_else_is_not_believed() -> None:
         ]
 
     assert is_trusted(seen, root, look(*rows(0)))
+    wide = [[*line[:7], 8 + 4 * (line[7] - 8), *line[8:]] for line in rows(0)]
+    assert is_trusted(seen, root, look(*wide)), "a page boxes the paragraph, accessibility its words"
     assert not is_trusted(seen, root, look(*rows(30)))
     assert not is_trusted(seen, root, look(*rows(0), view=[200, 640, 2.5, 1, 0, 0, 200]))
 

@@ -130,6 +130,13 @@ def test_keys_together_are_judged_by_what_they_could_press(keys: str) -> None:
     assert needs_fresh_screen(action) or action.presses is Pressed.UNKNOWN
 
 
+@each("keys", ["tab+enter", "down+enter", "enter+enter", "enter+space", "tab+a"])
+def test_the_second_of_two_keys_presses_whatever_the_first_has_put_the_focus_on(keys: str) -> None:
+    action = action_from({"type": "press_keys", "keys": keys})
+    assert isinstance(action, PressKeys)
+    assert {"Pay", "Save"} <= set(texts(pressed_by_keys(*action.names), screen("Pay")))
+
+
 @each("keys", ["ctrl+shift", "ctrl+left", "back+home"])
 def test_keys_that_only_move_or_leave_press_nothing(keys: str) -> None:
     action = action_from({"type": "press_keys", "keys": keys})

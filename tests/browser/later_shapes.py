@@ -1,0 +1,98 @@
+# ruff: noqa: E501  (pages are written as they are sent)
+"""Pages of a third round, by families that the generator and the other invented pages do not have."""
+
+from __future__ import annotations
+
+from tests.browser.stranger_shapes import (
+    BOX,
+    FIELD,
+    FOCUS,
+    FOCUS_G,
+    POST,
+    B,
+    G,
+    at,
+    key,
+    keys,
+    shape,
+    tap,
+    typed,
+    value,
+)
+
+THROUGH = (
+    shape("a frame of another site in a frame that lets presses through", f"<button {G} onclick=pay() style='{BOX}'>Show more</button><iframe src=/inner style='{BOX}; border: 0; pointer-events: none'></iframe>", tap(), inner="<body style='margin: 0'><iframe sandbox srcdoc='<p>@L' style='border: 0'></iframe>"),
+    shape("an inert frame of another site", f"<button {G} onclick=pay() style='{BOX}'>Show more</button><iframe inert sandbox srcdoc='<p>@L' style='{BOX}; border: 0'></iframe>", at(100, 50)),
+    shape("a frame of another site in an inert box", f"<button {G} onclick=pay() style='{BOX}'>Show more</button><div inert><iframe sandbox srcdoc='<p>@L' style='{BOX}; border: 0'></iframe></div>", at(100, 50)),
+    shape("a frame of another site behind a clear button", f"<iframe sandbox srcdoc='<p>@L' style='{BOX}; border: 0'></iframe><button {G} onclick=pay() style='{BOX}; opacity: 0.01'>Show more</button>", at(100, 50)),
+    shape("a frame of another site behind a button without a ground", f"<iframe sandbox srcdoc='<p>@L' style='{BOX}; border: 0'></iframe><button {G} aria-label='Show more' onclick=pay() style='{BOX}; background: none; border: 0'></button>", at(100, 50)),
+    shape("words that a style of something elsewhere draws over it", f"<style>#w::before {{ content: '@L'; position: absolute; left: 9px; top: 9px; pointer-events: none; z-index: 2 }}</style><button {G} onclick=pay() style='{BOX}'>Show more</button><p style='height: 300px'></p><p>Far <i id=w></i></p>", at(100, 80)),
+    shape("words that hang out of their box over it", f"<button {G} onclick=pay() style='{BOX}'>Show more</button><span style='position: absolute; left: 500px; top: 9px; width: 10px; text-indent: -490px; white-space: nowrap; pointer-events: none'>@L</span>", at(100, 80)),
+    shape("a popover over an open dialog", f"<dialog id=d style='{BOX}; margin: 0; padding: 0; border: 0'><button {G} onclick=pay() style='{BOX}'>Show more</button></dialog><div popover=manual id=p style='{BOX}; margin: 0; border: 0'>@L</div><script>d.showModal(); p.showPopover()</script>", tap()),
+    shape("words that a style draws in the middle of a question", f"<style>.q::before {{ content: '@L?' }}</style><div role=dialog aria-modal=true><p>Shall we? <b class=q></b></p><button {G} onclick=pay()>OK</button></div>", tap("OK")),
+    shape("words of a far field's hint over it", f"<button {G} onclick=pay() style='{BOX}'>Show more</button><input placeholder='@L' style='position: absolute; left: 9px; top: 9px; border: 0; pointer-events: none'>", at(100, 80)),
+)  # fmt: skip
+DRAWN = tuple(
+    shape(f"usually not drawn: {name}", f"<div style='padding: 20px'>{body}</div>", tap("Continue"))
+    for name, body in (
+        ("a rule's style", f"<style>hr::before {{ content: '@L' }} hr {{ overflow: visible; height: auto }}</style><button {G} onclick=pay() aria-label=Continue><hr></button>"),
+        ("a rule's child", f"<button {G} onclick=pay() aria-label=Continue><hr id=h style='height: auto'></button><script>h.append('@L')</script>"),
+        ("a title", f"<button {G} onclick=pay() aria-label=Continue><title style='display: block'>@L</title></button>"),
+        ("a style", f"<button {G} onclick=pay() aria-label=Continue><style style='display: block'>@L</style></button>"),
+        ("a script", f"<button {G} onclick=pay() aria-label=Continue><script type=text/plain style='display: block'>@L</script></button>"),
+        ("a list of data", f"<button {G} onclick=pay() aria-label=Continue><datalist id=h style='display: block'></datalist></button><script>h.append('@L')</script>"),
+        ("a template", f"<button {G} onclick=pay() aria-label=Continue><template id=h style='display: block'></template></button><script>h.append('@L')</script>"),
+        ("a meta", f"<style>meta {{ display: block }} #m::before {{ content: '@L' }}</style><button {G} onclick=pay() aria-label=Continue><meta id=m name=a></button>"),
+        ("a source", f"<style>#m::before {{ content: '@L' }} #m {{ display: inline }}</style><button {G} onclick=pay() aria-label=Continue><source id=m></button>"),
+        ("a place to break", f"<style>wbr::before {{ content: '@L' }}</style><button {G} onclick=pay() aria-label=Continue><wbr></button>"),
+        ("a break", f"<style>br {{ content: '' }} br::after {{ content: '@L' }}</style><button {G} onclick=pay() aria-label=Continue><br></button>"),
+        ("options of a list", f"<div role=button {G} onclick=pay() aria-label=Continue><select size=2 disabled style='pointer-events: none'><option selected>One<option>@L</select></div>"),
+        ("a group of options", f"<div role=button {G} onclick=pay() aria-label=Continue><select size=2 disabled style='pointer-events: none'><optgroup label='@L'><option>One</select></div>"),
+        ("a hint of a text area", f"<div role=button {G} onclick=pay() aria-label=Continue><textarea disabled placeholder='@L' style='pointer-events: none'></textarea></div>"),
+        ("a symbol used twice", f"<svg width=0 height=0><defs><text id=t y=15>@L</text><g id=u><use href=#t /></g></defs></svg><button {G} onclick=pay() aria-label=Continue><svg width=160 height=20><use href=#u /></svg></button>"),
+        ("a box's style", f"<style>#c {{ appearance: none }} #c::before {{ content: '@L' }}</style><input type=checkbox id=c {G} onclick=pay() aria-label=Continue>"),
+        ("a picker's sign", f"<style>#s, #s::picker(select) {{ appearance: base-select }} #s::picker-icon {{ content: '@L' }}</style><select id=s {G} onclick=pay() aria-label=Continue><option>One</select>"),
+        ("a name by a style that counts", f"<style>#v {{ counter-reset: a 1 }} @counter-style w {{ system: extends decimal; prefix: '@1 '; suffix: '' }} #v::before {{ content: counter(a, w) }} #v::after {{ content: ' @2' }}</style><button id=v {G} onclick=pay() aria-label=Continue></button>"),
+        ("an output", f"<output role=button tabindex=0 {G} onclick=pay() aria-label=Continue>@L</output>"),
+        ("a legend", f"<fieldset role=button tabindex=0 {G} onclick=pay() aria-label=Continue><legend>@L</legend></fieldset>"),
+        ("a caption", f"<table role=button tabindex=0 {G} onclick=pay() aria-label=Continue><caption>@L</caption><tr><td>x</table>"),
+        ("a closed part", f"<div role=button tabindex=0 {G} onclick=pay() aria-label=Continue><details><summary style='pointer-events: none'>@L</summary></details></div>"),
+        ("words of an older browser", f"<button {G} onclick=pay() aria-label=Continue><marquee>@L</marquee></button>"),
+    )
+)  # fmt: skip
+ACTING = (
+    shape("a button in a link", f"<a href=/guarded {G} aria-label='@L'><button style='{BOX}'>Show more</button></a>", at(60, 30)),
+    shape("a button in a link beside its words", f"<a href=/guarded {G} style='display: block'>@L <button>Show more</button></a>", tap()),
+    shape("a summary in a link", f"<a href=/guarded {G} style='display: block'>@L <details><summary>Show more</summary></details></a>", tap()),
+    shape("a button of a form in a link", f"<form action=/fine><a href=/guarded {G} style='display: block'>@L <button type=button>Show more</button></a></form>", tap()),
+    shape("a field in a link", f"<a href=/guarded {G} style='display: block'>@L {FIELD}</a>", tap("Voucher")),
+    shape("typed into a field in a link", f"<a href=/guarded {G} style='display: block'>@L {FIELD}</a>", typed("x")),
+    shape("a box in a link", f"<a href=/guarded {G} style='display: block'>@L <input type=checkbox aria-label=Voucher></a>", tap("Voucher")),
+    shape("a list in a link", f"<a href=/guarded {G} style='display: block'>@L <select aria-label=Voucher><option>One</select></a>", tap("Voucher")),
+    shape("an option of a list that sends its form", f"<form id=o {POST}><select size=3 aria-label=Voucher onchange='o.requestSubmit(g)'><option>One<option>Two</select><button id=g {G}>@L</button></form>", tap("Two")),
+    shape("an option of a list that sends its form, at a point", f"<form id=o {POST}><select size=3 style='{BOX}; font-size: 24px' aria-label=Voucher onchange='o.requestSubmit(g)'><option>One<option>Two</select><button id=g {G} style='position: absolute; top: 300px'>@L</button></form>", at(60, 40)),
+    shape("a label of a radio that sends its form", f"<form id=o {POST}><input type=radio id=f onchange='o.requestSubmit(g)'><label for=f>Voucher</label><button id=g {G}>@L</button></form>", tap("Voucher")),
+    shape("the cross of a search that sends its form", f"<form id=o {POST}><input type=search value=abc style='{BOX}' aria-label=Voucher onsearch='o.requestSubmit(g)'><button id=g {G} style='position: absolute; top: 300px'>@L</button></form>", at(150, 50), *(at(x, 50) for x in (270, 280, 288, 292))),
+    shape("a menu key", f"<button id=g {G} oncontextmenu=pay()>@L</button>", key("menu"), focus=FOCUS_G),
+    shape("a menu by shift and F10", f"<button id=g {G} oncontextmenu=pay()>@L</button>", keys("shift", "KEYCODE_F10"), focus=FOCUS_G),
+    shape("a menu key on a link", f"<a href=# id=g {G} oncontextmenu=pay()>@L</a>", key("KEYCODE_MENU"), focus=FOCUS_G),
+    shape("a radio behind one that nobody sees", f"<input type=radio name=r id=f checked aria-label=One><input type=radio name=r style='display: none' aria-label=Two><input type=radio name=r {G} onclick=pay() aria-label='@L'>", key("down"), focus=FOCUS),
+    shape("a radio behind an inert one", f"<input type=radio name=r id=f checked aria-label=One><input type=radio name=r inert aria-label=Two><input type=radio name=r {G} onclick=pay() aria-label='@L'>", key("right"), focus=FOCUS),
+    shape("an option behind a hidden one", f"<select id=f aria-label=Voucher onchange='this.selectedIndex == 2 && pay()'><option>One<option hidden>Two<option {G}>@L</select>", key("down"), focus=FOCUS),
+    shape("an option behind one without a box", f"<select id=f aria-label=Voucher onchange='this.selectedIndex == 2 && pay()'><option>One<option style='display: none'>Two<option {G}>@L</select>", key("down"), focus=FOCUS),
+    shape("a space in an editable summary", f"<details><summary id=g {G} onclick=pay()>@L <b id=f contenteditable>x</b></summary></details>", {"type": "press_key", "key": "space"}, focus=FOCUS),
+    shape("a space typed in an editable summary", f"<details><summary id=g {G} onclick=pay()>@L <b id=f contenteditable aria-label=Voucher role=textbox>x</b></summary></details>", typed("a b")),
+    shape("a space in an editable button", f"<button id=g {G} onclick=pay()>@L <b id=f contenteditable>x</b></button>", {"type": "press_key", "key": "space"}, focus=FOCUS),
+    shape("a command of a button", f"<dialog id=d><button id=g {G} autofocus onclick=pay()>@L</button></dialog><button commandfor=d command=show-modal style='{BOX}'>Show more</button>", tap(), key("enter")),
+    shape("a popover of a button, then two spaces", f"<div popover id=p><button id=g {G} autofocus onclick=pay()>@L</button></div><button id=f popovertarget=p>Show more</button>", keys("space", "space"), focus=FOCUS),
+    shape("handlers of an editable page", f"<div contenteditable id=f style='{BOX}'>x</div>{B}<script>document.onkeydown = (e) => e.key === 'Enter' && g.click()</script>", key("enter"), focus=FOCUS),
+    shape("a formaction of an image", f"<form action=/fine>{FIELD}<input type=image alt='@L' formaction=/guarded formmethod=post src=/x.png {G}></form>", key("enter"), focus=FOCUS),
+    shape("an area of a drawing's link", f"<svg width=300 height=100 style='{BOX}'><a href=/guarded {G} aria-label='@L'><rect width=300 height=100 fill=white /></a><text y=30 pointer-events=none>Show more</text></svg>", at(200, 80)),
+    shape("a legend's label", f"<label for=g style='{BOX}'><legend>Show more</legend></label><button id=g {G} onclick=pay() hidden>@L</button>", at(60, 30)),
+    shape("a file that sends its form", f"<form id=o {POST}><input type=color id=f aria-label=Voucher onchange='o.requestSubmit(g)'><button id=g {G}>@L</button></form>", value("#ff0000")),
+    shape("a number set by its own step", f"<form id=o {POST}><input type=number id=f aria-label=Voucher onchange='o.requestSubmit(g)' value=1><button id=g {G}>@L</button></form>", key("up"), focus=FOCUS),
+    shape("an undo that chooses", f"{FIELD}{B}<script>document.addEventListener('beforeinput', (e) => e.inputType.startsWith('history') && g.click())</script>", typed("abc"), keys("ctrl", "z")),
+    shape("a dragged thing dropped on a label of it", f"<div draggable=true style='position: absolute; left: 0; top: 200px; width: 90px; height: 40px'>Voucher</div><div id=g {G} ondragover='event.preventDefault()' ondrop=pay() style='{BOX}'>@L</div>", {"type": "drag", "from": {"x": 40, "y": 220}, "to": {"x": 60, "y": 40}}),
+    shape("dropped where a frame lets it through", f"<div draggable=true style='position: absolute; left: 0; top: 200px; width: 90px; height: 40px'>Voucher</div><div id=g {G} ondragover='event.preventDefault()' ondrop=pay() style='{BOX}' aria-label=Basket><span style='pointer-events: none' aria-hidden=true>@L</span></div>", {"type": "drag", "from": {"x": 40, "y": 220}, "to": {"x": 60, "y": 80}}),
+)  # fmt: skip
+LATER = THROUGH + DRAWN + ACTING
