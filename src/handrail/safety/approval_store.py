@@ -66,8 +66,9 @@ TABLES = (
         seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
         state TEXT NOT NULL DEFAULT 'pending', created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,
         kind TEXT NOT NULL, capability TEXT NOT NULL, instruction TEXT NOT NULL,
-        reason TEXT NOT NULL, why TEXT NOT NULL, action TEXT NOT NULL, digest TEXT NOT NULL, device TEXT NOT NULL, fingerprint TEXT NOT NULL, label TEXT NOT NULL,
-        screenshot TEXT, door TEXT NOT NULL, asked_by TEXT NOT NULL, offered TEXT NOT NULL,
+        reason TEXT NOT NULL, why TEXT NOT NULL, action TEXT NOT NULL, digest TEXT NOT NULL,
+        device TEXT NOT NULL, fingerprint TEXT NOT NULL, label TEXT NOT NULL, screenshot TEXT,
+        door TEXT NOT NULL, asked_by TEXT NOT NULL, offered TEXT NOT NULL,
         token_hash TEXT NOT NULL, mailbox TEXT, answered_ms INTEGER, answered_by TEXT, note TEXT, data TEXT,
         remember TEXT, consumed_ms INTEGER
     ) STRICT;

@@ -34,6 +34,10 @@ LONGEST = 200
 """Characters of two contents that are compared."""
 SURVIVES = 0.5
 """Share of a text that must remain for the new text to count as derived from it."""
+WHOLE_RUN = 4
+"""Characters in a row that two texts hardly share by chance."""
+SPREAD = 2
+"""How many times as long a text gets by a separator between any two characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +115,11 @@ def is_derived_from(old: str, new: str) -> bool:
     before, after = old[:LONGEST], new[:LONGEST]
     if not before or not after:
         return False
-    same = sum(
-        block.size for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
-    )
-    return same >= SURVIVES * min(len(before), len(after))
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    if sum(block.size for block in blocks) < SURVIVES * min(len(before), len(after)):
+        return False
+    # A long text has the letters of a short one somewhere, in any order that is asked for.
+    return len(after) <= SPREAD * len(before) or max(block.size for block in blocks) >= WHOLE_RUN
 
 
 def is_subsequence(rest: str, text: str) -> bool:
