@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.doors import HANDRAIL, MARK, Mcp, adb_server, end_descendants, phone, their_place  # noqa: E402
+
 from handrail.mcp_server.server import INSTRUCTIONS, listed_tool  # noqa: E402
 from handrail.mcp_server.tools import PROFILES, tools_of_profile  # noqa: E402
 
