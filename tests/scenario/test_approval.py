@@ -207,7 +207,7 @@ def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_pat
             )
             [one] = await asked(w)
             assert one.request.reason == "I sign in"
-            code, said = await command(tmp_path, "approve", one.id, "--data", "774411")
+            code, said = await command(tmp_path, "approve", one.id, "--data", "7744112235")
             assert code == 0, said
             done = await asking
             assert done.success, done.to_json()
@@ -216,11 +216,11 @@ def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_pat
             assert re.fullmatch(r"\$\{secret:\w+\}", placeholder)
             typed = await w.session.type_text(placeholder, target={"id": "customer"})
             assert typed.success, typed.to_json()
-            assert "774411" in w.phone.dump()
-            assert "774411" not in typed.to_json() + done.to_json()
+            assert "7744112235" in w.phone.dump()
+            assert "7744112235" not in typed.to_json() + done.to_json()
             seen = await w.session.get_ui_tree()
-            assert "774411" not in seen.to_json()
-        assert found_in(tmp_path, "774411") == []
+            assert "7744112235" not in seen.to_json()
+        assert found_in(tmp_path, "7744112235") == []
 
     play_live(story())
 

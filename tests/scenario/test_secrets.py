@@ -16,7 +16,7 @@ from tests.scenario.world import FastClock, World, play, world
 
 ASYNC_RUNNER = play
 
-PIN = "470815"
+PIN = "4708150926"
 NASTY = "pa ss\"w'o$rd&<1>"
 SHOWN = "lantern"
 """The bank's login page says it in plain words."""
