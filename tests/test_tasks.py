@@ -14,6 +14,7 @@ ROOTS = {
 STARTERS = {"create_task", "ensure_future"}
 ELSEWHERE = {
     "browser/process.py": (1, "the end of a process that it has just started, waited for with a limit"),
+    "handrail_maestro/recording.py": (1, "a recording, which stopRecording or the end of its flow stops"),
     "handrail_eval/lint.py": (1, "a TaskGroup: seeds of one template"),
     "handrail_eval/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "handrail_eval/run.py": (1, "a TaskGroup: one run that fails ends the others"),
