@@ -49,12 +49,11 @@ async def scroll_to(stage: Stage, action: ScrollTo) -> Outcome:
     snapshot = await fresh_snapshot(stage)
     if isinstance(action.target, Selector) and action.target.handle:
         stage.screens.registry.resolve(action.target.handle)  # raises for a stale ref before anything moves
-    is_free = (
-        "direction" not in action.model_fields_set
-    )  # where it lies was not said, so the surface may know
-    if is_free and not is_in_view(stage.screens, action.target):
-        snapshot = await stage.input.bring_into_view(action.target) or snapshot
-    search = ScrollSearch(stage, action, snapshot)
+    brought = None
+    if "direction" not in action.model_fields_set and not is_in_view(stage.screens, action.target):
+        brought = await stage.input.bring_into_view(action.target)  # the surface may know where it lies
+    search = ScrollSearch(stage, action, brought or snapshot)
+    search.is_brought = brought is not None
     node = await search.run()
     stage.run.aims["target"] = aim_at(stage.screens, action.target, node)
     verification = verified_by_read_back("visible", f"{action.target} is visible")
@@ -63,6 +62,9 @@ async def scroll_to(stage: Stage, action: ScrollTo) -> Outcome:
 
 class ScrollSearch:
     """One search through one container."""
+
+    is_brought = False
+    """The surface has brought the target into view: nothing more of it will come there."""
 
     def __init__(self, stage: Stage, action: ScrollTo, snapshot: UiSnapshot) -> None:
         self.stage = stage
@@ -80,7 +82,7 @@ class ScrollSearch:
         return scroller_for(screen, direction)
 
     async def run(self) -> Node:
-        while not (node := self._first_reachable_match()):
+        while not (node := self._first_reachable_match(cut=self.is_brought)):
             before = self.snapshot
             is_last = self.scrolls == self.action.max_scrolls
             if is_last or not await self._scroll_once():
