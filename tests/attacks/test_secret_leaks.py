@@ -37,7 +37,7 @@ def test_drawn_moves_after_a_secret_tell_nothing_of_it(tmp_path: Path, package: 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(12))
 def test_long_rows_of_moves_tell_nothing_of_a_secret(tmp_path: Path, number: int) -> None:
-    attack(tmp_path, PACKAGE, SEED + number, lives=3, moves=25, helper=("none", "u2")[number % 2])
+    attack(tmp_path, PACKAGE, SEED + number, lives=3, moves=25, helper=("none", "u2", "handrail")[number % 3])
 
 
 def attack(home: Path, package: str, seed: int, *, lives: int, moves: int, helper: Any = "none") -> None:

@@ -1,4 +1,4 @@
-"""Stop at random moments while real programs act on one phone by five doors; the phone's own log judges.
+"""Stop at random moments while real programs act on one phone by six doors; the phone's own log judges.
 
 python -m tests.attacks.test_stop_real_doors --moments 200 --seed 1
 """
@@ -57,6 +57,7 @@ def agents(place: Lodging, desk: Desk, python: InProcess, mcp: Mcp) -> dict[str,
         "mcp": lambda draw: mcp.act(dict(draw.choice(ACTIONS))),
         "cli": lambda draw: place.command("swipe", draw.choice(("up", "down"))),
         "flow": lambda _: place.command("run", str(flow)),
+        "agent": lambda draw: place.command("agent", "Look", "--model", f"random:{draw.randrange(10**6)}"),
     }
 
 
@@ -95,11 +96,11 @@ async def campaign(home: Path, moments: int, seed: int) -> tuple[Counter[str], i
 
 
 @pytest.mark.slow
-def test_real_programs_at_five_doors_deliver_nothing_after_a_stop(tmp_path: Path) -> None:
+def test_real_programs_at_six_doors_deliver_nothing_after_a_stop(tmp_path: Path) -> None:
     tried, inputs, wrong = play_live(campaign(tmp_path, 12, 1))
     assert not wrong, "\n".join(wrong)
     assert inputs > 24
-    assert len(tried) == 5, tried
+    assert len(tried) == 6, tried
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from handrail.flow.evidence import ReportEvidence
 from handrail.flow.run import FlowRunner
 from handrail.runtime import Runtime
 from tests.attacks.echo_app import Main
-from tests.attacks.leak_judge import boxes_with, leaks_in, leaks_in_files
+from tests.attacks.leak_judge import boxes_with, is_uniform, leaks_in, leaks_in_files, without_pictures
 from tests.attacks.leak_moves import ALLOW_ALL, PACKAGE, Siege, begin, siege
 from tests.scenario.world import play, until
 
@@ -243,3 +243,18 @@ async def test_the_report_of_a_flow_tells_nothing_and_its_when_asks_nothing(tmp_
     assert HIDDEN in page
     assert not leaks_in(re.sub(r"base64,[\w+/=]+", "", page), VALUE)
     assert not leaks_in_files(tmp_path / "home", VALUE)
+
+
+@pytest.mark.parametrize("helper", ["none", "handrail"])
+async def test_a_toast_is_in_no_picture_wherever_it_is_drawn(tmp_path: Path, helper: str) -> None:
+    async with siege(tmp_path, VALUE, helper=helper, speed=3) as s, s.opened():
+        await begin(s, PACKAGE)
+        await s.session.run({"type": "tap", "target": {"text": "Toast"}}, settle="none")
+        taken = await s.session.run({"type": "screenshot"})
+        [png] = without_pictures(taken.to_dict())[1]
+        assert s.phone.systemui.toast, "it is gone: nothing is tested"
+        shown = [view for view in s.phone.systemui.toast_window.views() if VALUE in view.text]
+        assert shown
+        for view in shown:
+            left, top, right, bottom = map(round, view.clip)
+            assert is_uniform(png, (left, top, right, bottom), s.phone.display.width)

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.attacks.leak_judge import leaks_in
 from tests.browser.conftest import Play
 from tests.browser.stage import Stage, proved
 
@@ -218,6 +219,41 @@ def test_a_secret_reaches_the_page_and_no_answer(play: Play) -> None:
         assert "tr0ub4dor" not in typed.to_json() + await stage.ui()
         picture = await stage.act("screenshot", marks=True)
         assert picture.success, picture.to_json()
+
+    play(story)
+
+
+MIRRORS = {
+    "<button id=a>Go</button>": "a.setAttribute('aria-label', v)",
+    "<button id=b aria-label=Go></button>": "b.textContent = v",
+    "<p id=c aria-hidden=true></p>": "c.textContent = v",
+    "<style>#d::before { content: attr(x) }</style><p id=d>.</p>": "d.setAttribute('x', v)",
+    "<select id=e><option>a</select>": "e.options[0].textContent = v",
+    "<svg width=400 height=40><text id=f y=20></text></svg>": "f.textContent = v",
+    "<input id=g>": "g.placeholder = v",
+    "<input id=h type=button>": "h.value = v",
+    "<p id=i></p>": "i.innerHTML = [...v].map(l => `<b>${l}</b>`).join('')",
+    "<img id=j width=300 height=30 src=data:,>": "j.alt = v",
+    "<div id=k contenteditable></div>": "k.textContent = v",
+    "<iframe id=l></iframe>": "l.srcdoc = v",
+    "<p>x</p>": "document.title = v; location.hash = v",
+    "<p>y</p>": "console.log(v); setTimeout(() => { throw new Error(v) })",
+}
+"""Elements of a page, and how each repeats what is typed."""
+
+
+def test_what_a_page_repeats_of_a_secret_is_told_nowhere(play: Play) -> None:
+    async def story(stage: Stage) -> None:
+        value = "Qz7#Kp2!vX9+m"
+        stage.runtime.secrets.add("PIN", value)
+        copies = "; ".join(MIRRORS.values())
+        field = "<input aria-label=Code oninput='copy(this.value)'>"
+        await stage.show(f"{field}{''.join(MIRRORS)}<script>function copy(v) {{ {copies} }}</script>")
+        answers = [await stage.act("type_text", text="${secret:PIN}", target={"text": "Code"})]
+        answers += [await stage.act("get_ui_tree", format="full"), await stage.act("get_state")]
+        answers += [await stage.act("get_logs"), await stage.act("what_changed"), await stage.tap("Nowhere")]
+        assert await stage.js("i.textContent + document.title") == value * 2
+        assert leaks_in(" ".join(answer.to_json() for answer in answers) + await stage.ui(), value) == []
 
     play(story)
 

@@ -17,7 +17,7 @@ from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import HideKeyboard, PressKey
-from handrail.protocol.keys import HELD, KeyEffect, effect_of_chord, effect_of_key, types_only
+from handrail.protocol.keys import ANYWHERE, HELD, KeyEffect, effect_of_chord, effect_of_key, types_only
 from handrail.protocol.target import Point as PointTarget
 from handrail.protocol.target import Selector
 from handrail.protocol.traits import Pressed
@@ -367,13 +367,11 @@ def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
 
 
 def pressed_by_keys(*keys: str) -> PressedNodes:
-    """The focused node, if this key, or these together, have an effect on it.
-
-    Where two are struck, the first may move the focus anywhere.
-    """
+    """The focused node, if it is affected. The first of two may move the focus; some act wherever it is."""
     effect, struck = effect_of_chord(keys), [key for key in keys if key not in HELD]
     before, pressed = {effect_of_key(key) for key in struck[:-1]}, _pressed_by_effect(effect)
-    if before & {KeyEffect.MOVES, KeyEffect.PRESSES} and effect in (KeyEffect.PRESSES, KeyEffect.TYPES):
+    moved = not before.isdisjoint((KeyEffect.MOVES, KeyEffect.PRESSES))
+    if (moved and effect in (KeyEffect.PRESSES, KeyEffect.TYPES)) or not ANYWHERE.isdisjoint(keys):
         pressed = _pressed_by_either(pressed, pressed_by_text("\t"))
     return _then_anything(pressed) if KeyEffect.PRESSES in before else pressed
 

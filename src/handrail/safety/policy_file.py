@@ -132,7 +132,9 @@ class _Reading:
         if values["verdict"] != "allow":
             parts = [part.for_limit() for part in parts]
         parts.sort(key=lambda part: part.key.needs_screen)  # what the act alone tells is cheaper to ask
-        values["name"] = values.get("name") or f"rule {at + 1}"
+        name, earlier = values.get("name") or f"rule {at + 1}", self._data["rule"][:at]
+        is_taken = any(rule.get("name") == name for rule in earlier)  # an answer is to one rule
+        values["name"] = f"{name} (rule {at + 1})" if is_taken else name
         return Rule(**values, line=line, parts=tuple(parts))
 
     def _texts(self, table: Mapping[str, Any], key: str, path: str) -> list[str]:

@@ -181,7 +181,9 @@ def redacted(raw: Screen, hidden: Mapping[int, str], redact: RedactNode) -> Scre
     shown.root = shown.nodes[raw.root.order]
     shown.active = shown.nodes[raw.active.order] if raw.active is not None else None
     shown.raw = raw
-    shown.boxes = tuple(dict.fromkeys(raw.nodes[order].bounds for order in changes))
+    boxes = dict.fromkeys(raw.nodes[order].bounds for order in changes)
+    foot = raw.bounds._replace(top=raw.bounds.bottom - 1)  # a toast is put there: nobody tells its place
+    shown.boxes = tuple(raw.bounds if box == foot else box for box in boxes)
     return shown
 
 
@@ -445,13 +447,10 @@ class DeviceSecrets:
             return {self.clean(key): self.clean(inner, numbers=numbers) for key, inner in value.items()}
         if isinstance(value, list | tuple):
             return type(value)([self.clean(inner, numbers=numbers) for inner in value])
-        if (
-            isinstance(value, DeviceReport)
-            and self._clipboard[0]
-            and self._clipboard[0] in value.details.values()
-        ):
-            pieces = map(self.redact, value.text.split(self._clipboard[0]))
-            return DeviceReport(self._clipboard[1].join(pieces), self.clean(value.details))
+        copied, shown = self._clipboard
+        if isinstance(value, DeviceReport) and copied and copied in value.details.values():
+            pieces = map(self.redact, value.text.split(copied))
+            return DeviceReport(shown.join(pieces), self.clean(value.details))
         parts = _WORDS.get(type(value), ())
         if not parts or not is_dataclass(value) or isinstance(value, type):
             return value
@@ -672,11 +671,8 @@ class DeviceSecrets:
         if node is not None and typed.arrived:
             self._own.pop((node.package_name, location_of(node).field), None)
             spot = self._clean_spot(location_of(node))
-            for field in [
-                known_field
-                for known_field in self._fields.values()
-                if known_field.spot == spot and not known_field.is_shared
-            ]:
+            fields = [field for field in self._fields.values() if field.spot == spot and not field.is_shared]
+            for field in fields:
                 await self._end(field)
         shown = await self.see(typed.screen, ask_front) if typed.screen is not None else None
         if not was_hidden:

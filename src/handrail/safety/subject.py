@@ -171,7 +171,8 @@ class Subject:
         if own or self.named_package:
             return own or self.named_package
         if self.touched and any(element.label or element.id for element in self.touched):
-            return " → ".join(f"{element.where}/{element.label or element.id}" for element in self.touched)
+            names = [" · ".join((f"{at.where}/{at.label or at.id}", *at.around)) for at in self.touched]
+            return " → ".join(names)  # a yes to an "OK" is a yes to what it answers
         exact = self.action.model_dump_json(exclude=set(SHARED_FIELDS), exclude_none=True)
         return f"{self.package}/{_digest(exact)}"
 

@@ -16,6 +16,7 @@ from handrail.engine.gestures import (
     touch_slop,
 )
 from handrail.protocol.device import PressKeys
+from handrail.protocol.keys import name_of_key
 from handrail.protocol.read import action_from
 from handrail.protocol.traits import Pressed
 from handrail.screen.node import Bounds, Screen, ScreenPoint
@@ -103,7 +104,7 @@ def test_an_arrow_moves_a_slider_and_presses_no_button(key: str) -> None:
 
 
 PRESSING = ["enter", "space", "center", "KEYCODE_NUMPAD_ENTER", "KEYCODE_BUTTON_A", "KEYCODE_BUTTON_START"]
-PRESSING += ["play_pause", "KEYCODE_HEADSETHOOK", "KEYCODE_NAVIGATE_IN", "KEYCODE_STEM_PRIMARY", "700"]
+PRESSING += ["KEYCODE_MEDIA_NEXT", "KEYCODE_NAVIGATE_IN", "KEYCODE_STEM_PRIMARY", "700"]
 
 
 @each("key", PRESSING)
@@ -111,6 +112,11 @@ def test_a_key_that_may_press_what_has_the_focus_is_judged_by_it(key: str) -> No
     assert texts(pressed_by_keys(key), screen("Pay")) == ["Pay"]
     assert texts(pressed_by_keys(key), screen()) == []
     assert needs_fresh_screen(action_from({"type": "press_key", "key": key}))
+
+
+@each("key", ["play_pause", "camera", "79", "KEYCODE_CALL", "KEYCODE_ENDCALL"])
+def test_a_key_that_acts_wherever_the_focus_is_may_press_any_button(key: str) -> None:
+    assert texts(pressed_by_keys(name_of_key(key)), screen()) == ["Save", "Pay"]
 
 
 @each("key", ["back", "volume_up", "home", "escape", "shift"])

@@ -445,3 +445,45 @@ def test_what_was_permitted_is_used_up_by_a_touch_that_changes_the_screen(tmp_pa
         assert not stage.run.rule
 
     play(tmp_path, story, "")
+
+
+def dialog(question: str) -> Screen:
+    return screen(
+        node("TextView", box=row(0), text=question),
+        node("Button", box=row(1), text="OK", resource_id="android:id/button1", flags="clickable"),
+    )
+
+
+@pytest.mark.parametrize("span", ["session", "always"])
+def test_a_remembered_ok_is_a_yes_to_what_it_answered(tmp_path: Path, span: Any) -> None:
+    tap = {"type": "tap", "target": {"text": "OK"}}
+
+    async def story(o: Office) -> None:
+        await o.answered(o.guard.authorize_named(await o.stage(tap)), remember=span)
+        for question, is_asked in (("Launch rocket?", False), ("Launch missile?", True)):
+            o.lock = asyncio.Lock()
+            o.stand.driver.shows = still(dialog(question))
+            named = o.guard.authorize_named(await o.stage(tap))
+            await (o.answered(named) if is_asked else named)
+        assert len(await o.approvals.history()) == 2
+
+    rule = f"[[rule]]\nlabel = '*Launch*'\nverdict = 'ask'\nremember = '{span}'\n"
+    play(tmp_path, story, rule, drawn=dialog("Launch rocket?"))
+
+
+@pytest.mark.parametrize("first", ["allow", "ask"])
+def test_rules_of_the_same_name_do_not_answer_for_each_other(tmp_path: Path, first: str) -> None:
+    """The first is about the app, the second about its button: a swipe that begins there presses it."""
+    app = f"[[rule]]\nname = 'shop'\npressed = false\nverdict = '{first}'\n"
+    button = "[[rule]]\nname = 'shop'\nlabel = 'Pay*'\nverdict = 'ask'\n"
+
+    async def story(o: Office) -> None:
+        start = next(n for n in o.stand.driver.shows(0).nodes if n.text == "Pay now").bounds.center
+        swipe = {"type": "swipe", "from": {"x": start.x, "y": start.y}, "to": {"x": 5, "y": 5}}
+        stage = await o.stage(swipe)
+        named = o.guard.authorize_named(stage)
+        await (o.answered(named) if first == "ask" else named)
+        pressed = pressed_by_strokes([line_points((start.x, start.y, 5, 5))])
+        assert not o.guard.may_press(stage, pressed)
+
+    play(tmp_path, story, app + button)
