@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.campaign import chosen_seed
+from tests.attacks.echo_app import DATABASE
 from tests.attacks.leak_judge import comparable, secret
 from tests.attacks.leak_moves import FIELDS, MOVES, PACKAGE, Siege, begin, play_moves, siege
 from tests.scenario.world import play
@@ -26,6 +27,22 @@ async def test_after_one_delete_key_nothing_of_a_secret_is_told(tmp_path: Path) 
             await s.act(type="press_key", key="delete")
             await s.act(type="get_ui_tree")
         await s.act(type="screenshot")
+    s.judge()
+
+
+async def test_a_query_computes_without_the_secret(tmp_path: Path) -> None:
+    value, placeholder = "Qz7#Kp2!vX9+m", "${secret:WORD}"
+    answers = {
+        "SELECT word FROM said": placeholder,
+        "SELECT hex(word) FROM said": placeholder.encode().hex().upper(),
+        f"SELECT count(*) FROM said WHERE word LIKE '{value[:4]}%'": 0,
+    }
+    async with siege(tmp_path, value) as s, s.opened():
+        await begin(s, PACKAGE)
+        await s.act(type="tap", target={"id": "save"})
+        for query, answer in answers.items():
+            rows = await s.act(type="query_db", package=PACKAGE, database=DATABASE, query=query)
+            assert rows.details["rows"] == [[answer]], query
     s.judge()
 
 

@@ -21,6 +21,7 @@ from handrail.android.packages import check_package, require_package
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported
 
 Cell = int | float | str | bytes | None
+Redact = Callable[[str], str]
 MAX_ROWS = 200
 MAX_BYTES = 256 << 10
 """Limit for all cells of one answer."""
@@ -34,8 +35,9 @@ MAX_SEC = 10.0
 
 _READS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 _OUTSIDE = {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH}
-_FUNCTIONS = {"load_extension", "fts3_tokenizer"}
-"""Functions that load code."""
+_SHOWN = "handrail_shown"
+_FUNCTIONS = {"load_extension", "fts3_tokenizer", _SHOWN}
+"""Functions that load code, and the one that hides secrets."""
 _TELLING = """
 table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list database_list
 collation_list function_list module_list pragma_list compile_options integrity_check quick_check
@@ -122,12 +124,16 @@ class QueryBudget:
         return int(self.left < 0 or time.monotonic() > self._end)
 
 
-async def query_copy(path: Path, sql: str, *, write: bool, max_rows: int, max_bytes: int) -> Rows:
-    """Runs in a thread. Cancelling also stops the statement."""
+async def query_copy(
+    path: Path, sql: str, *, write: bool, max_rows: int, max_bytes: int, redact: Redact | None = None
+) -> Rows:
+    """Runs in a thread. Cancelling also stops the statement. The copy loses its secrets before that."""
     budget = QueryBudget()
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     database.set_progress_handler(budget, _TURN)
-    work = asyncio.get_running_loop().run_in_executor(None, _query, database, sql, write, max_rows, max_bytes)
+    work = asyncio.get_running_loop().run_in_executor(
+        None, _query, database, sql, write, max_rows, max_bytes, redact
+    )
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
@@ -139,7 +145,40 @@ async def query_copy(path: Path, sql: str, *, write: bool, max_rows: int, max_by
         database.close()
 
 
-def _query(database: sqlite3.Connection, sql: str, write: bool, max_rows: int, max_bytes: int) -> Rows:
+def _redact_cells(database: sqlite3.Connection, redact: Redact) -> None:
+    """Removes secrets from every cell: no function, comparison or count of a statement can tell of them then.
+
+    The statement itself may not call this function: it would answer guesses.
+    """
+
+    def shown(cell: Cell) -> Cell:
+        """The same cell, unless a secret is in it."""
+        is_bytes = isinstance(cell, bytes)
+        text = cell.decode("utf-8", "surrogateescape") if isinstance(cell, bytes) else str(cell)
+        clean = redact(text)
+        return cell if clean == text else clean.encode("utf-8", "surrogateescape") if is_bytes else clean
+
+    database.create_function(_SHOWN, 1, shown)
+    for (table,) in database.execute("SELECT quote(name) FROM sqlite_master WHERE type = 'table'").fetchall():
+        with suppress(
+            sqlite3.OperationalError
+        ):  # a virtual table whose module is not here: nobody can read it
+            for _, name, *_, hidden in database.execute(f"PRAGMA table_xinfo({table})").fetchall():
+                cell = '"' + name.replace('"', '""') + '"'
+                secret = f"{cell} IS NOT NULL AND {_SHOWN}({cell}) IS NOT {cell}"
+                holding = f"SELECT 1 FROM {table} WHERE {secret} LIMIT 1"  # noqa: S608 - names are quoted
+                if hidden or not database.execute(holding).fetchone():
+                    continue
+                try:
+                    database.execute(f"UPDATE {table} SET {cell} = {_SHOWN}({cell}) WHERE {secret}")  # noqa: S608
+                except sqlite3.Error as problem:
+                    hint = "Read another table, or what the screen shows."
+                    raise Unsupported(f"A secret in {table} can't be hidden: {problem}", hint=hint) from None
+
+
+def _query(
+    database: sqlite3.Connection, sql: str, write: bool, max_rows: int, max_bytes: int, redact: Redact | None
+) -> Rows:
     database.text_factory = lambda data: data.decode("utf-8", "replace")
     database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
@@ -147,6 +186,8 @@ def _query(database: sqlite3.Connection, sql: str, write: bool, max_rows: int, m
     try:
         database.executescript("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         database.execute("PRAGMA schema_version").fetchone()
+        if redact is not None:
+            _redact_cells(database, redact)
         # A virtual table declares its columns when it is first named, which looks like a change of schema, so
         # the statement is compiled once, without running it, before it is judged.
         database.set_authorizer(StatementAuthorizer(write=True))
@@ -335,12 +376,15 @@ async def query(
     write: bool = False,
     max_rows: int = MAX_ROWS,
     max_bytes: int = MAX_BYTES,
+    redact: Redact | None = None,
 ) -> Rows:
     """Runs one statement. Without `write`, SQLite's authorizer refuses every change."""
     name = check_name(database, "database")
     with TemporaryDirectory(prefix="handrail-db-") as folder:
         copy = await _pull(shell, package, name, Path(folder))
-        answer = await query_copy(copy, sql, write=write, max_rows=max_rows, max_bytes=max_bytes)
+        answer = await query_copy(
+            copy, sql, write=write, max_rows=max_rows, max_bytes=max_bytes, redact=redact
+        )
     if answer.changed is None:
         return answer
     return Rows((), (), 0, await _write(shell, package, name, sql))

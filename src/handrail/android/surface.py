@@ -220,8 +220,11 @@ class _PhoneCapabilities:
         return (await app_data.read_prefs(self._shell, package, file)).to_dict()
 
     @tells_delivery
-    async def query(self, package: str, database: str, query: str, *, write: bool) -> Mapping[str, Any]:
-        return (await app_data.query(self._shell, package, database, query, write=write)).to_dict()
+    async def query(
+        self, package: str, database: str, query: str, *, write: bool, redact: app_data.Redact | None = None
+    ) -> Mapping[str, Any]:
+        rows = await app_data.query(self._shell, package, database, query, write=write, redact=redact)
+        return rows.to_dict()
 
     # logs and health
 

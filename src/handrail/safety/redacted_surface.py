@@ -287,6 +287,15 @@ class RedactedAppData(RedactedCapability):
 
     numbers = True
 
+    async def query(self, package: str, database: str, query: str, *, write: bool) -> Mapping[str, Any]:
+        """A statement reads a copy without secrets: it could answer in hex, or count what fits a guess."""
+        await self._here.refresh()
+        redact = None if self._here.is_untouched else self._here.redact
+        rows: Mapping[str, Any] = await self._cleaned(
+            self._inner.query(package, database, query, write=write, redact=redact)
+        )
+        return rows
+
 
 _CAPABILITIES: Mapping[type, type[RedactedCapability]] = {
     ScreenReader: RedactedScreenReader,

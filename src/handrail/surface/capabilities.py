@@ -8,7 +8,7 @@ reads are retried below.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -218,7 +218,16 @@ class AppData(Protocol):
 
     async def preferences(self, package: str, file: str) -> Mapping[str, Any]: ...
 
-    async def query(self, package: str, database: str, query: str, *, write: bool) -> Mapping[str, Any]: ...
+    async def query(
+        self,
+        package: str,
+        database: str,
+        query: str,
+        *,
+        write: bool,
+        redact: Callable[[str], str] | None = None,
+    ) -> Mapping[str, Any]:
+        """`redact` is applied to what the statement reads, before it runs."""
 
 
 class Logs(Protocol):
