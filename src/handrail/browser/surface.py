@@ -342,7 +342,7 @@ def _permission_name(permission: str) -> str:
 def _require_origin(package: str) -> None:
     if origin_of(package) != package:
         raise InvalidAction(
-            f"{package!r} is no origin",
+            f"{package!r} is not an origin",
             hint="Give scheme and host, such as https://example.org; open_url takes whole addresses.",
             path="package",
             delivery="not_delivered",

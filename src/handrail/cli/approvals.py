@@ -450,10 +450,10 @@ class FlowQuestions:
             click.echo(json.dumps(record, ensure_ascii=False) if self.as_json else text, err=self.as_json)
         if waits:
             return
-        by, why = "nobody", "nobody sits at a terminal and no desk is open; --approvals wait waits"
+        by, why = "nobody", "no one is at a terminal and no desk is open; `--approvals wait` waits"
         if self.waits is not None:
             name = self.source.name if self.source else "fail"
-            by, why = f"--approvals {name}", "nobody is asked in this run"
+            by, why = f"--approvals {name}", "no one is asked in this run"
         note = "" if yes else why
         with suppress(HandrailError):  # somebody was quicker; the first answer counts
             await approvals.answer(approval.id, yes is not None, by, note=note)
@@ -518,7 +518,7 @@ def _question_lines(record: Mapping[str, Any], entry: list[str], rule: Sequence[
         case "approved":
             lines += ["      approved by the file of --approvals"]
         case _:
-            lines += ["      rejected: nobody is asked in this run"]
+            lines += ["      rejected: no one is asked in this run"]
             if entry:
                 lines += ["      an entry for the file of --approvals that says yes, beside the flow:"]
                 lines += [f"          {line}" for line in entry]
@@ -610,7 +610,7 @@ async def hand_back(device: str | None) -> None:
             await home.write_journal("handed_back", canonical(serial))
             click.echo(f"{clean(serial)} is handed back" + (f" to {clean(str(now.holder))}." if now else "."))
         elif not was_stopped:
-            click.echo(f"Nobody has taken {clean(serial)} over.")
+            click.echo(f"No one has taken {clean(serial)} over.")
 
 
 @click.command()

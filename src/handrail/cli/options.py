@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 FILE = click.Path(dir_okay=False, path_type=Path)
-"""It need not exist; whoever opens it reports what is wrong with it."""
+"""It need not exist; what opens it reports what is wrong with it."""
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 PORT = click.IntRange(0, 65535)

@@ -77,7 +77,7 @@ class ServeOptions:
     base_url: str | None = option("With --model: another server with the maker's protocol.", metavar="URL")
     metrics: bool = option("Serve counts at /metrics, in Prometheus' form; needs the token.")
     is_plain: bool = False
-    """Others may use plain HTTP: whoever starts the server vouches for that network."""
+    """Others may use plain HTTP: who starts the server vouches for that network."""
     more: MoreRoutes | None = None
     remote: Callable[[], RemotePhones] | None = None
     """Phones of other hosts that the desk shows."""

@@ -23,7 +23,7 @@ INSIDE = {
     "fault": ("add NAME [OPTION=VALUE]... | clear [NAME] | list", "Switch what goes wrong on and off."),
     "profile": ("NAME | android N | vendor NAME | list", "Become another phone."),
     "fold": ("open|close", "Turn a phone that folds over."),
-    "call": ("NUMBER | accept | cancel | list", "Somebody calls."),
+    "call": ("NUMBER | accept | cancel | list", "An incoming call."),
     "finger": ("touch ID", "A finger on the sensor; 1 is known to it."),
     "battery": ("LEVEL [PLUG]", "Per cent; PLUG is none, ac, usb or wireless."),
     "location": ("LATITUDE LONGITUDE [ALTITUDE]", "Where the phone is."),

@@ -289,7 +289,7 @@ def _decoded(answer: HttpAnswer, what: str) -> dict[str, Any]:
         document = None
     if not isinstance(document, dict) or "value" not in document:
         raise IosConnectionError(
-            f"{what}: the answer, HTTP {answer.status}, is no WebDriver JSON",
+            f"{what}: the answer, HTTP {answer.status}, is not WebDriver JSON",
             hint="Another program may listen there: `handrail doctor` tells.",
             delivery="unknown",
         )

@@ -372,7 +372,7 @@ class Handover:
     ) -> Any:
         """The data as it may be stored. `is_here`: this process asked the question."""
         if approval.request.kind != "human_auth" or not approved:
-            raise InvalidAction("Only a yes to request_human_auth brings data", path="data")
+            raise InvalidAction("Only an approval of request_human_auth brings data", path="data")
         if len(json.dumps(data)) > _MOST_DATA:
             raise InvalidAction(f"The data is larger than {_MOST_DATA:,} bytes", path="data")
         if readable:

@@ -63,7 +63,7 @@ class JoinOptions:
 @click.option(
     "--ray-port", type=click.IntRange(1024, 60000), default=6440, show_default=True, help="Ray's first port."
 )
-@click.option("--trusted-network", is_flag=True, help="Nobody else is on that network: let Ray listen.")
+@click.option("--trusted-network", is_flag=True, help="No one else is on that network: let Ray listen.")
 def host(
     *,
     name: str | None,

@@ -88,7 +88,7 @@ class _Door:
         """Every attempt of one unit, and the proofs that came with them."""
         unit = request.path_params["unit"]
         if not unit.replace(".", "").isalnum():
-            raise InvalidAction(f"{unit!r:.60} is no unit", path="unit")
+            raise InvalidAction(f"{unit!r:.60} is not a unit", path="unit")
         attempts = await self._head.do(lambda ledger: ledger.attempts(unit))
         told = [{key: value for key, value in attempt.items() if key not in _OWN} for attempt in attempts]
         for one in told:
