@@ -128,7 +128,7 @@ class Refused(HandrailError):
 
 
 class ActionRejected(Refused):
-    """Policy refused it, a person denied it, or nobody answered in time."""
+    """Policy refused it, a person denied it, or no one answered in time."""
 
     code = "ACTION_REJECTED"
     hint = "Do not repeat it. Choose another way or ask the person."
@@ -390,7 +390,7 @@ class StoreFull(StoreUnusable):
 
 
 class ModelUnavailable(HandrailError):
-    """A model did not answer, or not in a way that asking again could mend."""
+    """A model did not answer, or asking it again would not help."""
 
     code = "MODEL_UNAVAILABLE"
     family = "model"
