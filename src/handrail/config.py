@@ -78,7 +78,7 @@ HANDRAIL_OTLP_HEADERS | what that collector is sent with it, such as a key: `NAM
 TRACEPARENT | with telemetry: the trace that a command belongs to, as W3C writes it
 HANDRAIL_NO_DAEMON | 1: every command runs in its own process; the daemon is neither used nor started | 0
 HANDRAIL_FLEET_TOKEN | the token of the fleet's head that `--fleet` names
-HANDRAIL_FLEET_CERT | its certificate as PEM, where nobody vouches for it
+HANDRAIL_FLEET_CERT | its certificate as PEM, where no authority has signed it
 HANDRAIL_FLEET_TRUSTED_NETWORK | 1: send it by plain HTTP, also to another machine | 0
 HANDRAIL_LOG | how much is logged: `debug`, `info`, `warning` or `error` | `warning`
 HANDRAIL_SIM_SEED | seed of the phone that `--sim` starts | 1

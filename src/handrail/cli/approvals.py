@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _REMEMBER = click.option(
-    "--remember", type=click.Choice(["session", "always"]), help="Let the answer count again."
+    "--remember", type=click.Choice(["session", "always"]), help="Remember the answer for later requests."
 )
 _BY = click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
 
@@ -85,19 +85,19 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 @click.argument("id_", metavar="ID")
 @_REMEMBER
 @click.option(
-    "--data", metavar="TEXT", help="What was asked for, such as a code; - reads it from standard input."
+    "--data", metavar="TEXT", help="The requested data, such as a code; - reads it from standard input."
 )
 @click.option("--readable/--unreadable", default=None, help="Whether the agent may read --data.")
-@click.option("--for", "for_", metavar="TIME", help="Allow the like of it too, for 30m or 2h; at most 24h.")
-@click.option("--times", type=int, metavar="N", help="With or without --for: so often, 5 when left out.")
+@click.option("--for", "for_", metavar="TIME", help="Allow similar actions too, for 30m or 2h; at most 24h.")
+@click.option("--times", type=int, metavar="N", help="How many similar actions; 5 when left out.")
 @click.option(
-    "--may-change", type=int, multiple=True, metavar="N", help="What the question lists as N may change."
+    "--may-change", type=int, multiple=True, metavar="N", help="Element N of the question may change."
 )
 @_BY
 def approve(
     id_: str, data: str | None, for_: str | None, times: int | None, by: str | None, **answer: Any
 ) -> None:
-    """Say yes to the request ID, or to the only one whose id begins so."""
+    """Approve the request ID; the beginning of an id is enough."""
     text = sys.stdin.read().rstrip("\r\n") if data == "-" else data
     match = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", ("0s" if for_ is None else for_).strip().lower())
     if not match:
@@ -120,7 +120,7 @@ def approve(
 @_REMEMBER
 @_BY
 def reject(id_: str, reason: str, remember: Span | None, by: str | None) -> None:
-    """Say no to the request ID, or to the only one whose id begins so."""
+    """Reject the request ID; the beginning of an id is enough."""
     done = with_approvals(
         lambda desk: desk.answer(id_, False, by or login_name(), note=reason, remember=remember)
     )
@@ -591,7 +591,7 @@ async def take_over(device: str | None) -> None:
 @phone_option
 @async_command
 async def hand_back(device: str | None) -> None:
-    """Give a phone that was taken over or stopped back; without --device every phone that was stopped."""
+    """Hand back a phone that was taken over or stopped; without --device every phone that was stopped."""
     async with open_home_as_person() as home:
         leases = Leases(home.store, home.clock)
         was_stopped = device is None and await leases.hand_back_all()
@@ -617,7 +617,7 @@ async def hand_back(device: str | None) -> None:
 @phone_option
 @async_command
 async def stop(device: str | None) -> None:
-    """End what is being done on a phone, and hold it until `hand-back`; without --device every phone."""
+    """Stop what runs on a phone, and hold it until `hand-back`; without --device every phone."""
     async with open_home_as_person() as home:
         serial = canonical(await home.choose_serial(device)) if device else None
         stops, leases = StopRequests(home.store), Leases(home.store, home.clock)

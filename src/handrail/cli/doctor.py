@@ -74,11 +74,11 @@ COLLECTOR_S = 2.0  # what a collector gets for its answer
 def doctor(part: str | None, record: Path | None, device: str | None, as_json: bool) -> None:
     """Check this computer and its phones.
 
-    Each line that is not well ends with the command that fixes it. The exit code is 3 when something
+    Each line with a problem ends with the command that fixes it. The exit code is 3 when something
     essential is missing, else 0.
 
     `doctor ios --record FILE` asks an iPhone for its screens and settings and swipes in its Settings app. The
-    file has times and shapes, and nobody's words. iPhones are experimental: not run on Apple hardware by us.
+    file has times and shapes, and no texts. iPhones are experimental: we have not run this on Apple hardware.
     """
     if record is not None or part is not None or device is not None:
         _record_iphone(part, record, device or "ios")
@@ -412,15 +412,15 @@ class DeviceRow:
 
 @click.command()
 @json_option("One JSON document; with --watch one per change.")
-@click.option("--watch", "watching", is_flag=True, help="Say what comes, goes and changes, until Ctrl-C.")
+@click.option("--watch", "watching", is_flag=True, help="Report changes until Ctrl-C.")
 @click.option("--release", "releasing", is_flag=True, help="End the helper that Handrail left on phones.")
 @click.option("--device", metavar="SERIAL", help="With --release: this phone only.")
-@click.option("--name", "naming", metavar="SERIAL=NAME", help="Call a phone so; SERIAL= takes its name away.")
+@click.option("--name", "naming", metavar="SERIAL=NAME", help="Name a phone; SERIAL= removes the name.")
 def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, naming: str | None) -> None:
-    """List phones: those of the adb server, of a Handrail that runs, and at known addresses.
+    """List phones: those of the adb server, of a running Handrail, and at known addresses.
 
     Addresses are those in HANDRAIL_DEVICES and HANDRAIL_DEVICE. Phones that can't be used are listed with the
-    reason and the one thing to do.
+    reason and what to do.
     """
     config = Config.from_env(os.environ)
     clock = SystemClock()

@@ -68,7 +68,7 @@ class HeadOptions:
     "--redis", metavar="HOST:PORT", help="Keep Ray's own state there, so that it outlives the head."
 )
 def head(**given: Any) -> None:
-    """Lead a fleet until Ctrl-C: hosts join it, people and CI hand runs in.
+    """Run the head of a fleet until Ctrl-C: hosts join it, people and CI hand runs in.
 
     The ledger lies in HANDRAIL_HOME. A head that is started again goes on with it.
     """

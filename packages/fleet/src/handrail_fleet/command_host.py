@@ -39,7 +39,7 @@ class JoinOptions:
 @click.option("--address", metavar="HEAD", help="Ray's HOST:PORT, or http(s)://HEAD for a host without Ray.")
 @click.option("--name", metavar="NAME", help="What this host is called.  [default: the machine's name]")
 @click.option(
-    "--phones", type=click.IntRange(0, 1000), default=0, metavar="N", help="So many simulated phones."
+    "--phones", type=click.IntRange(0, 1000), default=0, metavar="N", help="The number of simulated phones."
 )
 @click.option(
     "--devices", multiple=True, metavar="SERIAL", help="Only these phones.  [default: all connected]"
