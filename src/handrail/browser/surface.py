@@ -423,7 +423,7 @@ async def _wire(device: str, name: str, config: Config, clock: Clock, env: Mappi
     if not _NAME.fullmatch(name):
         raise InvalidAction(
             f"{device!r} names no browser",
-            hint="Say browser, browser:NAME, browser:HOST:PORT or browser:ws://…",
+            hint="Give browser, browser:NAME, browser:HOST:PORT or browser:ws://…",
             path="device",
         )
     return await open_lasting_browser(_profile(config, name), clock, headless=not switch(env, SHOWN))

@@ -72,7 +72,7 @@ class CoordinateFrame:
             raise InvalidAction.at(
                 path,
                 f"({x:g}, {y:g}) lies outside: in this frame ({self.unit}) the screen is {across:g}x{down:g}",
-                hint="Say what its numbers mean, and how large the picture was that it was shown.",
+                hint="Give the unit of its numbers, and the size of the picture that it was shown.",
             )
         return {
             "x": _scaled_to_pixel(x, width / across, width, path),
@@ -209,7 +209,7 @@ def element_by_number(value: Any, path: str, talk: Conversation, first: int = 0)
     """The ref of an element in the list that the caller was told last, whose first has this number."""
     number = number_from(value, path)
     if not talk.elements:
-        raise InvalidAction.at(path, "no list of elements was sent yet", hint="Look first, or give a place.")
+        raise InvalidAction.at(path, "no list of elements was sent yet", hint="Look first, or give a point.")
     if not number.is_integer() or not 0 <= number - first < len(talk.elements):
         problem = f"{number:g} is not one of the {len(talk.elements)} elements that were listed"
         raise InvalidAction.at(path, problem, hint="Look again.")

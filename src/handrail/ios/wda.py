@@ -290,7 +290,7 @@ def _decoded(answer: HttpAnswer, what: str) -> dict[str, Any]:
     if not isinstance(document, dict) or "value" not in document:
         raise IosConnectionError(
             f"{what}: the answer, HTTP {answer.status}, is not WebDriver JSON",
-            hint="Another program may listen there: `handrail doctor` tells.",
+            hint="Another program may listen there: `handrail doctor` shows it.",
             delivery="unknown",
         )
     value, old = document["value"], document.get("status", 0)

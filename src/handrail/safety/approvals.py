@@ -252,7 +252,7 @@ class Approvals:
         by = f" by {approval.answered_by}" if approval.answered_by else ""
         raise ActionRejected(
             f"The request {approval.id} is {state}{by}: it can't be answered again",
-            hint="Send the action again to be asked anew.",
+            hint="Send the action again; a new question is asked.",
             approval=approval.id,
             state=state,
         )
@@ -308,7 +308,7 @@ def _check_allowed(approval: AskedApproval, approved: bool, remember: Span | Non
         raise InvalidAction(
             f"The like of {approval.id} can't be allowed for a time",
             path="for",
-            hint='Answer once. A rule with remember = "time" lets you, where it can be said what is meant.',
+            hint='Answer once. A rule with remember = "time" lets you, where its scope can be named.',
         )
 
 

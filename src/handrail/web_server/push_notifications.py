@@ -116,7 +116,7 @@ async def public_addresses(url: str, network: Network = INTERNET) -> tuple[str, 
     """
 
     def refused(why: str) -> InvalidAction:
-        hint = "Only https addresses on the open internet are told anything."
+        hint = "Only https addresses on the open internet are notified."
         return InvalidAction.at("endpoint", f"{_address_without_path(url):.100} {why}", hint=hint)
 
     read = read_address(url) if len(url) <= LONGEST_URL and url.isascii() else None

@@ -98,7 +98,7 @@ def check_network(options: HeadOptions) -> None:
         raise InvalidAction(
             "Ray speaks without TLS between head and hosts",
             path="bind",
-            hint="Put them on a network of their own and say --trusted-network, or give --no-ray.",
+            hint="Put them on a network of their own and give --trusted-network, or give --no-ray.",
         )
 
 

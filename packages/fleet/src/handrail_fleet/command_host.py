@@ -163,7 +163,7 @@ async def _private(settings: HostSettings, joining: JoinOptions) -> None:
     try:
         while (notice := DeskFile.read(config.desk)) is None:
             if child.returncode is not None:
-                raise HandrailError("The head of the private fleet ended", hint="Its words stand above.")
+                raise HandrailError("The head of the private fleet ended", hint="Its output is above.")
             await asyncio.sleep(0.1)
         token = config.home / "config" / "fleet-host.token"
         joined = JoinOptions(notice.address, token, joining.bind, joining.ray_port, None)

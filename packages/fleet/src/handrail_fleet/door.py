@@ -46,7 +46,7 @@ class _Door:
     def _must_be_host(self, request: Request) -> None:
         given = request.headers.get(HOST_HEADER, "").encode("utf-8", "backslashreplace")
         if not hmac.compare_digest(given, self._host_token.encode()):
-            raise ActionRejected("This is for hosts of the fleet", hint="Bring the token of hosts as well.")
+            raise ActionRejected("This is for hosts of the fleet", hint="Send the token of hosts as well.")
 
     async def host_call(self, request: Request) -> JSONResponse:
         self._must_be_host(request)

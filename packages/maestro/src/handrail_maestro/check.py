@@ -285,6 +285,6 @@ def _undefined(made: MaestroFile, names: Sequence[str]) -> Iterator[Problem]:
             name = names_in(code)
             if name in left:
                 left.remove(name)
-                message = f"nobody gives {name}, so it becomes the word undefined"
+                message = f"{name} has no value, so it becomes the word undefined"
                 hint = f"Give it with -e {name}=…, in env, or write ${{{name} || 'default'}}."
                 yield Problem("", message, value.start, hint, "warning", "unknown-variable")
