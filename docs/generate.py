@@ -47,7 +47,7 @@ def actions_page() -> str:
         ],
         "The desk (OS actions)": list(DESK_ACTIONS.values()),
     }
-    lines = [NOTE, "# Actions", "", f"{len(ACTIONS)} actions, one class each, told apart by `type`.", ""]
+    lines = [NOTE, "# Actions", "", f"{len(ACTIONS)} actions, one class each, distinguished by `type`.", ""]
     lines += [
         "Every action may carry `reason`, `device`, `expect`. Both `duration_ms` and `durationMs` are read;",
         "unknown fields are errors. `handrail actions --json` prints the same as one JSON Schema document.",

@@ -23,7 +23,7 @@ Certificate = tuple[Path, Path]
 HTTPS = 443
 TUNNEL = (
     "Or leave --host out and let a tunnel bring TLS, such as `tailscale serve 8420`, `cloudflared tunnel` or "
-    "`ssh -L 8420:localhost:8420`; the desk is told its address by `serve --public https://NAME`."
+    "`ssh -L 8420:localhost:8420`; `serve --public https://NAME` tells the desk its address."
 )
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

@@ -71,14 +71,14 @@ HANDRAIL_METRO | where React Native's bundler listens: `host:port` | 127.0.0.1:8
 HANDRAIL_WITNESS | who keeps the journal's checkpoints elsewhere: a folder that is there, best on another
   disk, or the address of a `handrail witness serve`
 HANDRAIL_WITNESS_KEY | the public key of the witness at that address | what it tells
-HANDRAIL_NOTIFY_URL | where a served desk says that somebody asks: an ntfy topic, `https://ntfy.sh/TOPIC`, or
-  a webhook that takes JSON, `json+https://…`; it is told a random id, nothing of any screen | nobody is told
+HANDRAIL_NOTIFY_URL | where a served desk reports that a question waits: an ntfy topic, `https://ntfy.sh/TOPIC`,
+  or a webhook that takes JSON, `json+https://…`; it gets a random id, nothing of any screen | none
 HANDRAIL_OTLP_ENDPOINT | a collector of [telemetry](telemetry.md): `http://127.0.0.1:4318` | none
 HANDRAIL_OTLP_HEADERS | what that collector is sent with it, such as a key: `NAME=VALUE,…`
 TRACEPARENT | with telemetry: the trace that a command belongs to, as W3C writes it
 HANDRAIL_NO_DAEMON | 1: every command runs in its own process; the daemon is neither used nor started | 0
 HANDRAIL_FLEET_TOKEN | the token of the fleet's head that `--fleet` names
-HANDRAIL_FLEET_CERT | its certificate as PEM, where nobody vouches for it
+HANDRAIL_FLEET_CERT | its certificate as PEM, where no authority has signed it
 HANDRAIL_FLEET_TRUSTED_NETWORK | 1: send it by plain HTTP, also to another machine | 0
 HANDRAIL_LOG | how much is logged: `debug`, `info`, `warning` or `error` | `warning`
 HANDRAIL_SIM_SEED | seed of the phone that `--sim` starts | 1

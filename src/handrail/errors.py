@@ -22,7 +22,7 @@ FAMILIES: dict[str, DoorCodes] = {
     "invalid": DoorCodes(422, 2, "the input is wrong; correct it and send it again"),
     "unsupported": DoorCodes(501, 3, "this device or channel can't do it"),
     "refused": DoorCodes(403, 4, "a rule, a person or a model said no; nothing was dispatched"),
-    "busy": DoorCodes(409, 4, "somebody else has the device"),
+    "busy": DoorCodes(409, 4, "another person or agent has the device"),
     "target": DoorCodes(404, 1, "the element could not be used"),
     "outcome": DoorCodes(409, 1, "it was tried, and the result is not the expected one"),
     "device": DoorCodes(503, 3, "the device, its screen or a channel to it failed"),
@@ -128,7 +128,7 @@ class Refused(HandrailError):
 
 
 class ActionRejected(Refused):
-    """Policy refused it, a person denied it, or nobody answered in time."""
+    """Policy refused it, a person denied it, or no one answered in time."""
 
     code = "ACTION_REJECTED"
     hint = "Do not repeat it. Choose another way or ask the person."
@@ -138,7 +138,7 @@ class PolicyUnusable(Refused):
     """The rules, or the folder that holds them, can't be read or trusted: nothing is allowed meanwhile."""
 
     code = "POLICY_UNUSABLE"
-    hint = "Only the person who owns the policy can mend it; `handrail policy check` says what is wrong."
+    hint = "Only the person who owns the policy can fix it; `handrail policy check` says what is wrong."
 
 
 class ModelRefused(Refused):
@@ -390,7 +390,7 @@ class StoreFull(StoreUnusable):
 
 
 class ModelUnavailable(HandrailError):
-    """A model did not answer, or not in a way that asking again could mend."""
+    """A model did not answer, or asking it again would not help."""
 
     code = "MODEL_UNAVAILABLE"
     family = "model"

@@ -155,7 +155,7 @@ def make_socket_folder(home: str, name: str) -> None:
         folder = os.path.dirname(socket_file(home, name))
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if not is_private(folder):
-            raise PermissionError(1, "it belongs to somebody else, or others may write to it", folder)
+            raise PermissionError(1, "it belongs to another user, or others may write to it", folder)
 
 
 def is_private(folder: str) -> bool:

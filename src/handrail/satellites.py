@@ -26,7 +26,7 @@ SATELLITES = {
 COMMANDS = {
     "agent": ("agent", "Let a model work on a phone until a task is done."),
     "eval": ("eval", "Measure a model on tasks with simulated phones."),
-    "fleet": ("fleet", "Many hosts with phones, and one ledger of what runs on them."),
+    "fleet": ("fleet", "Run on many hosts with phones, with one ledger."),
 }
 """Command → its satellite, and its line in the help."""
 DIALECTS = {

@@ -67,7 +67,7 @@ def store_error(error: Exception, what: str, path: Path | None = None) -> StoreU
         return StoreUnusable(
             why,
             hint="It is damaged, or not ours. `handrail journal verify` says how far it can be "
-            "read; move it away to begin a new one.",
+            "read; move it away to start a new one.",
         )
     return StoreUnusable(why)
 

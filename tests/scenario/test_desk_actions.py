@@ -195,12 +195,12 @@ async def test_the_tool_takes_one_action_or_several_and_tells_what_people_did(tm
         assert not (await ask(state, actions=two, reason="I show two")).is_error
         assert len(desk.snapshot()["windows"]) == 2
         nothing = await ask(state, type="events")
-        assert nothing.text == "Nobody did anything."
+        assert nothing.text == "No one did anything."
         client = desk.join("browser", None)
         await desk.interact(client, ComponentAction(window_id="a", action="go"))
         told = await ask(state, type="events", fields={"timeoutMs": 1000})
         assert '"go"' in told.text
-        assert (await ask(state, type="events")).text == "Nobody did anything."
+        assert (await ask(state, type="events")).text == "No one did anything."
         client.close()
 
 

@@ -80,7 +80,7 @@ async def test_taking_over_twice_is_one_hold_and_handing_back_twice_is_none(w: W
     assert code == 4, other
     await command(tmp_path, "hand-back", "--device", w.serial)
     _, nobody = await command(tmp_path, "hand-back", "--device", w.serial)
-    assert nobody == f"Nobody has taken {w.serial} over.\n"
+    assert nobody == f"No one has taken {w.serial} over.\n"
 
 
 def test_a_person_in_the_same_process_acts_under_the_own_hold(tmp_path: Path) -> None:

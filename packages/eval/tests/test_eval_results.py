@@ -112,7 +112,7 @@ def test_what_is_resumed_is_not_run_again_and_what_no_line_tells_of_is(copy: Pat
     assert checked(copy) == []
     [resume] = json.loads((copy / "manifest.json").read_text())["resumes"]
     assert (resume["lines"], len(resume["begun_again"])) == (2, 4)
-    assert "once; 4 runs begun again" in (copy / "index.html").read_text()
+    assert "once; 4 runs started again" in (copy / "index.html").read_text()
 
 
 @pytest.mark.parametrize("cheat", ["emptied", "removed", "without its last", "without its first", "no head"])

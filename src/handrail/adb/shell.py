@@ -209,7 +209,7 @@ def command_line(command: Command) -> str:
     if isinstance(command, str) and not isinstance(command, Script):
         raise InvalidAction(
             f"{shown(command)!r} is a bare string",
-            hint="Give a list of arguments, or a Script for text that the shell shall interpret.",
+            hint="Give a list of arguments, or a Script for text that the shell interprets.",
             path="command",
         )
     line = command if isinstance(command, Script) else quote(command)

@@ -75,6 +75,6 @@ def remedy_for(look: LookProbe) -> str:
     """The command that enables the helper, if known."""
     if look.why_no_helper == SWITCHED_OFF or "DISABLE_HELPER" in look.why_no_helper:
         return "unset HANDRAIL_HELPER HANDRAIL_DISABLE_HELPER"
-    if find_jar() is None or "none that Handrail knows" in look.why_no_helper:
+    if find_jar() is None or "unknown to Handrail" in look.why_no_helper:
         return "pip install 'uiautomator2>=3.3,<3.8'"
     return "handrail bug-report"

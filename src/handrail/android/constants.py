@@ -35,7 +35,7 @@ CHANNEL_DOUBLE_TAP_GAP_MS = 50
 LONG_PRESS_TIMEOUT_MS = 500
 """How long `input draganddrop` holds before it moves; the duration that it is given includes the hold."""
 LOGCAT_LINES = 200
-"""What a log read returns at most unless it is told otherwise: about one screenful of a crash."""
+"""What a log read returns at most by default: about one screenful of a crash."""
 GRPC_PORT_OFFSET = 3_000
 """An emulator's gRPC port is its console port plus this."""
 GRPC_CONNECT_TIMEOUT_MS = 5_000

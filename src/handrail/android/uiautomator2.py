@@ -223,7 +223,7 @@ def known_jar(jar: Path) -> bytes:
     sha256 = hashlib.sha256(data).hexdigest()
     if sha256 not in KNOWN_JARS:
         raise Unsupported(
-            f"the u2.jar that is installed is none that Handrail knows (sha256 {sha256[:12]}…)",
+            f"the u2.jar that is installed is unknown to Handrail (sha256 {sha256[:12]}…)",
             hint="pip install 'uiautomator2>=3.3,<3.8'. A newer one needs a newer Handrail.",
         )
     return data

@@ -364,7 +364,7 @@ def _mouse(
 def _stopped() -> ElementNotInteractable:
     return ElementNotInteractable(
         "A dialog of the page waits for an answer, and the page takes nothing else",
-        hint="Look, and tap one of the dialog's buttons.",
+        hint="Read the screen, and tap one of the dialog's buttons.",
         reason="covered",
         delivery="not_delivered",
     )

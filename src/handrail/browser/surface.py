@@ -342,7 +342,7 @@ def _permission_name(permission: str) -> str:
 def _require_origin(package: str) -> None:
     if origin_of(package) != package:
         raise InvalidAction(
-            f"{package!r} is no origin",
+            f"{package!r} is not an origin",
             hint="Give scheme and host, such as https://example.org; open_url takes whole addresses.",
             path="package",
             delivery="not_delivered",
@@ -423,7 +423,7 @@ async def _wire(device: str, name: str, config: Config, clock: Clock, env: Mappi
     if not _NAME.fullmatch(name):
         raise InvalidAction(
             f"{device!r} names no browser",
-            hint="Say browser, browser:NAME, browser:HOST:PORT or browser:ws://…",
+            hint="Give browser, browser:NAME, browser:HOST:PORT or browser:ws://…",
             path="device",
         )
     return await open_lasting_browser(_profile(config, name), clock, headless=not switch(env, SHOWN))

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _REMEMBER = click.option(
-    "--remember", type=click.Choice(["session", "always"]), help="Let the answer count again."
+    "--remember", type=click.Choice(["session", "always"]), help="Remember the answer for later requests."
 )
 _BY = click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
 
@@ -85,19 +85,19 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 @click.argument("id_", metavar="ID")
 @_REMEMBER
 @click.option(
-    "--data", metavar="TEXT", help="What was asked for, such as a code; - reads it from standard input."
+    "--data", metavar="TEXT", help="The requested data, such as a code; - reads it from standard input."
 )
 @click.option("--readable/--unreadable", default=None, help="Whether the agent may read --data.")
-@click.option("--for", "for_", metavar="TIME", help="Allow the like of it too, for 30m or 2h; at most 24h.")
-@click.option("--times", type=int, metavar="N", help="With or without --for: so often, 5 when left out.")
+@click.option("--for", "for_", metavar="TIME", help="Allow similar actions too, for 30m or 2h; at most 24h.")
+@click.option("--times", type=int, metavar="N", help="How many similar actions; 5 when left out.")
 @click.option(
-    "--may-change", type=int, multiple=True, metavar="N", help="What the question lists as N may change."
+    "--may-change", type=int, multiple=True, metavar="N", help="Element N of the question may change."
 )
 @_BY
 def approve(
     id_: str, data: str | None, for_: str | None, times: int | None, by: str | None, **answer: Any
 ) -> None:
-    """Say yes to the request ID, or to the only one whose id begins so."""
+    """Approve the request ID; the beginning of an id is enough."""
     text = sys.stdin.read().rstrip("\r\n") if data == "-" else data
     match = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", ("0s" if for_ is None else for_).strip().lower())
     if not match:
@@ -120,7 +120,7 @@ def approve(
 @_REMEMBER
 @_BY
 def reject(id_: str, reason: str, remember: Span | None, by: str | None) -> None:
-    """Say no to the request ID, or to the only one whose id begins so."""
+    """Reject the request ID; the beginning of an id is enough."""
     done = with_approvals(
         lambda desk: desk.answer(id_, False, by or login_name(), note=reason, remember=remember)
     )
@@ -450,10 +450,10 @@ class FlowQuestions:
             click.echo(json.dumps(record, ensure_ascii=False) if self.as_json else text, err=self.as_json)
         if waits:
             return
-        by, why = "nobody", "nobody sits at a terminal and no desk is open; --approvals wait waits"
+        by, why = "nobody", "no one is at a terminal and no desk is open; `--approvals wait` waits"
         if self.waits is not None:
             name = self.source.name if self.source else "fail"
-            by, why = f"--approvals {name}", "nobody is asked in this run"
+            by, why = f"--approvals {name}", "no one is asked in this run"
         note = "" if yes else why
         with suppress(HandrailError):  # somebody was quicker; the first answer counts
             await approvals.answer(approval.id, yes is not None, by, note=note)
@@ -518,7 +518,7 @@ def _question_lines(record: Mapping[str, Any], entry: list[str], rule: Sequence[
         case "approved":
             lines += ["      approved by the file of --approvals"]
         case _:
-            lines += ["      rejected: nobody is asked in this run"]
+            lines += ["      rejected: no one is asked in this run"]
             if entry:
                 lines += ["      an entry for the file of --approvals that says yes, beside the flow:"]
                 lines += [f"          {line}" for line in entry]
@@ -591,7 +591,7 @@ async def take_over(device: str | None) -> None:
 @phone_option
 @async_command
 async def hand_back(device: str | None) -> None:
-    """Give a phone that was taken over or stopped back; without --device every phone that was stopped."""
+    """Hand back a phone that was taken over or stopped; without --device every phone that was stopped."""
     async with open_home_as_person() as home:
         leases = Leases(home.store, home.clock)
         was_stopped = device is None and await leases.hand_back_all()
@@ -610,14 +610,14 @@ async def hand_back(device: str | None) -> None:
             await home.write_journal("handed_back", canonical(serial))
             click.echo(f"{clean(serial)} is handed back" + (f" to {clean(str(now.holder))}." if now else "."))
         elif not was_stopped:
-            click.echo(f"Nobody has taken {clean(serial)} over.")
+            click.echo(f"No one has taken {clean(serial)} over.")
 
 
 @click.command()
 @phone_option
 @async_command
 async def stop(device: str | None) -> None:
-    """End what is being done on a phone, and hold it until `hand-back`; without --device every phone."""
+    """Stop what runs on a phone, and hold it until `hand-back`; without --device every phone."""
     async with open_home_as_person() as home:
         serial = canonical(await home.choose_serial(device)) if device else None
         stops, leases = StopRequests(home.store), Leases(home.store, home.clock)

@@ -219,7 +219,7 @@ class ReportFilter:
                     # A secret that is a word of the report itself can't be told from it; it tells nothing.
                     if len(form) >= 4 and form in text and form not in _json_text(versions()):
                         why = f"{name} would hold a secret; nothing was written"
-                        raise StoreUnusable(why, hint="Tell the makers of Handrail.")
+                        raise StoreUnusable(why, hint="Report it to the makers of Handrail.")
 
 
 def _tokens_in_home(home: Path) -> Iterator[tuple[str, str]]:

@@ -62,12 +62,12 @@ class ConnectOptions:
         "Pair with the address in the phone's dialog.", "--pair", metavar="HOST:PORT"
     )
     code: str | None = option("With --pair: the six digits that the phone shows.", metavar="DIGITS")
-    name: str | None = option("What to call a phone without a cable.  [default: its model]", metavar="NAME")
-    device: str | None = option("Which one, where several are ready.", metavar="SERIAL")
+    name: str | None = option("The name of a phone without a cable.  [default: its model]", metavar="NAME")
+    device: str | None = option("The phone to take, where several are ready.", metavar="SERIAL")
     timeout: int = option(
         "Seconds to wait for it.", type=click.IntRange(1), default=PATIENCE_S, show_default=True
     )
-    out: Path | None = option("Where the picture goes.", type=FILE)
+    out: Path | None = option("The file for the picture.", type=FILE)
     as_json: bool = option("One JSON object per step.", "--json")
 
 

@@ -23,17 +23,17 @@ ANSWER_S = 5.0
 
 @click.group()
 def daemon() -> None:
-    """The process of this home that has its phones, its sessions and its desk.
+    """Show or stop the process of this home that has its phones, sessions and desk.
 
     The first command that needs a phone starts it; it ends 9 minutes after the last one.
-    HANDRAIL_NO_DAEMON=1 does without it.
+    HANDRAIL_NO_DAEMON=1 turns it off.
     """
 
 
 @daemon.command()
 @json_option("Print it as JSON.")
 def status(as_json: bool) -> None:
-    """Say whether one runs for this home, and since when."""
+    """Show whether one runs for this home, and since when."""
     answer = daemon_status(_home())
     if as_json:
         print_json(answer)

@@ -39,7 +39,7 @@ from handrail.safety.approval_store import AskedApproval
 from handrail.safety.caller import Caller
 from handrail.simulator import simulated_phones
 
-HOME = "Where the journal and the report go.  [default: a new temporary folder]"
+HOME = "The folder for the journal and the report.  [default: a new temporary folder]"
 
 
 @click.command()

@@ -74,7 +74,7 @@ def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str |
 
     FILE holds a JSON object, an array, one object per line, or what a model printed. Every good action is
     printed in its native form, every bad one with line, path and suggestion. Exit code 0 when all are good,
-    otherwise 2. A dialect whose numbers are no pixels of the screen needs to know the sizes.
+    otherwise 2. A dialect whose numbers are not pixels of the screen needs the sizes.
     """
     text = _read_text(file)
     name = "stdin" if file == "-" else file
@@ -192,7 +192,7 @@ def line_of(text: str, path: JsonPath) -> int:
 @json_option("Also print the envelopes, as one JSON document.")
 @device_options
 def act(file: str, dialect: str, target: DeviceOptions, as_json: bool, **sizes: str | None) -> None:
-    """Do what a model wrote in FILE (default: standard input), and print its maker's own answer.
+    """Run the actions in FILE (default: standard input), and print the answer in the maker's form.
 
     A maker's JSON or a model's text goes in: one action, or a batch where its form allows one. Exit code 0
     when all of it succeeded.

@@ -74,11 +74,11 @@ COLLECTOR_S = 2.0  # what a collector gets for its answer
 def doctor(part: str | None, record: Path | None, device: str | None, as_json: bool) -> None:
     """Check this computer and its phones.
 
-    Each line that is not well ends with the one command that mends it. The exit code is 3 when something
+    Each line with a problem ends with the command that fixes it. The exit code is 3 when something
     essential is missing, else 0.
 
     `doctor ios --record FILE` asks an iPhone for its screens and settings and swipes in its Settings app. The
-    file has times and shapes, and nobody's words. iPhones are experimental: not run on Apple hardware by us.
+    file has times and shapes, and no texts. iPhones are experimental: we have not run this on Apple hardware.
     """
     if record is not None or part is not None or device is not None:
         _record_iphone(part, record, device or "ios")
@@ -230,7 +230,7 @@ class DoctorCheck:
     state: State
     text: str
     fix: str = ""
-    """The one command that mends it."""
+    """The command that fixes it."""
 
     def to_dict(self) -> dict[str, Any]:
         fields = {"name": self.name, "state": self.state, "found": self.text}
@@ -286,7 +286,7 @@ def check_witness(config: Config, now_ms: int) -> DoctorCheck:
     from handrail.journal.witnesses import WitnessState  # noqa: PLC0415  (HTTP, sqlite3)
 
     if config.witness is None:
-        warning = "none: whoever has home and key can rewrite the journal's past"
+        warning = "none: anyone with the home and the key can rewrite the journal's past"
         return DoctorCheck("witness", "note", warning, "export HANDRAIL_WITNESS=/media/other-disk")
     try:  # the journal's length, without creating one
         with closing(sqlite3.connect(f"{config.db.as_uri()}?mode=ro", uri=True)) as db:
@@ -373,7 +373,7 @@ def warn_of_unknown_variables(env: Mapping[str, str]) -> Iterator[str]:
 DETAILS_MS = 5_000
 """How long one phone may take to say what it is; the others are not kept waiting longer."""
 HEADER = ("serial", "state", "model", "android", "size", "held by")
-IN_SERVER = "nobody; open in a Handrail that runs"
+IN_SERVER = "no one; open in a running Handrail"
 EMPTY = """No devices.
   A real phone:     handrail connect                                       (it says what to do)
   A simulated one:  handrail sim                                           (then --device 127.0.0.1:6555)
@@ -412,15 +412,15 @@ class DeviceRow:
 
 @click.command()
 @json_option("One JSON document; with --watch one per change.")
-@click.option("--watch", "watching", is_flag=True, help="Say what comes, goes and changes, until Ctrl-C.")
+@click.option("--watch", "watching", is_flag=True, help="Report changes until Ctrl-C.")
 @click.option("--release", "releasing", is_flag=True, help="End the helper that Handrail left on phones.")
 @click.option("--device", metavar="SERIAL", help="With --release: this phone only.")
-@click.option("--name", "naming", metavar="SERIAL=NAME", help="Call a phone so; SERIAL= takes its name away.")
+@click.option("--name", "naming", metavar="SERIAL=NAME", help="Name a phone; SERIAL= removes the name.")
 def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, naming: str | None) -> None:
-    """List phones: those of the adb server, of a Handrail that runs, and at known addresses.
+    """List phones: those of the adb server, of a running Handrail, and at known addresses.
 
     Addresses are those in HANDRAIL_DEVICES and HANDRAIL_DEVICE. Phones that can't be used are listed with the
-    reason and the one thing to do.
+    reason and what to do.
     """
     config = Config.from_env(os.environ)
     clock = SystemClock()
@@ -466,7 +466,7 @@ async def list_devices(
     ]
     devices, notes = merge(reached), list(listing.notes)
     if config.device and not named_kind(config.device) and not match(devices, config.device):
-        notes.append(f"HANDRAIL_DEVICE={config.device} is none of these")
+        notes.append(f"HANDRAIL_DEVICE={config.device} matches none of these")
     held = await lease_holders(devices, config, clock) if IS_POSIX else {}
     rows = await asyncio.gather(
         *(describe_device(served, held, opened, config, clock, env) for served in devices)

@@ -21,7 +21,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
 @click.group()
 def flow() -> None:
-    """Check flows, and help editors to write them."""
+    """Check and convert flows, and print their schema."""
 
 
 @flow.command("check")

@@ -85,7 +85,7 @@ class _MomentType(click.ParamType[int]):
 
 @click.group()
 def journal() -> None:
-    """What was done, by whom and why, and the proof that nothing was changed."""
+    """Show what was done, by whom and why, and prove that nothing was changed."""
 
 
 since_option = click.option(
@@ -144,10 +144,10 @@ def show(action: str, as_json: bool) -> None:
 @click.option("--device", help="Only events on this device.")
 @since_option
 @click.option("--action", metavar="ID", help="Only the events of this action.")
-@click.option("--flow", "as_flow", is_flag=True, help="A flow that does it all again, instead of events.")
+@click.option("--flow", "as_flow", is_flag=True, help="A flow that repeats the actions, instead of events.")
 @click.option("--video", is_flag=True, help="A film of it as MP4, instead of events; needs --output.")
 @click.option("--session", metavar="ID", help="With --flow or --video: only what was done in this session.")
-@click.option("--name", default="recorded", show_default=True, help="With --flow: what it is called.")
+@click.option("--name", default="recorded", show_default=True, help="With --flow: the flow's name.")
 def export(*, output: str, action: str | None, as_flow: bool, video: bool, name: str, **others: Any) -> None:
     """Write events as lines of JSON, oldest first, with --flow as YAML, with --video as a film."""
     wanted = {key: others[key] for key in ("device", "since", "session")}
@@ -332,7 +332,7 @@ def verify(
     """Prove that no entry was changed, removed or added; exits with 1 and names the first bad one.
 
     The witness of HANDRAIL_WITNESS is asked, too. Without a witness or a checkpoint that was kept elsewhere,
-    whoever has the home and its key can rewrite the past so that it fits.
+    anyone with the home and its key can rewrite the past consistently.
     """
     head = Head.parse(known_head) if known_head else None
     if known_head and head is None:

@@ -102,7 +102,7 @@ class LocalConnection:
 def connection_lost(kind: str) -> AdbConnectionError:
     return AdbConnectionError(
         f"The Handrail that {kind} was given to went away before it answered",
-        hint="It may have been done: look at the screen and `handrail journal list` before repeating it.",
+        hint="It may have been done: read the screen and `handrail journal list` before repeating it.",
         delivery="unknown",
     )
 

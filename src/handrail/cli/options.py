@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 FILE = click.Path(dir_okay=False, path_type=Path)
-"""It need not exist; whoever opens it reports what is wrong with it."""
+"""It need not exist; what opens it reports what is wrong with it."""
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 PORT = click.IntRange(0, 65535)
@@ -228,9 +228,9 @@ def fleet_options(command: Command) -> Command:
         "--where", metavar="EXPRESSION", default="", help='Only on phones like "sdk>=33 and not simulated".'
     )
     @click.option(
-        "--each-device/--any", default=False, help="Once on every such phone, or once on any of them."
+        "--each-device/--any", default=False, help="Once on every matching phone, or once on any of them."
     )
-    @click.option("--detach", is_flag=True, help="Only hand it in; `handrail fleet attach` follows it.")
+    @click.option("--detach", is_flag=True, help="Do not wait; `handrail fleet attach` follows it.")
     @functools.wraps(command)
     def with_fleet(*args: Any, fleet: str | None, **parameters: Any) -> Any:
         about = {name: parameters.pop(name) for name in ("where", "each_device", "detach")}

@@ -30,14 +30,14 @@ _JSON = json_option()
 
 @click.group()
 def policy() -> None:
-    """What may be done without asking: rules, defaults and remembered answers."""
+    """Show and check what is allowed: rules, defaults and remembered answers."""
 
 
 @policy.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @_JSON
-@click.option("--action", metavar="JSON", help="Say which rule would decide about this action.")
-@click.option("--label", default="", help="Label of the element that it aims at.")
+@click.option("--action", metavar="JSON", help="Show which rule would decide about this action.")
+@click.option("--label", default="", help="Label of the target element.")
 @click.option("--id", default="", help="Resource id of that element.")
 @click.option("--role", default="", help="Role of that element, such as button.")
 @click.option("--password", is_flag=True, help="That element is a password field.")
@@ -112,7 +112,7 @@ def forget(key: str) -> None:
 @policy.command()
 @_JSON
 def grants(as_json: bool) -> None:
-    """List what people allowed for a time, and how much of it is left."""
+    """List what people allowed for a time, and what is left of it."""
     active = with_approvals(lambda desk: desk.grants.active())
     if as_json:
         print_json([grant.to_dict() for grant in active])
@@ -127,7 +127,7 @@ def grants(as_json: bool) -> None:
 @click.argument("id_", metavar="ID")
 @async_command
 async def revoke(id_: str) -> None:
-    """End the grant ID, or the only one whose id begins so."""
+    """Revoke the grant ID; the beginning of an id is enough."""
     async with open_home_as_person() as home:
         ended = await Approvals(home.store, home.clock).grants.revoke(id_)
         await home.write_journal("grant_revoked", ended.device, grant=ended.id)

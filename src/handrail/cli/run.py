@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 Ready = tuple[AnyFlow, FlowPlan]
 MOST = 64
-SIM = "Simulated phones, new for every flow; as many as it needs, at least N."
+SIM = "New simulated phones for every flow: as many as it needs, at least N."
 LONGEST_NAME = 60  # characters of a flow's name in the name of a file
 _START = "before the flow"
 
@@ -132,7 +132,7 @@ class RunOptions:
         "The I-th of N equal parts of all flows.",
         metavar="I/N", default="1/1", callback=lambda _, __, text: Shard.parse(text),
     )  # fmt: skip
-    retries: int = option("Run a failed flow again, so often.", type=click.IntRange(0, 20), default=0)
+    retries: int = option("How often a failed flow is run again.", type=click.IntRange(0, 20), default=0)
     env: Mapping[str, str] = option(
         "A variable; wins over the file's own.", "--env", "-e",
         multiple=True, metavar="NAME=VALUE", callback=_read_variables,
@@ -146,21 +146,21 @@ class RunOptions:
     )  # fmt: skip
     watch: bool = option("Run again whenever one of the files is saved, until Ctrl-C.")
     approvals: str | None = option(
-        "What needs a yes: say no, wait, or go by FILE.  [default: ask at the terminal or desk, else no]",
+        "What needs approval: reject, wait, or go by FILE.  [default: ask at terminal or desk, else reject]",
         metavar="fail|wait|FILE",
     )
     video: bool = option("Write an MP4 of every flow, into the folder of the report or else into this one.")
-    heal: bool = option("Go on with what has replaced an element, and edit the file.")
+    heal: bool = option("Continue with the replacement of an element, and edit the file.")
     as_json: bool = option("Print the traces; progress goes to stderr.", "--json")
     allow_http: tuple[str, ...] = option(
         "A host that scripts of Maestro flows may call.", multiple=True, metavar="HOST"
     )
     config: Path | None = option(
-        "The config.yaml of a Maestro workspace, where it lies elsewhere.",
+        "The config.yaml of a Maestro workspace, if it is elsewhere.",
         type=EXISTING_FILE, metavar="FILE",
     )  # fmt: skip
     output: Path | None = option(
-        "Where pictures of Maestro flows go.", "--test-output-dir", type=FOLDER, metavar="DIR"
+        "The folder for pictures of Maestro flows.", "--test-output-dir", type=FOLDER, metavar="DIR"
     )
     fleet: FleetOptions | None = None
 

@@ -53,9 +53,9 @@ MoreRoutes = Callable[[Runtime, DeskFile, AsyncExitStack], Awaitable[tuple[Seque
 class ServeOptions:
     """The command line, and what a fleet's head adds to its desk."""
 
-    host: str = option("Another needs --token, --cert and --key.", default="localhost", show_default=True)
+    host: str = option("Another one needs --token, --cert and --key.", default="localhost", show_default=True)
     port: int = option("0: any free.", type=PORT, default=8420, show_default=True)
-    sim: int = option("So many simulated phones.", type=click.IntRange(0, 20), default=0, metavar="N")
+    sim: int = option("The number of simulated phones.", type=click.IntRange(0, 20), default=0, metavar="N")
     device: tuple[str, ...] = option(
         "Open this phone at once; may be repeated.", multiple=True, metavar="SERIAL"
     )
@@ -65,19 +65,19 @@ class ServeOptions:
     )  # fmt: skip
     cert: Path | None = option("For TLS: the certificate with its chain, as PEM.", **PEM)
     key: Path | None = option("For TLS: the certificate's key, as PEM.", **PEM)
-    public: str | None = option("Where a tunnel shows the desk: https://NAME.", metavar="URL")
+    public: str | None = option("The desk's address behind a tunnel: https://NAME.", metavar="URL")
     open_: bool = option("Show the desk in a browser.", "--open")
     with_mcp: bool = option("Serve MCP at /mcp, too.", "--mcp/--no-mcp", default=True, show_default=True)
-    profile: str = option("Which MCP tools; see handrail mcp.", "--tools", default="desk", show_default=True)
+    profile: str = option("MCP tools; see handrail mcp.", "--tools", default="desk", show_default=True)
     flows: tuple[Path, ...] = option(
-        "Where flows are; may be repeated.  [default: flows, examples/flows, flows in HANDRAIL_HOME]",
+        "A folder of flows; may be repeated.  [default: flows, examples/flows, flows in HANDRAIL_HOME]",
         multiple=True, type=FOLDER, callback=resolve_callers_path, metavar="DIR",
     )  # fmt: skip
-    model: str | None = option("Who answers in the Console; see handrail agent.", metavar="MODEL")
+    model: str | None = option("The model that answers in the Console; see handrail agent.", metavar="MODEL")
     base_url: str | None = option("With --model: another server with the maker's protocol.", metavar="URL")
     metrics: bool = option("Serve counts at /metrics, in Prometheus' form; needs the token.")
     is_plain: bool = False
-    """Others may use plain HTTP: whoever starts the server vouches for that network."""
+    """Others may use plain HTTP: who starts the server vouches for that network."""
     more: MoreRoutes | None = None
     remote: Callable[[], RemotePhones] | None = None
     """Phones of other hosts that the desk shows."""

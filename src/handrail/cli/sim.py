@@ -17,22 +17,22 @@ from handrail.simulator import simulator
 
 INSIDE = {
     "state": ("[PATH]", "The phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes."),
-    "world": ("JSON", "What apps hold from now on, by their short names."),
-    "snapshot": ("[NAME]", "Keep the whole phone under a name."),
-    "restore": ("[NAME]", "Bring a kept phone back."),
+    "world": ("JSON", "Replace the data of apps, by their short names."),
+    "snapshot": ("[NAME]", "Save the whole phone under a name."),
+    "restore": ("[NAME]", "Restore a saved phone."),
     "fault": ("add NAME [OPTION=VALUE]... | clear [NAME] | list", "Switch what goes wrong on and off."),
-    "profile": ("NAME | android N | vendor NAME | list", "Become another phone."),
-    "fold": ("open|close", "Turn a phone that folds over."),
-    "call": ("NUMBER | accept | cancel | list", "Somebody calls."),
-    "finger": ("touch ID", "A finger on the sensor; 1 is known to it."),
+    "profile": ("NAME | android N | vendor NAME | list", "Change the device profile."),
+    "fold": ("open|close", "Fold or unfold a foldable phone."),
+    "call": ("NUMBER | accept | cancel | list", "An incoming call."),
+    "finger": ("touch ID", "A finger on the sensor; finger 1 is enrolled."),
     "battery": ("LEVEL [PLUG]", "Per cent; PLUG is none, ac, usb or wireless."),
-    "location": ("LATITUDE LONGITUDE [ALTITUDE]", "Where the phone is."),
-    "network": ("gone | back | speed VALUE | delay VALUE", "What comes through, and how fast."),
+    "location": ("LATITUDE LONGITUDE [ALTITUDE]", "Set the phone's location."),
+    "network": ("gone | back | speed VALUE | delay VALUE", "Set the network and its speed."),
     "sms": ("FROM TEXT", "A text message arrives."),
     "notify": ("PACKAGE TITLE TEXT", "An app posts a notification."),
-    "install": ("PACKAGE", "A package without an app behind it is there from now on."),
+    "install": ("PACKAGE", "Add a package without an app."),
     "toast": ("TEXT", "A short message at the bottom."),
-    "reboot": ("", "Restart; what is on disk stays."),
+    "reboot": ("", "Restart; the disk stays."),
 }
 """Name → what follows it, and its line in the help."""
 
@@ -62,18 +62,18 @@ async def _run_inside(words: list[str], device: str | None) -> int:
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same phone.")
 @click.option("--apps", metavar="NAMES", help="Apps to install, separated by commas; all when left out.")
 @click.option("--faults", type=EXISTING_FILE, metavar="FILE", help="What goes wrong, as TOML or JSON.")
-@click.option("--profile", metavar="NAME", help="Be such a phone; `handrail-sim --profiles` lists them.")
+@click.option("--profile", metavar="NAME", help="A device profile; `handrail-sim --profiles` lists all.")
 @click.option("--android", type=int, metavar="N", help="The version of Android, 8 to 16.  [default: 14]")
-@click.option("--vendor", metavar="NAME", help="Who made it: google, samsung, xiaomi, …")
+@click.option("--vendor", metavar="NAME", help="The maker: google, samsung, xiaomi, …")
 @click.option("--auth", is_flag=True, help="Ask hosts for their key; SIGUSR1 accepts those that wait.")
-@click.option("--emulator", is_flag=True, help="Be found as an emulator: port 5555, console and gRPC.")
-@click.option("--iphone", is_flag=True, help="Be an iPhone: WebDriverAgent from port 8100 on, and usbmuxd.")
+@click.option("--emulator", is_flag=True, help="Act as an emulator: port 5555, console and gRPC.")
+@click.option("--iphone", is_flag=True, help="Act as an iPhone: WebDriverAgent from port 8100, usbmuxd.")
 @click.option(
     "--web",
     type=click.Choice(["own", "chromium"]),
     default="own",
     show_default=True,
-    help="Who draws web pages: the phone itself, or a Chromium of this machine.",
+    help="What draws web pages: the phone itself, or this machine's Chromium.",
 )
 @click.pass_context
 def sim(

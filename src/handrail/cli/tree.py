@@ -40,7 +40,7 @@ DEPTH = "Deepest level shown; 0 shows all."
 @json_option("The same as --format json.")
 @click.option("--depth", "max_depth", type=click.IntRange(0), default=0, help=DEPTH)
 @click.option(
-    "--max-lines", type=click.IntRange(1), default=200, show_default=True, help="Where the text is cut."
+    "--max-lines", type=click.IntRange(1), default=200, show_default=True, help="The most lines of text."
 )
 @click.option("--only-interactive", is_flag=True, help="Leave plain texts out.")
 @click.option("--within", metavar="TARGET", help='Only this element\'s inside: "@s1", a text, or "540,750".')
@@ -74,7 +74,7 @@ def tree(file: str, form: str, as_json: bool, within: str | None, find: str | No
 @json_option("The same as --format json.")
 @click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Most changes shown.")
 def diff(before: str, after: str, form: str, as_json: bool, limit: int) -> None:
-    """Say what changed between the UI dumps BEFORE and AFTER."""
+    """Show what changed between the UI dumps BEFORE and AFTER."""
     old, new = _read_dump(before), _read_dump(after)
     registry = Registry()
     registry.rebuild(old)

@@ -56,7 +56,7 @@ _PAUSE = click.IntRange(50, 60_000)
 
 @click.command()
 @click.option("--every-ms", type=_PAUSE, default=500, show_default=True, help="Pause between two looks.")
-@json_option("One line of JSON for each piece of news.")
+@json_option("One line of JSON for each change.")
 @device_options
 def watch(*, target: DeviceOptions, every_ms: int, as_json: bool) -> None:
     """Show a phone's screen, then what changes on it and what is done to it, until Ctrl-C."""

@@ -262,7 +262,7 @@ def check_page(url: str, path: str, own_hosts: frozenset[str] = frozenset()) -> 
         return
     host = _host_of_url(url)
     if host is None:
-        raise _refused_address(path, url, "is no page: app:NAME or an http(s) address")
+        raise _refused_address(path, url, "is not a page: give app:NAME or an http(s) address")
     if host in own_hosts:
         raise _refused_address(path, url, "is the desk itself, which no frame may show")
 
@@ -270,7 +270,7 @@ def check_page(url: str, path: str, own_hosts: frozenset[str] = frozenset()) -> 
 def check_link(url: str, path: str) -> None:
     """Raises `InvalidAction` unless it is http(s)."""
     if _host_of_url(url) is None:
-        raise _refused_address(path, url, "is no http(s) address")
+        raise _refused_address(path, url, "is not an http(s) address")
 
 
 def check_picture(src: str, path: str) -> None:
@@ -289,7 +289,7 @@ def is_own_picture(src: str) -> bool:
 def check_file(target: str, path: str) -> None:
     """Raises `InvalidAction` for a path that leads out of the storage."""
     if not target or target.startswith("/") or _leaves_folder(target):
-        raise _refused_address(path, target, "is no path inside the storage")
+        raise _refused_address(path, target, "is not a path inside the storage")
 
 
 def _leaves_folder(path: str) -> bool:

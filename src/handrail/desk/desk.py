@@ -253,7 +253,7 @@ class Desk:
         for at, action in enumerate(frame.interactions):
             if isinstance(action, act.ConfirmDialog | act.CaptureWindow):
                 path = f"interactions[{at}].type"
-                raise InvalidAction.at(path, f"{action.type} is no interaction")
+                raise InvalidAction.at(path, f"{action.type} is not an interaction")
         try:
             self.transact(frame.interactions, PERSON, True)
         except HandrailError as error:

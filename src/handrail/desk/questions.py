@@ -164,7 +164,7 @@ class FollowUps:
             decoded = await asyncio.to_thread(b64decode, picture, validate=True)
             is_png = decoded.startswith(_PNG)
         if not feedback.success or not is_png:
-            why = (not feedback.success and feedback.error) or "the answer was no PNG picture"
+            why = (not feedback.success and feedback.error) or "the answer was not a PNG picture"
             hint = "Read the window's content instead, or open the page in a browser device."
             raise Unsupported(f"{question.key} could not be captured: {why}", hint=hint)
         source = {"madeFrom": feedback.made_from} if feedback.made_from else {}
@@ -233,7 +233,7 @@ class BrowserQuestions:
         if question is None or question.client is not client or question.kind != feedback.kind:
             if feedback.kind == "iframe":
                 return False
-            raise InvalidAction.at("requestId", f"nobody asked this browser for {feedback.request_id!r:.80}")
+            raise InvalidAction.at("requestId", f"this browser was not asked for {feedback.request_id!r:.80}")
         if not question.answer.done():
             question.answer.set_result(feedback)
         return True

@@ -64,7 +64,7 @@ class CoordinateFrame:
     def to_device(self, x: float, y: float, path: str = "") -> dict[str, int]:
         """A place in pixels of the screen; the far edge is its last pixel."""
         if not (math.isfinite(x) and math.isfinite(y)):
-            raise InvalidAction.at(path, "is no place")
+            raise InvalidAction.at(path, "is not a point")
         if self.unit == "device":
             return {"x": _bounded(x, path), "y": _bounded(y, path)}
         (width, height), (across, down) = self.device_size, self.size
@@ -72,7 +72,7 @@ class CoordinateFrame:
             raise InvalidAction.at(
                 path,
                 f"({x:g}, {y:g}) lies outside: in this frame ({self.unit}) the screen is {across:g}x{down:g}",
-                hint="Say what its numbers mean, and how large the picture was that it was shown.",
+                hint="Give the unit of its numbers, and the size of the picture that it was shown.",
             )
         return {
             "x": _scaled_to_pixel(x, width / across, width, path),
@@ -122,7 +122,7 @@ def size_from(text: str | None, path: str) -> Size | None:
         return None
     match = _SIZE.fullmatch(text.strip())
     if match is None or not (int(match[1]) and int(match[2])):
-        raise InvalidAction.at(path, f"{text[:40]!r} is no size", hint="Write 1080x2400.")
+        raise InvalidAction.at(path, f"{text[:40]!r} is not a size", hint="Write 1080x2400.")
     return int(match[1]), int(match[2])
 
 
@@ -209,9 +209,9 @@ def element_by_number(value: Any, path: str, talk: Conversation, first: int = 0)
     """The ref of an element in the list that the caller was told last, whose first has this number."""
     number = number_from(value, path)
     if not talk.elements:
-        raise InvalidAction.at(path, "no list of elements was told yet", hint="Look first, or give a place.")
+        raise InvalidAction.at(path, "no list of elements was sent yet", hint="Look first, or give a point.")
     if not number.is_integer() or not 0 <= number - first < len(talk.elements):
-        problem = f"{number:g} is none of the {len(talk.elements)} elements that were told"
+        problem = f"{number:g} is not one of the {len(talk.elements)} elements that were listed"
         raise InvalidAction.at(path, problem, hint="Look again.")
     return talk.elements[int(number) - first]
 

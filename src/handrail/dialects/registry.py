@@ -243,9 +243,7 @@ async def screen_now(do: Do) -> Size:
     envelope, text = await do(Screenshot(scale=_SMALLEST))
     details = envelope.get("details") or {}
     if not envelope["success"] or "width" not in details:
-        raise InvalidAction.at(
-            "screen", f"its size could not be read: {text[:300]}", hint="Say how large it is."
-        )
+        raise InvalidAction.at("screen", f"its size could not be read: {text[:300]}", hint="Give its size.")
     return int(details["width"]), int(details["height"])
 
 

@@ -370,7 +370,7 @@ class Shard:
         index, count = (int(match[1]), int(match[2])) if match else (0, 0)
         if not 1 <= index <= count:
             raise InvalidAction(
-                f"{text!r} is no shard", hint="Give i/n with 1 ≤ i ≤ n, for example 2/5.", path="shard"
+                f"{text!r} is not a shard", hint="Give i/n with 1 ≤ i ≤ n, for example 2/5.", path="shard"
             )
         return cls(index, count)
 

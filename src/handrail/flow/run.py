@@ -163,7 +163,7 @@ class FlowRunner:
                     await ready.begin(next(iter(devices.values())))
         except HandrailError as error:
             record.outcome = "failed"
-            what = f"{ready.flow.app} could not be started" if ready.flow.app else "It was not begun"
+            what = f"{ready.flow.app} could not be started" if ready.flow.app else "It was not started"
             record.error = f"{what}: {error.message}"
         for device in devices.values():
             with book.stretch("looking", "A look before the first step", device.name):

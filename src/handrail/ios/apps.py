@@ -220,7 +220,7 @@ class IosSettings:
 
     async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
         if orientation not in _ORIENTATIONS:
-            raise Unsupported("An iPhone can't be told to turn by itself", delivery="not_delivered")
+            raise Unsupported("An iPhone can't be set to turn by itself", delivery="not_delivered")
         wanted = _ORIENTATIONS[orientation]
         await self._wda.send("/orientation", {"orientation": wanted})
         with as_delivery("delivered"):
@@ -248,7 +248,7 @@ class IosSettings:
         with as_delivery("delivered"):
             place = await self._wda.get("/wda/simulatedLocation")
         if not isinstance(place, dict) or place.get("latitude") is None:
-            raise Unsupported("This iPhone does not say where it is told to be", delivery="unknown")
+            raise Unsupported("This iPhone does not report its simulated location", delivery="unknown")
         return f"{place['latitude']:g}, {place['longitude']:g}"
 
     async def add_media(self, path: Path) -> str:
@@ -323,7 +323,7 @@ class SimulatorFiles:
 def _plain_name(name: str) -> str:
     if not name or name in (".", "..") or any(mark in name for mark in '/\\"*?['):
         raise InvalidAction(
-            f"{name[:60]!r} is no plain name", hint="Give a name without folders.", delivery="not_delivered"
+            f"{name[:60]!r} is not a plain name", hint="Name no folders.", delivery="not_delivered"
         )
     return name
 

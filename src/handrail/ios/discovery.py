@@ -85,7 +85,7 @@ def _address(name: str, url: str) -> Dial:
         host, port = None, 0
     if not host or parts.scheme != "http" or parts.path.strip("/") or parts.username:
         raise InvalidAction(
-            f"{name} names no WebDriverAgent", hint="Say ios:http://HOST:8100.", path="device"
+            f"{name} names no WebDriverAgent", hint="Give ios:http://HOST:8100.", path="device"
         )
     return partial(dial, host, port)
 

@@ -121,7 +121,7 @@ class Simctl:
             raise AppNotInstalled(f"{bundle} is not on this simulator: {error.message}") from None
         folder = Path(path).resolve()
         if self.udid not in folder.parts or not folder.is_dir():
-            raise IosCommandError(f"{path} is no folder of this simulator", command=["get_app_container"])
+            raise IosCommandError(f"{path} is not a folder of this simulator", command=["get_app_container"])
         return folder
 
 

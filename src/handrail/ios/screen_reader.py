@@ -135,7 +135,7 @@ class IosScreenReader:
         except RecursionError:
             text = ""
         if not text:
-            raise TreeParseError("WebDriverAgent told no tree that can be read", offset=0)
+            raise TreeParseError("WebDriverAgent returned no readable tree", offset=0)
         return text
 
     async def _configure_depth(self) -> None:
@@ -210,7 +210,7 @@ class IosScreenReader:
         except (KeyError, TypeError, ValueError, OverflowError):
             width = height = 0.0
         if not (0 < width < _MOST_POINTS and 0 < height < _MOST_POINTS):
-            raise IosCommandError("WebDriverAgent told no size of the screen", command="/window/size")
+            raise IosCommandError("WebDriverAgent did not report the screen's size", command="/window/size")
         return width, height
 
     async def display(self) -> Display:
@@ -240,7 +240,7 @@ class IosScreenReader:
         try:
             return base64.b64decode(str(text), validate=False)
         except (binascii.Error, ValueError) as error:
-            raise PictureUnreadable(f"WebDriverAgent's picture is no base64: {error}") from None
+            raise PictureUnreadable(f"WebDriverAgent's picture is not base64: {error}") from None
 
     async def is_locked(self) -> bool | None:
         """None where the phone does not tell."""

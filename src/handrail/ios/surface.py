@@ -27,7 +27,7 @@ _NOT_HERE: Mapping[type, str] = {
     can.Scrolling: "An app scrolls for a finger only",
     can.AppData: "Files of apps can only be read on a simulator",
     can.Logs: "The log can only be read on a simulator; `ios syslog` of go-ios shows an iPhone's",
-    can.IdleDetection: "Nobody tells when an iPhone's screen has come to rest; it is looked at",
+    can.IdleDetection: "An iPhone does not report when its screen is at rest; it is checked",
     can.ShellCommands: "An iPhone runs no commands",
 }
 

@@ -199,6 +199,6 @@ def _plist(data: bytes) -> dict[str, Any]:
         message = None
     if not isinstance(message, dict):
         raise IosConnectionError(
-            "The answer is no property list of usbmuxd's protocol", reason="usbmuxd", delivery="not_delivered"
+            "The answer is not a property list of usbmuxd", reason="usbmuxd", delivery="not_delivered"
         )
     return message

@@ -289,8 +289,8 @@ def _decoded(answer: HttpAnswer, what: str) -> dict[str, Any]:
         document = None
     if not isinstance(document, dict) or "value" not in document:
         raise IosConnectionError(
-            f"{what}: the answer, HTTP {answer.status}, is no WebDriver JSON",
-            hint="Another program may listen there: `handrail doctor` tells.",
+            f"{what}: the answer, HTTP {answer.status}, is not WebDriver JSON",
+            hint="Another program may listen there: `handrail doctor` shows it.",
             delivery="unknown",
         )
     value, old = document["value"], document.get("status", 0)

@@ -26,7 +26,7 @@ NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 def read_number(text: str, what: str) -> int:
     """Decimal, without leading zeros, small enough for everybody's integers."""
     if not NUMBER.fullmatch(text) or int(text) >= 1 << 63:
-        raise BadNote(f"{text[:60]!r} is no {what}")
+        raise BadNote(f"{text[:60]!r} is not {what}")
     return int(text)
 
 
@@ -157,7 +157,7 @@ class RememberedCheckpoint:
         except (OSError, BadNote) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise InvalidAction(
-                f"{path} is no checkpoint: {why}",
+                f"{path} is not a checkpoint: {why}",
                 hint="Give a file that `handrail journal checkpoint --out FILE` wrote.",
                 path="checkpoint",
             ) from None

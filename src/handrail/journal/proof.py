@@ -84,7 +84,7 @@ class SaltedEntry:
     @classmethod
     def parse(cls, line: str) -> SaltedEntry:
         if not (match := ENTRY.fullmatch(line)):
-            raise BadNote(f"{line[:60]!r} is no entry")
+            raise BadNote(f"{line[:60]!r} is not an entry")
         return cls(int(match[1]), int(match[2]), bytes.fromhex(match[3]), match[4])
 
     @property
@@ -95,7 +95,7 @@ class SaltedEntry:
         except ValueError:
             event = None
         if not isinstance(event, dict):
-            raise BadNote(f"entry {self.seq} is no event")
+            raise BadNote(f"entry {self.seq} is not an event")
         return event
 
 
@@ -117,7 +117,7 @@ class ActionProof:
         try:
             head, blank, place = data.decode().partition("\n\n")
         except UnicodeError:
-            raise BadNote("it is no UTF-8") from None
+            raise BadNote("it is not UTF-8") from None
         first, *lines = head.split("\n")
         if first != FIRST_LINE or not blank or not lines:
             raise BadNote(f"it does not begin with {FIRST_LINE!r} and entries")

@@ -91,7 +91,7 @@ class JournalLog:
         if self._last.exists() or self.keys.hand_overs():
             raise KeyRefused(
                 f"{self.keys.path} is gone, and the journal was signed before",
-                hint=f"Put the key back from a copy, or begin a new log: mv {self._last} {self._last}.old",
+                hint=f"Put the key back from a copy, or start a new log: mv {self._last} {self._last}.old",
             )
         return make_key(self.keys.path, LOG, NAME)
 

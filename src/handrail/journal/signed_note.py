@@ -42,7 +42,7 @@ def from_base64(text: str) -> bytes:
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except (ValueError, binascii.Error):
-        raise BadNote(f"{text[:60]!r} is no base64") from None
+        raise BadNote(f"{text[:60]!r} is not base64") from None
     if to_base64(data) != text:
         raise BadNote(f"{text[:60]!r} is not base64 as it is usually written")
     return data
@@ -51,7 +51,7 @@ def from_base64(text: str) -> bytes:
 def check_name(name: str) -> str:
     """The name itself, if a key may have it."""
     if not name or "+" in name or any(character.isspace() for character in name) or _CONTROL.search(name):
-        raise BadNote(f"{name!r} is no name of a key: it is empty, or has a space or a + in it")
+        raise BadNote(f"{name!r} is not the name of a key: it is empty, or has a space or a + in it")
     return name
 
 
@@ -125,7 +125,7 @@ class SigningKey:
     def parse(cls, text: str) -> SigningKey:
         text = text.strip()
         if not text.startswith(f"{PRIVATE}+"):
-            raise BadNote("it is no private key")
+            raise BadNote("it is not a private key")
         name, _, rest = text.removeprefix(f"{PRIVATE}+").partition("+")
         key_id, _, encoded = rest.partition("+")
         key = cls(check_name(name), *_kind_and_key(encoded))
@@ -173,7 +173,7 @@ class Signature:
         """A line without its end."""
         name, space, encoded = line.removeprefix(DASH).partition(" ")
         if not line.startswith(DASH) or not space:
-            raise BadNote(f"{line[:60]!r} is no signature")
+            raise BadNote(f"{line[:60]!r} is not a signature")
         data = from_base64(encoded)
         if len(data) <= ID_BYTES:
             raise BadNote("a signature is too short")
@@ -198,7 +198,7 @@ class Note:
             text = data.decode() if isinstance(data, bytes) else data
             text.encode()
         except UnicodeError:
-            raise BadNote("it is no UTF-8") from None
+            raise BadNote("it is not UTF-8") from None
         if _CONTROL.search(text):
             raise BadNote("it has control characters")
         body, blank, lines = text.rpartition("\n\n")

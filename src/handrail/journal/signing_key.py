@@ -75,7 +75,7 @@ class HandOver:
         note = Note.parse(data)
         match = re.fullmatch(rf"{HAND_OVER}\nold (.+)\nnew (.+)\nsize (.+)\nroot (.+)\n", note.text)
         if not match:
-            raise BadNote("it is no hand-over of a journal's key")
+            raise BadNote("it does not hand over a journal's key")
         old, new = VerifierKey.parse(match[1]), VerifierKey.parse(match[2])
         if old.name != new.name:
             raise BadNote("a hand-over does not change the journal's name")

@@ -261,7 +261,7 @@ class WitnessState:
     why: str | None = None
     """What went wrong last; None: nothing."""
     refused: bool = False
-    """It says that the past was changed. Trying again mends nothing."""
+    """It says that the past was changed. Trying again does not help."""
 
     @classmethod
     def read(cls, home: Path, place: str) -> WitnessState:
@@ -387,7 +387,7 @@ class AddCheckpoint:
         try:
             head, blank, note = body.decode().partition("\n\n")
         except UnicodeError:
-            raise BadNote("it is no UTF-8") from None
+            raise BadNote("it is not UTF-8") from None
         first, *lines = head.split("\n")
         if not blank or not first.startswith("old "):
             raise BadNote("it does not begin with a line `old SIZE`, hashes, and an empty line")

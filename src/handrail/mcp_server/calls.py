@@ -262,7 +262,7 @@ async def call_native_tool(call: ToolCall) -> ToolAnswer:
                 patience_ms = _desk_patience(arguments)
                 events = await runtime.desk_session().heard(call.caller.id, patience_ms)
                 return ToolAnswer(
-                    _events_text(events) or "Nobody did anything.", structured={"events": events}
+                    _events_text(events) or "No one did anything.", structured={"events": events}
                 )
             if "actions" in arguments:
                 check_names("desk", arguments, ("actions",))

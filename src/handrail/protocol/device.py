@@ -69,7 +69,7 @@ class Tap(_GestureAct):
     target: Target
     """What to tap."""
     button: MouseButton | None = None
-    """Of a mouse, in a browser; the left one when absent."""
+    """Mouse button, in a browser; left when absent."""
     modifiers: HeldKeys | None = None
     """Keys that are held meanwhile, in a browser."""
 

@@ -104,7 +104,7 @@ def name_of_key(key: str | int) -> str:
     """The canonical name of a key. Raises `ValueError`."""
     code = number_of_key(key)
     if code is None:
-        raise ValueError(f"{key!r} is no key")
+        raise ValueError(f"{key!r} is not a key")
     return key_for_code(code)
 
 

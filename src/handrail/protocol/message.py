@@ -183,7 +183,7 @@ class DialogFeedback(CamelModel):
     confirmed: Flag
     remember: Flag | None = None
     minutes: Count | None = None
-    """With a yes to a question of the engine's: allow the like of it for so long, `times` often."""
+    """With an approval of an engine's question: allow similar actions for so long, `times` often."""
     times: Count | None = None
     data: dict[Key, Text] | None = None
     """What the person provides with it: a code, a text, a choice."""

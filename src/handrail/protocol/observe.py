@@ -370,6 +370,6 @@ class Finish(Act):
     message: Text = "Task finished."
     """What was achieved."""
     status: Literal["done", "infeasible", "failed"] = "done"
-    """How it ended; infeasible is what nobody could do here."""
+    """How it ended; infeasible: no one could do it here."""
     answer: Text | None = None
     """What was asked for and nothing else, such as 12500, 07:05 or 2026-03-04; a list has a line for each."""

@@ -325,7 +325,7 @@ class Answer:
                 return ActionRejected(f"{self.by} said no{note}", approval=self.id, decision=self.decision)
             case "expired":
                 return ActionRejected(
-                    "Nobody answered in time",
+                    "No one answered in time",
                     hint="Ask the person to be there, then send the action again.",
                     approval=self.id,
                     decision=self.decision,
@@ -394,7 +394,7 @@ class Grant:
     def __str__(self) -> str:
         """`mcp may tap 'Send' in com.example.mail on emulator-5554 until 18:00, 3 of 5 times left`"""
         until = f"{datetime.fromtimestamp(self.until_ms / 1000):%H:%M}"
-        who, left = self.asked_by or "whoever asked", f"{self.left} of {self.times} times left"
+        who, left = self.asked_by or "the asker", f"{self.left} of {self.times} times left"
         return f"{who} may {self.sentence} on {self.device} until {until}, {left}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -252,7 +252,7 @@ class Approvals:
         by = f" by {approval.answered_by}" if approval.answered_by else ""
         raise ActionRejected(
             f"The request {approval.id} is {state}{by}: it can't be answered again",
-            hint="Send the action again to be asked anew.",
+            hint="Send the action again; a new question is asked.",
             approval=approval.id,
             state=state,
         )
@@ -308,7 +308,7 @@ def _check_allowed(approval: AskedApproval, approved: bool, remember: Span | Non
         raise InvalidAction(
             f"The like of {approval.id} can't be allowed for a time",
             path="for",
-            hint='Answer once. A rule with remember = "time" lets you, where it can be said what is meant.',
+            hint='Answer once. A rule with remember = "time" lets you, where its scope can be named.',
         )
 
 
@@ -372,7 +372,7 @@ class Handover:
     ) -> Any:
         """The data as it may be stored. `is_here`: this process asked the question."""
         if approval.request.kind != "human_auth" or not approved:
-            raise InvalidAction("Only a yes to request_human_auth brings data", path="data")
+            raise InvalidAction("Only an approval of request_human_auth brings data", path="data")
         if len(json.dumps(data)) > _MOST_DATA:
             raise InvalidAction(f"The data is larger than {_MOST_DATA:,} bytes", path="data")
         if readable:

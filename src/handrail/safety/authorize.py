@@ -221,7 +221,7 @@ class Authorizer:
             run,
             fingerprint=entry,
             instruction=self._redact(f"{entry}?"),
-            why="it is a person's own, with all its logins; a yes holds until the session ends",
+            why="it is a person's own, with all its logins; an approval holds until the session ends",
         )
         async with self._question_open(run, request) as answered:
             async with waiting():
@@ -467,7 +467,7 @@ def screen_changed() -> ActionRejected:
 
 def _on_the_way(subject: Subject, label: str) -> ActionRejected:
     return ActionRejected(
-        f"{subject.type} would press {label!r} on its way, and somebody must be asked about that",
+        f"{subject.type} would press {label!r} on its way, and a person must be asked about that",
         hint="Do that by an action of its own, so that it can be asked for; or name another container.",
         label=label,
     )

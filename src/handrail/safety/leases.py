@@ -247,7 +247,7 @@ class Leases:
         rows = await self._store.write(work, durable=_outlives(lease.ttl_ms))
         if rows is not None:
             others = (self._busy(row) for row in rows if not self._over(row))
-            message = f"the lease on {lease.device} was given up; nobody holds it now"
+            message = f"the lease on {lease.device} was given up; no one holds it now"
             hint = "Acquire the device again."
             raise next(others, DeviceBusy(message, hint=hint, retryable=True, device=lease.device))
 
@@ -344,7 +344,7 @@ def _check_fence(db: sqlite3.Connection, device: str, who: Holder) -> None:
     row = db.execute("SELECT attempt FROM fences WHERE unit = ?", (unit,)).fetchone()
     if row is not None and row[0] > attempt:
         raise DeviceBusy(
-            f"attempt {attempt} of {unit} is over: attempt {row[0]} has begun",
+            f"attempt {attempt} of {unit} is over: attempt {row[0]} has started",
             hint="Stop: this attempt is no longer valid.",
             device=device,
             holder=None,
@@ -371,7 +371,7 @@ def _held(row: sqlite3.Row) -> HeldLease:
 def _busy(held: HeldLease, now_ms: int) -> DeviceBusy:
     if held.is_stopped:
         return DeviceBusy(
-            f"{held.device} was stopped by {held.holder} {ago(held.since_ms, now_ms)}; nobody acts on it "
+            f"{held.device} was stopped by {held.holder} {ago(held.since_ms, now_ms)}; no one acts on it "
             "until it is handed back",
             hint="Do nothing more here. A person hands it back: at the desk, or by `handrail hand-back`.",
             **held.to_dict(),
@@ -436,7 +436,7 @@ class SessionLease:
         return self._holder.id
 
     async def check(self, caller: Caller) -> None:
-        """Raises `DeviceBusy` with the holder if somebody else has the device."""
+        """Raises `DeviceBusy` with the holder if another person or agent has the device."""
         taken = await self._leases.holder(self._device) if caller.actor == "person" else None
         if taken is not None and taken.is_of(caller):
             return

@@ -686,10 +686,10 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
         _what_is_grave,
     ),
     SpecialCase(
-        "a press that nobody can tell",
+        "a press with an unknown effect",
         "on something that was left out of the screen, or whose label was cut",
         lambda cls: cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN),
-        Ruling("ask", "ask", "nobody can tell what it would press", "never"),
+        Ruling("ask", "ask", "it is unknown what it would press", "never"),
         partial(_any_pressed, _is_unclear),
     ),
     SpecialCase(
@@ -713,7 +713,7 @@ SPECIAL_CASES: tuple[SpecialCase, ...] = (
             cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN)
             or (cls.traits.leaves_app and "package" in cls.model_fields)
         ),
-        Ruling("ask", "ask", "nobody has allowed this address yet", "always"),
+        Ruling("ask", "ask", "no one has allowed this address yet", "always"),
         _is_new_place,
         lambda subject: ", ".join(subject.new_places),
         _place_key,

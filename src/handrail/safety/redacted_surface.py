@@ -209,7 +209,7 @@ class RedactedVideo(RedactedCapability):
         if not self._here.is_untouched:
             raise Unsupported(
                 "A secret was used on this device, and a video can't hide it",
-                hint="Pictures are shown instead: what may not be seen is painted over in them.",
+                hint="Pictures are shown instead: hidden parts are painted over in them.",
             )
 
 

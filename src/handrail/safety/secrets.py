@@ -209,7 +209,7 @@ def _must_be_private(path: Path, opened: os.stat_result) -> None:
         what = f"can be read by others (mode {stat.S_IMODE(opened.st_mode):04o})"
         raise _refused(real, what, f"chmod 600 {shlex.quote(str(real))}")
     if opened.st_uid not in (os.getuid(), 0):
-        raise _refused(real, "belongs to somebody else", f"chown {os.getuid()} {shlex.quote(str(real))}")
+        raise _refused(real, "belongs to another user", f"chown {os.getuid()} {shlex.quote(str(real))}")
     for file in {path.absolute(), real}:
         for folder in file.parents:
             mode = folder.stat().st_mode

@@ -114,7 +114,7 @@ def _surface_point(screen: Screen, node: Node, part: Bounds, ref_of: RefOf) -> S
             node, ref_of, "covered", "is cut off by what is around it", hint="scroll_to it first."
         )
     over = node_by_native_id(screen, node.covered_by)
-    what = describe(over, ref_of(over)) if over is not None else "something that is not told"
+    what = describe(over, ref_of(over)) if over is not None else "something that is not named"
     raise _not_interactable(
         node, ref_of, "covered", f"is covered by {what}", hint="Close what covers it, or scroll it free."
     )

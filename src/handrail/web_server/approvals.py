@@ -66,12 +66,12 @@ class AnswerBody(CamelModel):
     remember: Literal["session", "always"] | Flag | None = None
     """True: for as long as the rule allows."""
     minutes: Count | None = None
-    """With a yes: allow similar actions too, for this long."""
+    """With an approval: allow similar actions too, for this long."""
     times: Count | None = None
-    """With a yes: allow similar actions too, this often."""
+    """With an approval: allow similar actions too, this often."""
     note: Text = ""
     may_change: list[Count] = Field(default_factory=list)
-    """With a yes: numbers, from 1, of the elements in `volatile` that may change meanwhile."""
+    """With an approval: numbers, from 1, of the elements in `volatile` that may change meanwhile."""
 
 
 class DeskApprovals:

@@ -212,7 +212,7 @@ class Phones:
             if canonical(candidate.serial) == canonical(device):
                 return await self.runtime.session(candidate.serial)
         raise AdbConnectionError(
-            f"{device} is none of the {len(listed)} phones that are known here",
+            f"{device} is not one of the {len(listed)} phones that are known here",
             hint="Connect it, or name its address in HANDRAIL_DEVICES, and look again.",
         )
 

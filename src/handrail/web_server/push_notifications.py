@@ -116,7 +116,7 @@ async def public_addresses(url: str, network: Network = INTERNET) -> tuple[str, 
     """
 
     def refused(why: str) -> InvalidAction:
-        hint = "Only https addresses on the open internet are told anything."
+        hint = "Only https addresses on the open internet are notified."
         return InvalidAction.at("endpoint", f"{_address_without_path(url):.100} {why}", hint=hint)
 
     read = read_address(url) if len(url) <= LONGEST_URL and url.isascii() else None
@@ -399,7 +399,7 @@ class Subscriptions:
 
         if not await self._store.write(insert):
             raise InvalidAction(
-                f"{MOST_SUBSCRIPTIONS} devices are told already, and no more can be",
+                f"{MOST_SUBSCRIPTIONS} devices are notified already, and no more can be added",
                 path="endpoint",
                 hint="Revoke one in Settings.",
             )
@@ -497,7 +497,7 @@ class Notifier:
                 return "the browser takes no messages any more"
         await self._subscriptions.note_delivery(subscription.id, problem)
         if problem:
-            _log.warning("%s was not told: %s", subscription.id, problem)
+            _log.warning("%s was not notified: %s", subscription.id, problem)
         return problem
 
     async def _notify(self, place: NotifyUrl, id_: str) -> None:
@@ -505,13 +505,13 @@ class Notifier:
         try:
             status = await post_message(place.url, headers, body, self._subscriptions.network, anywhere=True)
         except (NotDelivered, InvalidAction) as error:
-            _log.warning("HANDRAIL_NOTIFY_URL was not told: %s", error)
+            _log.warning("HANDRAIL_NOTIFY_URL was not notified: %s", error)
         else:
             if not 200 <= status < 300:
                 _log.warning("HANDRAIL_NOTIFY_URL: %s answered %s", self.notify_host, status)
 
 
-@ROUTES("/api/push", person="Looking at who is told")
+@ROUTES("/api/push", person="Listing who is notified")
 async def list_subscriptions(request: DeskRequest) -> JSON:
     """Who is told of questions, and what a browser needs to subscribe."""
     context = request.context
@@ -524,7 +524,7 @@ async def list_subscriptions(request: DeskRequest) -> JSON:
     }
 
 
-@ROUTES("/api/push", "POST", person="Being told of questions")
+@ROUTES("/api/push", "POST", person="Being notified of questions")
 async def subscribe(request: DeskRequest) -> JSON:
     """Tell this device of questions from now on."""
     body = await json_body(request, SubscribeBody)

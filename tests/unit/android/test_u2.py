@@ -59,7 +59,7 @@ def test_a_jar_that_nobody_knows_never_reaches_the_phone(
 
     async def story(bench: Bench) -> None:
         monkeypatch.setattr("handrail.android.uiautomator2.find_jar", lambda: forged)
-        with pytest.raises(Unsupported, match="none that Handrail knows"):
+        with pytest.raises(Unsupported, match="unknown to Handrail"):
             await opened(bench)
         assert not bench.phone.files.exists(server.REMOTE)
         assert not bench.phone.ports

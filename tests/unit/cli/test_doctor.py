@@ -1,4 +1,4 @@
-"""`handrail doctor`: every line that is not well names the one command that mends it."""
+"""`handrail doctor`: every line that is not well names the command that fixes it."""
 
 from __future__ import annotations
 

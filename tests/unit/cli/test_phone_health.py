@@ -84,7 +84,7 @@ def unknown_jar(monkeypatch: pytest.MonkeyPatch, folder: Path, _: Served) -> str
     forged = folder / "u2.jar"
     forged.write_bytes(own.read_bytes() + b"\0")
     monkeypatch.setattr("handrail.android.uiautomator2.find_jar", lambda: forged)
-    return "none that Handrail knows"
+    return "unknown to Handrail"
 
 
 def selinux(_: pytest.MonkeyPatch, __: Path, phone: Served) -> str:
@@ -196,7 +196,7 @@ def test_a_name_in_handrail_device_that_fits_nothing_is_told(
     handrail: Handrail, phone: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HANDRAIL_DEVICE", "Pixel 9")
-    assert "note: HANDRAIL_DEVICE=Pixel 9 is none of these" in handrail("devices").err
+    assert "note: HANDRAIL_DEVICE=Pixel 9 matches none of these" in handrail("devices").err
     assert "→ unset HANDRAIL_DEVICE" in handrail("doctor").out
 
 
@@ -222,7 +222,7 @@ def test_what_a_running_handrail_has_open_is_listed_and_doctor_does_not_disturb_
     with running_handrail(tmp_path / "handrail", phone.address):
         done = handrail("devices")
         assert done.out == (
-            f"{phone.address}\tdevice\tSimulated Phone\t14\t1080x2400\tnobody; open in a Handrail that runs\n"
+            f"{phone.address}\tdevice\tSimulated Phone\t14\t1080x2400\tno one; open in a running Handrail\n"
         )
         [listed] = json.loads(handrail("devices", "--json").out)["devices"]
         assert (listed["open"], listed["channels"]["look"]) == (True, "helper")

@@ -20,7 +20,7 @@ async def test_answers_are_bound_to_the_browser_that_was_asked(here: Office) -> 
     capture = asyncio.ensure_future(here.do("window.capture", "a", requestId="guessed"))
     await asked.until(lambda frame: frame["type"] == "ACTIONS" and "window.capture" in str(frame))
     answer = {"requestId": "guessed", "windowId": "a", "kind": "capture", "success": False}
-    with pytest.raises(InvalidAction, match="nobody asked this browser"):
+    with pytest.raises(InvalidAction, match="this browser was not asked"):
         await other.send("RENDERING_FEEDBACK", **answer)
     assert not capture.done()
     capture.cancel()

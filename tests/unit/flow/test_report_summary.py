@@ -75,7 +75,7 @@ def test_a_repair_that_was_made_is_printed_though_the_flow_passed() -> None:
     record.proposals = [REPAIR]
     told = summary([record]).splitlines()
     assert told[0].startswith("ok      Read the news")
-    assert told[1] == "        The file was mended:"
+    assert told[1] == "        The file was repaired:"
 
 
 def test_verdicts_read_like_sentences() -> None:

@@ -72,5 +72,5 @@ def test_shards_are_even_and_complete(count: int) -> None:
 
 @each("text", ["", "0/2", "3/2", "1", "a/b", "-1/2", "1/0", "1/2/3"])
 def test_a_shard_that_makes_no_sense_is_an_error(text: str) -> None:
-    with pytest.raises(InvalidAction, match="no shard"):
+    with pytest.raises(InvalidAction, match="not a shard"):
         Shard.parse(text)

@@ -72,7 +72,7 @@ def test_an_unanswered_question_expires_by_the_clock(tmp_path: Path) -> None:
         answer = await waiting
         assert (answer.decision, answer.by, answer.note) == ("expired", "", "")
         failure = answer.rejection()
-        assert failure.message == "Nobody answered in time"
+        assert failure.message == "No one answered in time"
         assert failure.details == {"approval": one.id, "decision": "expired"}
         with pytest.raises(ActionRejected, match="is expired: it can't be answered again") as late:
             await at.approvals.answer(one.id, True, "ada")

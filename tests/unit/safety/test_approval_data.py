@@ -370,7 +370,7 @@ def test_only_a_yes_to_human_auth_brings_data(tmp_path: Path) -> None:
         first, one = await at.ask(question())
         second, two = await at.ask(human_auth("location"))
         for id_, yes in ((one.id, True), (two.id, False)):
-            with pytest.raises(InvalidAction, match="Only a yes") as failure:
+            with pytest.raises(InvalidAction, match="Only an approval") as failure:
                 await at.approvals.answer(id_, yes, "ada", data="x")
             assert failure.value.details["path"] == "data"
         with pytest.raises(InvalidAction, match="larger than 65,536 bytes") as failure:

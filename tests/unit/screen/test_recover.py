@@ -62,7 +62,7 @@ def test_chinese_in_its_own_encoding_is_read_whatever_the_label_says(label: str)
 def test_stray_bytes_are_replaced_and_said() -> None:
     one = parse(DUMP.encode().replace(b"Hello", b"Hel\xfflo"))
     assert texts(one) == ["Hel\ufffdlo", "Go"]
-    assert one.warnings == ["bytes that are no UTF-8 were replaced"]
+    assert one.warnings == ["bytes that are not UTF-8 were replaced"]
 
 
 def test_decoding_never_fails() -> None:

@@ -113,7 +113,7 @@ async def test_a_name_from_a_browser_opens_no_line_to_a_stranger(tmp_path: Path)
         stranger = await asyncio.start_server(lambda *_: heard.append("called"), "127.0.0.1", 0)
         port = stranger.sockets[0].getsockname()[1]
         phones = opened.context.phones
-        with pytest.raises(AdbConnectionError, match="none of the"):
+        with pytest.raises(AdbConnectionError, match="not one of the"):
             await phones.session(f"127.0.0.1:{port}")
         assert (await phones.session(w.serial)) is w.session
         assert heard == []

@@ -26,7 +26,7 @@ class Budget:
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None and value <= 0:
-                raise InvalidAction(f"{field.name}: {value} is no limit; give more than 0", path=field.name)
+                raise InvalidAction(f"{field.name}: {value} is too small; give more than 0", path=field.name)
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}

@@ -60,22 +60,16 @@ class AgentOptions:
     tools: ToolSet | None = option(
         "Work by the computer tool of the model's own maker.", type=click.Choice(["computer"])
     )
-    dialect: str | None = option("The form it was trained on: ui_tars, mobile_use, ….", metavar="NAME")
-    frame: str | None = option("What its numbers mean, if not what the dialect says.", metavar="UNIT")
+    dialect: str | None = option("The form that it was trained on: ui_tars, mobile_use, ….", metavar="NAME")
+    frame: str | None = option("The unit of its numbers, if not the dialect's own.", metavar="UNIT")
     see: bool | None = option("Send it pictures of the screen, or never.", "--see/--no-see", default=None)
-    stream: bool = option("Have its answers sent in pieces, as some servers want.")
-    max_steps: int | None = option(
-        "At most so many steps.  [default: 50]", type=click.IntRange(1), metavar="N"
-    )
-    max_tokens: int | None = option("At most so many tokens.", type=click.IntRange(1), metavar="N")
-    max_cost: float | None = option(
-        "At most so much money, where the price is known.", type=float, metavar="USD"
-    )
-    timeout: float | None = option("At most so long.", type=float, metavar="SECONDS")
-    until: str | None = option(
-        "It is done only while this holds: a text, or a condition.", metavar="CONDITION"
-    )
-    resume: str | None = option("Go on with a run that was stopped: its name or its folder.", metavar="RUN")
+    stream: bool = option("Stream the answers, as some servers require.")
+    max_steps: int | None = option("The most steps.  [default: 50]", type=click.IntRange(1), metavar="N")
+    max_tokens: int | None = option("The most tokens.", type=click.IntRange(1), metavar="N")
+    max_cost: float | None = option("The highest cost, where the price is known.", type=float, metavar="USD")
+    timeout: float | None = option("The longest time.", type=float, metavar="SECONDS")
+    until: str | None = option("Done only while this holds: a text, or a condition.", metavar="CONDITION")
+    resume: str | None = option("Continue a run that was stopped: its name or its folder.", metavar="RUN")
     desk: bool = option("Show it on the desk of `handrail serve`, too.")
     video: bool = option("Write an MP4 of the run into its folder.")
     as_json: bool = option("One line of JSON per step, and one for the result.", "--json")

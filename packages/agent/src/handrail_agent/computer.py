@@ -40,7 +40,7 @@ MAX_EXCHANGES = 8
 _PLACE = re.compile(r"\((\d{1,5}), (\d{1,5})\)", re.ASCII)
 _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
 NOT_DONE = "Not done: what you wanted before it did not succeed, or the screen has turned since."
-UNCONFIRMED = "Not done: the model's maker wants a person to confirm it, and nobody did."
+UNCONFIRMED = "Not done: the model's maker wants a person to confirm it, and no one did."
 BAD: frozenset[StepOutcome] = frozenset({"failed", "refused", "malformed", "blocked", "unfinished"})
 _REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.M | re.ASCII)
 
@@ -313,7 +313,7 @@ class ComputerSpeech(Speech):
             return [choice.action]
         reading = self.own.read(part, self.talk)
         if any(map(nowhere, reading.actions)):
-            raise InvalidAction("(0, 0) is no place to touch", path="", hint="Point at what you see.")
+            raise InvalidAction("(0, 0) is not a place to touch", path="", hint="Point at what you see.")
         self.notes += reading.notes
         open_call.lines += [reading.reply] if reading.reply else []
         return list(reading.actions)

@@ -88,7 +88,7 @@ def answer_of(action: AnyAction, envelope: Envelope) -> str:
 
 def _done(action: AnyAction, envelope: Envelope) -> str:
     if isinstance(action, TypeText) and is_hidden(action, envelope):
-        return "Typed a text that nobody may read"
+        return "Typed a hidden text"
     if isinstance(action, Finish):
         return f"Finished: {quoted(cut(clean(action.message), _LINE))}"
     return sentence_without_secret(

@@ -75,7 +75,7 @@ def nowhere(action: AnyAction) -> str:
     """Why the action's point is not believed; empty if it is. Models write (0, 0) when they know no place."""
     points = [end for end in (getattr(action, name, None) for name in _ENDS) if isinstance(end, Point)]
     if points and all(point.x == 0 and point.y == 0 for point in points):
-        return f"{action.type}: (0, 0) is no place to touch. Name an element by its ref, such as @b1."
+        return f"{action.type}: (0, 0) is not a place to touch. Name an element by its ref, such as @b1."
     return ""
 
 

@@ -82,7 +82,7 @@ class AgentStep:
 
 Outcome = Literal["finished", "failed", "refused", "stuck", "stopped"] | Limit
 """finished: the model said so, and the task's condition holds where there is one. stuck: it went round in
-circles and nobody helped. failed: the model or the phone did. refused: the model will not work on it."""
+circles and no one helped. failed: the model or the phone did. refused: the model will not work on it."""
 
 EXIT_CODES: dict[str, int] = {"finished": 0, "refused": 4, "stopped": 130}
 """Of the command; everything else ends with 1."""

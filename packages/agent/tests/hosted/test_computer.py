@@ -376,7 +376,7 @@ async def test_a_safety_check_is_a_persons_to_acknowledge(tmp_path: Path, yes: b
             assert outputs == []
             assert "acknowledged_safety_checks" not in json.dumps(items)
             assert not [item for item in items if item.get("type") in ("computer_call", "reasoning")]
-            assert "nobody did" in "\n".join(maker.told(server.got[-1]))
+            assert "no one did" in "\n".join(maker.told(server.got[-1]))
 
 
 @pytest.mark.parametrize("checks", ["sure?", [None]])

@@ -80,7 +80,7 @@ class EvaluateOptions:
     "--jobs",
     type=click.IntRange(1, MOST_JOBS),
     metavar="N",
-    help="So many at a time; for a model that is a program so many processes.  [default: 4, or the cores]",
+    help="How many at a time; for a model that is a program so many processes.  [default: 4, or the cores]",
 )
 @click.option(
     "--seeds",
@@ -97,38 +97,38 @@ class EvaluateOptions:
     default=1,
     show_default=True,
     metavar="K",
-    help="Every task and seed so often: tells pass@k and all of k.",
+    help="How often each task and seed is run, for pass@k and all of k.",
 )
 @click.option(
-    "--max-steps", type=click.IntRange(1), metavar="N", help="Instead of the budget of every single task."
+    "--max-steps", type=click.IntRange(1), metavar="N", help="The step budget, in place of each task's own."
 )
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep everything here: a line for every run, its steps, pictures, report.html and journal.",
+    help="The folder for results: a line for every run, its steps, pictures, report.html and journal.",
 )
 @click.option(
     "--resume",
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     metavar="DIR",
-    help="Go on with what --out DIR began, with the same tasks, model and seeds.",
+    help="Continue what --out DIR started, with the same tasks, model and seeds.",
 )
 @click.option("--pictures/--no-pictures", default=True, help="With --out: keep what screens looked like.")
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
-    help="End with 1 when less was solved.",
+    help="End with 1 when fewer were solved.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-@click.option("--list", "listed", is_flag=True, help="Only say which tasks there are.")
+@click.option("--list", "listed", is_flag=True, help="List the tasks and end.")
 @fleet_options
 @click.pass_context
 def evaluate(context: click.Context, /, **values: Any) -> None:
     """Measure a model on tasks, each on a new simulated phone of its own, or on web pages in a browser.
 
-    Ends with 0 when all tasks were run, however many were solved; 1 below --fail-under; 2 for bad input;
+    Ends with 0 when all tasks were run, also unsolved ones; 1 below --fail-under; 2 for bad input;
     130 when it was stopped, with what was done until then.
     """
     if context.invoked_subcommand is not None:

@@ -20,10 +20,10 @@ _MOST = 40
 @click.argument("folders", nargs=-1, required=True, type=_FOLDER, metavar="DIR...")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def check(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Count kept results again, and say what was altered: hashes, lines, journals, sums.
+    """Count kept results again, and show what was altered: hashes, lines, journals, sums.
 
-    Ends with 0 when everything is as it was written, else with 1. Who alters everything so that it fits is
-    not found by this: run some episodes again with the manifest's seeds.
+    Ends with 0 when everything is as it was written, else with 1. A consistent rewrite of everything is not
+    detected: run some episodes again with the manifest's seeds.
     """
     from handrail_eval.recount import wrongs_of  # noqa: PLC0415
 
@@ -45,10 +45,10 @@ def check(folders: tuple[Path, ...], as_json: bool) -> None:
 @click.command("compare")
 @click.argument("first", type=_FOLDER, metavar="A")
 @click.argument("second", type=_FOLDER, metavar="B")
-@click.option("--anyway", is_flag=True, help="Where the suites differ, compare what both have.")
+@click.option("--anyway", is_flag=True, help="If the suites differ, compare what both have.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def compare(first: Path, second: Path, anyway: bool, as_json: bool) -> None:
-    """Say whether B is better than A, paired by task, seed and repeat, and whether it is chance."""
+    """Compare A and B, paired by task, seed and repeat, and test for chance."""
     from handrail_eval.compare import compared  # noqa: PLC0415
 
     told = compared(first, second, anyway=anyway)

@@ -151,7 +151,7 @@ def suite_of(options: EvaluateOptions, clock: Clock) -> EvaluationSuite:
     words = [word.strip() for task in options.tasks for word in task.split(",") if word.strip()]
     if WOB in options.suite:
         if len(options.suite) > 1:
-            raise InvalidAction("miniwob is a suite of its own", path="suite", hint="Run it apart.")
+            raise InvalidAction("miniwob is a suite of its own", path="suite", hint="Run it separately.")
         return _wob_suite(words, options, clock)
     return _phone_suite(words, options, clock)
 

@@ -23,7 +23,7 @@ class SeedRange(click.ParamType[Any]):
         for part in str(value).split(","):
             low, dots, high = part.strip().partition("..")
             if not low.isdecimal() or (dots and not high.isdecimal()):
-                self.fail(f"{value!r} is no seed, A..B or A,B", param, ctx)
+                self.fail(f"{value!r} is not a seed, A..B or A,B", param, ctx)
             first, last = int(low), int(high or low)
             if not 1 <= first <= last <= MOST_SEED:
                 self.fail(f"{value!r}: seeds are from 1 to {MOST_SEED:,}, the lower one first", param, ctx)

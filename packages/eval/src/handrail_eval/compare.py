@@ -36,7 +36,7 @@ def compared(first: Path, second: Path, *, anyway: bool = False) -> dict[str, An
         raise InvalidAction(
             f"the two can't be compared: {'; '.join(ignored)}",
             path="folder",
-            hint="--anyway compares what both have, task by task; say so beside the figures.",
+            hint="--anyway compares what both have, task by task; mention that beside the figures.",
         )
     changed = _changed(one, two)
     keys = [key for key in a if key in b and key[0] not in changed]

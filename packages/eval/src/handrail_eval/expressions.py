@@ -49,7 +49,7 @@ def _of(node: ast.AST, values: Mapping[str, Any]) -> Any:  # noqa: C901, PLR0911
             return value
         case ast.Name(id=name):
             if name not in values:
-                raise _bad(f"{name!r} is no value")
+                raise _bad(f"{name!r} is not a value")
             return values[name]
         case ast.Attribute(value=inner, attr=name):
             return _of(inner, values)[name]

@@ -57,7 +57,7 @@ def of_suite(suites: Sequence[str], words: Sequence[str]) -> list[str]:
     safe = {one.id for one in load_templates([SAFETY])}
     chosen = [template.id for template in load_templates(words or [SAFETY]) if template.id in safe]
     if not chosen:
-        raise InvalidAction("none of these tasks is about safety", path="tasks", hint="Leave --suite away.")
+        raise InvalidAction("none of these tasks is about safety", path="tasks", hint="Leave --suite out.")
     return [*chosen, *own]
 
 

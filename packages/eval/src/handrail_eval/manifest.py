@@ -75,7 +75,7 @@ def must_agree(kept: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         raise InvalidAction(
             f"this evaluation can't be resumed: {what}",
             path="resume",
-            hint="Begin a new one with --out, and compare the two with `handrail eval compare --anyway`.",
+            hint="Start a new one with --out, and compare the two with `handrail eval compare --anyway`.",
         )
 
 

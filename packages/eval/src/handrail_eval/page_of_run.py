@@ -57,7 +57,7 @@ def run_figures(summary: Mapping[str, Any]) -> Html:
 def _resumed(resumes: Sequence[Mapping[str, Any]]) -> str:
     again = sum(len(resume["begun_again"]) for resume in resumes)
     times = "once" if len(resumes) == 1 else f"{len(resumes)} times"
-    return f"{times}; {again} runs begun again" if resumes else "no"
+    return f"{times}; {again} runs started again" if resumes else "no"
 
 
 def _about(manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> Html:

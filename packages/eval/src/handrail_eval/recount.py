@@ -171,9 +171,9 @@ def _of_steps(file: Path, name: str, line: Mapping[str, Any]) -> Iterator[str]:
     steps = [json.loads(splitline) for splitline in file.read_bytes().splitlines()]
     spent = sum(one["input_tokens"] + one["output_tokens"] for one in steps)
     if len(steps) != line["steps"]:
-        yield f"{name}: {line['steps']} steps are told, {len(steps)} were kept"
+        yield f"{name}: {line['steps']} steps are listed, {len(steps)} were kept"
     if spent > line["tokens"]:
-        yield f"{name}: {line['tokens']} tokens are told, {spent} were kept"
+        yield f"{name}: {line['tokens']} tokens are listed, {spent} were kept"
     if sum(step["outcome"] == "refused" for step in steps) != line["refused"]:
         yield f"{name}: another number of refusals was kept"
 

@@ -106,7 +106,7 @@ class ResultFolder:
             raise InvalidAction(
                 f"{self.path / LINES} does not have the lines that {HEAD} counts",
                 path="resume",
-                hint="Begin a new evaluation with --out: what was run once can't be run again here.",
+                hint="Start a new evaluation with --out: finished runs can't be run again here.",
             )
 
     def add(self, one: TaskResult) -> None:

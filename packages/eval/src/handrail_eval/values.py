@@ -61,7 +61,7 @@ class SeedDrawing:
             raise InvalidAction(f"{at}: {error.message}", path=at, hint=error.hint) from None
         except Exception as error:
             raise InvalidAction(
-                f"{at}: {str(given)[:80]} is no value: {error}", path=at, hint=_HINT
+                f"{at}: {str(given)[:80]} is not a valid value: {error}", path=at, hint=_HINT
             ) from None
         raise InvalidAction(f"{at}: everything that could be drawn is excepted", path=at)
 

@@ -125,7 +125,7 @@ def test_digits_never_begin_with_a_zero() -> None:
         ({"check": [{"state": "a", "count": 1, "exists": True}]}, "check.0.state", "count and exists"),
         ({"worlds": {"a": {"instruction": "x"}}}, "worlds.a", "a world can't have this"),
         ({"reference": [{"finish": "x", "keep": {"code": "(a)"}}]}, "reference[0].keep", "is a value"),
-        ({"values": {"code": {"digits": "many"}}}, "values.code", "is no value"),
+        ({"values": {"code": {"digits": "many"}}}, "values.code", "is not a valid value"),
         ({"setup": {"sms": [{"text": "Hi"}]}}, "setup.sms.0.from", "required"),
         ({"reference": [{"tap": ""}]}, "reference[0].tap.target", "reference[0]"),
         ({"reference": [{"finish": "x", "keep": {"a": "no group"}}]}, "reference[0].keep", "one group"),

@@ -105,7 +105,7 @@ class HostAgent:
         except StaleHost as stale:
             _log.warning("%s", stale)
         finally:
-            await self._stop_all("cut_off", "the host was told to end")
+            await self._stop_all("cut_off", "the host was asked to end")
             await self._last_words()
             await self.people.close()
 
@@ -322,7 +322,7 @@ class HostAgent:
                 phone.is_away |= error.family == "device"
             return UnitResult("failed", f"{error.code}: {error.message}")
         except Exception as error:
-            _log.exception("%s failed in a way nobody foresaw", work.handed.unit)
+            _log.exception("%s failed unexpectedly", work.handed.unit)
             return UnitResult("failed", f"{type(error).__name__}: {error}")
 
     def _verdict(self, work: Underway, result: UnitResult) -> tuple[Ended, str]:

@@ -119,5 +119,5 @@ def _wrong_hash(name: str) -> InvalidAction:
 
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise InvalidAction(f"{name!r:.80} is no SHA-256", path="file")
+        raise InvalidAction(f"{name!r:.80} is not a SHA-256", path="file")
     return name

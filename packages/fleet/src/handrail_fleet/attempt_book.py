@@ -165,7 +165,7 @@ class AttemptBook:
     async def _row(self, fenced: Fenced) -> sqlite3.Row:
         found = await self._find(fenced)
         if found is None:
-            raise AssertionError(f"{fenced} was never begun here")
+            raise AssertionError(f"{fenced} was never started here")
         return found
 
 

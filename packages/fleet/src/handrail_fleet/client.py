@@ -126,5 +126,5 @@ def _warn_of_plain_text(address: str, env: Mapping[str, str]) -> None:
         raise InvalidAction(
             f"{address} is plain HTTP to another machine, and would show everybody your token",
             path="fleet",
-            hint="Use https://, or set HANDRAIL_FLEET_TRUSTED_NETWORK=1 where nobody else is on the network.",
+            hint="Use https://, or set HANDRAIL_FLEET_TRUSTED_NETWORK=1 where no one else is on the network.",
         )

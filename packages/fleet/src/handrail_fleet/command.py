@@ -28,7 +28,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON doc
 
 @click.group()
 def fleet() -> None:
-    """Many hosts with phones, and one ledger of what runs on them."""
+    """Run on many hosts with phones, with one ledger."""
 
 
 fleet.add_command(head)
@@ -45,7 +45,7 @@ def _client(address: str | None, *, as_owner: bool = False) -> FleetClient:
 @address_option
 @json_option
 def status(address: str | None, as_json: bool) -> None:
-    """Say which hosts there are, what they do, and how the newest runs stand."""
+    """List the hosts, what they do, and how the newest runs stand."""
     told = _client(address).status()
     if as_json:
         print_json(told)
@@ -117,7 +117,7 @@ def _phone_row(one: Mapping[str, Any]) -> tuple[str, ...]:
 @click.option("--forget", is_flag=True, help="It will not come back: take it off the list.")
 @address_option
 def drain(host_name: str, off: bool, forget: bool, address: str | None) -> None:
-    """Give HOST no new units; what it has begun it ends."""
+    """Give HOST no new units; it finishes what runs."""
     data: dict[str, Any] = {"forget": True} if forget else {"draining": not off}
     _client(address, as_owner=True).post(f"/api/fleet/hosts/{host_name}/drain", data)
     click.echo(f"{host_name} {'is forgotten' if forget else 'works again' if off else 'gets no new units'}.")
@@ -154,7 +154,7 @@ def down(hosts: tuple[str, ...], address: str | None) -> None:
 )
 @json_option
 def attach(run: str, address: str | None, junit: Path | None, report: Path | None, as_json: bool) -> None:
-    """Follow RUN to its end, and tell what came of it. Ctrl-C only stops following."""
+    """Follow RUN to its end, and print the results. Ctrl-C only stops following."""
     from handrail.cli.run import publish_results  # noqa: PLC0415
     from handrail_fleet.command_run import exit_code, follow, records  # noqa: PLC0415
 

@@ -160,7 +160,7 @@ def refuse_what_needs_one_machine(options: EvaluateOptions, chosen: FleetOptions
         ),
         ("jobs", options.jobs is not None, "`fleet host --limit` says how many a host runs at a time"),
         ("each-device", chosen.each_device, "every task makes a phone of its own"),
-        ("detach", chosen.detach and kept, "nobody would be there for --out, --resume and --fail-under"),
+        ("detach", chosen.detach and kept, "the command would end before --out, --resume, --fail-under"),
     ):
         if is_set:
             raise InvalidAction(f"--{name} does not go with --fleet: {why}", path=name, hint="Leave it out.")

@@ -54,7 +54,7 @@ class HeadOptions:
 @click.option("--cert", type=FILE, metavar="FILE", help="For TLS: the certificate with its chain, as PEM.")
 @click.option("--key", type=FILE, metavar="FILE", help="For TLS: the certificate's key, as PEM.")
 @click.option(
-    "--trusted-network", is_flag=True, help="Nobody else is on that network: go without TLS, let Ray listen."
+    "--trusted-network", is_flag=True, help="No one else is on that network: go without TLS, let Ray listen."
 )
 @click.option(
     "--lease", type=click.FloatRange(5.0, 600.0), default=8.0, show_default=True, metavar="SECONDS",
@@ -68,7 +68,7 @@ class HeadOptions:
     "--redis", metavar="HOST:PORT", help="Keep Ray's own state there, so that it outlives the head."
 )
 def head(**given: Any) -> None:
-    """Lead a fleet until Ctrl-C: hosts join it, people and CI hand runs in.
+    """Run the head of a fleet until Ctrl-C: hosts join it, people and CI hand runs in.
 
     The ledger lies in HANDRAIL_HOME. A head that is started again goes on with it.
     """
@@ -92,13 +92,13 @@ def check_network(options: HeadOptions) -> None:
         raise InvalidAction(
             f"--bind {options.bind} can be reached by others, with neither TLS nor --trusted-network",
             path="bind",
-            hint="Give --cert and --key, and --trusted-network only where nobody else is on that network.",
+            hint="Give --cert and --key, and --trusted-network only where no one else is on that network.",
         )
     if options.ray and not options.trusted_network:
         raise InvalidAction(
             "Ray speaks without TLS between head and hosts",
             path="bind",
-            hint="Put them on a network of their own and say --trusted-network, or give --no-ray.",
+            hint="Put them on a network of their own and give --trusted-network, or give --no-ray.",
         )
 
 

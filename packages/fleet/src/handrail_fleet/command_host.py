@@ -39,7 +39,7 @@ class JoinOptions:
 @click.option("--address", metavar="HEAD", help="Ray's HOST:PORT, or http(s)://HEAD for a host without Ray.")
 @click.option("--name", metavar="NAME", help="What this host is called.  [default: the machine's name]")
 @click.option(
-    "--phones", type=click.IntRange(0, 1000), default=0, metavar="N", help="So many simulated phones."
+    "--phones", type=click.IntRange(0, 1000), default=0, metavar="N", help="The number of simulated phones."
 )
 @click.option(
     "--devices", multiple=True, metavar="SERIAL", help="Only these phones.  [default: all connected]"
@@ -63,7 +63,7 @@ class JoinOptions:
 @click.option(
     "--ray-port", type=click.IntRange(1024, 60000), default=6440, show_default=True, help="Ray's first port."
 )
-@click.option("--trusted-network", is_flag=True, help="Nobody else is on that network: let Ray listen.")
+@click.option("--trusted-network", is_flag=True, help="No one else is on that network: let Ray listen.")
 def host(
     *,
     name: str | None,
@@ -163,7 +163,7 @@ async def _private(settings: HostSettings, joining: JoinOptions) -> None:
     try:
         while (notice := DeskFile.read(config.desk)) is None:
             if child.returncode is not None:
-                raise HandrailError("The head of the private fleet ended", hint="Its words stand above.")
+                raise HandrailError("The head of the private fleet ended", hint="Its output is above.")
             await asyncio.sleep(0.1)
         token = config.home / "config" / "fleet-host.token"
         joined = JoinOptions(notice.address, token, joining.bind, joining.ray_port, None)

@@ -200,7 +200,7 @@ def _without_record(one: Mapping[str, Any], file: str) -> FlowRecord:
             record.outcome, record.error = "failed", f"It was lost: {said}. Its actions may have been done."
         case "unknown":
             record.outcome = "failed"
-            record.error = f"Nobody knows: {said}. It must not run twice, so a person has to look."
+            record.error = f"Unknown: {said}. It must not run twice, so a person has to look."
         case "done":
             record.outcome, record.error = "failed", said or "Its record did not arrive"
         case _:
@@ -230,7 +230,7 @@ def refuse_what_needs_this_machine(options: Any) -> None:
             raise InvalidAction(f"--{name} does not go with --fleet: {why}", path=name, hint="Leave it out.")
     if options.approvals not in (None, "wait", "fail"):
         raise InvalidAction(
-            "--approvals FILE does not go with --fleet: nobody answers questions of others' phones by a file",
+            "--approvals FILE does not go with --fleet: a file can't answer questions about others' phones",
             path="approvals",
             hint="Answer at the head's desk, or give fail.",
         )

@@ -46,7 +46,7 @@ class _Door:
     def _must_be_host(self, request: Request) -> None:
         given = request.headers.get(HOST_HEADER, "").encode("utf-8", "backslashreplace")
         if not hmac.compare_digest(given, self._host_token.encode()):
-            raise ActionRejected("This is for hosts of the fleet", hint="Bring the token of hosts as well.")
+            raise ActionRejected("This is for hosts of the fleet", hint="Send the token of hosts as well.")
 
     async def host_call(self, request: Request) -> JSONResponse:
         self._must_be_host(request)
@@ -88,7 +88,7 @@ class _Door:
         """Every attempt of one unit, and the proofs that came with them."""
         unit = request.path_params["unit"]
         if not unit.replace(".", "").isalnum():
-            raise InvalidAction(f"{unit!r:.60} is no unit", path="unit")
+            raise InvalidAction(f"{unit!r:.60} is not a unit", path="unit")
         attempts = await self._head.do(lambda ledger: ledger.attempts(unit))
         told = [{key: value for key, value in attempt.items() if key not in _OWN} for attempt in attempts]
         for one in told:

@@ -65,5 +65,5 @@ def cut_off() -> Cancelled:
     """What whoever wants to act is told."""
     return Cancelled(
         "this host is cut off from its head, and does nothing more",
-        hint="It goes on by itself when the head answers again.",
+        hint="It continues when the head answers again.",
     )

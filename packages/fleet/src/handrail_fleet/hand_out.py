@@ -107,7 +107,7 @@ def _check_pins(one: UnitSpec, fitting: Mapping[str, Sequence[str]]) -> None:
     for pin in one.pins:
         if pin not in there:
             hint = "`handrail fleet phones` lists them as SERIAL@HOST."
-            raise InvalidAction(f"{one.name}: {pin} is no phone of this fleet", path="device", hint=hint)
+            raise InvalidAction(f"{one.name}: {pin} is not a phone of this fleet", path="device", hint=hint)
     if len({pin.rpartition("@")[2] for pin in one.pins}) > 1:
         raise InvalidAction(
             f"{one.name} would run on {' and '.join(one.pins)}: one flow can't run on phones of two hosts",

@@ -148,7 +148,7 @@ class FleetHead:
         who = (str(data["name"]), str(data["incarnation"]), str(data["key"]))
         host = HostHello(*who, data["about"], phones)
         if not host.name or not host.name.replace("-", "").replace(".", "").replace("_", "").isalnum():
-            raise InvalidAction(f"{host.name!r:.60} is no name of a host", hint="Use letters, digits, - . _")
+            raise InvalidAction(f"{host.name!r:.60} is not a valid host", hint="Use letters, digits, - . _")
         shown = (str(data["word"]), str(data["proof"]))
         self._identities.check_hello(host.name, host.incarnation, host.key, *shown)
         left = await self.do(lambda ledger: ledger.hello(host))

@@ -55,10 +55,10 @@ class HostIdentities:
             note.check([VerifierKey.parse(key)])
         except (BadNote, ValueError) as error:
             raise ActionRejected(
-                f"{name!r:.60} did not sign its hello: {error}", hint="It was not let in."
+                f"{name!r:.60} did not sign its hello: {error}", hint="It was not admitted."
             ) from None
         if note.text != _text(name, incarnation, word):
-            raise ActionRejected("this hello was signed for another host", hint="It was not let in.")
+            raise ActionRejected("this hello was signed for another host", hint="It was not admitted.")
 
     def believe(self, name: str, incarnation: str) -> None:
         """The ledger has it so."""

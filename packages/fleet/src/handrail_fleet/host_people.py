@@ -56,7 +56,7 @@ class HostPeople:
         if self.says_no(one.request.asker):
             with suppress(HandrailError):  # somebody was quicker
                 await self._runtime.approvals.answer(
-                    one.id, False, "--approvals fail", note="nobody is asked in this run"
+                    one.id, False, "--approvals fail", note="no one is asked in this run"
                 )
             return
         self._asked.set()

@@ -43,7 +43,7 @@ def trusted_key(home: Path, told: str) -> VerifierKey:
     if known != given:
         raise InvalidAction(
             f"this head signs with another key than the one that {path} names",
-            hint=f"If the head was set up anew, remove {path}; else somebody else answers in its place.",
+            hint=f"If the head was set up again, remove {path}; else another server answers in its place.",
         )
     return known
 

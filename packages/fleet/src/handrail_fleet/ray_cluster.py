@@ -119,7 +119,7 @@ class RayPlace:
         raise InvalidAction(
             f"Ray was started on {self.ip}, but others reach it at {', '.join(sorted(reachable)[:3])}",
             path="bind",
-            hint="Give --no-ray: hosts then join by HTTP. Say --trusted-network where nobody else is there.",
+            hint="Give --no-ray (hosts join by HTTP), or --trusted-network if no one else is there.",
         )
 
 

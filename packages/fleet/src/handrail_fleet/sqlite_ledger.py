@@ -274,7 +274,7 @@ class SqliteLedger:
         """Whether it is being drained. Raises `StaleHost` for a process that another one has replaced."""
         row = db.execute("SELECT incarnation, draining FROM hosts WHERE name = ?", (host,)).fetchone()
         if row is None or row["incarnation"] != incarnation:
-            raise StaleHost(f"{host} has begun anew, or is not known here")
+            raise StaleHost(f"{host} has started again, or is not known here")
         return bool(row["draining"])
 
     # reading

@@ -104,7 +104,7 @@ def _task(body: Mapping[str, Any], folder: Path) -> EvalTask:
     else:
         found = shipped_file(name)
         if found is None or hash_of(found.read_bytes()) != body.get("hash"):
-            raise InvalidAction(f"This host has no such task as {name!r:.60}, or another one", path="task")
+            raise InvalidAction(f"This host has no task {name!r:.60}, or another one", path="task")
         file = found
     return told(read_template(file), int(body["seed"])).model_copy(update={"repeat": int(body["repeat"])})
 
@@ -135,7 +135,7 @@ def _unpack(data: bytes, folder: Path) -> None:
             folder.mkdir(parents=True)
             tar.extractall(folder, members, filter=tarfile.tar_filter)  # noqa: S202  (it is filtered)
     except tarfile.TarError as error:
-        raise InvalidAction(f"{folder.name}: what its host has kept is no folder of a run: {error}") from None
+        raise InvalidAction(f"{folder.name}: what its host kept is not a run: {error}") from None
 
 
 def episode_of(

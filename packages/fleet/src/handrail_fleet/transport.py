@@ -58,7 +58,7 @@ def join_token(path: str | Path) -> tuple[str, str]:
         raise InvalidAction(f"{path}: {error.strerror or error}", path="token") from None
     if not dot or not token:
         raise InvalidAction(
-            f"{path} is no token of hosts", path="token", hint="Copy config/fleet-host.token."
+            f"{path} is not a token of hosts", path="token", hint="Copy config/fleet-host.token."
         )
     return token, secret
 
@@ -113,7 +113,7 @@ class HttpLine:
         place = urlsplit(address)
         if place.scheme not in ("http", "https") or not place.hostname:
             hint = "For example http://127.0.0.1:8430."
-            raise InvalidAction(f"{address!r:.80} is no address of a head", path="fleet", hint=hint)
+            raise InvalidAction(f"{address!r:.80} is not the address of a head", path="fleet", hint=hint)
         self._is_tls = place.scheme == "https"
         self._host, self._port = place.hostname, place.port or (443 if self._is_tls else 80)
         self._headers = dict(headers)

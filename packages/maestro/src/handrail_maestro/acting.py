@@ -79,7 +79,7 @@ def _inside(text: str, box: Bounds) -> Point:
             x, y = box.left + int(float(first)), box.top + int(float(second))
     except (ValueError, OverflowError):
         raise InvalidAction(
-            f"{text[:60]!r} is no place", path="point", hint='Write "540,700" or "50%,30%".'
+            f"{text[:60]!r} is not a point", path="point", hint='Write "540,700" or "50%,30%".'
         ) from None
     return Point(x=min(max(x, box.left), box.right - 1), y=min(max(y, box.top), box.bottom - 1))
 

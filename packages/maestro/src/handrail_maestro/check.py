@@ -180,7 +180,7 @@ def _pattern_problems(value: Scalar) -> Iterator[Problem]:
         return
     read_as = pattern(value.text)
     if read_as.compiled is None:
-        message = f"is no pattern ({read_as.why}), so only this very text is looked for"
+        message = f"is not a valid pattern ({read_as.why}), so only this exact text is looked for"
         yield Problem("", message, value.start, r"Escape it: \( \[ \* …", "warning", "bad-pattern")
 
 
@@ -285,6 +285,6 @@ def _undefined(made: MaestroFile, names: Sequence[str]) -> Iterator[Problem]:
             name = names_in(code)
             if name in left:
                 left.remove(name)
-                message = f"nobody gives {name}, so it is the word undefined"
+                message = f"{name} has no value, so it becomes the word undefined"
                 hint = f"Give it with -e {name}=…, in env, or write ${{{name} || 'default'}}."
                 yield Problem("", message, value.start, hint, "warning", "unknown-variable")

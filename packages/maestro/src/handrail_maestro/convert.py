@@ -259,7 +259,7 @@ def _permissions(app: str, wishes: Mapping[str, str]) -> list[StepData]:
     try:
         actions = permission_actions(app, wishes.items())
     except ValueError:
-        raise CannotSay(f"{app[:60]} is no package, or this no permission") from None
+        raise CannotSay(f"{app[:60]} is not a package, or this is not a permission") from None
     return [
         {action.type: action.model_dump(exclude={"type"}, exclude_none=True), "optional": True}
         for action in actions

@@ -52,7 +52,7 @@ class WantedElement:
             return cls(text=pattern(given))
         if not isinstance(given, Mapping):
             raise InvalidAction(
-                f"{given!r:.60} is no selector", path="", hint="Give a text, or fields such as id."
+                f"{given!r:.60} is not a selector", path="", hint="Give a text, or fields such as id."
             )
         relations = {name: cls.of(given[name]) for name in _EDGES if name in given}
         return cls(
@@ -92,7 +92,7 @@ def _whole(given: Mapping[str, Any], name: str) -> int | None:
         return int(float(str(given[name]).replace("_", "")))
     except (ValueError, OverflowError):
         raise InvalidAction(
-            f"{name}: {given[name]!r:.60} is no number", path=name, hint="Give a number."
+            f"{name}: {given[name]!r:.60} is not a number", path=name, hint="Give a number."
         ) from None
 
 

@@ -67,7 +67,7 @@ class HttpCalls:
     def _call(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         method, url = str(asked.get("method", "GET")).upper(), str(asked.get("url", ""))
         if method not in _METHODS:
-            raise CallRefused(f"{method[:20]} is no method of http")
+            raise CallRefused(f"{method[:20]} is not an HTTP method")
         headers = {str(name): str(value) for name, value in dict(asked.get("headers") or {}).items()}
         headers = {name: value for name, value in headers.items() if name.lower() not in _OWN_HEADERS}
         body = self._body(asked, headers)
@@ -106,7 +106,7 @@ class HttpCalls:
         """Host, port and the one address that is dialled: it was judged, and is not looked up again."""
         found = read_address(url)
         if found is None:
-            raise CallRefused(f"{url[:200]} is no address that a script may call")
+            raise CallRefused(f"{url[:200]} is not an address that a script may call")
         host, port = found
         is_named = bool({host, f"{host}:{port}"} & set(self.allowed))
         if not is_named and not self.knows(host):

@@ -112,7 +112,7 @@ async def assert_screenshot(turn: CommandTurn) -> None:
     reference = await asyncio.to_thread(_reference, turn, name)
     share = await asyncio.to_thread(_alike, await _picture(turn), reference)
     if share is None:
-        raise AssertionFailed(f"{name} has another size than the screen", hint="Take it anew.")
+        raise AssertionFailed(f"{name} has another size than the screen", hint="Take it again.")
     if share * 100 < least:
         raise AssertionFailed(
             f"{share:.1%} of the pixels are as in {name}, {least:g} % are wanted", hint="Look."

@@ -164,7 +164,7 @@ class CommandTurn:
         except ValueError:
             found = math.nan
         if not abs(found) <= LARGEST:
-            raise InvalidAction(f"{name}: {text[:60]!r} is no number", path=name, hint="Give a number.")
+            raise InvalidAction(f"{name}: {text[:60]!r} is not a number", path=name, hint="Give a number.")
         return found
 
     async def data(self, node: Node | None) -> Any:

@@ -116,7 +116,7 @@ class Scripts:
         except ValueError:
             asked = None
         if not isinstance(asked, dict):
-            return {"refused": "that is no http call"}
+            return {"refused": "that is not an HTTP call"}
         answer = await self._http(asked)
         host, _ = read_address(str(asked.get("url", ""))) or ("nowhere", 0)
         method = str(asked.get("method", ""))[:10]

@@ -128,7 +128,7 @@ async def open_link(turn: CommandTurn) -> None:
         turn.notes.append("the phone chooses the browser")
     link = await turn.text("link") or ""
     if ":" not in link:
-        raise InvalidAction(f"{link[:60]!r} is no link", path="link", hint="Write it with its scheme.")
+        raise InvalidAction(f"{link[:60]!r} is not a link", path="link", hint="Write it with its scheme.")
     await turn.walk.act(OpenUrl(url=link), turn.on, turn.record, lenient=True)
 
 
@@ -172,14 +172,14 @@ async def _darken(turn: CommandTurn, on: bool) -> None:
 
 
 async def set_orientation(turn: CommandTurn) -> None:
-    """Upright or lying; which side is up is not told apart."""
+    """Upright or lying; which side is up is not distinguished."""
     word = (await turn.text("orientation") or "").strip().lower().replace("_", "")
     if word not in ORIENTATIONS:
         raise InvalidAction(
-            f"{word[:60]!r} is no orientation", path="orientation", hint="PORTRAIT, LANDSCAPE_LEFT."
+            f"{word[:60]!r} is not an orientation", path="orientation", hint="PORTRAIT, LANDSCAPE_LEFT."
         )
     if word in ("landscaperight", "upsidedown"):
-        turn.notes.append(f"the screen stands {ORIENTATIONS[word]}; which side is up is not told apart")
+        turn.notes.append(f"the screen stands {ORIENTATIONS[word]}; which side is up is not distinguished")
     upright = ORIENTATIONS[word] == "portrait"
     action = SetOrientation(orientation="portrait" if upright else "landscape")
     await turn.walk.act(action, turn.on, turn.record)

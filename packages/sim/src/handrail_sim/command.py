@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="handrail-sim",
         description="Android phones that speak ADB; one line of JSON for each that is ready.",
         epilog="Then `adb connect HOST:PORT`, or any other Android tool. SIGTERM and Ctrl-C stop it. "
-        "`adb shell sim --help` says what the phone itself can be told: messages, calls, faults, snapshots.",
+        "`adb shell sim --help` lists what can be changed on it: messages, calls, faults, snapshots.",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     parser.add_argument(

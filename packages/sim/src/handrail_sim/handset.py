@@ -182,7 +182,7 @@ class Handset(Shown):
 
     @abstractmethod
     def snapshot(self, name: str = "default") -> None:
-        """Keep the whole phone under a name."""
+        """Save the whole phone under a name."""
 
     @abstractmethod
     def restore(self, name: str = "default") -> None:

@@ -97,7 +97,7 @@ ALLOWED = {
     "handrail.settle.reason": _Row("why the wait for rest ended", _literal_values(SettleReport, "reason")),
     "handrail.settle.ms": _Row("how long the screen took to rest", float),
     "handrail.settle.reads": _Row("how often it was read meanwhile", int),
-    "handrail.changes": _Row("how many changes of the screen were told", int),
+    "handrail.changes": _Row("how many changes of the screen were reported", int),
     "handrail.approval.decision": _Row("what a person answered", _literal_values(Approval, "decision")),
     "handrail.approval.remembered": _Row("whether an earlier answer counted", bool),
 }

@@ -469,7 +469,7 @@ async def request_human_auth(stage: Stage, action: observe.RequestHumanAuth) -> 
     """Waits for the answer. Secret data in it is only a placeholder."""
     answer = await stage.run.session.ask_person(stage, action)
     if not answer.approved:
-        why = "The person denied it" if answer.decision == "denied" else "Nobody answered in time"
+        why = "The person denied it" if answer.decision == "denied" else "No one answered in time"
         raise ActionRejected(why, approval=answer.id)
     verification = Verification(mode="explicit", expected="approved", observed="approved", outcome="verified")
     return Outcome(details={"approved": True, "data": answer.data}, verification=verification)

@@ -94,7 +94,7 @@ def failure_message(step: StepRecord) -> str:
 
 def repair_words(record: FlowRecord) -> str:
     """Says what a repaired selector means for the flow's file."""
-    return "The file was mended" if record.outcome == "passed" else "A repair of the file is proposed"
+    return "The file was repaired" if record.outcome == "passed" else "A repair of the file is proposed"
 
 
 def short_label(label: str) -> str:

@@ -470,7 +470,7 @@ def _decode_as(data: bytes, encoding: str) -> tuple[str, list[str]]:
         return data.decode(encoding), warnings
     except UnicodeDecodeError:
         text = data.decode(encoding, "replace")
-        return text, [*warnings, f"bytes that are no {encoding.upper()} were replaced"]
+        return text, [*warnings, f"bytes that are not {encoding.upper()} were replaced"]
 
 
 def _unmarked_wide(head: bytes) -> str:

@@ -11,7 +11,7 @@ async function captureWindow(frame) {
   if (frame.root.hidden || box.width < 1) throw new Error("The window is minimised or on a monitor that is not shown.");
   frame.root.classList.remove("is-covered");
   const page = await frame.content.selfCapture();
-  if (!page && frame.content.isForeign) throw new Error("the page inside is of another site, and browsers let nobody draw it");
+  if (!page && frame.content.isForeign) throw new Error("the page inside is of another site, and browsers do not let it be drawn");
   const scale = Math.min(1, LARGEST / box.width, LARGEST / box.height);
   const size = { w: Math.round(box.width), h: Math.round(box.height), scale };
   try {

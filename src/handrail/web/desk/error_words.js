@@ -5,13 +5,13 @@ import { el } from "./element.js";
 
 /** Code → in a word or two · as a sentence · what to do next. */
 const WORDS = {
-  UNKNOWN: ["went wrong", "Something went wrong that nobody foresaw.", "Try again. If it happens again, the server's log says more."],
+  UNKNOWN: ["went wrong", "Something unexpected went wrong.", "Try again. If it happens again, the server's log says more."],
   NO_SUCH_FILE: ["no such file", "A file that was named is not there.", "Name one that exists."],
   PORT_IN_USE: ["port in use", "Another program listens on that port.", "Choose another port, or stop the other program."],
   NO_MODEL: ["no model", "Nothing says which model answers.", "Start the desk with --model."],
   INVALID_ACTION: ["not understood", "The desk did not understand this.", "It may have changed meanwhile. Look at it again and retry."],
   UNSUPPORTED: ["not possible here", "This is not possible here.", "Another phone or window may be able to do it."],
-  ACTION_REJECTED: ["not allowed", "This was not allowed, so nothing was done.", "Your rules, or somebody's answer, said no."],
+  ACTION_REJECTED: ["not allowed", "This was not allowed, so nothing was done.", "Your rules, or an answer, rejected it."],
   POLICY_UNUSABLE: ["rules unreadable", "Your rules can't be read, so nothing is allowed.", "Mend or restore config/policy.toml in Handrail's home."],
   DEVICE_BUSY: ["phone is taken", "Somebody else has the phone.", "Take it over, or wait until it is handed back."],
   ELEMENT_NOT_FOUND: ["not found", "What was to be touched is not on the screen.", "The screen may have changed. Look at it again."],

@@ -96,7 +96,7 @@ function refused(address) {
   try {
     url = new URL(address);
   } catch {
-    return "It is no http or https address.";
+    return "It is not an http or https address.";
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") return "Only http and https pages are shown.";
   if (url.origin === location.origin) return "The desk does not show itself in a window.";

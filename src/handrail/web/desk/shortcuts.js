@@ -23,7 +23,7 @@ function openPage(shell, id, target, label) {
   try {
     url = new URL(target);
   } catch {
-    return shell.toast(`“${target}” is no address.`, "error");
+    return shell.toast(`“${target}” is not an address.`, "error");
   }
   if (!/^https?:$/.test(url.protocol)) return shell.toast(`Only http and https are opened, not ${url.protocol}`, "error");
   return shell.open(`page-${id}`, label, { renderer: "iframe", data: url.href }, { w: 760, h: 560 });

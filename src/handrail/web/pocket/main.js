@@ -73,7 +73,7 @@ async function past(id) {
 function away({ status, code }) {
   if (status === 401 || status === 421) {
     clearInterval(timer);
-    strangers("Its login has ended, or somebody has revoked it.");
+    strangers("Its login has ended, or it was revoked.");
     return leave(() => location.reload());
   }
   document.body.classList.add("is-away");

@@ -33,21 +33,21 @@ export function notifications({ api, compact = false }) {
     const problem = obstacle();
     if (problem) return [row("bell", "Notifications can't be turned on here", problem)];
     if (mine) {
-      return [row("bell", "Notifications: on", "A notification says that somebody asks, and nothing of what it is about.",
+      return [row("bell", "Notifications: on", "A notification says that a question waits, and nothing of what it is about.",
         button("Try it", "btn-sm", act(async () => { const { problem: why } = await api(`/api/push/try?id=${localStorage.getItem(KEY)}`, { method: "POST", body: {} }); return why ? `It was not sent: ${why}.` : "Sent. It appears in a moment."; })),
         button("Turn off", "btn-sm", act(() => leave(api, mine))))];
     }
-    if (told.subscriptions.length >= told.most) return [row("bell", "Notifications can't be turned on here", `${told.most} devices are told already, and no more can be. Revoke one of them first.`)];
+    if (told.subscriptions.length >= told.most) return [row("bell", "Notifications can't be turned on here", `${told.most} devices are notified already, and no more can be added. Revoke one of them first.`)];
     return [row("bell", "Notifications: off", "Turned on, this device shows a notification when an agent asks for something, also while the page is closed.",
       button("Turn on", "btn-sm btn-primary", act(() => join(api, told.key))))];
   }
 
   function others({ subscriptions, most }) {
     if (!subscriptions.length) return el("p", { class: "quiet", text: "Notifications are on at no device yet." });
-    return el("ul", { class: "notices-devices", "aria-label": "Devices that are told" }, subscriptions.map((one) =>
+    return el("ul", { class: "notices-devices", "aria-label": "Devices that are notified" }, subscriptions.map((one) =>
       el("li", { class: "card notices-device", dataset: { id: one.id } }, icon("phone"),
         el("div", {}, el("strong", { text: one.name }),
-          el("p", { class: "quiet", text: `Since ${moment(one.since)}${one.told ? ` · last told ${moment(one.told)}` : ""}${one.staysLoggedIn ? " · stays logged in" : ""}` }),
+          el("p", { class: "quiet", text: `Since ${moment(one.since)}${one.told ? ` · last notified ${moment(one.told)}` : ""}${one.staysLoggedIn ? " · stays logged in" : ""}` }),
           one.problem ? el("p", { class: "notices-problem", text: `The last message did not arrive: ${one.problem}` }) : null),
         button("Revoke", "btn-sm btn-danger", act(() => api(`/api/push?id=${encodeURIComponent(one.id)}`, { method: "DELETE" }).then(() => `${one.name} is told nothing more.`)), `Revoke ${one.name}`))),
     el("li", { class: "quiet", text: `${subscriptions.length} of at most ${most}` }));
@@ -77,7 +77,7 @@ function obstacle() {
 }
 
 function ntfy({ alsoTold }) {
-  return alsoTold ? row("message", `${alsoTold} is told too`, "By HANDRAIL_NOTIFY_URL: a random id and a link, nothing of any screen.") : null;
+  return alsoTold ? row("message", `${alsoTold} is notified too`, "By HANDRAIL_NOTIFY_URL: a random id and a link, nothing of any screen.") : null;
 }
 
 async function current() {

@@ -70,8 +70,8 @@ export function ended(one) {
   const by = one?.answered_by ? ` by ${one.answered_by}` : "";
   const told = {
     approved: { tone: "success", icon: "check", title: "Approved", text: `It was allowed${by}, once.` },
-    denied: { tone: "danger", icon: "close", title: "Rejected", text: `It was refused${by}. The agent has been told.` },
-    expired: { tone: "warning", icon: "clock", title: "Too late", text: "Nobody answered in time, so it was not done." },
+    denied: { tone: "danger", icon: "close", title: "Rejected", text: `It was refused${by}. The agent has been notified.` },
+    expired: { tone: "warning", icon: "clock", title: "Too late", text: "No one answered in time, so it was not done." },
     withdrawn: { tone: "warning", icon: "info", title: "No longer asked", text: "The agent has left, or was stopped. Nothing was done." },
     void: { tone: "warning", icon: "info", title: "Approved, and not used", text: "The screen had changed meanwhile, so it was not done." },
   };

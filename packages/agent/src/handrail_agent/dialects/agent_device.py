@@ -154,7 +154,7 @@ def _gesture(arguments: Fields, talk: Conversation) -> WordMeaning:
         return WordMeaning(({"type": "drag" if kind == "pan" else "swipe", **ends, **lasts},))
     if kind not in ("pinch", "rotate"):
         raise Unsupported(
-            f"gesture: {kind[:20]!r} is none here", hint="pan, swipe, fling, pinch, rotate.", path="kind"
+            f"gesture: {kind[:20]!r} is unknown", hint="pan, swipe, fling, pinch, rotate.", path="kind"
         )
     width, height = talk.frame.device_size
     centre = (

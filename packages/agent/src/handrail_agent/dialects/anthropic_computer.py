@@ -151,7 +151,7 @@ ROWS: dict[str, TableRow] = {
     "middle_click": RefusedWord("a phone has no middle button", "Use left_click."),
     "double_click": WordRule("double_tap", _POINT, refused=_HELD, points="coordinate"),
     "triple_click": RefusedWord(
-        "three taps are no gesture of a phone", "Double click to select a word, or press ctrl+a in a field."
+        "a phone has no gesture of three taps", "Double click to select a word, or press ctrl+a in a field."
     ),
     "left_click_drag": WordRule(
         "drag",

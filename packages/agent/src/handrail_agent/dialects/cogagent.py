@@ -57,7 +57,7 @@ def _type(given: Fields, talk: Conversation) -> WordMeaning:
     text = TextArgument("text").read(required_field(given, "text"), "text", talk)
     if _VARIABLE.search(text):
         raise Unsupported.at(
-            "text", "has a variable of CogAgent, whose value nobody gave", hint="Write the text itself."
+            "text", "has a variable of CogAgent without a value", hint="Write the text itself."
         )
     target = place_from(required_field(given, "box"), "box", talk)
     return WordMeaning(({"type": "type_text", "text": text, "target": target},))
@@ -106,7 +106,7 @@ def _gesture(given: Fields, _: Conversation) -> WordMeaning:
     pressed = [key for way, key in steps if way == "PRESS"]
     held = [key for way, key in steps if way == "DOWN"]
     if not steps or len(pressed) > 1 or sorted(held) != sorted(key for way, key in steps if way == "UP"):
-        raise Unsupported.at("actions", "is no single chord", hint="Press one chord at a time.")
+        raise Unsupported.at("actions", "is not a single chord", hint="Press one chord at a time.")
     return _keys([*held, *pressed])
 
 

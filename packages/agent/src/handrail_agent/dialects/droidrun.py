@@ -104,7 +104,7 @@ def _secret(given: Fields, talk: Conversation) -> WordMeaning:
     """Typed by placeholder: whoever writes here never has the text itself."""
     name = str(required_field(given, "secret_id"))
     if _SECRET.fullmatch(name) is None:
-        raise InvalidAction.at("secret_id", "is no name of a secret")
+        raise InvalidAction.at("secret_id", "is not the name of a secret")
     return WordMeaning(({"type": "type_text", "text": f"${{secret:{name}}}", **_target(given, talk)},))
 
 

@@ -74,7 +74,7 @@ def _swipe(arguments: Fields, talk: Conversation) -> WordMeaning:
     }
     if end == start:
         raise InvalidAction.at(
-            "coordinate", f"lies at the edge: there is no way {direction}", hint="Begin elsewhere."
+            "coordinate", f"lies at the edge: there is no way {direction}", hint="Start at another place."
         )
     return WordMeaning(({"type": "swipe", "from": start, "to": end},))
 

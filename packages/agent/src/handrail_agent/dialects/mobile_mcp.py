@@ -96,7 +96,7 @@ def _hold(arguments: Fields, talk: Conversation) -> WordMeaning:
 
 _RECORDING = RefusedWord("nothing records the screen here", "A run's report has a picture of every step.")
 _CRASHES = RefusedWord(
-    "crashes are not listed here", "get_logs has the log; an app that dies is told at once."
+    "crashes are not listed here", "get_logs has the log; an app that dies is reported at once."
 )
 ROWS: dict[str, TableRow] = {
     "list_apps": WordRule("list_apps", _DEVICE),
@@ -110,7 +110,7 @@ ROWS: dict[str, TableRow] = {
     "click_on_screen_at_coordinates": WordRule("tap", _DEVICE, "x y", pairs=_XY),
     "double_tap_on_screen": WordRule("double_tap", _DEVICE, "x y", pairs=_XY),
     "long_press_on_screen_at_coordinates": SpecialWord(
-        "`long_press`, half a second where nothing else is said",
+        "`long_press`, half a second by default",
         _hold,
         _LONG.write,
     ),

@@ -212,7 +212,7 @@ def _follow_finger(steps: Sequence[Mapping[str, Any]], path: str) -> _Finger:
             case "pointerCancel":
                 finger.down = False
             case other:
-                raise InvalidAction.at(path, f"{str(other)[:20]!r} is no step of a pointer")
+                raise InvalidAction.at(path, f"{str(other)[:20]!r} is not a step of a pointer")
     if finger.down:
         raise InvalidAction.at(path, "the finger is never lifted", hint="End with pointerUp.")
     return finger
@@ -265,7 +265,7 @@ def _two_finger_gesture(fingers: Sequence[_Finger]) -> dict[str, Any]:
     if abs(turn) < 1:
         return {"type": "pinch", "start_radius": round(before), "end_radius": round(after), **around}
     if abs(before - after) > 2:
-        raise Unsupported.at("actions", "a pinch that turns is no gesture here", hint="Do one of both.")
+        raise Unsupported.at("actions", "a pinch that also turns is not supported", hint="Do one of the two.")
     start = math.degrees(_angle(first[0], (cx, cy)))
     angles = {"start_angle_deg": round(start, 3), "end_angle_deg": round(start + turn, 3)}
     return {"type": "rotate", "radius": round(before), **angles, **around}

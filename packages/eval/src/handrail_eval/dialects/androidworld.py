@@ -96,7 +96,7 @@ def _input(given: Fields, talk: Conversation) -> WordMeaning:
     refuse_other_fields(given, ("text", "index", "x", "y", "clear_text"), "input_text")
     text = str(required_field(given, "text"))
     if not text:
-        return WordMeaning(reply="Nothing was typed.", note="an empty text is no action in AndroidWorld")
+        return WordMeaning(reply="Nothing was typed.", note="AndroidWorld ignores an empty text")
     target = target_from(given, talk)
     typed: dict[str, Any] = {"type": "type_text", "text": text, "submit": True}
     typed |= {"target": dict(target)} if target is not None else {}

@@ -111,8 +111,8 @@ FREEZE_MS = 30_000
 _ROWS = (
     ("Spinner that ends", "Loaded after three seconds", "LoadingActivity"),
     ("Spinner that never ends", "Nothing will come", "EndlessActivity"),
-    ("Never still", "Ten frames a second, for ever", "RestlessActivity"),
-    ("Crash", "An exception nobody catches", "crash"),
+    ("Never still", "Ten frames a second without end", "RestlessActivity"),
+    ("Crash", "An exception that is not caught", "crash"),
     ("Freeze", "The main thread is busy for half a minute", "freeze"),
     ("Silent death", "The process is gone without a word", "die"),
     ("Shifting list", "A new row on top every 700 ms", "ShiftingActivity"),

@@ -58,7 +58,7 @@ async def _location(call: Call, args: list[str]) -> int:
     try:
         call.phone.set_location(*map(float, args))
     except ValueError:
-        raise BadSetting(f"{' '.join(args)!r} are no degrees", path="location") from None
+        raise BadSetting(f"{' '.join(args)!r} are not degrees", path="location") from None
     return 0
 
 

@@ -55,7 +55,7 @@ class Console {
   /** Nobody would answer without a model: then there is nothing to write into. */
   allow(hasModel) {
     this.input.disabled = this.sending.disabled = !hasModel;
-    this.input.placeholder = hasModel ? "What should be done? Enter sends, Shift+Enter starts a new line." : "No model is set up, so nobody would answer.";
+    this.input.placeholder = hasModel ? "What should be done? Enter sends, Shift+Enter starts a new line." : "No model is set up, so no one would answer.";
   }
 
   agents(agents) {

@@ -64,7 +64,7 @@ class Settings {
   async notifications() {
     const card = notifications({ api: this.ctx.api });
     await card.refresh();
-    return [heading("Notifications", "Decide from wherever you are: a device that is told shows when an agent asks you for something."), card.element, deviceLink(this.ctx, (end) => this.ends.push(end))];
+    return [heading("Notifications", "Decide from wherever you are: a device that is notified shows when an agent asks you for something."), card.element, deviceLink(this.ctx, (end) => this.ends.push(end))];
   }
 
   async rules() {
