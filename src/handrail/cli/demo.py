@@ -188,8 +188,7 @@ async def play_demo(home: Path, page: DemoPrinter) -> None:
             await play_agent_over_mcp(served.address, env, page)
             async with Runtime.open(Config.from_env(env), env=env, caller=caller) as runtime:
                 session = await runtime.session(served.address)
-                steps = "twelve steps in YAML with a picture of each; no model needed"
-                page.start_act("A flow fills a cart", steps)
+                page.start_act("A flow fills a cart", "twelve steps in YAML, each with a picture; no model")
                 progress, evidence = PlainFlowProgress(page.print_line), ReportEvidence()
                 runner = FlowRunner({"phone": session}, runtime.clock, observer=progress, evidence=evidence)
                 record = await runner.run(loads(FLOW))
