@@ -30,9 +30,10 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 # What a person needs who wants to use it. Files are compiled when they are first used: most never are.
 .venv/ready: pyproject.toml $(wildcard packages/*/pyproject.toml) constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Handrail needs Python 3.11 or newer, and $(PYTHON) is older. Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	  echo "Handrail needs Python 3.11 or newer, and $(PYTHON) is older or can't be run. Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv --clear .venv
-	$(INSTALL) --no-compile --editable . $(SATELLITES)
+	$(INSTALL) --no-compile --editable . $(SATELLITES) || { \
+	  echo "pip could not install Handrail: its words are above. It needs a package index (the network, or PIP_INDEX_URL)" >&2; exit 1; }
 	@find .venv -name __pycache__ -prune -exec rm -rf {} +
 	@touch $@
 	@echo ".venv: $$(du -sm .venv | cut -f1) MB"

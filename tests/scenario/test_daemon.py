@@ -354,6 +354,17 @@ async def test_a_home_behind_a_link_has_one_too(tmp_path: Path) -> None:
         assert processes_of(tmp_path / "link") == []
 
 
+async def test_a_home_that_others_could_read_is_closed_and_has_one(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    home.chmod(0o755)
+    async with lodging(home) as place:
+        done = await place.command("ui", "--device", "127.0.0.1:1")
+        assert "daemon" not in done.stderr
+        assert await until(place.resident)
+        assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
 @pytest.mark.slow
 async def test_it_ends_when_its_home_is_removed(tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -129,7 +129,7 @@ _HINTS = (
         "(pip install uiautomator2), or wait for the animation to end.",
     ),
     ("null root", "No window has the focus just now; look again in a moment, or wake the phone."),
-    ("already registered", "Another program on the phone uses UiAutomation; stop it, or use the helper."),
+    ("already registered", "Another program uses UiAutomation, such as a Handrail with this phone: stop it."),
     ("Killed", "The phone killed the dump, often for lack of memory; look again."),
 )
 

@@ -89,7 +89,7 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 )
 @click.option("--readable/--unreadable", default=None, help="Whether the agent may read --data.")
 @click.option("--for", "for_", metavar="TIME", help="Allow similar actions too, for 30m or 2h; at most 24h.")
-@click.option("--times", type=int, metavar="N", help="How many similar actions; 5 when left out.")
+@click.option("--times", type=int, metavar="N", help="How many, with or without --for; 5 when left out.")
 @click.option(
     "--may-change", type=int, multiple=True, metavar="N", help="Element N of the question may change."
 )
@@ -450,7 +450,7 @@ class FlowQuestions:
             click.echo(json.dumps(record, ensure_ascii=False) if self.as_json else text, err=self.as_json)
         if waits:
             return
-        by, why = "nobody", "no one is at a terminal and no desk is open; `--approvals wait` waits"
+        by, why = "this run", "no one is at a terminal and no desk is open; `--approvals wait` waits"
         if self.waits is not None:
             name = self.source.name if self.source else "fail"
             by, why = f"--approvals {name}", "no one is asked in this run"

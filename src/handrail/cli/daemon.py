@@ -95,6 +95,8 @@ LARGEST_LOG = 1_000_000
 def main(idle_s: float | None = None) -> None:
     home = sys.argv[1]
     os.makedirs(home, mode=0o700, exist_ok=True)
+    if not os.stat(home).st_mode & 0o022:  # others may read it at most: closed, as by `Config.make_home`
+        os.chmod(home, 0o700)
     make_socket_folder(home, "daemon")
     deadline = time.monotonic() + HANDED_ON_S
     while (lock := take_lock(home, "daemon")) is None:

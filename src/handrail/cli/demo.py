@@ -25,7 +25,7 @@ from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.envelope_text import envelope_text
 from handrail.engine.session import Session
-from handrail.errors import AssertionFailed, HandrailError
+from handrail.errors import AssertionFailed, Cancelled, HandrailError
 from handrail.flow import report
 from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
@@ -82,7 +82,7 @@ class DemoPrinter:
             colour = "yellow" if line.startswith("Elements ") else colour
             click.echo(f"     {click.style(line, fg=colour) if colour else line}")
         if len(lines) > MOST_LINES:
-            click.echo(click.style(f"     … {len(lines) - MOST_LINES} more lines", dim=True))
+            click.echo(click.style(f"     … {len(lines) - MOST_LINES} more", dim=True))
 
 
 START_S = 20
@@ -131,9 +131,7 @@ async def keep_desk_open(env: Mapping[str, str], home: Path, page: DemoPrinter) 
     """Keeps the desk open for a person at a terminal; elsewhere it does not wait."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         again = own_command("serve", "--sim", "1", home=str(home))
-        page.print_line(
-            f"The desk closed with the demo; its link leads nowhere now. To see it again: {again}"
-        )
+        page.print_line(f"The desk closed with the demo; its link leads nowhere now. Again: {again}")
         return
     async with run_until_login_link("desk", "link", env=env) as link:  # the first one may have been used
         click.echo("\n   " + click.style(f"The desk stays open until you press Enter: {link}", bold=True))
@@ -190,13 +188,13 @@ async def play_demo(home: Path, page: DemoPrinter) -> None:
             await play_agent_over_mcp(served.address, env, page)
             async with Runtime.open(Config.from_env(env), env=env, caller=caller) as runtime:
                 session = await runtime.session(served.address)
-                steps = "twelve steps in YAML with a picture of each; no model needed"
-                page.start_act("A flow fills a cart", steps)
+                page.start_act("A flow fills a cart", "twelve steps in YAML, each with a picture; no model")
                 progress, evidence = PlainFlowProgress(page.print_line), ReportEvidence()
                 runner = FlowRunner({"phone": session}, runtime.clock, observer=progress, evidence=evidence)
                 record = await runner.run(loads(FLOW))
                 if record.outcome != "passed":
-                    raise AssertionFailed(f"the flow {record.outcome}: {record.error}")
+                    failure = Cancelled if record.outcome == "stopped" else AssertionFailed
+                    raise failure(f"the flow {record.outcome}: {record.error}")
                 shown = report.write([record], home / "report")
                 await play_payment(runtime, session, page)
                 await play_failure(session, page)

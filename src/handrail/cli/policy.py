@@ -188,7 +188,7 @@ def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None
         parts = " ".join(f"{part.name}={part.plain_values()}" for part in rule.parts) or "everything"
         rows.append((rule.name, rule.verdict, parts, rule.remember, note))
     print_table(str(file or "policy"), ("rule", "verdict", "matches", "remember", ""), rows)
-    reachable = f"{len(rows)} rules, all of them reachable; then the built-in defaults."
+    reachable = f"Rules: {len(rows)}, all of them reachable; then the built-in defaults."
     click.echo(f"{len(dead)} of {len(rows)} rules never decide." if dead else reachable, err=True)
 
 

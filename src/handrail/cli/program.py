@@ -33,7 +33,7 @@ IMPORTING = threading.RLock()
 """Held while modules are imported: two threads in one circle of imports end with a deadlock error."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
+    "demo": ("demo:demo", "See what Handrail does, in half a minute and without a phone."),
     "actions": ("action_commands:actions", "Show the vocabulary: every action and its fields."),
     "act": ("dialect_commands:act", "Run actions that a model wrote in its own dialect."),
     "check": ("dialect_commands:check", "Check actions in a file, in any dialect, without a device."),

@@ -67,7 +67,7 @@ class PlainFlowProgress(FlowProgress):
 
     def flow_started(self, record: FlowRecord, total: int) -> None:
         self._several = ", " in record.device
-        self._write(f"{_title_of_flow(record)}: {total} steps")
+        self._write(f"{_title_of_flow(record)}: {total} step{'s' * (total != 1)}")
 
     def step_ended(self, record: StepRecord) -> None:
         took = seconds(record.duration_ms)
@@ -98,7 +98,7 @@ class LiveFlowProgress(FlowProgress):
         from rich.live import Live  # noqa: PLC0415  (50 ms that a pipe should not pay)
 
         self._several = ", " in record.device
-        self._print(f"{_title_of_flow(record)}  {total} steps", "bold")
+        self._print(f"{_title_of_flow(record)}  {total} step{'s' * (total != 1)}", "bold")
         self._running.clear()
         self._live = Live(
             console=self._console, get_renderable=self._now, transient=True, refresh_per_second=12
