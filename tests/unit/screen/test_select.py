@@ -94,6 +94,14 @@ def test_case_is_ignored_only_if_nothing_else_matches_and_it_is_said() -> None:
     assert result.how == "ignoring_case"
     assert "ignoring case" in result.notes[0]
     assert found(screen(button("SEND", 0), button("send", 1)), text="send").node.bounds.top == row(1)[1]
+    for fields in (
+        {"text_contains": "SEN"},
+        {"text_contains": "THE LETTER"},
+        {"description": "THE LETTER"},
+        {"class_name": "bUTTON", "text": "Send"},
+        {"class_name": "android.widget.bUTTON", "text": "Send"},
+    ):
+        assert found(screen(SEND, SAVE), **fields).how == "ignoring_case"
 
 
 def test_a_part_of_the_description_is_enough_and_it_is_said() -> None:
@@ -244,6 +252,8 @@ def test_labels_alike_are_up_to_three_best_first(wanted: str, labels: list[str],
         ("kitten", "sitting", 3, 3),
         ("kitten", "sitting", 1, 7),
         ("kitten", "kit", 2, 6),
+        ("aaa", "a", 2, 2),
+        ("", "ab", 2, 2),
     ],
 )
 def test_slips_are_counted_up_to_a_limit(first: str, other: str, limit: int, slips: int) -> None:
@@ -427,6 +437,8 @@ def test_a_point_is_the_element_under_it_and_stays_the_point() -> None:
     drawn = screen(SEND, SAVE)
     result = find(drawn, Point(x=20, y=210))
     assert (result.node.text, result.how, result.point) == ("Send", "point", (20, 210))
+    assert find_all(drawn, Point(x=20, y=210)) == [result.node]
+    assert find_all(drawn, Point(x=5000, y=10)) == []
 
 
 def test_a_point_outside_everything_is_not_found() -> None:
