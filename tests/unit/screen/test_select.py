@@ -128,6 +128,17 @@ def test_two_equally_good_elements_are_ambiguous_and_listed_with_their_refs() ->
     assert failure.value.message == '2 elements match "Edit" equally well'
 
 
+def test_a_text_without_a_ref_is_listed_with_that_of_its_row() -> None:
+    rows = [
+        node("LinearLayout", text("Edit", row(at)), text(title, row(at)), box=row(at), flags="clickable")
+        for at, title in enumerate(("Ada", "Bob"))
+    ]
+    drawn, registry = registered(*rows)
+    with pytest.raises(AmbiguousTarget) as failure:
+        find(drawn, Selector(text="Edit"), registry)
+    assert [one["ref"] for one in failure.value.details["candidates"]] == ["@i1", "@i2"]
+
+
 def test_index_chooses_in_document_order() -> None:
     drawn = screen(button("Edit", 3), button("Edit", 1))
     assert found(drawn, text="Edit", index=1).node.bounds.top == row(1)[1]
@@ -233,6 +244,7 @@ def test_a_row_and_the_text_in_it_are_one_candidate_and_what_is_hidden_is_none()
         ("to be", ["to do"], []),
         ("set time", ["set timer", "set place"], ["set timer", "set place"]),
         ("***", ["Send", "..."], []),
+        ("x" * 60 + "a" * 60, ["x" * 60 + "b" * 60], ["x" * 60 + "b" * 60]),
     ],
 )
 def test_labels_alike_are_up_to_three_best_first(wanted: str, labels: list[str], alike: list[str]) -> None:
@@ -452,12 +464,13 @@ def test_find_all_lists_every_equally_good_match() -> None:
     assert find_all(drawn, Selector(text="Nothing")) == []
 
 
-def test_selectors_nested_without_end_are_refused() -> None:
+def test_selectors_nested_deeper_than_eight_are_refused() -> None:
     selector: dict[str, Any] = {"text": "Send"}
-    for _ in range(12):
-        selector = {"text": "Send", "near": selector}
+    for depth in range(8):
+        selector = {"text": "Send" if depth % 2 else "Save", "near": selector}
+    assert found(screen(SEND, SAVE), **selector).node.text == "Send"
     with pytest.raises(ElementNotFound, match="nested"):
-        found(screen(SEND), **selector)
+        found(screen(SEND, SAVE), text="Save", near=selector)
 
 
 def test_keys_of_the_keyboard_are_no_candidates() -> None:
