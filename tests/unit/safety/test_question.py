@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handrail.protocol.read import action_from
-from handrail.safety.approval_request import LONGEST, question
+from handrail.safety.approval_request import LONGEST, AuthorizationRequest, question
 from handrail.safety.subject import Subject, TouchedElement
 from tests.cases import each
 
@@ -39,6 +39,17 @@ def test_a_script_is_shown_to_its_end() -> None:
     lines = [f"echo {number}" for number in range(900)]
     said = asked({"type": "run_script", "script": "\n".join([*lines, "rm -rf ~"])})
     assert said == f"Allow run_script: {' ⏎ '.join([*lines, 'rm -rf ~'])}?"
+
+
+def test_where_there_is_little_room_all_but_a_script_is_cut() -> None:
+    for action, shown in (
+        ({"type": "shell", "command": ["echo", "one two three"]}, "Allow shell: echo…+17"),
+        ({"type": "run_script", "script": "echo one\necho two"}, "Allow run_script: echo one ⏎ echo two?"),
+    ):
+        request = AuthorizationRequest.of(
+            action_from(action), device="phone-1", fingerprint="k3x9qa", instruction=asked(action)
+        )
+        assert request.shown(18) == shown
 
 
 def test_an_action_without_an_element_names_the_app() -> None:
