@@ -81,6 +81,8 @@ def test_containers_follow_most_of_their_content() -> None:
     old = screen(group(group(text("a"), text("b", 1), text("c", 2))))
     new = screen(group(text("a")), group(group(text("b", 1), text("c", 2))))
     assert anchored(old, new).to_new[:3] == [0, 3, 4]
+    most_first = screen(group(group(text("b", 1), text("c", 2))), group(text("a")))
+    assert anchored(old, most_first).to_new[:3] == [0, 1, 2]
 
 
 def test_a_container_follows_its_content_into_its_own_kind_only() -> None:
