@@ -375,7 +375,7 @@ def an_icon_of_another_size(count: int = 1, **more: str) -> tuple[Screen, Screen
     )
 
 
-def a_field_in_a_box(caption: str, flags: str = "") -> Screen:
+def in_a_box(caption: str, flags: str = "") -> Screen:
     box = node("FrameLayout", node("EditText", box=row(1), flags=flags), box=row(1))
     return page(text(caption, row(0)), box, button("Next", row(2)))
 
@@ -405,9 +405,9 @@ FINER = [
     ("alone in its row", *an_icon_of_another_size(resource_id=HEART), True),
     ("one of two in its row", *an_icon_of_another_size(2, resource_id=HEART), False),
     ("an icon without an id", *an_icon_of_another_size(), False),
-    ("a caption beside its box", a_field_in_a_box("Your name"), a_field_in_a_box("Your number", "focused"),
+    ("a caption beside its box", in_a_box("Your name"), in_a_box("Your number", "focused"),
      kind("EditText"), False),
-    ("the same caption beside its box", a_field_in_a_box("Your name"), a_field_in_a_box("Your name", "focused"),
+    ("the same caption beside its box", in_a_box("Your name"), in_a_box("Your name", "focused"),
      kind("EditText"), True),
     ("a quarter of the screen", a_button_of_size(row(0)), a_button_of_size((0, 200, 1080, 800)),
      said("Sound"), True),
