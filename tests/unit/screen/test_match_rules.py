@@ -400,11 +400,18 @@ def switched(kind_of: str, words: str, flags: str = "") -> Screen:
     return page(node(kind_of, text=words, box=row(1), flags=f"clickable checkable {flags}"))
 
 
+def icons_in_no_row(right: int) -> Screen:
+    """Two icons with one id, in no row; the first ends at `right`."""
+    boxes = ((900, 210, right, right - 690), (900, 510, 960, 570))
+    return page(*[tappable("ImageButton", box, resource_id=HEART) for box in boxes])
+
+
 HEART = "a:id/heart"
 FINER = [
     ("alone in its row", *an_icon_of_another_size(resource_id=HEART), True),
     ("one of two in its row", *an_icon_of_another_size(2, resource_id=HEART), False),
     ("an icon without an id", *an_icon_of_another_size(), False),
+    ("an icon in no row", icons_in_no_row(960), icons_in_no_row(990), kind("ImageButton"), False),
     ("a caption beside its box", in_a_box("Your name"), in_a_box("Your number", "focused"),
      kind("EditText"), False),
     ("the same caption beside its box", in_a_box("Your name"), in_a_box("Your name", "focused"),
