@@ -375,8 +375,8 @@ def an_icon_of_another_size(count: int = 1, **more: str) -> tuple[Screen, Screen
     )
 
 
-def in_a_box(caption: str, flags: str = "") -> Screen:
-    box = node("FrameLayout", node("EditText", box=row(1), flags=flags), box=row(1))
+def in_a_box(caption: str, flags: str = "", control: str = "EditText") -> Screen:
+    box = node("FrameLayout", node(control, box=row(1), flags=flags), box=row(1))
     return page(text(caption, row(0)), box, button("Next", row(2)))
 
 
@@ -411,9 +411,20 @@ FINER = [
     ("alone in its row", *an_icon_of_another_size(resource_id=HEART), True),
     ("one of two in its row", *an_icon_of_another_size(2, resource_id=HEART), False),
     ("an icon without an id", *an_icon_of_another_size(), False),
+    ("an icon as wide but for two pixels", hearts((900, 210, 960, 270)), hearts((900, 210, 962, 290)),
+     kind("ImageButton"), True),
+    ("an icon as high but for two pixels", hearts((900, 210, 960, 270)), hearts((900, 210, 990, 272)),
+     kind("ImageButton"), True),
+    ("an icon that is three pixels wider", hearts((900, 210, 960, 270)), hearts((900, 210, 963, 290)),
+     kind("ImageButton"), False),
     ("an icon in no row", icons_in_no_row(960), icons_in_no_row(990), kind("ImageButton"), False),
     ("a caption beside its box", in_a_box("Your name"), in_a_box("Your number", "focused"),
      kind("EditText"), False),
+    *[
+        (f"a caption beside a {control}", in_a_box("Sound", "clickable", control),
+         in_a_box("Light", "clickable focused", control), kind(control), False)
+        for control in ("CheckBox", "Switch", "RadioButton", "SeekBar", "Spinner")
+    ],
     ("the same caption beside its box", in_a_box("Your name"), in_a_box("Your name", "focused"),
      kind("EditText"), True),
     ("a quarter of the screen", a_button_of_size(row(0)), a_button_of_size((0, 200, 1080, 800)),
