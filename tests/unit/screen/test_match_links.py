@@ -174,8 +174,8 @@ def test_look_alikes_that_only_one_end_claims_follow_it() -> None:
     """Rows were added at the end, where nothing is known."""
     assert linked(names("Ann", "x", "x"), names("Ann", "x", "x", "x")) == [0, 1, 2]
     assert linked(names("x", "x", "Ann", first=1), names("x", "x", "x", "Ann")) == [1, 2, 3]
-    assert linked(names("Ann", "x", "x"), names("Zoe", "Ann", "x", "x")) == [1, 2, 3]
-    assert linked(names("x", "x", "Ann"), names("x", "x", "Ann", "Zoe")) == [0, 1, 2]
+    assert linked(names("Ann", "x", "x"), names("Zoe", "Ann", "x", "x", "x")) == [1, 2, 3]
+    assert linked(names("x", "x", "Ann"), names("x", "x", "x", "Ann", "Zoe")) == [1, 2, 3]
 
 
 def test_a_look_alike_that_moved_otherwise_is_not_followed() -> None:
