@@ -63,6 +63,7 @@ def test_the_like_of_an_allowed_act_is_not_asked_about_as_often_as_was_said(tmp_
         until = f"{datetime.fromtimestamp(o.clock.now_ms() / 1000 + 3_600):%H:%M}"
         may = "tester may tap 'Send' in com.example.mail on phone-1"
         assert str(one) == f"{may} until {until}, 3 of 3 times left"
+        assert (one.to_dict()["sentence"], one.to_dict()["said"]) == (str(one), one.sentence)
         o.lock = asyncio.Lock()
         stage = await o.stage(SEND)
         await o.guard.authorize_named(stage)

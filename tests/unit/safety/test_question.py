@@ -59,6 +59,11 @@ def test_an_action_without_an_element_names_the_app() -> None:
     )
 
 
+def test_a_page_is_named_before_its_app() -> None:
+    pay = TouchedElement(package="com.browser", label="Pay", place="shop.example")
+    assert asked({"type": "tap", "target": "@b1"}, pay) == "Allow tap 'Pay' in shop.example in com.browser?"
+
+
 def test_a_long_command_is_cut_and_can_not_steer_a_terminal() -> None:
     said = asked({"type": "shell", "command": ["echo", "\x1b[2J" + "x" * 1_000]})
     assert "\x1b" not in said
