@@ -100,7 +100,7 @@ MODULES = (
     ),
     Module(
         "reach",
-        "screen/select.py",
+        "screen/reach.py screen/select.py",
         "unit/screen/test_reach*.py unit/screen/test_select.py unit/screen/test_robust_selector.py "
         "unit/screen/test_layering.py unit/screen/test_depth.py",
     ),

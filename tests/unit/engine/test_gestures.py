@@ -73,6 +73,10 @@ def test_a_button_within_the_slop_is_felt_and_one_beyond_is_not() -> None:
     assert slop == 23
     assert texts(at((500, 1500 - slop)), screen()) == ["Pay"]
     assert texts(at((500, 1499 - slop)), screen()) == []
+    exact = screen()
+    exact.is_exact = True
+    assert texts(at((500, 1500)), exact) == ["Pay"]
+    assert texts(at((500, 1499)), exact) == [], "a mouse has no width"
 
 
 def test_a_place_beyond_the_edge_counts_as_the_edge() -> None:
@@ -90,7 +94,9 @@ def slider_at(box: str) -> Screen:
 def test_a_slider_on_the_way_is_felt() -> None:
     shown = slider_at("[100,900][900,1000]")
     assert texts(at((500, 100), (500, 2000)), shown) == ["Slide to pay"]
-    assert texts(at((50, 100), (50, 2000)), shown) == []
+    assert texts(at((50, 950), (150, 850)), shown) == ["Slide to pay"], "over its corner"
+    for across, felt in ((50, False), (99, False), (100, True), (899, True), (900, False)):
+        assert bool(texts(at((across, 100), (across, 2000)), shown)) is felt
     assert texts(at((0, 0), (1000, 2100)), shown) == ["Slide to pay"]
     assert texts(at((0, 850), (1000, 860)), shown) == []
     assert texts(pressed_by_strokes(rotate(500, 500, 480, 0, 180, 300).strokes), shown) == ["Slide to pay"]
@@ -173,6 +179,16 @@ def test_enter_in_a_field_may_press_any_button_of_its_window() -> None:
     own = f'<node text="Pay" {BUTTON} bounds="[0,100][900,190]"/>'
     assert texts(pressed_by_keys("enter"), form(own)) == ["Pay", "Buy"]
     assert texts(pressed_by_keys("enter"), form("")) == ["Buy"]
+    for kind, text, inside, pressed in (
+        ("View", "Go", "", True),
+        ("FrameLayout", "Card", '<node class="android.widget.TextView" bounds="[0,100][90,190]"/>', False),
+        ("EditText", "Ada", "", False),
+    ):
+        other = (
+            f'<node class="android.widget.{kind}" text="{text}" clickable="true" enabled="true" '
+            f'bounds="[0,100][900,190]">{inside}</node>'
+        )
+        assert texts(pressed_by_keys("enter"), form(other)) == [*([text] if pressed else []), "Buy"]
     assert texts(pressed_by_keys("KEYCODE_A"), form(own)) == []
     assert texts(pressed_by_keys("delete"), form(own)) == []
     assert texts(pressed_by_keys("tab"), form(own)) == []

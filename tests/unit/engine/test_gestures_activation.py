@@ -14,7 +14,7 @@ from handrail.errors import Unsupported
 from handrail.protocol.read import action_from
 from handrail.screen.node import UNCLEAR, Screen, ScreenPoint
 from handrail.surface.capabilities import Activation, ControlValues, Mouse
-from handrail.surface.gesture import Gesture, drag, long_press, tap
+from handrail.surface.gesture import Gesture, double_tap, drag, long_press, tap
 from handrail.surface.values import Activated, ActivatedElement
 from tests.cases import each
 from tests.unit.engine.test_gestures import BUTTON, form, screen, texts
@@ -40,6 +40,7 @@ class PageSurface:
     def __init__(self, *says: Activated | None, lacks: Sequence[type] = ()) -> None:
         self.says, self.lacks = list(says), lacks
         self.sent: list[str] = []
+        self.keys_asked: list[str] = []
 
     def need(self, kind: type) -> Any:
         if kind in self.lacks:
@@ -47,6 +48,7 @@ class PageSurface:
         return self
 
     async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+        self.keys_asked += keys
         return self.says.pop(0) if self.says else None
 
     async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
@@ -59,7 +61,7 @@ class PageSurface:
         self.sent.append("hover")
 
     async def perform(self, gesture: Gesture) -> None:
-        self.sent.append(gesture.kind)
+        self.sent.append(gesture.kind if gesture.count == 1 else f"{gesture.kind} {gesture.count}")
 
     async def key(self, key: str) -> None:
         self.sent.append(key)
@@ -90,6 +92,9 @@ class Guard:
 
     async def authorize_press(self, stage: Any, pressed: Any) -> None:
         self.asked.append(texts(pressed, stage.screens.last.screen))
+
+    async def look_between_touches(self, stage: Any) -> None:
+        self.asked.append(["looked"])
 
     async def _refresh(self) -> Any:
         self.asked.append(["refreshed"])
@@ -188,6 +193,7 @@ async def test_line_breaks_and_tabs_press_what_the_page_says(
     [asked] = guard.asked
     assert [word for word in asked if word != "Buy"] == expected
     assert guard.stage.surface.sent == [text]
+    assert guard.stage.surface.keys_asked == ["a", "enter"][: len(says)]
 
 
 PAY_BUTTON = f'<node text="Pay" {BUTTON} bounds="[0,100][900,190]"/>'
@@ -240,6 +246,21 @@ def test_a_key_that_a_surface_has_not_is_sent_as_a_touch(
     action = action_from(kind)
     sent: Any = as_sent(action, PageSurface(lacks=lacks))  # type: ignore[arg-type]
     assert (sent is not action) is as_touch
+
+
+async def test_each_tap_of_a_double_tap_on_a_button_is_judged() -> None:
+    guard = Guard(PageSurface(lacks=[Activation, Mouse]), page())
+    await guard.input.perform(double_tap(ScreenPoint(500, 1700)))
+    assert (guard.asked, guard.stage.surface.sent) == ([["Pay"], ["Pay"]], ["tap", "tap 2"])
+
+
+async def test_after_a_touch_the_same_screen_is_read_again_but_not_for_the_text_of_its_field() -> None:
+    guard = Guard(PageSurface(), page(screen("Save")))
+    guard.stage.run.sent, guard.stage.run.touched_on = ["a tap"], guard.stage.screens.last
+    await guard.input.type_text("Ada")
+    assert guard.asked == [[]]
+    await guard.input.key("enter")
+    assert guard.asked == [[], ["looked"], ["Save"]]
 
 
 async def test_a_way_with_two_ends_has_no_pointer_before_it_and_stands_in_the_details() -> None:

@@ -142,6 +142,18 @@ def test_a_key_that_is_gone_or_damaged_is_not_replaced_in_silence(log: JournalLo
         log.checkpoint()
 
 
+def test_signatures_of_witnesses_are_kept_only_below_the_last_checkpoint(home: Path, log: JournalLog) -> None:
+    assert log.keys.path == home / "keys" / "journal.key"
+    first = log.checkpoint()
+    witness = SigningKey.make("witness", LOG)
+    signed = log.add_cosignatures(first, [witness.sign(first.note.text)])
+    assert log.last() == signed != first
+    write_actions(home, 1)
+    second = log.checkpoint()
+    late = log.add_cosignatures(first, [witness.sign(first.note.text)])
+    assert (late.note, log.last()) == (signed.note, second)
+
+
 def test_a_key_is_handed_over_and_followed(home: Path, log: JournalLog) -> None:
     first = log.checkpoint()
     made = log.rotate_key()

@@ -123,9 +123,12 @@ def test_what_was_refused_is_written_later_in_its_order(
     async def story(made: Writer) -> None:
         db = sqlite3.connect(tmp_path / "handrail.db", isolation_level=None)
         db.execute("ALTER TABLE journal RENAME TO hidden")
-        for number in range(3):
+        called: list[str] = []
+        row = "INSERT INTO blobs VALUES ('name', 'tree', 1, 2, 'kept')"
+        more = [((row, ()), lambda _: lambda: called.append("committed")), (None, None), (None, None)]
+        for number, (statement, companion) in enumerate(more):
             one = waiter()
-            made.put(JournalWork(entry(str(number)), waiter=one))
+            made.put(JournalWork(entry(str(number)), statement, companion, one))
             with pytest.raises(HandrailError, match="can't be used: no such table: journal"):
                 await one.done
         db.execute("ALTER TABLE hidden RENAME TO journal")
@@ -133,6 +136,7 @@ def test_what_was_refused_is_written_later_in_its_order(
         last = waiter()
         made.put(JournalWork(entry("3"), waiter=last))
         assert await last.done == 4
+        assert called == ["committed"]
         monkeypatch.setattr(writer, "RETRY_SEC", 3600)
         next_one = waiter()
         made.put(JournalWork(entry("4"), waiter=next_one))

@@ -129,7 +129,7 @@ def test_what_is_no_proof_is_refused(text: str) -> None:
         InclusionProof.parse(text)
 
 
-@each("body", [b"old 1\nAAAA\n", b"new 1\n\nnote", b"\n\nnote", b"old \xff\n\nnote"])
+@each("body", [b"old 1\nAAAA\n", b"new 1\n\nnote", b"1\n\nnote", b"old 1", b"\n\nnote", b"old \xff\n\nnote"])
 def test_what_asks_a_witness_for_nothing_is_refused_before_its_note_is_read(body: bytes) -> None:
     with pytest.raises(BadNote, match=r"does not begin with a line `old SIZE`|not UTF-8"):
         AddCheckpoint.parse(body)

@@ -288,6 +288,11 @@ def test_an_agent_can_not_make_a_secret_readable_by_its_capability(capability: s
         ("482913", True, True),
         ("hunter2x", None, False),
         ({"street": "Main", "code": "482 913"}, None, False),
+        ({"lat": 52.123, "lon": 1e-05, "here": True, "name": None}, None, True),
+        ("713.402", None, False),
+        ("ab1c", None, False),
+        ("b1c", None, True),
+        ("Main Street 5b", None, True),
     ],
 )
 def test_the_person_decides_whether_the_agent_reads_an_answer(

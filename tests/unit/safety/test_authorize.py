@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from PIL import Image
 
 from handrail.engine.gestures import pressed_by_keys
 from handrail.errors import ActionRejected
+from handrail.protocol.read import action_from
 from handrail.safety.caller import Caller
+from handrail.screen.node import Node, Screen
 from tests.unit.safety.authorizing import PAY, Office, play, shop
 from tests.unit.safety.policy_subjects import policy
 
@@ -172,6 +175,39 @@ def test_a_rule_that_let_an_action_begin_and_denies_now_stops_it(tmp_path: Path)
             await o.guard.authorize_press(stage, lambda screen: [screen.nodes[3]])
 
     play(tmp_path, story, rule("action = 'tap'", verdict="allow"))
+
+
+def named(tail: str) -> Callable[[Screen], list[Node]]:
+    return lambda shown: [one for one in shown.nodes if one.id_tail == tail]
+
+
+@pytest.mark.parametrize(
+    ("about", "counts"),
+    [("app = 'com.example.app'", True), ("id = ['pay', 'note']", False), ("action = 'tap'", True)],
+)
+def test_a_yes_counts_for_what_is_pressed_later_if_its_rule_is_about_no_place(
+    tmp_path: Path, about: str, counts: bool
+) -> None:
+    async def story(o: Office) -> None:
+        stage = await o.stage(PAY)
+        assert not o.guard.may_press(stage, named("note")), "nobody was asked yet"
+        await o.answered(o.guard.authorize_named(stage))
+        assert o.guard.may_press(stage, named("pay"))
+        assert o.guard.may_press(stage, named("note")) is counts
+
+    play(tmp_path, story, rule(about, verdict="ask"))
+
+
+@pytest.mark.parametrize(("verdict", "allowed"), [("deny", False), ("ask", False), ("allow", True)])
+def test_only_what_is_simply_allowed_is_done_beside_the_actions(
+    tmp_path: Path, verdict: str, allowed: bool
+) -> None:
+    async def story(o: Office) -> None:
+        for package, expected in (("com.bank", allowed), ("com.example.app", True)):
+            picture = action_from({"type": "screenshot"})
+            assert o.guard.authorizer.allows(picture, Caller("tester"), 0, package) is expected
+
+    play(tmp_path, story, rule("app = 'com.bank'", verdict=verdict) + REST)
 
 
 # passwords

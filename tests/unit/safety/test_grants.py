@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,10 @@ def test_the_like_of_an_allowed_act_is_not_asked_about_as_often_as_was_said(tmp_
         given = await granted(o)
         assert o.book.events[0]["grant"] == given
         [one] = await o.approvals.grants.active()
-        assert str(one).startswith("tester may tap 'Send' in com.example.mail on phone-1 until ")
-        assert str(one).endswith(", 3 of 3 times left")
+        until = f"{datetime.fromtimestamp(o.clock.now_ms() / 1000 + 3_600):%H:%M}"
+        may = "tester may tap 'Send' in com.example.mail on phone-1"
+        assert str(one) == f"{may} until {until}, 3 of 3 times left"
+        assert (one.to_dict()["sentence"], one.to_dict()["said"]) == (str(one), one.sentence)
         o.lock = asyncio.Lock()
         stage = await o.stage(SEND)
         await o.guard.authorize_named(stage)
@@ -251,6 +254,8 @@ def test_a_no_grants_nothing_and_a_late_yes_neither(tmp_path: Path) -> None:
 
 @each(("for_ms", "times"), [(0, 5), (-1, 5), (86_400_001, 5), (1, 0), (1, 101), (1, -1)])
 def test_an_allowance_is_bounded(for_ms: int, times: int) -> None:
+    assert GrantTerms.read(1, 1) == GrantTerms(1, 1)
+    assert GrantTerms.read(86_400_000, 100) == GrantTerms(86_400_000, 100)
     with pytest.raises(InvalidAction) as caught:
         GrantTerms.read(for_ms, times)
     assert caught.value.details["path"] in ("for", "times")
@@ -265,6 +270,9 @@ def test_an_allowance_that_says_half_gets_the_usual_rest() -> None:
 def test_what_nobody_could_say_is_no_class() -> None:
     password = TouchedElement(package="a", label="Code", role="text_field", password=True)
     assert GrantScope.of(subject({"type": "type_text", "text": "x", "target": "Code"}, password)) is None
+    assert GrantScope.of(subject("tap", password)) is not None
+    name = TouchedElement(package="a", label="Name", role="text_field")
+    assert GrantScope.of(subject({"type": "type_text", "text": "x", "target": "Name"}, name)) is not None
     assert GrantScope.of(subject("tap", TouchedElement(package="a"))) is None
     ok = {"one": ("Pay 1 EUR?",), "two": ("Pay 900 EUR?",)}
     keys = {name: GrantScope.of(subject("tap", button("OK", around=around))) for name, around in ok.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handrail.protocol.read import action_from
-from handrail.safety.approval_request import LONGEST, question
+from handrail.safety.approval_request import LONGEST, AuthorizationRequest, question
 from handrail.safety.subject import Subject, TouchedElement
 from tests.cases import each
 
@@ -41,11 +41,27 @@ def test_a_script_is_shown_to_its_end() -> None:
     assert said == f"Allow run_script: {' ⏎ '.join([*lines, 'rm -rf ~'])}?"
 
 
+def test_where_there_is_little_room_all_but_a_script_is_cut() -> None:
+    for action, shown in (
+        ({"type": "shell", "command": ["echo", "one two three"]}, "Allow shell: echo…+17"),
+        ({"type": "run_script", "script": "echo one\necho two"}, "Allow run_script: echo one ⏎ echo two?"),
+    ):
+        request = AuthorizationRequest.of(
+            action_from(action), device="phone-1", fingerprint="k3x9qa", instruction=asked(action)
+        )
+        assert request.shown(18) == shown
+
+
 def test_an_action_without_an_element_names_the_app() -> None:
     assert (
         asked({"type": "reset_app", "package": "a.b"}, TouchedElement(package="x.y"))
         == "Allow reset_app in a.b?"
     )
+
+
+def test_a_page_is_named_before_its_app() -> None:
+    pay = TouchedElement(package="com.browser", label="Pay", place="shop.example")
+    assert asked({"type": "tap", "target": "@b1"}, pay) == "Allow tap 'Pay' in shop.example in com.browser?"
 
 
 def test_a_long_command_is_cut_and_can_not_steer_a_terminal() -> None:

@@ -65,6 +65,8 @@ def test_words_beside_an_empty_box_that_may_lie_over_them_count() -> None:
     for siblings in ((words, empty), (empty, words)):
         drawn = untold(*siblings)
         assert "Pay now" in [each.text for each in touch_targets(drawn, named(drawn, "Pay now").center, 8)]
+    told = screen(words, empty)
+    assert "Pay now" not in [each.text for each in touch_targets(told, named(told, "Pay now").center, 8)]
 
 
 def test_an_icon_on_a_field_carries_no_mark_and_a_button_on_a_card_does() -> None:

@@ -38,9 +38,9 @@ def test_only_what_occurs_once_is_unmistakable() -> None:
 
 
 def test_a_subtree_is_found_wherever_it_went() -> None:
-    card = group(text("Ann"), group(text("unread", 1)))
+    card = group(text("Ann"), group(text("unread", 1), node("ImageView", box=row(1))))
     old, new = screen(card, group(text("Bob"))), screen(group(text("Bob"), card))
-    assert anchored(old, new).to_new[1:5] == [3, 4, 5, 6]
+    assert anchored(old, new).to_new[1:6] == [3, 4, 5, 6, 7]
 
 
 def test_a_subtree_without_names_is_not_searched_for() -> None:
@@ -81,6 +81,8 @@ def test_containers_follow_most_of_their_content() -> None:
     old = screen(group(group(text("a"), text("b", 1), text("c", 2))))
     new = screen(group(text("a")), group(group(text("b", 1), text("c", 2))))
     assert anchored(old, new).to_new[:3] == [0, 3, 4]
+    most_first = screen(group(group(text("b", 1), text("c", 2))), group(text("a")))
+    assert anchored(old, most_first).to_new[:3] == [0, 1, 2]
 
 
 def test_a_container_follows_its_content_into_its_own_kind_only() -> None:
@@ -172,6 +174,8 @@ def test_look_alikes_that_only_one_end_claims_follow_it() -> None:
     """Rows were added at the end, where nothing is known."""
     assert linked(names("Ann", "x", "x"), names("Ann", "x", "x", "x")) == [0, 1, 2]
     assert linked(names("x", "x", "Ann", first=1), names("x", "x", "x", "Ann")) == [1, 2, 3]
+    assert linked(names("Ann", "x", "x"), names("Zoe", "Ann", "x", "x", "x")) == [1, 2, 3]
+    assert linked(names("x", "x", "Ann"), names("x", "x", "x", "Ann", "Zoe")) == [1, 2, 3]
 
 
 def test_a_look_alike_that_moved_otherwise_is_not_followed() -> None:

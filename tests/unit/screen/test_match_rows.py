@@ -128,6 +128,16 @@ def test_a_row_that_moved_alone_needs_most_of_its_names(words: str, same: bool) 
     old = listed(card_of("Ann", "today", "boat", "land"), entry("Bob", "unread", 2), entry("Eve", "read", 3))
     new = listed(entry("Bob", "unread", 1), entry("Eve", "read", 2), card_of(*words.split(), top=900))
     assert kept(old, new, "Ann") is same
+    assert row_stays(old, new, "Ann") is same
+
+
+@each(("note", "same"), [("today", True), ("later", False)])
+def test_a_row_without_taps_that_moved_alone_needs_most_of_its_names(note: str, same: bool) -> None:
+    others = [
+        [entry(name, "unread", at, flags="") for at, name in enumerate(("Bob", "Eve"), top)] for top in (1, 0)
+    ]
+    old = listed(entry("Ann", "today", 0, flags=""), *others[0])
+    assert row_stays(old, listed(*others[1], entry("Ann", note, 3, flags="")), "Ann") is same
 
 
 def test_an_inner_list_is_known_by_most_of_what_it_shows_on_one_screen() -> None:

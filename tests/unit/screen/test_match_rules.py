@@ -358,6 +358,99 @@ def nameless_icon() -> Case:
     return Case(heart(""), heart("selected"), kind("ImageButton"), True)
 
 
+def hearts(first: Box, count: int = 1, **more: str) -> Screen:
+    """Two rows that say who they are, with nameless icons; those of the first row are at `first`."""
+    drawn = []
+    for at, (name, box) in enumerate((("Ann", first), ("Bob", (900, 510, 960, 570)))):
+        icons = [tappable("ImageButton", box, **more) for _ in range(count)]
+        drawn.append(tappable("LinearLayout", row(2 * at), text(name, row(2 * at, right=400)), *icons))
+    return page(*drawn)
+
+
+def an_icon_of_another_size(count: int = 1, **more: str) -> tuple[Screen, Screen, Pick]:
+    return (
+        hearts((900, 210, 960, 270), count, **more),
+        hearts((900, 210, 990, 300), count, **more),
+        kind("ImageButton"),
+    )
+
+
+def in_a_box(caption: str, flags: str = "", control: str = "EditText") -> Screen:
+    box = node("FrameLayout", node(control, box=row(1), flags=flags), box=row(1))
+    return page(text(caption, row(0)), box, button("Next", row(2)))
+
+
+def a_button_of_size(box: Box) -> Screen:
+    return page(button("Sound", box))
+
+
+def a_box_at(left: int, top: int, note: str, in_it: tuple[int, int]) -> Screen:
+    """A box with a heading and a button; `in_it` is where the button begins, it ends where the box does."""
+    box = (left + in_it[0], top + in_it[1], left + 400, top + 300)
+    inner = tappable("LinearLayout", box, text("Inbox", box), text(note, box))
+    heading = text("Counted today", (left, top, left + 400, top + 60))
+    return page(node("FrameLayout", heading, inner, box=(left, top, left + 400, top + 300)))
+
+
+def loading(top: int, *inside: str) -> Screen:
+    return page(tappable("FrameLayout", (0, top, 1080, top + 150), *inside, resource_id="a:id/send"))
+
+
+def switched(kind_of: str, words: str, flags: str = "") -> Screen:
+    return page(node(kind_of, text=words, box=row(1), flags=f"clickable checkable {flags}"))
+
+
+def icons_in_no_row(right: int) -> Screen:
+    """Two icons with one id, in no row; the first ends at `right`."""
+    boxes = ((900, 210, right, right - 690), (900, 510, 960, 570))
+    return page(*[tappable("ImageButton", box, resource_id=HEART) for box in boxes])
+
+
+HEART = "a:id/heart"
+FINER = [
+    ("alone in its row", *an_icon_of_another_size(resource_id=HEART), True),
+    ("one of two in its row", *an_icon_of_another_size(2, resource_id=HEART), False),
+    ("an icon without an id", *an_icon_of_another_size(), False),
+    ("an icon as wide but for two pixels", hearts((900, 210, 960, 270)), hearts((900, 210, 962, 290)),
+     kind("ImageButton"), True),
+    ("an icon as high but for two pixels", hearts((900, 210, 960, 270)), hearts((900, 210, 990, 272)),
+     kind("ImageButton"), True),
+    ("an icon that is three pixels wider", hearts((900, 210, 960, 270)), hearts((900, 210, 963, 290)),
+     kind("ImageButton"), False),
+    ("an icon in no row", icons_in_no_row(960), icons_in_no_row(990), kind("ImageButton"), False),
+    ("a caption beside its box", in_a_box("Your name"), in_a_box("Your number", "focused"),
+     kind("EditText"), False),
+    *[
+        (f"a caption beside a {control}", in_a_box("Sound", "clickable", control),
+         in_a_box("Light", "clickable focused", control), kind(control), False)
+        for control in ("CheckBox", "Switch", "RadioButton", "SeekBar", "Spinner")
+    ],
+    ("the same caption beside its box", in_a_box("Your name"), in_a_box("Your name", "focused"),
+     kind("EditText"), True),
+    ("a quarter of the screen", a_button_of_size(row(0)), a_button_of_size((0, 200, 1080, 800)),
+     said("Sound"), True),
+    ("more than a quarter", a_button_of_size(row(0)), a_button_of_size((0, 200, 1080, 801)),
+     said("Sound"), False),
+    ("wider in a box that moved", a_box_at(0, 400, "nothing new", (100, 100)),
+     a_box_at(500, 900, "one letter", (50, 80)), around("Inbox"), True),
+    ("text that came two pixels lower", loading(400), loading(402, text("Send", (0, 402, 1080, 552))),
+     lambda drawn: drawn.nodes[4], True),
+    ("text that came three pixels lower", loading(400), loading(403, text("Send", (0, 403, 1080, 553))),
+     lambda drawn: drawn.nodes[4], False),
+    ("a switch that was switched", switched("Switch", "Loud"), switched("Switch", "Silent", "checked"),
+     said("Loud"), True),
+    ("a switch that was not switched", switched("Switch", "Loud"), switched("Switch", "Silent"),
+     said("Loud"), False),
+    ("a button that was switched", switched("Button", "Loud"), switched("Button", "Silent", "checked"),
+     said("Loud"), False),
+]  # fmt: skip
+
+
+@each(("name", "old", "new", "pick", "same"), FINER, ids=[name for name, *_ in FINER])
+def test_the_finer_points_of_rules(name: str, old: Screen, new: Screen, pick: Pick, same: bool) -> None:
+    assert is_same(Case(old, new, pick, same)) is same, name
+
+
 INSIDE = (another_list, frame_around_rows, row_itself, another_row, part_of_a_page)
 OUTSIDE = (
     unchanged_window, refilled_list, renamed_elsewhere, same_surroundings, wordless_screen,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from handrail.errors import ElementNotInteractable
-from handrail.screen.node import Node, Screen
+from handrail.screen.node import CLIPPED, Node, Screen, ScreenPoint
 from handrail.screen.parse import parse
-from handrail.screen.reach import element_at, tap_point, visible_part
+from handrail.screen.reach import element_at, tap_point, touch_targets, visible_part
+from tests.cases import each
 from tests.unit.screen.drawn import Box, node, screen, windows
 
 BOX: Box = (100, 1000, 500, 1200)
@@ -313,3 +314,91 @@ def test_a_point_reaches_nothing_outside_its_scroll_container_and_nothing_invisi
 
 def test_a_point_outside_the_screen_reaches_nothing() -> None:
     assert element_at(screen(button("Send")), 5000, 10) is None
+
+
+def reported(drawn: Screen, text: str, covered_by: str | None, touch_at: ScreenPoint | None = None) -> Node:
+    """A node about which a web page was asked."""
+    reporting = named(drawn, text)
+    reporting.native_id, reporting.covered_by, reporting.touch_at = "page.1", covered_by, touch_at
+    return reporting
+
+
+@each("is_exact", [True, False])
+def test_a_page_decides_where_its_element_is_touched(is_exact: bool) -> None:
+    drawn = screen(button("Send"))
+    drawn.is_exact = is_exact
+    send = reported(drawn, "Send", "")
+    assert tap_point(drawn, send) == (300, 1100)
+    send.touch_at = ScreenPoint(110, 1190)
+    assert tap_point(drawn, send) == (110, 1190)
+    assert element_at(drawn, 110, 1190) is send
+
+
+@each(
+    ("covered_by", "says"),
+    [
+        (CLIPPED, 'Button "Send" is cut off by what is around it'),
+        ("page.2", 'Button "Send" is covered by Button "Menu"'),
+        ("page.9", 'Button "Send" is covered by something that is not told'),
+    ],
+)
+@each("is_exact", [True, False])
+def test_a_page_says_what_covers_its_element(is_exact: bool, covered_by: str, says: str) -> None:
+    drawn = screen(button("Send"), button("Menu", (0, 0, 100, 100)))
+    drawn.is_exact = is_exact
+    named(drawn, "Menu").native_id = "page.2"
+    reported(drawn, "Send", covered_by)
+    failure = refused(drawn, "Send")
+    assert (failure.message, failure.details["reason"]) == (says, "covered")
+    assert element_at(drawn, 300, 1100) is drawn.root
+
+
+def test_a_page_on_a_phone_does_not_know_what_the_phone_shows_above_it() -> None:
+    drawn = screen(button("Send"), button("Menu", (0, 900, 400, 1300)))
+    send = reported(drawn, "Send", "")
+    assert 'covered by Button "Menu"' in refused(drawn, "Send").message
+    send.touch_at = ScreenPoint(450, 1100)
+    assert tap_point(drawn, send) == (450, 1100)
+    send.touch_at = None
+    named(drawn, "Menu").native_id = "page.2"
+    assert tap_point(drawn, send) == (300, 1100), "the page saw its own menu"
+
+
+@each(
+    ("point", "slop", "targets"),
+    [
+        ((300, 1100), 8, ["Send"]),
+        ((95, 1100), 8, ["Send"]),
+        ((92, 1100), 8, ["Send"]),
+        ((91, 1100), 8, []),
+        ((507, 1100), 8, ["Send"]),
+        ((508, 1100), 8, []),
+        ((300, 992), 8, ["Send"]),
+        ((300, 991), 8, []),
+        ((300, 1204), 15, ["Send"]),
+        ((300, 1204), 16, ["Send", "Next"]),
+        ((300, 1212), 8, ["Next"]),
+        ((300, 1196), 20, ["Send"]),
+        ((300, 1196), 30, ["Send", "Next"]),
+    ],
+)
+def test_a_touch_may_reach_what_begins_within_the_slop(
+    point: tuple[int, int], slop: int, targets: list[str]
+) -> None:
+    drawn = screen(button("Send"), button("Next", (100, 1220, 500, 1400)))
+    reached = touch_targets(drawn, ScreenPoint(*point), slop)
+    assert sorted(one.text for one in reached if one.text) == sorted(targets)
+
+
+def test_a_touch_on_a_dialog_reaches_nothing_beside_it_in_the_window_behind() -> None:
+    """The edge is that of the button behind; the dialog ends far below it."""
+    dialog = dialog_at((0, 1204, 1080, 2000), node("TextView", text="Sure?", box=(0, 1300, 900, 1400)))
+    drawn = parse(windows(node("FrameLayout", button("Send")), dialog))
+    assert "Send" not in [one.text for one in touch_targets(drawn, ScreenPoint(300, 1206), 32)]
+    assert "Send" in [one.text for one in touch_targets(drawn, ScreenPoint(300, 1202), 32)]
+
+
+def test_a_touch_reaches_nothing_hidden_and_nothing_under_a_cover() -> None:
+    hidden = button("Menu", (100, 1200, 500, 1300), visible_to_user="false")
+    drawn = screen(button("Below", (100, 1190, 500, 1300)), button("Send"), hidden)
+    assert [one.text for one in touch_targets(drawn, ScreenPoint(300, 1188), 20)] == ["Send"]

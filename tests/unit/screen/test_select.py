@@ -8,9 +8,17 @@ import pytest
 
 from handrail.errors import AmbiguousTarget, ElementNotFound, ElementNotInteractable, StaleReference
 from handrail.protocol.target import Point, Selector
-from handrail.screen.node import Screen
+from handrail.screen.node import Bounds, Screen
 from handrail.screen.refs import Registry
-from handrail.screen.select import FoundElement, find, find_all
+from handrail.screen.select import (
+    FoundElement,
+    distance,
+    edit_distance,
+    find,
+    find_all,
+    is_related,
+    nearest_labels,
+)
 from tests.cases import each
 from tests.unit.screen.drawn import Box, node, row, screen
 
@@ -86,6 +94,14 @@ def test_case_is_ignored_only_if_nothing_else_matches_and_it_is_said() -> None:
     assert result.how == "ignoring_case"
     assert "ignoring case" in result.notes[0]
     assert found(screen(button("SEND", 0), button("send", 1)), text="send").node.bounds.top == row(1)[1]
+    for fields in (
+        {"text_contains": "SEN"},
+        {"text_contains": "THE LETTER"},
+        {"description": "THE LETTER"},
+        {"class_name": "bUTTON", "text": "Send"},
+        {"class_name": "android.widget.bUTTON", "text": "Send"},
+    ):
+        assert found(screen(SEND, SAVE), **fields).how == "ignoring_case"
 
 
 def test_a_part_of_the_description_is_enough_and_it_is_said() -> None:
@@ -112,20 +128,50 @@ def test_two_equally_good_elements_are_ambiguous_and_listed_with_their_refs() ->
     assert failure.value.message == '2 elements match "Edit" equally well'
 
 
+def test_a_text_without_a_ref_is_listed_with_that_of_its_row() -> None:
+    rows = [
+        node("LinearLayout", text("Edit", row(at)), text(title, row(at)), box=row(at), flags="clickable")
+        for at, title in enumerate(("Ada", "Bob"))
+    ]
+    drawn, registry = registered(*rows)
+    with pytest.raises(AmbiguousTarget) as failure:
+        find(drawn, Selector(text="Edit"), registry)
+    assert [one["ref"] for one in failure.value.details["candidates"]] == ["@i1", "@i2"]
+
+
 def test_index_chooses_in_document_order() -> None:
     drawn = screen(button("Edit", 3), button("Edit", 1))
     assert found(drawn, text="Edit", index=1).node.bounds.top == row(1)[1]
 
 
-def test_an_index_beyond_the_last_match_says_how_many_there_are() -> None:
-    with pytest.raises(ElementNotFound, match="Only 2 elements match, there is no index 2"):
-        found(screen(button("Edit", 0), button("Edit", 1)), text="Edit", index=2)
+@each(
+    ("matching", "says", "hint"),
+    [
+        (2, "Only 2 elements match, there is no index 12", "Use an index from 0 to 1."),
+        (1, "Only one element matches, there is no index 12", "Leave `index` out."),
+    ],
+)
+def test_an_index_beyond_the_last_match_says_how_many_there_are(matching: int, says: str, hint: str) -> None:
+    with pytest.raises(ElementNotFound, match=says) as failure:
+        found(screen(*[button("Edit", place) for place in range(matching)]), text="Edit", index=12)
+    assert failure.value.hint == hint
+
+
+def test_of_many_matches_eight_are_listed_and_the_others_counted() -> None:
+    drawn = screen(*[button("Edit", place) for place in range(10)])
+    with pytest.raises(AmbiguousTarget, match="10 elements match") as ambiguity:
+        found(drawn, text="Edit")
+    assert [one["index"] for one in ambiguity.value.details["candidates"]] == list(range(8))
+    with pytest.raises(ElementNotFound, match="and 2 more") as failure:
+        found(drawn, text="Edit", index=12)
+    assert len(failure.value.details["candidates"]) == 8
 
 
 def test_a_visible_enabled_element_is_better_than_a_hidden_or_disabled_one() -> None:
     off = button("Edit", 30)
     disabled = button("Edit", 1, flags="clickable disabled")
-    drawn = screen(off, disabled, button("Edit", 2))
+    in_disabled = node("LinearLayout", text("Edit", row(3)), box=row(3), flags="clickable disabled")
+    drawn = screen(off, disabled, in_disabled, button("Edit", 2))
     assert found(drawn, text="Edit").node.bounds.top == row(2)[1]
 
 
@@ -177,6 +223,55 @@ def test_nothing_like_it_still_answers() -> None:
     assert failure.value.details["candidates"] == []
 
 
+def test_a_row_and_the_text_in_it_are_one_candidate_and_what_is_hidden_is_none() -> None:
+    inner = text("Letters", (100, 220, 400, 320))
+    drawn = screen(
+        node("LinearLayout", inner, box=row(0), flags="clickable", content_desc="Letters"),
+        button("Lettres", 1, visible_to_user="false"),
+    )
+    with pytest.raises(ElementNotFound) as failure:
+        found(drawn, text="Leters")
+    assert [one["class"] for one in failure.value.details["candidates"]] == ["LinearLayout"]
+
+
+@each(
+    ("wanted", "labels", "alike"),
+    [
+        ("Display", ["Storage", "Dispaly", "DISPLAY"], ["DISPLAY", "Dispaly"]),
+        ("Save", ["Save as", "Don't save", "Saved", "Save all", "Exit"], ["Saved", "Save as", "Save all"]),
+        ("file open", ["Open file", "Fill", "Open"], ["Open file", "Open"]),
+        ("a", ["ab", "b"], []),
+        ("to be", ["to do"], []),
+        ("set time", ["set timer", "set place"], ["set timer", "set place"]),
+        ("***", ["Send", "..."], []),
+        ("x" * 60 + "a" * 60, ["x" * 60 + "b" * 60], ["x" * 60 + "b" * 60]),
+    ],
+)
+def test_labels_alike_are_up_to_three_best_first(wanted: str, labels: list[str], alike: list[str]) -> None:
+    keys = nearest_labels(wanted, [(label, at) for at, label in enumerate(labels)])
+    assert [labels[key] for key in keys] == alike
+
+
+@each(
+    ("first", "other", "limit", "slips"),
+    [
+        ("display", "display", 2, 0),
+        ("display", "dispaly", 2, 1),
+        ("display", "idsplay", 2, 1),
+        ("display", "dsplay", 2, 1),
+        ("ab", "xab", 2, 1),
+        ("ab", "ba", 2, 1),
+        ("kitten", "sitting", 3, 3),
+        ("kitten", "sitting", 1, 7),
+        ("kitten", "kit", 2, 6),
+        ("aaa", "a", 2, 2),
+        ("", "ab", 2, 2),
+    ],
+)
+def test_slips_are_counted_up_to_a_limit(first: str, other: str, limit: int, slips: int) -> None:
+    assert edit_distance(first, other, limit) == edit_distance(other, first, limit) == slips
+
+
 PAIR = (
     text("Phone", (0, 200, 300, 350)),
     node("EditText", box=(300, 200, 1080, 350), flags="clickable"),
@@ -206,6 +301,76 @@ def test_relations_choose_the_nearest_that_stands_so(
 def test_left_of_needs_a_common_row() -> None:
     field_of_mail = {"role": "text_field", "index": 1}
     assert found(screen(*PAIR), class_name="TextView", left_of=field_of_mail).node.text == "Mail"
+
+
+ANCHOR = (400, 1000, 600, 1200)
+
+
+@each(
+    ("relation", "box", "holds"),
+    [
+        ("left_of", (200, 1000, 402, 1200), True),
+        ("left_of", (200, 1000, 403, 1200), False),
+        ("left_of", (200, 800, 400, 1000), False),
+        ("left_of", (200, 801, 400, 1001), True),
+        ("left_of", (200, 1200, 400, 1400), False),
+        ("left_of", (200, 1199, 400, 1400), True),
+        ("right_of", (598, 1000, 800, 1200), True),
+        ("right_of", (597, 1000, 800, 1200), False),
+        ("right_of", (600, 800, 800, 1000), False),
+        ("above", (400, 800, 600, 1002), True),
+        ("above", (400, 800, 600, 1003), False),
+        ("above", (200, 800, 400, 1000), False),
+        ("above", (200, 800, 401, 1000), True),
+        ("above", (600, 800, 800, 1000), False),
+        ("above", (599, 800, 800, 1000), True),
+        ("below", (400, 1198, 600, 1400), True),
+        ("below", (400, 1197, 600, 1400), False),
+        ("below", (200, 1200, 400, 1400), False),
+        ("near", (0, 0, 10, 10), True),
+        ("near", (0, 0, 0, 0), True),
+    ],
+)
+def test_a_relation_holds_with_two_pixels_of_slack_and_a_common_line(
+    relation: str, box: Box, holds: bool
+) -> None:
+    drawn = screen(text("anchor", ANCHOR), text("box", box))
+    assert is_related(drawn.nodes[2], relation, drawn.nodes[1]) is holds
+
+
+def test_what_has_no_size_or_is_inside_is_not_near() -> None:
+    outer = node("LinearLayout", text("inner", ANCHOR), text("gone", (0, 0, 0, 0)), box=ANCHOR)
+    drawn = screen(outer, text("nothing", (0, 0, 0, 0)))
+    _, around, inner, gone, nothing = drawn.nodes
+    assert not any(is_related(*pair) for pair in ((around, "near", inner), (inner, "near", around)))
+    assert not is_related(around, "near", around)
+    assert not is_related(gone, "near", nothing)
+    assert is_related(inner, "near", nothing)
+    assert is_related(nothing, "near", inner)
+
+
+@each(
+    ("other", "pixels"),
+    [
+        ((0, 0, 10, 10), (0, 0)),
+        ((5, 5, 15, 15), (0, 10)),
+        ((30, 0, 40, 10), (20, 30)),
+        ((0, 30, 10, 40), (20, 30)),
+        ((30, 40, 40, 50), (50, 70)),
+    ],
+)
+def test_the_distance_is_that_of_the_edges_then_of_the_centres(other: Box, pixels: tuple[int, int]) -> None:
+    box = Bounds(0, 0, 10, 10)
+    assert distance(box, Bounds(*other)) == distance(Bounds(*other), box) == pixels
+
+
+def test_within_a_leaf_is_within_its_row_even_if_that_takes_no_touch() -> None:
+    def card(title: str, place: int) -> str:
+        above, below = (text(words, (0, row(place)[1], 400, row(place)[3])) for words in (title, "Open"))
+        return node("FrameLayout", node("FrameLayout", above, box=row(place)), below, box=row(place))
+
+    drawn = screen(node("ListView", card("first", 0), card("second", 1), box=(0, 200, 1080, 600)))
+    assert found(drawn, text="Open", within={"text": "second"}).node.bounds.top == row(1)[1]
 
 
 def test_within_looks_only_inside() -> None:
@@ -284,6 +449,8 @@ def test_a_point_is_the_element_under_it_and_stays_the_point() -> None:
     drawn = screen(SEND, SAVE)
     result = find(drawn, Point(x=20, y=210))
     assert (result.node.text, result.how, result.point) == ("Send", "point", (20, 210))
+    assert find_all(drawn, Point(x=20, y=210)) == [result.node]
+    assert find_all(drawn, Point(x=5000, y=10)) == []
 
 
 def test_a_point_outside_everything_is_not_found() -> None:
@@ -297,17 +464,18 @@ def test_find_all_lists_every_equally_good_match() -> None:
     assert find_all(drawn, Selector(text="Nothing")) == []
 
 
-def test_selectors_nested_without_end_are_refused() -> None:
+def test_selectors_nested_deeper_than_eight_are_refused() -> None:
     selector: dict[str, Any] = {"text": "Send"}
-    for _ in range(12):
-        selector = {"text": "Send", "near": selector}
+    for depth in range(8):
+        selector = {"text": "Send" if depth % 2 else "Save", "near": selector}
+    assert found(screen(SEND, SAVE), **selector).node.text == "Send"
     with pytest.raises(ElementNotFound, match="nested"):
-        found(screen(SEND), **selector)
+        found(screen(SEND, SAVE), text="Save", near=selector)
 
 
 def test_keys_of_the_keyboard_are_no_candidates() -> None:
     key = node(
-        "android.view.View", text="e", box=(0, 1700, 100, 1800), package="com.example.inputmethod.latin"
+        "android.view.View", text="Edits", box=(0, 1700, 100, 1800), package="com.example.inputmethod.latin"
     )
     drawn = screen(node("Button", text="Edit", box=(0, 0, 200, 100), flags="clickable"), key)
     with pytest.raises(ElementNotFound) as failure:
@@ -316,7 +484,7 @@ def test_keys_of_the_keyboard_are_no_candidates() -> None:
 
 
 def test_a_search_bar_and_the_field_in_it_are_no_riddle() -> None:
-    field = node("EditText", hint="Search", box=(100, 210, 900, 340), flags="clickable")
+    field = node("EditText", hint="Search", box=(100, 210, 500, 340), flags="clickable")
     bar = node(
         "androidx.appcompat.widget.Toolbar", field, content_desc="Search", box=row(0), flags="clickable"
     )
@@ -346,7 +514,13 @@ def test_a_guessed_name_finds_by_its_mark_alone() -> None:
     assert (match.node.bounds.left, match.how) == (200, "guess")
     assert match.notes == ["matched a guessed name: the app names nothing so"]
     assert registry.label_of(match.node) == ""
-    for words in ({"text": "Color 3"}, {"text_contains": "Color 3"}, {"text": "~color 3"}):
+    assert find(shown, Selector(text="~Color 3", class_name="View"), registry).node is match.node
+    for words in (
+        {"text": "Color 3"},
+        {"text_contains": "Color 3"},
+        {"text": "~color 3"},
+        {"text": "~Color 3", "class_name": "Button"},
+    ):
         with pytest.raises(ElementNotFound):
             find(shown, Selector(**words), registry)
 
