@@ -79,7 +79,7 @@ def command_of(gesture: Gesture) -> Command:
             raise AssertionError(f"{gesture.kind} needs two fingers")
 
 
-def lasts_ms(gesture: Gesture) -> float:
+def input_duration_ms(gesture: Gesture) -> float:
     """Time that `input` may take besides its start-up; a path starts `input` once for each point."""
     points = gesture.strokes[0]
     is_played = gesture.kind == "path" or len(points) > 2

@@ -17,12 +17,12 @@ from handrail.android.text_field import (
     Look,
     TextField,
     arrived,
+    dumped_text,
     inserted,
     is_cleared,
     look_after_input,
     look_before_input,
     look_until,
-    readable,
     units,
 )
 from handrail.clock import Clock
@@ -407,7 +407,7 @@ class TextEntry:
             field = await self.ask_editor(field)
         attempt = _Attempt(self, text, FieldReading(field, None))
         if await anext(attempt.able_ways(), None) is None:
-            raise attempt.no_method()
+            raise attempt.no_typing_method()
 
     async def clear_text(self) -> Typed:
         """Tries the erasers until the field reads empty.
@@ -547,7 +547,7 @@ class _Attempt:
             else:
                 yield way
 
-    def no_method(self) -> Unsupported:
+    def no_typing_method(self) -> Unsupported:
         return Unsupported(
             f"no method can type this text: {'; '.join(self._declined) or 'there is no method to type'}",
             hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
@@ -575,7 +575,7 @@ class _Attempt:
         if last is not None and last.arrived is False and self._failure is not None:
             raise self._failure
         if last is None:
-            raise self.no_method()
+            raise self.no_typing_method()
         return last
 
     async def unread(self) -> Typed:
@@ -590,7 +590,7 @@ class _Attempt:
             if failure.details["delivery"] != "not_delivered":
                 raise failure
             self._decline(way, failure.message)
-        raise self.no_method()
+        raise self.no_typing_method()
 
     async def _by(self, way: TextMethod) -> Typed | None:
         """None if this method provably delivered nothing."""
@@ -646,7 +646,7 @@ class _Attempt:
             return False
         if wrong.after == wrong.before:
             # Typing may have replaced a selection by the same text.
-            return readable(self._text) not in readable(field.text)
+            return dumped_text(self._text) not in dumped_text(field.text)
         left = "" if field.password or field.vacant else inserted(field.text, wrong.after)
         if 0 < units(left) <= 2 * units(self._text):
             with suppress(HandrailError):

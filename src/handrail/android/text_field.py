@@ -132,7 +132,7 @@ _NOT_IN_XML = re.compile(
 )
 
 
-def readable(text: str) -> str:
+def dumped_text(text: str) -> str:
     """The text as a dump shows it."""
     return _NOT_IN_XML.sub(".", text)
 
@@ -145,7 +145,7 @@ def arrived(before: TextField | None, text: str, after: TextField | None) -> boo
         return units(after.text) == units(before.text) + units(text)
     if after.vacant and text and text == after.hint:
         return None
-    return was_typed(readable(before.text), readable(text), readable(after.text))
+    return was_typed(dumped_text(before.text), dumped_text(text), dumped_text(after.text))
 
 
 def was_typed(before: str, text: str, after: str) -> bool:
