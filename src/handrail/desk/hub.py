@@ -276,7 +276,7 @@ class FrameRing:
         self._size = 0
 
     @property
-    def first(self) -> int:
+    def oldest_number(self) -> int:
         """The oldest number that is still here; `last + 1` when there is none."""
         return self.last - len(self._frames) + 1
 
@@ -289,8 +289,8 @@ class FrameRing:
             self._size -= len(self._frames.popleft())
 
     def get(self, seq: int) -> str:
-        return self._frames[seq - self.first]
+        return self._frames[seq - self.oldest_number]
 
     def covers(self, since: int) -> bool:
         """True when everything after `since` is here."""
-        return self.first - 1 <= since <= self.last
+        return self.oldest_number - 1 <= since <= self.last
