@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from handrail.engine.gestures import PressedNodes, activated_by_keys, submit_buttons
 from handrail.engine.resolve import aim
-from handrail.engine.run import Run, Stage
+from handrail.engine.run import ActionRun, Stage
 from handrail.engine.snapshot import UiSnapshot, require_present
 from handrail.errors import TargetError
 from handrail.protocol.traits import Capability, Pressed
@@ -23,7 +23,7 @@ from handrail.screen.elements import elements
 from handrail.screen.node import Bounds, Node, Screen, receiver, touchable
 from handrail.surface.capabilities import ScreenReader, optional
 
-Reveal = Callable[[Run, str | None], None]
+Reveal = Callable[[ActionRun, str | None], None]
 """Called when it is known whether the text of an action may be written down, with what stands for it."""
 
 
