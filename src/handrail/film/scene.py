@@ -119,14 +119,14 @@ def plan_film(scenes: Sequence[FilmScene]) -> FilmPlan:
     return FilmPlan(tuple(frames), tuple(marks), at)
 
 
-def has_touched(envelope: Mapping[str, Any]) -> bool:
+def has_acted(envelope: Mapping[str, Any]) -> bool:
     """False for actions that only looked or never reached the device."""
     return envelope.get("semantic") not in _LOOKS and envelope.get("delivery") != "not_delivered"
 
 
 def touch_of(envelope: Mapping[str, Any]) -> FilmTouch:
     """From an envelope's target, and the strokes among its details."""
-    if not has_touched(envelope):
+    if not has_acted(envelope):
         return FilmTouch()
     target, details = envelope.get("target") or {}, envelope.get("details") or {}
     resolved, selector = target.get("resolved") or {}, target.get("selector") or {}
