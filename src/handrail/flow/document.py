@@ -74,7 +74,7 @@ class FlowDocument:
         return str(name.value) if isinstance(name, Scalar) else _name_from_path(self.path)
 
     @property
-    def late(self) -> frozenset[str]:
+    def late_variables(self) -> frozenset[str]:
         """The variables that its steps fill while it runs."""
         return frozenset(late_names(self.root.get("steps")))
 
@@ -107,7 +107,7 @@ def make_document(
     """Checks everything; without `env` (not yet bound) variables may still lack their values."""
     is_agentest = _is_agentest(root)
     builder = ModelBuilder(problems)
-    filled = root if is_agentest else _VariableFiller(env, problems).flow(root)
+    filled = root if is_agentest else _VariableFiller(env, problems).fill_flow(root)
     if is_agentest:
         drafts, steps = _agentest_steps(filled, builder)
     else:
@@ -175,7 +175,7 @@ class _VariableFiller:
         self._strict = env is not None
         self._problems = problems
 
-    def flow(self, root: Fields) -> Fields:
+    def fill_flow(self, root: Fields) -> Fields:
         entries = dict(root.entries)
         scope: dict[str, str] = dict(self._outside)
         if "env" in entries:

@@ -64,7 +64,7 @@ class StepSource(Protocol):
     def is_agentest(self) -> bool: ...
 
     @property
-    def late(self) -> frozenset[str]:
+    def late_variables(self) -> frozenset[str]:
         """Variables that its steps fill while it runs."""
 
     @property

@@ -361,7 +361,7 @@ class StepRunner:
         named = planned.step.action.device if isinstance(planned.step, Step) else None
         on = self.devices.get(named, on) if named else on
         if id(planned.document) not in self._late_names:
-            self._late_names[id(planned.document)] = planned.document.late
+            self._late_names[id(planned.document)] = planned.document.late_variables
         names = ", ".join(planned.inner) if isinstance(planned.step, Parallel) else on.name
         record = self._record(path, planned.label, planned.source, names, planned.place.line)
         into.append(record)

@@ -64,7 +64,7 @@ class StepRecord:
         return ".".join(str(index + 1) for index in self.path)
 
     @property
-    def typed(self) -> str | None:
+    def typed_text(self) -> str | None:
         """What was typed, variables filled in and secrets not."""
         action = self.source.get("type_text")
         text = action.get("text") if isinstance(action, Mapping) else action
@@ -73,7 +73,7 @@ class StepRecord:
     @property
     def words(self) -> str:
         """Its label, with what was typed."""
-        return f"{self.label} “{self.typed}”" if self.typed else self.label
+        return f"{self.label} “{self.typed}”" if self.typed_text else self.label
 
 
 @dataclass(slots=True)

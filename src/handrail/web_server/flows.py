@@ -139,7 +139,7 @@ class FlowRun(Observer):
             "action_id": record.envelope.action_id if record.envelope else None,
             "diff": record.diff,
             "line": record.line,
-            "typed": record.typed,
+            "typed": record.typed_text,
         }
 
     def flow_ended(self, record: FlowRecord) -> None:
