@@ -150,14 +150,16 @@ class Driver:
     def is_rested(self) -> bool:
         return any(channel.is_rested() for channel in self.in_use())
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         """`Activation`: only web pages tell what they would do."""
-        return await self._webs.by_keys(keys, field) if self._webs is not None and self._shows_web else None
+        webs = self._webs if self._shows_web else None
+        return await webs.activated_by_keys(keys, field) if webs is not None else None
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
-        return await self._webs.by_points(points) if self._webs is not None and self._shows_web else None
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+        webs = self._webs if self._shows_web else None
+        return await webs.activated_by_points(points) if webs is not None else None
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated | None:  # noqa: ARG002
+    async def activated_by_value(self, _native_id: str, _value: ControlValue) -> Activated | None:
         return None  # it is set by fingers
 
     async def perform(self, gesture: Gesture) -> None:

@@ -83,7 +83,7 @@ class U2Channel(Channel):
 
     async def perform(self, gesture: Gesture) -> None:
         """A tap is a swipe without movement, because the server's click holds the finger for 100 ms."""
-        start, end, lasts_ms = gesture.start, gesture.end, gesture.duration_ms
+        start, end, lasts_ms = gesture.start_point, gesture.end_point, gesture.duration_ms
         steps = max(2, lasts_ms // STEP_MS)
         match gesture.kind:
             case "tap":

@@ -262,18 +262,18 @@ class WebViews:
 
     # what an input would activate
 
-    async def by_keys(self, keys: Sequence[str], native_id: str) -> Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], native_id: str) -> Activated | None:
         """None if no page has the focus."""
         for page, _, _ in self._shown:
             try:
-                activated = await self._question(page).by_keys(keys, native_id)
+                activated = await self._question(page).activated_by_keys(keys, native_id)
             except HandrailError:
                 activated = Activated(is_unknown=True)  # it is busy
             if activated is not None:
                 return activated
         return None
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
         """None if there is no page at any of them."""
         parts: list[Activated] = []
         for page, view, frame in self._shown:
@@ -284,7 +284,7 @@ class WebViews:
             ]
             if inside:
                 try:
-                    parts.append(await self._question(page).by_points(inside))
+                    parts.append(await self._question(page).activated_by_points(inside))
                 except HandrailError:
                     parts.append(Activated(is_unknown=True))
         return Activated.joined(parts) if parts else None

@@ -38,7 +38,7 @@ _NOT_HERE: Mapping[type, str] = {
     can.Video: "A browser is shown by pictures",
     can.ClipboardAccess: "A page's clipboard belongs to the person at the browser",
     can.AppData: "A browser gives no access to files of its pages",
-    can.Logs: "A page's console is not read",
+    can.LogAccess: "A page's console is not read",
     can.ShellCommands: "A browser can't run commands",
 }
 

@@ -274,7 +274,7 @@ class IosSettings:
 
 
 class SimulatorFiles:
-    """`AppData` and `Logs` of a simulator, whose files are files of the Mac."""
+    """`AppData` and `LogAccess` of a simulator, whose files are files of the Mac."""
 
     def __init__(self, simctl: Simctl, clock: Clock) -> None:
         self._simctl = simctl

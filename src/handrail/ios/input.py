@@ -135,7 +135,7 @@ class IosInput:
 
     # what an input would activate
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> Activated | None:
         """Back touches; Enter without a field that is known to have the focus may press anything."""
         del field
         screen = self._reader.last
@@ -153,11 +153,11 @@ class IosInput:
             return Activated(is_unknown=True)
         return None
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> Activated | None:
         del points
         return None
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated | None:
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated | None:
         del native_id, value
         return None
 

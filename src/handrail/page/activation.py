@@ -46,7 +46,7 @@ class PageActivation:
     _judged: list[tuple[Place, dict[str, Any], str]] = field(default_factory=list, init=False)
     """By document: the question and its answer."""
 
-    async def by_keys(self, keys: Sequence[str], native_id: str = "") -> Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], native_id: str = "") -> Activated | None:
         """None if no document has the focus. `native_id`: of what will have it."""
         kind = _KINDS.get(effect_of_chord(keys))
         if kind is None:
@@ -67,11 +67,11 @@ class PageActivation:
             self.activated = await self._joined(parts)
         return self.activated
 
-    async def by_points(self, points: Sequence[tuple[float, float]]) -> Activated:
+    async def activated_by_points(self, points: Sequence[tuple[float, float]]) -> Activated:
         """In the page's own pixels."""
         return await self._joined([await self._at(self._main, list(points))])
 
-    async def by_value(self, native_id: str, value: ControlValue) -> Activated:
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated:
         place, number = self._locate(native_id)
         if place is None:
             return await self.anything()

@@ -106,13 +106,13 @@ class Activation(Protocol):
     def touched_keys(self) -> frozenset[str]:
         """Keys that this surface has none of and sends as touches, by canonical names: an iPhone's back."""
 
-    async def by_keys(self, keys: Sequence[str], field: str = "") -> values.Activated | None:
+    async def activated_by_keys(self, keys: Sequence[str], field: str = "") -> values.Activated | None:
         """By canonical names. `field`: the native id of what will have the focus by then."""
 
-    async def by_points(self, points: Sequence[ScreenPoint]) -> values.Activated | None:
+    async def activated_by_points(self, points: Sequence[ScreenPoint]) -> values.Activated | None:
         """Where fingers come down and lift."""
 
-    async def by_value(self, native_id: str, value: ControlValue) -> values.Activated | None:
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> values.Activated | None:
         """When a control is set to this value."""
 
 
@@ -221,7 +221,7 @@ class AppData(Protocol):
     async def query(self, package: str, database: str, query: str, *, write: bool) -> Mapping[str, Any]: ...
 
 
-class Logs(Protocol):
+class LogAccess(Protocol):
     """The device's log."""
 
     async def log_lines(
@@ -344,7 +344,7 @@ PROTOCOLS: Mapping[Capability, type] = {
     Capability.APPS: Apps,
     Capability.SETTINGS: DeviceSettings,
     Capability.DATA: AppData,
-    Capability.LOGS: Logs,
+    Capability.LOGS: LogAccess,
     Capability.HEALTH: AppHealth,
     Capability.REST: IdleDetection,
     Capability.SHELL: ShellCommands,

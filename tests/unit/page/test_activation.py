@@ -25,7 +25,7 @@ def asked_about_enter(*, gets_every_key: bool) -> Any:
         return SimpleNamespace(token="w")
 
     page: Any = SimpleNamespace(main=MAIN, places=lambda: [(MAIN, "main")], world=world)
-    return asyncio.run(PageActivation(page, evaluate, gets_every_key).by_keys(("enter",)))
+    return asyncio.run(PageActivation(page, evaluate, gets_every_key).activated_by_keys(("enter",)))
 
 
 def test_a_view_in_an_app_without_the_focus_leaves_keys_to_the_app() -> None:

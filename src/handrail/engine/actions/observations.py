@@ -37,7 +37,7 @@ from handrail.screen.node import Bounds, Node, Screen
 from handrail.screen.reach import visible_part
 from handrail.screen.select import candidate_list, did_you_mean, nearest_nodes, search_scope
 from handrail.screen.windows import is_input_method, modal_above
-from handrail.surface.capabilities import AppData, Logs
+from handrail.surface.capabilities import AppData, LogAccess
 from handrail.surface.picture import opened, size_of
 from handrail.waiting import Deadline, Expired
 
@@ -193,7 +193,7 @@ async def get_state(stage: Stage) -> Outcome:
 
 
 async def get_logs(stage: Stage, action: observe.GetLogs) -> Outcome:
-    lines = await stage.surface.need(Logs).log_lines(
+    lines = await stage.surface.need(LogAccess).log_lines(
         action.package, action.level, action.since, action.max_lines
     )
     return Outcome(details={"lines": len(lines), "logs": "\n".join(lines)})
