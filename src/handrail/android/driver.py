@@ -159,7 +159,7 @@ class Driver:
         webs = self._webs if self._shows_web else None
         return await webs.activated_by_points(points) if webs is not None else None
 
-    async def activated_by_value(self, _native_id: str, _value: ControlValue) -> Activated | None:
+    async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated | None:  # noqa: ARG002
         return None  # it is set by fingers
 
     async def perform(self, gesture: Gesture) -> None:
