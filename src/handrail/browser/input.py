@@ -16,7 +16,7 @@ from handrail.browser.screen_reader import CANCEL, FIELD, OK, RELOAD_PAGE, PageS
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
 from handrail.errors import ActionRejected, BrowserCommandError, ElementNotInteractable, Unsupported
-from handrail.page.activation import PageActivation, changed
+from handrail.page.activation import PageActivation, changed_error
 from handrail.page.reading import Place
 from handrail.protocol.keys import NAMES, name_of_key, number_of_key
 from handrail.screen.node import ScreenPoint
@@ -565,7 +565,7 @@ class PageTextInput:
         question, judged = _question(page), self._judged_enter()
         now = await question.activated_by_keys(("enter",) if "\n" in text else ("a",))
         if "\n" in text and judged is not None and not judged.includes(now):
-            raise changed("unknown")
+            raise changed_error("unknown")
         async with question.guard(of_a_text=True):
             calls = [page.session.call(method, params, timeout_ms=INPUT_MS) for method, params in events]
             await unless_dialog(page, _all([page.mark(), *calls]))
