@@ -41,7 +41,7 @@ class ActionGuard:
         """Asks about what the action names. What its gestures press is asked about when they are made."""
         run = stage.run
         subject = self.authorizer.subject(run, await _nodes_named(stage))
-        self._reveal(run, self.authorizer.hide_password(subject))
+        self._reveal(run, self.authorizer.password_placeholder(subject))
         await self.authorizer.authorize(run, subject, _ScreenAsked(stage))
 
     def may_press(self, stage: Stage, presses: PressedNodes) -> bool:

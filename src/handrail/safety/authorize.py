@@ -198,7 +198,7 @@ class Authorizer:
             raise verdict.rejection()
         return verdict
 
-    def hide_password(self, subject: Subject) -> str | None:
+    def password_placeholder(self, subject: Subject) -> str | None:
         """The placeholder for a password typed as plain text, which is redacted from now on; else None."""
         action = subject.action
         if not isinstance(action, TypeText) or subject.has_secret or not types_password(subject):
