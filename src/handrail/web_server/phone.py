@@ -248,8 +248,8 @@ class Phones:
         self.pictures.leave(watcher)
         self.videos.leave(watcher)
 
-    def watchers(self, device: str) -> int:
-        return self.pictures.watchers(device) + self.videos.watchers(device)
+    def watcher_count(self, device: str) -> int:
+        return self.pictures.watcher_count(device) + self.videos.watcher_count(device)
 
     def on_event(self, session: Session, event: Event) -> None:
         """Called for each step in the life of an action, of any caller."""
@@ -340,7 +340,7 @@ async def phone_state(phones: Phones, device: str, caller: Caller) -> dict[str, 
         "here": is_held_by(caller, held) and phones.control.touch_lease(session.serial, caller) is not None,
         "line": [waiting.to_dict() for waiting in line],
         "now": iso_time(phones.runtime.clock.now_ms()),
-        "watchers": phones.watchers(device),
+        "watchers": phones.watcher_count(device),
         "last": last.to_dict() if last else None,
     }
 
