@@ -79,7 +79,7 @@ class Aim:
         return ResolvedElement(
             element_id=self.element_id,
             ref=self.ref,
-            text=node.shown_text or (label if self.ref else None) or None,
+            text=node.masked_text or (label if self.ref else None) or None,
             resource_id=node.resource_id or None,
             accessibility_id=node.description or None,
             class_=node.class_name or None,

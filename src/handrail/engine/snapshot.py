@@ -238,7 +238,7 @@ class ScreenTracker:
         """Computes during idle time what adopting this snapshot will need."""
         if self.last is None or snapshot.screen is not self.last.screen:
             _ = snapshot.analysis.signature, snapshot.analysis.fingerprint, snapshot.analysis.flags
-            self.registry.prepare(snapshot.screen, snapshot.analysis.labels)
+            self.registry.prepare_rebuild(snapshot.screen, snapshot.analysis.labels)
 
     def adopt(self, snapshot: UiSnapshot) -> None:
         """Makes this snapshot current: elements that are still there keep their refs."""

@@ -184,7 +184,7 @@ class Node:
     password = NodeFlag(PASSWORD)
 
     @property
-    def shown_text(self) -> str:
+    def masked_text(self) -> str:
         """The text as it may be shown: what a password field holds is masked, whatever it is."""
         return MASK if self.text and self.flags & PASSWORD else self.text
 

@@ -251,7 +251,7 @@ class Registry:
         self._recall.clear()
         self._forget_screen()
 
-    def prepare(self, screen: Screen, labels: Mapping[str, str] = _NO_LABELS) -> None:
+    def prepare_rebuild(self, screen: Screen, labels: Mapping[str, str] = _NO_LABELS) -> None:
         """Does the costly part of the next `rebuild` in advance; useless if another screen comes."""
         self._prepared = self._prepare(screen, labels)
 

@@ -211,7 +211,7 @@ def _is_same_value(word: str, label: str) -> bool:
 
 def _words_of_control(node: Node) -> list[str]:
     """Its texts in order: the title first, then the value, which some controls report as their state."""
-    texts = [words for part in (node, *_nodes_below(node)) if (words := part.shown_text or part.description)]
+    texts = [words for part in (node, *_nodes_below(node)) if (words := part.masked_text or part.description)]
     return [*texts, node.state_description] if node.role == "spinner" and node.state_description else texts
 
 

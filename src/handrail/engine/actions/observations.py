@@ -84,7 +84,7 @@ async def get_ui_tree(stage: Stage, action: observe.GetUiTree) -> Outcome:
 def read_text(stage: Stage) -> Outcome:
     aim = stage.aim()
     node = aim.node
-    text = node.shown_text or node.hint_text or node.description
+    text = node.masked_text or node.hint_text or node.description
     if not text:
         raise SemanticMismatch(f"{aim} has no text", hint="Aim at the element that shows it.", ref=aim.ref)
     return Outcome(details={"text": text})

@@ -230,7 +230,7 @@ def _is_unobstructed(screen: Screen, node: Node) -> bool:
 
 
 def _shown_label(node: Node) -> str:
-    return node.shown_text or node.description
+    return node.masked_text or node.description
 
 
 def _nodes_outside(screen: Screen, box: Node) -> frozenset[Node]:
