@@ -352,10 +352,8 @@ class Confinement:
         self._ruleset = ruleset
 
     @classmethod
-    def for_programs(
-        cls, programs: Iterable[str], inside: Path, readable: Sequence[Path]
-    ) -> Confinement | None:
-        """None if this kernel has no Landlock."""
+    def allowing(cls, programs: Iterable[str], inside: Path, readable: Sequence[Path]) -> Confinement | None:
+        """Returns None if this kernel has no Landlock."""
         version = _system_call(_CREATE, None, 0, 1)
         if version < 1:
             return None
@@ -508,7 +506,7 @@ class ScriptExecutor:
             paths = [shutil.which(name, path=self._path) for name in (*ADB, *self._programs())]
             programs = [path for path in paths if path is not None and Path(path).name in script]
             return ScriptPlan(
-                argv, env, confinement=Confinement.for_programs(programs, evidence.files, self._folders)
+                argv, env, confinement=Confinement.allowing(programs, evidence.files, self._folders)
             )
         if self._without_network is None:
             self._without_network = await find_network_cut()
@@ -751,7 +749,6 @@ class Attempt:
                 before = tasks_of_machine()
 
     def finish(self, **facts: Any) -> ScriptResult:
-        """Records the result."""
         process, redact, margin = self._process, self._secrets.redact, self._secrets.longest
         ended = facts.get("refused") or facts.get("timed_out") or facts.get("cancelled")
         result = ScriptResult(

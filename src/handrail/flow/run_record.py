@@ -60,7 +60,7 @@ class StepRecord:
 
     @property
     def number(self) -> str:
-        """As people count: 3.1 is the first step inside the third."""
+        """Counts as people do: 3.1 is the first step inside the third."""
         return ".".join(str(index + 1) for index in self.path)
 
     @property
@@ -72,8 +72,8 @@ class StepRecord:
 
     @property
     def words(self) -> str:
-        """Its label, with what was typed."""
-        return f"{self.label} “{self.typed}”" if self.typed_text else self.label
+        """Adds what was typed to the label."""
+        return f"{self.label} “{self.typed_text}”" if self.typed_text else self.label
 
 
 @dataclass(slots=True)
