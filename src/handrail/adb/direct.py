@@ -53,7 +53,7 @@ class DirectStream:
         return data
 
     async def write(self, data: bytes) -> None:
-        """All of it, or an error. Concurrent writers are served in order."""
+        """Writes all of it or raises. Concurrent writers are served in order."""
         view = memoryview(data)
         step = min(self._connection.max_payload, WRITE_SIZE)
         async with self._writing:

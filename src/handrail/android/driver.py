@@ -139,7 +139,7 @@ class Driver:
         return await self._route("screenshot", shot, repeatable=True)
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
-        """None if no channel receives events."""
+        """Returns None if no channel receives events."""
         try:
             return await self._route(
                 "wait_idle", lambda channel: channel.wait_idle(timeout_ms), repeatable=True
@@ -346,7 +346,7 @@ class HelperOpener:
         self._started_ms, self._short_lives = float("-inf"), 0
 
     async def open(self, say: Say) -> Channel | None:
-        """None, with all reasons in one line, if nothing works."""
+        """Returns None if nothing works, after saying all reasons in one line."""
         memory = self._memory or await self._read_build()
         reasons: list[str] = [] if self._has_booted else ["the phone is still booting"]
         for name in self._names:
@@ -391,7 +391,7 @@ class HelperOpener:
         return self._has_booted and is_about_program and not is_held and not error.details.get("passing")
 
     def _version(self, name: str) -> str:
-        """Of what runs on the phone, and of what talks to it."""
+        """Joins the versions of what runs on the phone and of what talks to it."""
         return f"{JAR_SHA256[:12] if name == 'helper' else jar_version()} {__version__}"
 
     async def _open_helper(self, memory: ChannelMemory) -> Channel:
@@ -426,7 +426,7 @@ class HelperOpener:
         return channel
 
     async def _dump(self) -> Screen | None:
-        """None where plain adb can't read the screen now: then nothing is known against the helper."""
+        """Returns None where plain adb can't read the screen: then nothing is known against the helper."""
         self._dumped = None
         with suppress(DeviceError, Timeout):
             self._dumped = self._clock.monotonic_ms(), await self._adb.look_once(CHECK_DUMP_MS)

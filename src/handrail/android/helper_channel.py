@@ -250,7 +250,7 @@ class HelperClient:
         self.ask = connection.ask
 
     async def status(self) -> HelperStatus | None:
-        """None once the helper does not answer any more."""
+        """Returns None once the helper does not answer any more."""
         with suppress(HandrailError):
             return read_status(await self.ask("GET", "/status"))
         return None

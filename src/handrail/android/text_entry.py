@@ -36,7 +36,7 @@ class TextMethod(Protocol):
     name: str
 
     async def can(self, text: str, field: TextField | None) -> str | None:
-        """None if it can, else why not. Sends nothing."""
+        """Returns why it can't, or None if it can. Sends nothing."""
 
     async def send(self, text: str) -> None:
         """Sends once. Errors have `delivery`, and `answered` if nothing more will arrive."""
@@ -450,7 +450,7 @@ class TextEntry:
         await self._by_clipboard(lambda clipboard: clipboard.set_clipboard(text))
 
     async def _by_clipboard(self, call: Callable[[Clipboard], Awaitable[T]]) -> T:
-        """On the first channel that has a clipboard; the shell's is the last."""
+        """Calls the first channel that has a clipboard; the shell's is the last."""
         refusal: Unsupported | None = None
         for clipboard in clipboards(self._shell, self._channels()):
             try:
@@ -593,7 +593,7 @@ class _Attempt:
         raise self.no_typing_method()
 
     async def _by(self, way: TextMethod) -> Typed | None:
-        """None if this method provably delivered nothing."""
+        """Returns None if this method provably delivered nothing."""
         try:
             failure = await self._send(way)
             if failure is not None and failure.details["delivery"] == "not_delivered":

@@ -201,14 +201,14 @@ def dex_files(jar: Path) -> int:
 
 
 def jar_version() -> str:
-    """Of the package that brings the jar; "" where it is not installed."""
+    """Returns the version of the package that brings the jar; "" where it is not installed."""
     with suppress(PackageNotFoundError):
         return version("uiautomator2")
     return ""
 
 
 def find_jar() -> Path | None:
-    """None if uiautomator2 is not installed."""
+    """Returns None if uiautomator2 is not installed."""
     spec = find_spec("uiautomator2")
     for folder in spec.submodule_search_locations or () if spec is not None else ():
         jar = Path(folder) / "assets" / "u2.jar"
@@ -301,7 +301,7 @@ class U2Server:
         await self._end()
 
     def leave(self) -> None:
-        """Nothing that is pending may start another server."""
+        """Keeps whatever is pending from starting another server."""
         self.turns += 1
 
     async def _end(self) -> None:

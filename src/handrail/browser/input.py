@@ -349,7 +349,7 @@ def _mouse(
     button: str = "left",
     modifiers: int = 0,
 ) -> tuple[str, Mapping[str, Any]]:
-    """In the middle of a pixel, which is where the look tested."""
+    """Points at the middle of a pixel, which is where the look tested."""
     event: dict[str, Any] = {"type": kind, "x": x + 0.5, "y": y + 0.5, "modifiers": modifiers}
     if count:
         event |= {"button": button, "clickCount": count}
@@ -457,7 +457,7 @@ def chord_of(keys: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def web_key(constant: str) -> WebKey:
-    """`constant` is a result of `constant_of`."""
+    """Returns how browsers name the Android key `constant`, which `constant_of` gave."""
     return _NAMED[constant]
 
 

@@ -358,7 +358,7 @@ PERMISSIONS = (
 
 
 async def set_permission(root: CdpSession, name: str, setting: str, origin: str = "") -> None:
-    """For one origin, or for all without a setting of their own."""
+    """Sets it for one origin, or for all that have no setting of their own."""
     params = {"permission": {"name": name}, "setting": setting} | ({"origin": origin} if origin else {})
     try:
         await root.call("Browser.setPermission", params)

@@ -117,7 +117,7 @@ def _read_variables(_: click.Context, __: click.Parameter, texts: Sequence[str])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """The command line."""
+    """The command line of `handrail run` fills these."""
 
     paths: tuple[Path, ...] = ()
     wanted: WantedDevices = WantedDevices()

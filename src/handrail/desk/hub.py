@@ -67,7 +67,7 @@ class Hub:
                 on_leave(client)
 
     def touch(self, client: DeskClient) -> None:
-        """Its person is at this browser now."""
+        """Notes that a person is at this browser now."""
         self._touches += 1
         client.touched = self._touches
 
@@ -277,7 +277,7 @@ class FrameRing:
 
     @property
     def oldest_number(self) -> int:
-        """The oldest number that is still here; `last + 1` when there is none."""
+        """Frames from this number on are still here; it is `last + 1` when there are none."""
         return self.last - len(self._frames) + 1
 
     def append(self, frame: str) -> None:

@@ -28,7 +28,7 @@ Reveal = Callable[[ActionRun, str | None], None]
 
 
 class ActionGuard:
-    """Between the actions of one session and its authorizer."""
+    """Asks the authorizer before each action of one session."""
 
     def __init__(self, authorizer: Authorizer, reveal: Reveal) -> None:
         self.authorizer = authorizer
@@ -163,7 +163,7 @@ class _ScreenAsked:
 
     @property
     def mark(self) -> Bounds | None:
-        """Of several nodes that would be pressed, the one that takes touches."""
+        """Frames what would be pressed: of several nodes, the one that takes touches."""
         if self.presses is None:
             return next((aim.touched.bounds for aim in self.stage.run.aims.values()), None)
         nodes = self.presses(require_present(self.stage.screens.last).screen)

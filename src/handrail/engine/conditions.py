@@ -40,7 +40,7 @@ class ConditionResult:
 
     @property
     def observed_text(self) -> str:
-        """In words: text from the screen is quoted, the engine's own is not."""
+        """Quotes text from the screen, and not the engine's own words."""
         shown = self.observed if isinstance(self.observed, list) else [self.observed]
         return "; ".join(str(v) if _OWN_WORDS.fullmatch(str(v)) else value_in_words(v) for v in shown)
 
@@ -105,7 +105,6 @@ def matches_in_tree(screen: Screen, target: Any, handles: Handles) -> list[Node]
 
 
 def fulfilling_node(condition: Condition, screen: Screen, handles: Handles) -> Node | None:
-    """The node that fulfils a condition, if there is one."""
     subject, state, text = condition.subject, condition.state, condition.text
     if subject is None or condition.absent is not None:
         return None

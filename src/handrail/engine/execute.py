@@ -196,7 +196,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
 async def _confirmed(
     run: ActionRun, send: Callable[[], Awaitable[str | None]], observed: str = "{}"
 ) -> Outcome:
-    """For a command whose reply is the proof; it stands for the braces in `observed`."""
+    """The reply of the command is the proof; it stands for the braces in `observed`."""
     async with run.dispatching():
         reply = await send()
     return Outcome(verification=verified_by_read_back(observed.format(reply)))

@@ -91,7 +91,7 @@ class GuardedInput:
             self._stage.run.details["strokes"] = paths  # of several gestures, the last
 
     async def _pressed_by(self, gesture: Gesture) -> tuple[PressedNodes, tuple[str, ...]]:
-        """With what is at its ends, as far as the surface tells."""
+        """Adds what is at the gesture's ends, as far as the surface tells."""
         pressed = pressed_by_strokes(gesture.strokes)
         activation = can.optional(self._stage.surface, can.Activation)
         activated = await activation.activated_by_points(gesture.ends) if activation is not None else None
@@ -213,7 +213,7 @@ PressedNodes = Callable[[Screen], list[Node]]
 
 
 async def activated_by_keys(stage: Stage, keys: Sequence[str], field: str = "") -> PressedNodes | None:
-    """None where the surface can't tell. `field`: the native id of what will have the focus."""
+    """Returns None where the surface can't tell. `field`: the native id of what will have the focus."""
     activation = can.optional(stage.surface, can.Activation)
     if activation is None:
         return None

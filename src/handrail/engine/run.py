@@ -317,7 +317,7 @@ class Stage:
 
     @property
     def health(self) -> AppHealth | None:
-        """None if the surface can't tell whether an app has died."""
+        """Returns None if the surface can't tell whether an app has died."""
         return optional(self.surface, AppHealth)
 
 

@@ -287,7 +287,7 @@ class Session(ShortForms):
 
     @property
     def lease_id(self) -> str:
-        """Of this session's lease, as `Holder.id`."""
+        """`Holder.id` is this for the lease of this session."""
         return self._hold.id
 
     async def holder(self) -> HeldLease | None:
@@ -440,7 +440,7 @@ async def write_control(services: SessionServices, kind: str, device: str | None
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What runs need of their session."""
+    """Runs see their session through this: services, surface, screens, lease, authorizer."""
 
     services: SessionServices
     surface: Surface
@@ -491,7 +491,7 @@ class RunContext:
             return await self.authorizer.ask_person(stage.run, action, self.screens.registry.fingerprint)
 
     async def run_script(self, action: RunScript) -> ScriptResult:
-        """On this machine, in a sandbox unless policy allows a real shell."""
+        """Runs it on this machine, in a sandbox unless policy allows a real shell."""
         services = self.services
         return await services.scripts().run(
             action.script, action.timeout_sec, shell=services.script_shell(), secrets=services.secrets

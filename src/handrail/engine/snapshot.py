@@ -152,7 +152,7 @@ class ScreenTracker:
 
     @cached_property
     def idle_detection(self) -> IdleDetection | None:
-        """None if only the screen itself tells whether it is idle."""
+        """Returns None if only the screen itself tells whether it is idle."""
         return optional(self._surface, IdleDetection)
 
     async def capture(self) -> UiSnapshot:
@@ -273,7 +273,7 @@ class ScreenTracker:
         return f"r{self.revision}"
 
     def at_revision(self, revision: int) -> Screen | None:
-        """None if the revision is no longer kept."""
+        """Returns None if the revision is no longer kept."""
         return self._by_revision.get(revision)
 
     def changes(self, old: Screen, new: Screen) -> Diff:

@@ -133,7 +133,7 @@ def _problems_from(error: InvalidAction) -> Iterable[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class FlowCall:
-    """One `run_flow` step."""
+    """A `run_flow` step calls `file` from `caller`."""
 
     caller: Path
     file: Path

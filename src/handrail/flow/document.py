@@ -80,7 +80,7 @@ class FlowDocument:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """By which runs are chosen; known before the variables are."""
+        """Runs are chosen by them; they are known before the variables are."""
         tags = self.root.get("tags")
         return tuple(plain_data(tags)) if isinstance(tags, Items) else ()
 
@@ -241,7 +241,7 @@ def loads(text: str, path: Path | None = None) -> FlowDocument:
 
 
 def _read(text: str, path: Path | None, problems: list[Problem]) -> Node | None:
-    """JSON by its suffix, or where the text starts like it and is it; otherwise YAML."""
+    """Reads JSON by its suffix, or where the text starts like it and is it; otherwise YAML."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

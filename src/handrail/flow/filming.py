@@ -157,7 +157,7 @@ def _picture(journal: Journal, shown: ShownAction) -> Picture | None:
 
 
 def _journal_scene(row: ActionRow, shown: ShownAction) -> FilmScene | None:
-    """None for what only looks, and for what was done elsewhere than on a phone."""
+    """Returns None for what only looks, and for what was done elsewhere than on a phone."""
     envelope = shown.envelope or {}
     if envelope.get("semantic") == "observation" or envelope.get("device") is None:
         return None

@@ -467,7 +467,7 @@ class StepRunner:
     async def part(
         self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
     ) -> Envelope:
-        """For late steps that are several actions: each is a step inside."""
+        """Runs one action of a late step that is several: each is a step inside."""
         path = (*record.path, len(record.children))
         label = step_name(Step(action=action))
         child = self._record(path, label, {action.type: None}, on.name, record.line)

@@ -43,7 +43,7 @@ _LONGEST_ROWS = 500
 
 
 class IosApps:
-    """`Apps` and `AppHealth`."""
+    """Serves `Apps` and `AppHealth`."""
 
     def __init__(
         self, wda: Wda, reader: IosScreenReader, simctl: Simctl | None, go_ios: GoIos, version: str
@@ -187,7 +187,7 @@ class IosApps:
 
 
 class IosSettings:
-    """`DeviceSettings` and `ClipboardAccess`."""
+    """Serves `DeviceSettings` and `ClipboardAccess`."""
 
     def __init__(self, wda: Wda, reader: IosScreenReader, simctl: Simctl | None) -> None:
         self._wda = wda

@@ -344,7 +344,7 @@ class IosText:
 
 
 def was_typed(before: FocusedField, text: str, after: FocusedField | None) -> bool | None:
-    """None where nobody can tell. Of a secure field only the length is known."""
+    """Returns None where nobody can tell. Of a secure field only the length is known."""
     if after is None:
         return None
     if before.is_secure or after.is_secure:

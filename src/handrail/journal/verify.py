@@ -193,7 +193,7 @@ class _StoredTreeCheck:
         self._tile: list[bytes] = []
 
     def check_entry(self, entry: TreeEntry) -> Leaf | None:
-        """Its leaf; None where the tree has not taken it up yet."""
+        """Returns its leaf; None where the tree has not taken it up yet. Raises where they differ."""
         seq = entry[0]
         if seq > self.size:
             return None
@@ -212,7 +212,7 @@ class _StoredTreeCheck:
         return leaf
 
     def _check_nodes(self, seq: int) -> None:
-        """Of every stored level that ends here."""
+        """Checks the nodes of every stored level that ends here."""
         nodes, self._tile = merkle.root_of_complete_subtree(self._tile), []
         level, number = TILE_LEVELS, seq >> TILE_LEVELS
         while True:

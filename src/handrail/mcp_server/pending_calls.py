@@ -254,7 +254,7 @@ class WaitingCall:
         self.changed_ms = clock.now_ms()
 
     async def pending(self) -> list[Question]:
-        """Its open questions. A flow on several devices may have several."""
+        """Lists its open questions. A flow on several devices may have several."""
         if self.task.done():
             return []
         return [question for question in self.questions.all if await question.is_unanswered()]
@@ -313,7 +313,7 @@ class CallList:
         return next((call for call in self.calls if call.is_state_of_open_question(state)), None)
 
     def find_by_task(self, task_id: str, owner: str) -> WaitingCall | None:
-        """None for everybody but the caller who started it."""
+        """Returns None for everybody but the caller who started it."""
         self._forget_old()
         for call in self.calls:
             if hmac.compare_digest((call.task_id or "").encode(), task_id.encode()) and call.task_id:
@@ -620,7 +620,7 @@ def task_created(call: WaitingCall) -> Wire:
 
 
 def require_tasks(ctx: Context) -> None:
-    """Only a client that says it knows tasks is told of them."""
+    """Raises unless the client says that it knows tasks."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(types.METHOD_NOT_FOUND, "Method not found", ctx.method)
     if not RequestClient(ctx).takes_tasks:

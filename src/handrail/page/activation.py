@@ -47,7 +47,7 @@ class PageActivation:
     """By document: the question and its answer."""
 
     async def activated_by_keys(self, keys: Sequence[str], native_id: str = "") -> Activated | None:
-        """None if no document has the focus. `native_id`: of what will have it."""
+        """Returns None if no document has the focus. `native_id`: what will have it."""
         kind = _KINDS.get(effect_of_chord(keys))
         if kind is None:
             return Activated()
@@ -68,7 +68,7 @@ class PageActivation:
         return self.activated
 
     async def activated_by_points(self, points: Sequence[tuple[float, float]]) -> Activated:
-        """In the page's own pixels."""
+        """Takes points in the page's own pixels."""
         return await self._joined([await self._at(self._main, list(points))])
 
     async def activated_by_value(self, native_id: str, value: ControlValue) -> Activated:
@@ -170,7 +170,7 @@ class PageActivation:
         return answers
 
     async def _with_handlers(self, place: Place, answer: Mapping[str, Any], kind: str) -> Activated:
-        """With what the page's own handlers may do."""
+        """Adds what the page's own handlers may do."""
         if answer.get("unread"):
             return Activated(is_unknown=True, asks=_UNREAD)
         events = await self.page.event_types(place, int(answer["listens"]), up_to_window=bool(answer["top"]))

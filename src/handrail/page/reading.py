@@ -414,7 +414,7 @@ class PageLook:
         return [frame.place(row[_POINT]) for row in self.rows if row[_POINT]]
 
     def covered(self, outer_covers: Sequence[Any], outer: PageLook) -> PageLook:
-        """With what the outer document has over each of `points`."""
+        """Adds what the outer document has over each of `points`."""
         covers = iter(outer_covers)
         rows = [
             _with_outer_cover(row, next(covers), outer.token) if row[_POINT] else _in_view(row, self.viewport)
@@ -547,7 +547,7 @@ def _bounds(row: Sequence[Any], at: FramePlacement) -> Bounds:
 
 
 def screen_of(nodes: list[Node], viewport: PageViewport, origin: str, warnings: Sequence[str] = ()) -> Screen:
-    """In CSS pixels of its viewport."""
+    """Measures in CSS pixels of the viewport."""
     box = Bounds(0, 0, viewport.width, viewport.height)
     empty = Node("html", "", "", "", origin, box, ENABLED, "web_view", 0, order=0, end=1)
     root = nodes[0] if nodes else empty

@@ -651,7 +651,7 @@ class DeviceSecrets:
         return any(field.hides(spot) and not field.is_empty(node) for field in self._fields.values())
 
     def _note_own(self, node: Node | None, typed: Typed, text: str) -> None:
-        """Only content that consists entirely of what callers typed counts as their own."""
+        """Content counts as the callers' own only if it consists entirely of what they typed."""
         if node is None:
             return
         key = (node.package_name, location_of(node).field)

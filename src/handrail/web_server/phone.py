@@ -155,7 +155,7 @@ class RemotePhones(Protocol):
     def has(self, device: str) -> bool: ...
 
     async def tiles(self) -> list[dict[str, Any]]:
-        """As `/api/wall` lists them."""
+        """Returns what `/api/wall` lists."""
 
     async def picture(self, device: str) -> bytes: ...
 
@@ -235,7 +235,7 @@ class Phones:
         return rows, list(listing.notes)
 
     def remote_of(self, device: str) -> RemotePhones | None:
-        """None for a phone of this host."""
+        """Returns None for a phone of this host."""
         return self.remote if self.remote is not None and self.remote.has(device) else None
 
     async def screenshot(self, device: str) -> bytes:

@@ -341,7 +341,7 @@ class PhoneStreams(Generic[S]):
         self._streams: dict[str, S] = {}
 
     def get(self, device: str) -> S | None:
-        """None for a phone that nobody has watched."""
+        """Returns None for a phone that nobody has watched."""
         return self._streams.get(canonical(device))
 
     def watch(self, device: str, watcher: DeskClient) -> None:

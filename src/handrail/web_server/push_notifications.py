@@ -194,7 +194,7 @@ async def exchange(
 
 
 def _address_without_path(url: str) -> str:
-    """Without its path, which is the secret that lets a sender in."""
+    """Cuts off the path, which is the secret that lets a sender in."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -429,7 +429,7 @@ class Subscriptions:
 
 @dataclass(frozen=True, slots=True)
 class NotifyUrl:
-    """`HANDRAIL_NOTIFY_URL`."""
+    """`HANDRAIL_NOTIFY_URL` says where messages go, and in which form."""
 
     url: str
     is_json: bool

@@ -447,7 +447,7 @@ async def _expect_activity(stage: Stage, action: observe.ExpectScreen, activity:
 
 
 def is_activity(shown: str, wanted: str) -> bool:
-    """By the full name, its last parts, or `package/.Class`."""
+    """Accepts the full name, its last parts, or `package/.Class`."""
     package, slash, name = wanted.partition("/")
     full_name = (package + name if name.startswith(".") else name) if slash else wanted
     return shown == full_name or (not slash and f".{shown}".endswith(f".{full_name.removeprefix('.')}"))

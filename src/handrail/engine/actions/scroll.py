@@ -221,7 +221,7 @@ class ScrollSearch:
 
 
 def _is_unobstructed(screen: Screen, node: Node) -> bool:
-    """Not under the keyboard or a bar. A disabled element counts as visible."""
+    """The node is not under the keyboard or a bar. A disabled element counts as visible."""
     try:
         tap_point(screen, node)
     except ElementNotInteractable as refusal:
