@@ -24,7 +24,7 @@ def asked_about_enter(*, gets_every_key: bool) -> Any:
     async def world(*_: object) -> Any:
         return SimpleNamespace(token="w")
 
-    page: Any = SimpleNamespace(main=MAIN, places=lambda: [(MAIN, "main")], world=world)
+    page: Any = SimpleNamespace(main=MAIN, documents=lambda: [(MAIN, "main")], world=world)
     return asyncio.run(PageActivation(page, evaluate, gets_every_key).activated_by_keys(("enter",)))
 
 
